@@ -8,6 +8,7 @@
 #include "shared/amounts.h"
 #include "shared/color.h"
 #include "shared/json.h"
+#include "shared/line_window.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +23,14 @@ typedef struct searching {
     id_reader reader;
     bool json, named, several; /* several: more than one file */
     const char *name;          /* of the file, or - */
-    int file;
-    bool ended;
-    bool printing;      /* the present line has an ID (only with a time limit) */
-    uint64_t found;     /* IDs, of all files */
-    uint64_t line;      /* number of the line that contains `counted` */
-    uint64_t before;    /* bytes of the file before the buffer */
-    uint64_t line_from; /* where that line begins in the file */
-    size_t counted;     /* newlines before this byte are in `line` */
-    size_t from;        /* the bytes before it were written */
-    size_t length;
+    bool printing;             /* the present line has an ID (only with a time limit) */
+    uint64_t found;            /* IDs, of all files */
+    uint64_t line;             /* number of the line that contains `counted` */
+    uint64_t before;           /* bytes of the file before the buffer */
+    uint64_t line_from;        /* where that line begins in the file */
+    size_t counted;            /* newlines before this byte are in `line` */
+    size_t from;               /* the bytes before it were written */
+    line_window window;
     char buffer[SCAN_MAX];
 } searching;
 
@@ -44,34 +43,24 @@ static int no_read(const searching *it, firn_error *error) {
 
 static int open_file(searching *it, const char *name, firn_error *error) {
     it->name = name;
-    it->file = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    it->ended = it->printing = false;
+    it->window = (line_window){.buffer = it->buffer, .size = sizeof it->buffer};
+    it->window.file = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    it->printing = false;
     it->line = 1;
     it->before = it->line_from = 0;
-    it->counted = it->from = it->length = 0;
-    return it->file >= 0 ? FIRN_OK : no_read(it, error);
+    it->counted = it->from = 0;
+    return it->window.file >= 0 ? FIRN_OK : no_read(it, error);
 }
 
 /* Keeps what was not written yet, and some bytes before it; appends. */
 static int refill(searching *it, output *out, firn_error *error) {
     size_t drop = it->from > SCAN_CONTEXT ? it->from - SCAN_CONTEXT : 0;
-    memmove(it->buffer, it->buffer + drop, it->length - drop);
+    it->window.start = drop;
     it->before += drop;
     it->from -= drop;
     it->counted -= it->json ? drop : 0;
-    it->length -= drop;
     output_flush(out);
-    for (;;) {
-        ssize_t got = read(it->file, it->buffer + it->length, sizeof it->buffer - it->length);
-        if (got >= 0) {
-            it->ended = got == 0;
-            it->length += (size_t)got;
-            return FIRN_OK;
-        }
-        if (errno != EINTR) {
-            return no_read(it, error);
-        }
-    }
+    return window_fill(&it->window) ? FIRN_OK : no_read(it, error);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -102,9 +91,9 @@ static void count_lines(searching *it, size_t to) {
 
 /* Where to stop: what follows may be the beginning of an ID or, with a time limit, of a line. */
 static size_t piece_end(const searching *it) {
-    size_t end = it->ended ? it->length : scan_hold(it->buffer, it->length);
-    if (it->want.limited && !it->ended && it->length < sizeof it->buffer) {
-        end = line_start(it, it->from, it->length);
+    size_t end = it->window.ended ? it->window.end : scan_hold(it->buffer, it->window.end);
+    if (it->want.limited && !it->window.ended && it->window.end < sizeof it->buffer) {
+        end = line_start(it, it->from, it->window.end);
     }
     return end > it->from ? end : it->from;
 }
@@ -206,19 +195,19 @@ static void end_piece(session *s, searching *it, size_t end) {
 
 static int search(session *s, searching *it, const char *name, firn_error *error) {
     int code = open_file(it, name, error);
-    while (code == FIRN_OK && !it->ended && !output_dead(&s->out)) {
+    while (code == FIRN_OK && !it->window.ended && !output_dead(&s->out)) {
         code = refill(it, &s->out, error);
         if (code == FIRN_OK) {
             size_t end = piece_end(it);
-            scan_begin(&it->scan, &it->want, it->buffer, it->from, end, it->length);
+            scan_begin(&it->scan, &it->want, it->buffer, it->from, end, it->window.end);
             while (!output_dead(&s->out) && scan_next(&it->scan)) {
                 put_found(s, it);
             }
             end_piece(s, it, end);
         }
     }
-    if (it->file > STDERR_FILENO) {
-        close(it->file);
+    if (it->window.file > STDERR_FILENO) {
+        close(it->window.file);
     }
     return code;
 }
