@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The present tick, the long way: which process is this, what time is it, and may it issue IDs.
  * Judges the clock again, handles a forked child, and acts on a clock rollback. */
+#include "present.h"
 #include "bug.h"
 #include "entropy.h"
 #include "error.h"
-#include "issue.h"
 
 #include <inttypes.h>
 

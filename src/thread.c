@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each thread keeps of a few generators: see thread.h. */
-#include "issue.h"
+#include "thread.h"
 
 FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN] = {
     {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}};

@@ -42,4 +42,6 @@ typedef struct firn__seen {
     uint32_t lane;             /* which of several windows is this thread's, from 1 on */
 } firn__seen;
 
+extern FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN];
+
 #endif

@@ -11,7 +11,6 @@ use firn_sys as sys;
 
 use crate::error::{c_string, call, check_version, Error, Result};
 use crate::id::{Id, Uuid};
-use crate::ids::Ids;
 use crate::scheme::Scheme;
 use crate::time;
 
@@ -301,7 +300,7 @@ impl Generator {
         Builder { scheme: scheme.into(), ..Builder::default() }
     }
 
-    fn check<T: Output>(&self, type_name: &str) -> Result<()> {
+    pub(crate) fn check<T: Output>(&self, type_name: &str) -> Result<()> {
         if T::fits(self.bits) {
             return Ok(());
         }
@@ -364,20 +363,6 @@ impl Generator {
             return Ok(());
         }
         T::many(self, out, n)
-    }
-
-    /// An endless iterator that takes IDs from a block in memory. Each ID is at most `max_age` old: 1 µs to 1 s.
-    ///
-    /// ```
-    /// let gen = firn::Generator::open("uuid7")?;
-    /// let mut ids = gen.ids::<firn::Uuid>(std::time::Duration::from_millis(1))?;
-    /// let first = ids.next().unwrap()?;
-    /// # let _ = first;
-    /// # Ok::<(), firn::Error>(())
-    /// ```
-    pub fn ids<T: Output>(&self, max_age: Duration) -> Result<Ids<'_, T>> {
-        self.check::<T>(std::any::type_name::<T>())?;
-        Ids::open(self, max_age)
     }
 
     /// n IDs of a past time, from a node that issues no others.

@@ -27,6 +27,22 @@ pub struct Ids<'gen, T> {
 // One thread at a time may use a block: `next` needs `&mut self`.
 unsafe impl<T> Send for Ids<'_, T> {}
 
+impl Generator {
+    /// An endless iterator that takes IDs from a block in memory. Each ID is at most `max_age` old: 1 µs to 1 s.
+    ///
+    /// ```
+    /// let gen = firn::Generator::open("uuid7")?;
+    /// let mut ids = gen.ids::<firn::Uuid>(std::time::Duration::from_millis(1))?;
+    /// let first = ids.next().unwrap()?;
+    /// # let _ = first;
+    /// # Ok::<(), firn::Error>(())
+    /// ```
+    pub fn ids<T: Output>(&self, max_age: Duration) -> Result<Ids<'_, T>> {
+        self.check::<T>(std::any::type_name::<T>())?;
+        Ids::open(self, max_age)
+    }
+}
+
 impl<'gen, T: Output> Ids<'gen, T> {
     pub(crate) fn open(gen: &'gen Generator, max_age: Duration) -> Result<Self> {
         let age_us = match i64::try_from(max_age.as_micros()) {
