@@ -48,7 +48,8 @@ static int name_form(const firn_scheme *scheme, const char *text, size_t length,
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            return set_error(error, code, "%.130s (use from to read it as %s)", error->text,
+            return set_error(error, code, "%.130s (valid as %s with --from %s or from=%s)",
+                             error->text, firn_form_name(form), firn_form_name(form),
                              firn_form_name(form));
         }
     }

@@ -470,7 +470,8 @@ static int etcd_now(void *of, firn_time *now, firn_error *error) {
     json_decref(answer);
     if (code == FIRN_OK && self->date_s == 0) {
         return module_fail(error, FIRN_ESYSTEM,
-                           "store %.60s sent no Date header, so its time is unknown: check its log",
+                           "store %.60s sent no Date header, so its time is unknown: name etcd "
+                           "itself, not a proxy that drops the header",
                            self->link.url.shown);
     }
     if (code == FIRN_OK) {

@@ -321,7 +321,7 @@ static int report(const store *self, const outcome *out, firn_error *error) {
     default:
         return module_fail(error, FIRN_ESTORE, "store %.60s %s (%.50s): %s", self->link.url.shown,
                            out->what != NULL ? out->what : "cannot be used", out->why,
-                           out->cure != NULL ? out->cure : "start it, or check its log");
+                           out->cure != NULL ? out->cure : "start it, or read its log");
     }
 }
 
@@ -403,9 +403,12 @@ static int log_in(store *self, firn_error *error) {
         strcpy(self->token, token);
     }
     json_decref(answer);
-    return fits ? FIRN_OK
-                : module_fail(error, FIRN_ESTORE, "store %.60s gives no token: check its log",
-                              self->link.url.shown);
+    return fits
+               ? FIRN_OK
+               : module_fail(
+                     error, FIRN_ESTORE,
+                     "store %.60s gives no token: name an etcd server, or leave user:password@ out",
+                     self->link.url.shown);
 }
 
 /* An expired token is renewed once: the request was not carried out. */

@@ -234,9 +234,9 @@ static json_t *put_of(const bytes *name, const char *text) {
 
 int etcd_damaged(const store *self, int code, firn_error *error) {
     return module_fail(error, code,
-                       "store %.60s has a record or an answer that cannot be read: check it with "
-                       "etcdctl",
-                       self->link.url.shown);
+                       "store %.60s has a record or an answer that cannot be read: see "
+                       "etcdctl get --prefix %.60s",
+                       self->link.url.shown, self->prefix);
 }
 
 int etcd_read_state(store *self, state *now, firn_error *error) {

@@ -27,16 +27,17 @@ static void namespace_key(char out[FIRN_NS_SIZE + 64], const store *self, const 
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
-static int busy(const redisReply *reply, const firn_request *request, firn_mark *held,
-                firn_error *error) {
+static int busy(const store *self, const redisReply *reply, const firn_request *request,
+                firn_mark *held, firn_error *error) {
     firn_mark mark;
     int64_t floor;
     if (!redis_read_slot(&mark.high, reply->element[1]) ||
         !redis_read_slot(&floor, reply->element[3]) ||
         !module_uint64(&mark.grant, reply->element[2]->str, reply->element[2]->len)) {
-        return module_fail(error, FIRN_ESTORE,
-                           "the mark of %.24s/%.63s is damaged: check it with redis-cli",
-                           request->ns, request->key);
+        return module_fail(
+            error, FIRN_ESTORE,
+            "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
+            request->ns, request->key, self->prefix, request->ns);
     }
     *held = mark.high < floor ? (firn_mark){floor, 0} : mark;
     return module_refuse_busy(error, request, held->high);
@@ -69,11 +70,11 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
     }
     if (counted && redis_says(reply, "busy", 5)) {
         take_losses(self, reply);
-        return busy(reply, request, held, error);
+        return busy(self, reply, request, held, error);
     }
     if (!counted || !redis_says(reply, "ok", 3) || !redis_read_slot(&slot, reply->element[1])) {
         return module_fail(error, FIRN_EUNKNOWN,
-                           "store %.60s sent an answer that cannot be read: check it",
+                           "store %.60s sent an answer that cannot be read: name a Redis server",
                            self->link.url.shown);
     }
     take_losses(self, reply);
@@ -180,7 +181,7 @@ static int relabelled(const store *self, const redisReply *reply, const firn_rel
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(floor, reply->element[1])) {
         return module_fail(error, FIRN_EUNKNOWN,
-                           "store %.60s sent an answer that cannot be read: check it",
+                           "store %.60s sent an answer that cannot be read: name a Redis server",
                            self->link.url.shown);
     }
     return module_point(&self->link, module_relabel_points.committed, error);
@@ -329,9 +330,10 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
         if (!redis_is_text(layout) || !redis_is_text(high) || !redis_is_text(grant) ||
             !redis_is_text(note) || !redis_read_slot(&holding.mark.high, high) ||
             !module_uint64(&holding.mark.grant, grant->str, grant->len)) {
-            return module_fail(error, FIRN_ESTORE,
-                               "the mark of %.24s/%.63s is damaged: check it with redis-cli", ns,
-                               keys[i]);
+            return module_fail(
+                error, FIRN_ESTORE,
+                "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'", ns,
+                keys[i], self->prefix, ns);
         }
         int code = module_show(&self->link, visit, context, &holding, error);
         if (code != FIRN_OK) {

@@ -24,7 +24,7 @@ typedef int element_count;
 
 int redis_failed(const store *self, firn_error *error, const char *why) {
     return module_fail(error, FIRN_ESTORE,
-                       "store %.60s cannot be used (%.90s): start it, or check its log",
+                       "store %.60s cannot be used (%.90s): start it, or read its log",
                        self->link.url.shown, why);
 }
 
@@ -190,7 +190,7 @@ static int insecure(store *self, int result, firn_error *error) {
             gnutls_session_get_verify_cert_status(self->session),
             gnutls_certificate_type_get(self->session), &said, 0) == 0) {
         module_fail(error, FIRN_ESTORE,
-                    "store %.40s has a certificate that is not valid (%.70s): check it, or name "
+                    "store %.40s has a certificate that is not valid (%.70s): renew it, or name "
                     "its authority with ca=FILE",
                     self->link.url.shown, (const char *)said.data);
         gnutls_free(said.data);

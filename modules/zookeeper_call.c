@@ -31,13 +31,13 @@ static const struct {
     {ZNOCHILDRENFOREPHEMERALS, true, "has an ephemeral znode there", "use another path"},
     {ZINVALIDSTATE, true, "is not connected", "start it, or name another host"},
     {ZAUTHFAILED, true, "refuses user and password", "correct user:password@ in the URL"},
-    {ZOPERATIONTIMEOUT, false, "does not answer", "check it, or raise timeout_ms"},
+    {ZOPERATIONTIMEOUT, false, "does not answer", "start it, or raise timeout_ms"},
     {ZCONNECTIONLOSS, false, "cut the connection", "start it, or name another host"},
     {ZSESSIONEXPIRED, false, "ended the session", "try again"},
 };
 
 int zk_explain(const store *self, int code, bool sent, firn_error *error) {
-    const char *what = zerror(code), *cure = "check its log";
+    const char *what = zerror(code), *cure = "read its log";
     bool refused = false;
     for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
         if (explanations[i].code == code) {

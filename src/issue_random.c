@@ -77,9 +77,9 @@ int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error
     ready = ready && atomic_load_explicit(&gen->live->any.blocked, memory_order_relaxed) == 0;
     uint64_t tick = seen->tick;
     for (int i = 0; !ready || !take_tick(gen, looked.permit, tick, &out); i++) {
-        int code = i == FIRN__TRIES
-                       ? firn__fail(error, FIRN_ECLOCK, "the clock keeps stepping back: fix it")
-                       : firn__ensure(gen, &looked, &tick, 1, error);
+        int code = i == FIRN__TRIES ? firn__fail(error, FIRN_ECLOCK,
+                                                 "the clock keeps stepping back: see timedatectl")
+                                    : firn__ensure(gen, &looked, &tick, 1, error);
         if (code != FIRN_OK) {
             return code;
         }

@@ -122,12 +122,12 @@ for command in show "convert --to hex"; do
     done
     same "$command: a ULID that lost a character is an error" 0 $bad
 done
-refuses "the form that it has by chance is named" 1 "use from to read it as base36" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
+refuses "the form that it has by chance is named" 1 "valid as base36 with --from base36 or from=base36" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
 says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
 says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b
 says "decimal" $ulid convert --scheme ulid --to base32 1777027686520646174104517696511196507
-refuses "and nothing else" 1 "use from to read it as uuid" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
+refuses "and nothing else" 1 "valid as uuid with --from uuid" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
 says "0x and hex is hex where hex is named" $ulid convert --scheme ulid --from hex --to base32 0X01563e3ab5d3d6764c61efb99302bd5b
 says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b
 

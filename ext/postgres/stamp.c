@@ -29,7 +29,8 @@ static void end_job(void *argument) {
 static void draw_hex(char *out, size_t bytes) {
     uint8 drawn[SEED_BYTES];
     if (!pg_strong_random(drawn, bytes)) {
-        firn_refuse(FIRN_EENTROPY, "the system returns no randomness: see its log");
+        firn_refuse(FIRN_EENTROPY,
+                    "the kernel gives PostgreSQL no random bytes: read PostgreSQL's log");
     }
     for (size_t i = 0; i < bytes; i++) {
         snprintf(out + 2 * i, 3, "%02x", drawn[i]);
