@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The renewer: a background worker that writes to tables, in transactions of its own, what backends ask for, and only
- * then answers them. One renewer serves all databases of the server, so a mark has one writer. */
+/* The renewer: a background worker. It writes to tables what backends request, in transactions of its own, and answers
+ * after the commit. One renewer serves all databases of the server, so each mark has one writer. */
 #include "renewer.h"
 
 #include "access/xact.h"
@@ -39,7 +39,7 @@ void firn_background_register(void) {
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What backends asked for, as a copy: a backend may give up meanwhile. */
+/* A copy of the backends' requests: a backend may give up meanwhile. */
 typedef struct round {
     uint32 cell_count;
     firn_wish wishes[FIRN_CELLS]; /* of each cell */
@@ -136,7 +136,7 @@ static void write_all(round_ *it) {
     do_all(it);
     SPI_finish();
     PopActiveSnapshot();
-    /* A cancelled wait for a synchronous standby would look like a commit that is there too. */
+    /* A cancelled wait for a synchronous standby would look like a commit that the standby has. */
     pqsignal(SIGINT, SIG_IGN);
     CHECK_FOR_INTERRUPTS();
     CommitTransactionCommand();
@@ -249,7 +249,7 @@ void firn_background_main(Datum argument) {
     firn_slots->renewer = &MyProc->procLatch;
     LWLockRelease(firn_slots->lock);
     for (;;) {
-        /* The waits of a transaction reset the latch too, so after one it is looked again. */
+        /* A transaction's waits reset the latch too, so look for requests again after one. */
         if (!serve(&round)) {
             (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
                             PG_WAIT_EXTENSION);

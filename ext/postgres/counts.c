@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs with a name: one job over many statements, transactions and sessions. How many IDs it gave in
- * each tick is in the extension's table firn_job, written by the caller's own transaction: so counts
- * and rows are committed together, or rolled back together, and a batch that is run again after a
- * crash gets the IDs that it had. The job's node is taken for good by the renewer; it is not here. */
+/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_job counts the IDs
+ * that a job issued in each tick. The caller's own transaction writes these counts, so counts and rows are committed or
+ * rolled back together, and a batch that is run again after a crash gets the same IDs again. The renewer takes the
+ * job's node permanently; this file does not. */
 #include "extension.h"
 
 #include "access/htup_details.h"
@@ -71,7 +71,7 @@ static bool spoiled, writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Written counts are in the table; the transaction's end decides about both. */
+/* The table has the written counts: the end of the transaction commits or drops them. */
 static void forget_all(void) {
     for (firn_counted *it = opened; it != NULL; it = it->next) {
         firn_job_close(it->job);
@@ -295,7 +295,7 @@ static void count(const firn_counted *it, chunk *one, uint64 tick, uint32 used) 
     in->ticks[i].used += used;
 }
 
-/* The job counts in memory: it goes through what it has given in this chunk once more. */
+/* The job counts in memory: passes it the counts of this chunk. */
 static void replay(firn_counted *it, chunk *one, bytea *bytes) {
     const char *at = VARDATA_ANY(bytes), *end = at + VARSIZE_ANY_EXHDR(bytes);
     const firn_scheme *scheme = firn_job_scheme(it->job);
@@ -369,7 +369,7 @@ static void write_one(firn_counted *it) {
 
 static void write_all(void) {
     if (writing) {
-        return; /* what is written runs through the executor too */
+        return; /* the statements that write counts run through the executor too */
     }
     for (firn_counted *it = opened; it != NULL; it = it->next) {
         if (it->dirty_level != 0) {
@@ -422,7 +422,7 @@ static text *keep(text *one) {
     return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
 }
 
-/* Another scheme or other options of the same job count in the same rows: one of them at a time. */
+/* Other schemes or options of the same job count in the same rows, so only one of them may be open at a time. */
 static void close_other(const char *key) {
     for (const firn_counted *it = opened; it != NULL; it = it->next) {
         if (strcmp(it->key, key) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the extension share: settings, values, generators and the slots in shared
- * memory. It is thin: all that is known about IDs is libfirn's, through firn.h. */
+/* Shared by the files of the extension: settings, values, generators, and the slots in shared memory. Everything about
+ * IDs comes from libfirn, through firn.h. */
 #ifndef FIRN_EXT_EXTENSION_H
 #define FIRN_EXT_EXTENSION_H
 
@@ -54,7 +54,7 @@ firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */
 Datum firn_datum(const firn_id *id, enum firn_type type, int form);
 
-/* A scheme and what "key=value ..." says about it. */
+/* A scheme with its options "key=value ...". */
 typedef struct firn_recipe {
     firn_scheme scheme;
     firn_fields fields;
@@ -120,7 +120,7 @@ bool firn_node_is_given(const firn_recipe *recipe);
 uint64 firn_node_of(firn_recipe *recipe);
 /* Splits a number over the parts of the node that are not given. */
 void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
-/* Where do reserved IDs come from? Refuses none, and two at once. `setting` is the one that preloaded servers need. */
+/* Refuses a recipe if reserved IDs have no source, or two. `setting` names the setting that a preloaded server needs. */
 void firn_check_way(const firn_recipe *recipe, const char *setting);
 /* The bits of the sequence. Refuses schemes whose IDs are not one slot each: backends cannot share their node. */
 uint32 firn_check_slots(const firn_recipe *recipe);

@@ -24,13 +24,13 @@
 
 enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64, CALL_MOST = 10000000 /* IDs */ };
 
-/* IDs of a layout without time are as good later, so they are drawn many at once. */
+/* IDs of a layout without a time do not age: a backend draws AHEAD at once. */
 typedef struct stock {
     int left;
     firn_id ids[AHEAD];
 } stock;
 
-/* What makes the IDs of one scheme with one line of options. */
+/* Issues the IDs of one scheme with one text of options. */
 typedef struct maker {
     char key[KEY_SIZE]; /* both texts, a newline between: the table's key */
     firn_gen *gen;      /* NULL: the issuer's */
@@ -41,7 +41,7 @@ typedef struct maker {
     char prefix[64];
 } maker;
 
-/* Anything that remembers a maker must check that this is unchanged. */
+/* Code that keeps a pointer to a maker compares this first: it changes when makers are freed. */
 static uint64 makers_count;
 static HTAB *makers;
 static uint64 made_for; /* firn_settings_count */
@@ -115,8 +115,8 @@ static bool may_execute(Oid function) {
 #endif
 }
 
-/* A row of the caller's own takes one of FIRN_CELLS until the server restarts. That right is the
- * one to execute the function of the same name that takes options, which not everybody has. */
+/* A layout of the caller's own takes one of FIRN_CELLS until the server restarts. It needs the right to execute the
+ * function of the same name that takes options, which not everybody has. */
 static void check_right(FunctionCallInfo fcinfo) {
     Oid own = fcinfo->flinfo->fn_oid, types[2] = {TEXTOID, TEXTOID};
     char *schema = get_namespace_name(get_func_namespace(own)), *name = get_func_name(own);

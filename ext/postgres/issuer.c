@@ -55,7 +55,7 @@ static int reserve(void *self, const firn_request *request, int64_t *first, firn
     return code;
 }
 
-/* Nothing of a shared window is given back, and nodes of the server are not claimed from a list. */
+/* A shared window is never given back in part, and the server's nodes are not claimed from a list. */
 static int give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                      int64_t high, firn_error *error) {
     return FIRN_ESYSTEM;

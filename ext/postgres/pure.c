@@ -28,7 +28,7 @@ static void subject_refuse(const subject *it, const firn_error *error) {
     firn_refuse(error->code, "'%.40s': %.150s", it->text, error->text);
 }
 
-/* The text as an ID of a scheme, or of what fits; `form` as of firn_guess_all. */
+/* Reads the text as an ID of a scheme, or of every scheme that fits; `form` is as in firn_guess_all. */
 static void read_text(subject *it, const firn_scheme *scheme, const char *text, size_t length,
                       int form) {
     id_reader reader = {.named = scheme != NULL, .form = form, .cure = "name its scheme"};
@@ -367,7 +367,7 @@ Datum firn_sql_uuid6_to_uuid1(PG_FUNCTION_ARGS) {
     return convert_uuid(fcinfo, known_scheme(&uuid1, "uuid1"), known_scheme(&uuid6, "uuid6"));
 }
 
-/* What of uuid1 does not change, found once a process. */
+/* The constants of uuid1, computed once per process. */
 static struct {
     int time, clock_seq, node;
     uint64 tick_2000;        /* where the server's timestamps begin */

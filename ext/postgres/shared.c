@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that all backends and the renewer share: a cell for each node that IDs are issued from, and what backends ask
- * the renewer for. Nothing here reserves or issues. */
+/* Memory that all backends and the renewer share: a cell for each node that issues IDs, and the backends' requests to
+ * the renewer. Nothing here reserves or issues. */
 #include "extension.h"
 
 #include "access/xlog.h"
@@ -254,7 +254,7 @@ static firn_take *post(firn_take *wanted, firn_patience *waited) {
     }
 }
 
-/* Hands the request to the renewer and waits for what it says. */
+/* Hands the request to the renewer and waits for its answer. */
 static uint64 settle(firn_take *wanted) {
     firn_take answer;
     firn_patience waited = 0;
@@ -297,7 +297,7 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job, const char *c
     return settle(&wanted);
 }
 
-/* What only the renewer of a preloaded server can do. */
+/* Needs the renewer, which only a preloaded server has. */
 static void tell_renewer(firn_take *wanted) {
     if (firn_slots == NULL) {
         firn_refuse(FIRN_EWINDOW, "marks are kept by a preloaded firn: put it into "

@@ -37,7 +37,7 @@ static void draw_hex(char *out, size_t bytes) {
     }
 }
 
-/* A name that nobody has given, for those who need none. */
+/* A random name, for jobs without one. */
 static void name_job(char name[FIRN_JOB_SIZE], text *given) {
     char word[17];
     if (given != NULL && VARSIZE_ANY_EXHDR(given) > 0) {

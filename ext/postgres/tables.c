@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of the renewer: marks, nodes for old rows, hand-overs. What the renewer does in its transaction; commits
- * nothing. */
+/* The renewer's tables: marks, nodes for old rows, hand-overs. These functions run in the renewer's transaction and do
+ * not commit. */
 #include "renewer.h"
 
 #include "catalog/pg_type.h"
@@ -379,7 +379,7 @@ static int64 slot_in(const firn_cell *cell, int s) {
                : FIRN_SLOT_MAX;
 }
 
-/* The rule is the stores' (modules/module.h). A mark of another timeline or table is one of a store that went back. */
+/* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store went back. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     static const module_memory nothing;
     char key[FIRN_KEY_SIZE];

@@ -201,9 +201,9 @@ void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *
 
 enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
 
-/* Keys of a generator that SQL must not set: they name places of the server, or accept losses. */
+/* Keys of a generator that SQL must not set: the server's settings choose the store, and decide what is safe. */
 static const char *const forbidden[] = {"store", "unsafe"};
-/* Those that steer a generator of the backend's own, and pass through. */
+/* Keys that are passed to a generator of the backend. */
 static const char *const steering[] = {"nodes",     "ordering", "clock",       "stale_us",
                                        "entropy",   "full",     "start",       "back",
                                        "back_ms",   "mode",     "max_lead_ms", "max_wait_ms",
@@ -218,7 +218,7 @@ static bool is_one_of(const char *name, const char *const *list, size_t count) {
     return false;
 }
 
-/* Those that change the scheme, or the namespace. */
+/* Keys that change the scheme or the namespace. */
 static const char *const shaping[] = {"epoch", "bits", "digits", "ns", "unsigned"};
 
 typedef struct word {
