@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the MariaDB and MySQL store. "@" is the prefix that table= gives; "$" is a text, "#" a
- * signed and "^" an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
- * them, each of these as "?", for clients in other languages; test/printed_pure_test.c compares the
- * two. */
+/* The statements of the MariaDB and MySQL store. "@" stands for the prefix from table=. "$" stands for a text, "#" for
+ * a signed and "^" for an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
+ * the statements for clients in other languages, with "?" for each argument; test/printed_pure_test.c compares both. */
 #ifndef FIRN_MYSQL_SQL_H
 #define FIRN_MYSQL_SQL_H
 
 #include "module.h"
 
-/* Bytes, not characters: all collations but MySQL's newest take "a" and "a " for equal. The namespace
- * without a name is the store itself: a namespace with another identity is doubted (module.h). */
+/* Names are bytes, not characters: most collations treat "a" and "a " as equal. The row with the empty name describes
+ * the store itself: a namespace whose identity differs from it is in doubt (module.h). */
 static const char *const create_tables[] = {
     "CREATE TABLE IF NOT EXISTS `@_namespace`("
     "name VARBINARY(255) NOT NULL PRIMARY KEY,"
@@ -28,13 +27,13 @@ static const char *const create_tables[] = {
     " PRIMARY KEY (ns, `key`)) ENGINE=InnoDB",
 };
 
-/* Reserves from a key whose seal is right. The reply has the number of rows and, as the last insert ID, the
- * new mark. Reading the namespace too would take twice as long. The last number is module_least. */
+/* Reserves from a key whose seal matches, without reading the namespace, which would double the time. The reply has
+ * the number of changed rows and, as the last insert ID, the new mark. The last number is module_least. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
     " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
 
-/* The same for a key that exists, and seals it. */
+/* Reserves from any key that exists, and seals it. */
 static const char raise_sql[] =
     "UPDATE `@_mark` m JOIN `@_namespace` n ON n.name = m.ns"
     " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
@@ -42,7 +41,7 @@ static const char raise_sql[] =
     " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.layout = $ AND n.identity = $"
     " AND m.high <= # AND m.high >= # AND n.floor <= #";
 
-/* The same for a key that does not exist. It fails if another process is faster. */
+/* Reserves from a new key. Fails if another process has created the key first. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
     " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', layout)"
@@ -56,9 +55,9 @@ static const char read_sql[] =
 static const char born_sql[] =
     "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
 
-/* Its first, second and third number are the guard, the guard and whether the layout is closed; without a
- * guard only a new name is written. InnoDB locks what is read here, so doubt_sql and relabel_first_sql run
- * before or after it. */
+/* Its numbers are the guard, the guard again, and whether the layout is closed. With a guard of 0 it adds the
+ * namespace only if the identity is the store's. InnoDB locks the rows that this reads, so it never runs at the same
+ * time as doubt_sql or relabel_first_sql. */
 static const char first_use_sql[] =
     "INSERT INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COALESCE(SUM(identity = $), 0) > 0 AS same,"
@@ -67,8 +66,8 @@ static const char first_use_sql[] =
     " WHERE (own.same OR # > 0) AND (own.shut = 0 OR #)"
     " ON DUPLICATE KEY UPDATE name = VALUES(name)";
 
-/* The number of the table of marks. It changes when the table is emptied (TRUNCATE), made again or rebuilt.
- * The second is MySQL's name. Needs the right PROCESS. */
+/* The number of the table of marks, in MariaDB and in MySQL. It changes when the table is truncated, created again or
+ * rebuilt. Needs the PROCESS privilege. */
 static const char *const number_sql[] = {
     "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES"
     " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
@@ -82,15 +81,15 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
                                 " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
                                 " WHERE n.name = $ AND n.identity = $";
 
-/* Without its seal, a mark is reserved from only after the layout was read. The store's own row, whose floor
- * nothing uses, changes each time: InnoDB writes and syncs nothing for a layout that is there already. */
+/* Removes the seals, so that the next reservation reads the layout first. InnoDB does not sync an UPDATE that changes
+ * nothing, so this also counts up the floor of the store's own row, which nothing else uses. */
 static const char relabel_sql[] =
     "UPDATE `@_namespace` s JOIN `@_namespace` n ON s.name = ''"
     " LEFT JOIN `@_mark` m ON m.ns = n.name"
     " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = '', s.floor = s.floor + 1"
     " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
 
-/* The same for a name without a record. */
+/* The same for a namespace that has no row yet. */
 static const char relabel_first_sql[] =
     "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, # FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
@@ -99,8 +98,8 @@ static const char relabel_first_sql[] =
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
 
-/* InnoDB shows a commit to others before it is on disk. This write, which must change something,
- * waits until the mark that was read is on disk. */
+/* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit in the log, so when
+ * it is on disk, the mark that was read is too. It must change a row, or nothing would be synced. */
 static const char settle_sql[] =
     "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $ AND `grant` = ^ AND high = #";
 

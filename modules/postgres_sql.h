@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The statements of the PostgreSQL store. docs/reference/stores.md prints them for clients in other languages;
- * test/printed_pure_test.c compares the two. */
+ * test/printed_pure_test.c compares both. */
 #ifndef FIRN_POSTGRES_SQL_H
 #define FIRN_POSTGRES_SQL_H
 
 #include "module.h"
 
-/* "@" is the prefix that table= gives, "#" the time limit for a locked row in ms, "~" the system identifier that
- * greet_sql has read. The namespace without a name
- * is the store itself: a namespace with another identity is doubted (module.h). A table that was emptied and
- * filled again from a copy looks as before, so a trigger forbids to empty one. */
+/* In all statements, "@" stands for the prefix from table=, "#" for the time limit for a locked row in ms, and "~" for
+ * the system identifier that greet_sql has read.
+ *
+ * The row with the empty name describes the store itself: a namespace whose identity differs from it is in doubt
+ * (module.h). A table that was emptied and filled again from a copy has the same identity, so a trigger forbids DELETE
+ * and TRUNCATE. */
 static const char create_sql[] =
     "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
     "name text COLLATE \"C\" PRIMARY KEY,"
@@ -38,8 +40,8 @@ static const char create_sql[] =
     " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
-/* Reads the state of the session, and sets it so that an acknowledged commit is on disk (also on
- * synchronous standbys). */
+/* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it is on disk, here and
+ * on synchronous standbys. */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
@@ -54,10 +56,9 @@ static const char greet_sql[] =
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
     " (SELECT system_identifier FROM pg_control_system())";
 
-/* The engine's identity: system, time line, database, table of marks. The time line is taken from
- * the log's present file: the control file has the one of the last checkpoint, which is the old one
- * for a while after a promotion. The statements compute it, so that nobody can pass on the one in a
- * copied table. */
+/* The engine's identity: system, timeline, database, table of marks. The timeline comes from the name of the current
+ * WAL file: for a while after a promotion, the control file still has the old one. The statements compute the
+ * identity themselves, so that the identity in a copied table is not taken for it. */
 #define IDENTITY(system)                                                                           \
     "concat_ws('/', " system ", left(pg_walfile_name(pg_current_wal_lsn()), 8),"                   \
     " (SELECT oid FROM pg_database WHERE datname = current_database()),"                           \
@@ -89,9 +90,9 @@ static const struct statement_text {
     const char *name, *text;
     int values;
 } statements[] = {
-    /* What RESERVE grants where the mark is there and nothing is in the way, in three quarters of its time; no row otherwise.
-     * The values are the same. The system identifier is in the text: its function reads a file, and it stays as it
-     * is for as long as the server's process that knows the prepared statement. */
+    /* The usual case of RESERVE in three quarters of its time, with the same values: the mark exists and may be
+     * raised. Otherwise it returns no row. The text contains the system identifier, because the function for it reads
+     * a file; the identifier cannot change while the server process that holds the prepared statement lives. */
     [RENEW] =
         {"firn_renew",
          "UPDATE \"@_mark\" m SET high = greatest(m.high, $4::bigint, n.floor) + $3::bigint,"
@@ -102,10 +103,10 @@ static const struct statement_text {
                     " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
                     " RETURNING m.high",
          11},
-    /* $3 count, $4 earliest, $5 latest. Layout and identity are of the statement's snapshot; the mark is the
-     * newest one, locked. The answer also says why nothing was granted. $9: a pooler that changes the
-     * session also changes what greet_sql has set. $10: a table that replaces the one this handle knows
-     * would be used without notice. $11: module_least. */
+    /* $3 count, $4 earliest, $5 latest. Layout and identity come from the statement's snapshot; the mark is the
+     * newest one, locked. The answer also says why nothing was granted. $9 detects that a pooler has changed the
+     * session, and with it the settings of greet_sql. $10 detects that another table has replaced the one that this
+     * handle knows. $11 is module_least. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
                  " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
@@ -129,8 +130,8 @@ static const struct statement_text {
               "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity FROM i"
               " WHERE n.name = '' AND n.identity = 'new'",
               0},
-    /* $3: the table that this handle knows; $4: guard. Answers whether the name is a new one. The lock makes
-     * firn_doubt, which writes the same row first, run before or after this. */
+    /* $3: the table that this handle knows; $4: guard. Answers whether the name is new. Its lock on the store's row,
+     * which firn_doubt writes first, keeps the two from running at the same time. */
     [FIRST_USE] =
         {"firn_first_use",
          "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
@@ -155,22 +156,23 @@ static const struct statement_text {
                "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
                " WHERE name = '' OR $1::boolean",
                1},
-    /* A write whose commit waits for the disk and the standbys, after the mark that was read. */
+    /* Its commit comes after the mark that was read, and waits for the disk and the standbys; so the mark is there
+     * too. */
     [SETTLE] = {"firn_settle",
                 "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
                 " AND \"grant\" = $3::bigint RETURNING high",
                 3},
-    /* $3, $4: the mark as the caller was granted it; $5: where it stopped. */
+    /* $3, $4: the mark that the caller was granted; $5: where the caller stopped. */
     [GIVE_BACK] = {"firn_give_back",
                    "UPDATE \"@_mark\" SET high = $5::bigint, \"grant\" = 0"
                    " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
                    " AND $5::bigint <= high RETURNING high",
                    5},
-    /* These five run in a transaction. Its lock waits for the statements above that are running; those
-     * that wait for it take their snapshot afterwards. */
+    /* These five run in one transaction. Its lock waits for running statements of the kinds above. A statement that
+     * waits for the lock takes its snapshot afterwards. */
     [BEGIN] = {"firn_begin", "BEGIN", 0},
     [LOCK] = {"firn_lock", "LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE", 0},
-    /* The namespace; else whether the name is a new one. */
+    /* The namespace if it exists, otherwise whether the name is new. */
     [NAMED] =
         {"firn_named",
          "WITH " THIS_ENGINE " SELECT n.layout, n.floor, n.identity = i.identity,"

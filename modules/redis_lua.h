@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The scripts of the Redis store. docs/reference/stores.md prints the first two for clients in other languages;
- * test/printed_pure_test.c compares them. */
+ * test/printed_pure_test.c compares both. */
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
 
 #include "module.h"
 
-/* Lua's numbers are doubles, exact only up to 2^53. So slots stay decimal texts: the longer one is
- * later; of equal length, the one with the greater first different digit (Lua's < depends on the
- * locale). */
+/* Lua's numbers are doubles, exact only up to 2^53, so slots stay decimal texts. The longer text is the later slot; of
+ * two of equal length, the one whose first differing digit is greater. (Lua's < depends on the locale.) */
 #define LUA_LATER                                                                                  \
     "local function less(a, b)\n"                                                                  \
     "  if #a ~= #b then return #a < #b end\n"                                                      \
@@ -20,9 +19,9 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The law of module.h. The script reads the run ID itself, so that nobody can pass on the one in
- * the hash. `seen` and `reached` of the handle do not count if the store went back since. The grant
- * is written before the mark is raised: an interrupted script leaves at most a gap. */
+/* The rules of module.h for a reservation. The script reads the server's run ID itself, so that the run ID in a copied
+ * hash is not taken for it. `seen` and `reached` of the handle do not count if the store has lost writes since. The
+ * grant is written before the mark is raised: an interrupted script leaves at most a gap. */
 static const char reserve_lua[] = LUA_LATER
     "local ns, index, own, all = unpack(KEYS)\n"
     "local name, layout, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
@@ -71,7 +70,7 @@ static const char reserve_lua[] = LUA_LATER
     "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
     "return {'ok', first, losses}\n";
 
-/* `from` is empty for a namespace that must not have a record. */
+/* An empty `from` means that the namespace must not exist yet. */
 static const char relabel_lua[] =
     LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
               "local name, from, to, floor = unpack(ARGV)\n"
@@ -101,8 +100,7 @@ static const char give_back_lua[] =
     "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
     "return {'ok', stopped}\n";
 
-/* A plain counter holds the last number issued, so the next one is the slot after it. Before the
- * call it may hold `low` to `top`. */
+/* Raises a plain counter, which holds the last number issued. Before the call it must be between `low` and `top`. */
 static const char count_lua[] =
     LUA_LATER "local count, low, top = unpack(ARGV)\n"
               "local old = redis.call('GET', KEYS[1]) or '0'\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations take turns by a lock of firn's own, flock(2) on FILE-count, around SQLite's locks: those belong to the
- * process, and the kernel drops them as soon as any code of the process closes one of the database's files. This lock
- * belongs to a descriptor that only its session knows. Without FILE-count, before the first store of an older firn
- * commits, SQLite's locks are the only ones. */
+/* Operations take turns by a lock of firn's own: flock(2) on FILE-count, held around SQLite's locks. SQLite's locks
+ * belong to the process, and the kernel drops them as soon as any code of the process closes one of the database's
+ * files. The flock belongs to a descriptor that only its session knows. A store that an older firn made has no
+ * FILE-count before its first commit; until then, SQLite's locks are the only ones. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DESCRIPTORS 256 /* noted at the same time; one more than these is closed by exec only */
+#define DESCRIPTORS 256 /* that a child closes; those beyond stay open until exec */
 
 static _Atomic int noted[DESCRIPTORS]; /* descriptor + 1; 0: free */
 
@@ -35,8 +35,8 @@ static void forget(int file) {
     }
 }
 
-/* A child shares the lock of its parent, and would keep it if the parent were killed. It does, if a handler forks
- * between the opening of the descriptor and its note. */
+/* Runs in each child. A child shares the lock of its parent and would keep it after the parent was killed, so it closes
+ * all noted descriptors. It misses one that was opened but not yet noted when a signal handler forked. */
 static void close_in_child(void) {
     int number = errno;
     for (int i = 0; i < DESCRIPTORS; i++) {
@@ -48,7 +48,7 @@ static void close_in_child(void) {
     errno = number;
 }
 
-/* Two threads may both register the handler: its second run finds nothing to close. */
+/* Two threads may both register the handler; the second run finds nothing to close. */
 bool sqlite_turns_begin(void) {
     static _Atomic bool begun;
     if (!atomic_load_explicit(&begun, memory_order_seq_cst)) {
@@ -58,7 +58,7 @@ bool sqlite_turns_begin(void) {
     return atomic_load_explicit(&begun, memory_order_seq_cst);
 }
 
-/* Somebody may have removed the count, or put another in its place. */
+/* Whether the descriptor is still FILE-count: somebody may have removed or replaced the file. */
 static bool is_current(const session *s, int file) {
     struct stat opened, named;
     return fstat(file, &opened) == 0 && sqlite_tally_look(s->store, &named) &&
@@ -83,15 +83,15 @@ int sqlite_take_turn(session *s) {
         } else if (errno != EWOULDBLOCK && errno != EINTR) {
             return s->store->unsafe ? SQLITE_OK : SQLITE_IOERR_LOCK;
         }
-        if (!sqlite_wait(s, 0)) { /* often: a process that reserves in a loop leaves short gaps */
+        if (!sqlite_wait(s, 0)) { /* polls often, as a loop of reservations leaves short gaps */
             return SQLITE_BUSY;
         }
     }
 }
 
 void sqlite_end_turn(session *s) {
-    if (s->turn != 0 && sqlite_mine()) { /* a child closed it, and may have opened another there */
-        flock(s->turn - 1, LOCK_UN);     /* closing does not, while a child has the descriptor */
+    if (s->turn != 0 && sqlite_mine()) { /* in a child, the number may be another file's */
+        flock(s->turn - 1, LOCK_UN); /* close does not unlock while a child has the descriptor */
         forget(s->turn - 1);
         close(s->turn - 1);
         s->turn = 0;
