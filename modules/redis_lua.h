@@ -19,7 +19,7 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The rules of module.h for a reservation. The script reads the server's run ID itself, so that the run ID in a copied
+/* The reservation law (module.h). The script reads the server's run ID itself, so that the run ID in a copied
  * hash is not taken for it. `seen` and `reached` of the handle do not count if the store has lost writes since. The
  * grant is written before the mark is raised: an interrupted script leaves at most a gap. */
 static const char reserve_lua[] = LUA_LATER

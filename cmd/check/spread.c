@@ -186,24 +186,16 @@ typedef struct sample {
 
 /* The keys of a generator: all but when the sample begins. */
 static int join_keys(session *s, char keys[KEYS_SIZE]) {
-    size_t length = 0;
-    bool full = operand_value(s, "full") != NULL;
-    for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        const char *word = s->operands[i];
-        if (operand_is(word, "time")) {
-            continue;
-        }
-        if (operand_is(word, "unsafe")) {
-            return fail_usage(s, "spread uses no store: remove unsafe=");
-        }
-        if (strpbrk(word, " \t\n") != NULL || length + strlen(word) + 16 > KEYS_SIZE) {
-            return fail_usage(s, "'%.80s' contains a blank, or the keys are too long: shorten them",
-                              word);
-        }
-        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, "%s ", word);
+    static const char *const ours[] = {"time", NULL};
+    if (operand_value(s, "unsafe") != NULL) {
+        return fail_usage(s, "spread uses no store: remove unsafe=");
     }
-    snprintf(keys + length, KEYS_SIZE - length, "%s", full ? "" : "full=wait");
-    return STATUS_DONE;
+    int status = operands_join(s, ours, 16, keys, KEYS_SIZE);
+    if (operand_value(s, "full") == NULL) {
+        size_t length = strlen(keys);
+        snprintf(keys + length, KEYS_SIZE - length, " full=wait");
+    }
+    return status;
 }
 
 static int begin_clock(session *s, sample *it) {
@@ -225,7 +217,7 @@ static int begin_clock(session *s, sample *it) {
 
 /* The generators: as many as nodes, on one clock and one store in memory. */
 static int open_sample(session *s, sample *it, firn_error *error) {
-    char keys[KEYS_SIZE] = "";
+    char keys[KEYS_SIZE];
     const firn_clock clock = {1, &it->clock, sample_wall, sample_steady, sample_pause};
     const firn_entropy entropy = {1, &it->entropy, sample_fill};
     static firn_clock hands;
