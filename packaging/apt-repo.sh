@@ -14,7 +14,7 @@ done
 ls "$DEB"/firn_*.deb >/dev/null 2>&1 || { echo "firn: $DEB contains no packages: run make deb first" >&2; exit 1; }
 
 if [ -z "${KEY:-}" ]; then
-    # A short path: that of the agent's socket has at most 107 bytes.
+    # A short path: the path of the agent's socket has at most 107 bytes.
     mkdir -p "$BUILD/apt-key"
     chmod 700 "$BUILD/apt-key"
     GNUPGHOME=$(mktemp -d)

@@ -3,7 +3,7 @@
 # Builds the Debian packages of what is committed into BUILD/deb: make deb. They are the same bytes whenever and wherever they
 # are built with the same versions of the tools. Environment:
 #     COMMIT   what is packaged; HEAD if unset
-#     VERSION  the packages get this version instead of that of debian/changelog: test/deb builds an upgrade
+#     VERSION  the packages get this version instead of the version in debian/changelog: test/deb builds an upgrade
 #     OUT      the folder of the packages
 set -eu
 cd "$(dirname "$0")/.."

@@ -298,7 +298,7 @@ def make_others(files):
 
 
 def make_typeid(file, row, source):
-    """The fields are read from the UUID beside the text, by plain.py."""
+    """The fields are read by plain.py from the UUID next to the text."""
     if row["status"] != "ok":
         return add_refused_text(file, source, row["text"])
     layout = plain.Layout(file.layout)

@@ -54,7 +54,7 @@ def interval(values):
 
 
 def number(value, digits=3):
-    """For people: 1,234 or 0.0123, with so many digits that matter."""
+    """For people: 1,234 or 0.0123, with the digits that matter."""
     if value == 0:
         return "0"
     text = "%.*g" % (digits, value)
@@ -126,7 +126,7 @@ class Figures:
         return interval(found.values()) if found else None
 
     def ratio(self, engine, key, other, metric, ratio="2", writers="1", storage=None, other_storage=None, machine=None, other_writers=None):
-        """How many times the key's value is that of the other key: of the same repetition, since those ran near each other."""
+        """How many times the key's value is the value of the other key in the same repetition, since the two ran near each other."""
         own = self.raw(engine, key, metric, ratio, writers, storage, machine)
         base = self.raw(engine, other, metric, ratio, other_writers or writers, other_storage, machine)
         if not own or not base:

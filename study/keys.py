@@ -75,7 +75,7 @@ def writers_of(rows, writers):
 
 
 def pack(firn, lines, scheme, form):
-    """The IDs of records of fields, one a line, as `firn pack` prints them."""
+    """The IDs of records of fields, one per line, as `firn pack` prints them."""
     words = [firn, "pack", scheme, "-"] + (["--as", form] if form else [])
     done = subprocess.run(words, input=lines, capture_output=True, text=True, check=True)
     return done.stdout.split()

@@ -118,7 +118,7 @@ def read_all(pipe):
 
 
 def write_together(engine, serial, shares):
-    """Writers in processes: the seconds from the first begin to the last end, and those of every row."""
+    """Writers in processes: the seconds from the first begin to the last end, and the seconds of every row."""
     gate_read, gate_write = os.pipe()
     workers = []
     for rows in shares:

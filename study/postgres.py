@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PostgreSQL as the study sees it: the table is a heap, the primary key a B-tree beside it."""
+"""PostgreSQL as the study sees it: the table is a heap, the primary key a B-tree next to it."""
 import uuid
 
 from engine import Server, pairs, start_private

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SQLite as the study sees it: an integer key is the table's own B-tree; any other key is an index beside it, unless the
+"""SQLite as the study sees it: an integer key is the table's own B-tree; any other key is an index next to it, unless the
 table is WITHOUT ROWID. The log is the WAL, which the study checkpoints itself to count its frames."""
 import os
 import sqlite3

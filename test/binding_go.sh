@@ -18,7 +18,7 @@ check "the module is built" bindings/build go
 check "shim.c has no warnings" cc -std=c17 -O2 -Wall -Wextra -Werror -c -o "$TMPDIR/shim.o" bindings/go/libfirn/shim.c
 module=$built/bindings/go
 
-same "the codes are those of firn.h: run go generate in bindings/go" "$(bindings/go/codes.sh)" "$(cat bindings/go/codes.go)"
+same "the codes are the same as in firn.h: run go generate in bindings/go" "$(bindings/go/codes.sh)" "$(cat bindings/go/codes.go)"
 same "gofmt has nothing to change" "" "$(gofmt -l bindings/go)"
 tree=$PWD
 cd "$module" || exit 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The package for Python: built as a wheel from a copy of its folder, installed beside, and put to its own tests; then
+# The package for Python: built as a wheel from a copy of its folder, installed next to it, and tested with its own tests; then
 # the same tests with the sanitizers' library.
 . test/tap
 python=/usr/bin/python3

@@ -69,7 +69,7 @@ ran "the programs of the pages are built from the packages" $cargo build -q --ma
 LD_LIBRARY_PATH=$built "$there/target/debug/app" >"$TMPDIR/out" 2>&1
 same "and prints what it should" 7 \
     "$(grep -cE '^[0-9]+$|^[0-9]+ 1000 [0-9a-f-]{36}$|^Some\(.*Z"\) Some\("[0-9]+"\)$|^[0-9a-f-]{36} \.\. [0-9a-f-]{36}$' "$TMPDIR/out")"
-check "that of the guide prints an ID" sh -c "LD_LIBRARY_PATH='$built' '$there/target/debug/short' | grep -qxE '[0-9]{19}'"
+check "the program of the guide prints an ID" sh -c "LD_LIBRARY_PATH='$built' '$there/target/debug/short' | grep -qxE '[0-9]{19}'"
 echo 'const char *firn_version(void); const char *firn_version(void) { return "9.9.9"; }' >"$TMPDIR/other.c"
 cc -shared -fPIC -o "$TMPDIR/other.so" "$TMPDIR/other.c"
 same "another version of libfirn is refused" "libfirn is version 9.9.9, this crate is for 0.1.0: install both from one release" \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Programs in four languages, and in Java, Go and Rust if they are installed, issue snowflakes from one SQLite store at the same
-# time: no ID twice, among TOGETHER of them (400000; `make together` takes 10^7). The duplicate check finds a planted one.
+# time: no ID twice, among TOGETHER of them (400000; `make together` takes 10^7). The duplicate check finds an injected duplicate.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
 total=${TOGETHER:-400000}

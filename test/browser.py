@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # A headless Chromium, driven through its DevTools protocol on a pair of pipes: JSON messages, each
-# ended by a zero byte. Only Python's own library is needed. One page; whatever it says, asks for or
+# ended by a zero byte. Only Python's own library is needed. One page; whatever it says, requests or
 # complains of is kept in `events`.
 import base64
 import json
@@ -127,7 +127,7 @@ class Browser:
             raise TimeoutError(script)
 
     def open(self, url):
-        """Until it is loaded; an address that differs behind its # only loads nothing."""
+        """Until it is loaded; an address that differs only after its # loads nothing."""
         seen = len(self.events)
         if "loaderId" not in self.call("Page.navigate", url=url):
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # `firn check`: duplicates and IDs out of order of streams of every form, counted a second time by Python; at every memory, from
-# files and from pipes; lines that are no IDs; disks and files that are not to be had.
+# files and from pipes; lines that are not IDs; disks and files that are not to be had.
 . test/command.tap
 cd "$TMPDIR" || exit 1
 
@@ -23,11 +23,11 @@ printf '1\n5\n3\n' >hand
 same "an ID out of order is not a failure" "0 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check hand >out; echo $?) $(cat out)"
 same "but with --order it is" "1 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check --sorted hand >out; echo $?) $(cat out)"
 : >empty
-says "nothing is no duplicate" "0 IDs, 0 duplicates, 0 out of order" check empty
+says "no input has no duplicate" "0 IDs, 0 duplicates, 0 out of order" check empty
 seq 1 30 >hand
 seq 1 30 >>hand
 ask check hand
-same "ten are told, the others counted" "12 and 20 more" "$(printf '%s\n' "$out" | wc -l) $(printf '%s\n' "$out" | tail -n 1)"
+same "ten are listed, the others counted" "12 and 20 more" "$(printf '%s\n' "$out" | wc -l) $(printf '%s\n' "$out" | tail -n 1)"
 check "as one object too" sh -c "'$FIRN' check --json hand | jq -e '
     .ids == 60 and .duplicates == 30 and .out_of_order == 1 and .bad == 0 and .form == \"dec\" and .bits == 64
     and (.first | length) == 10 and .first[9] == {id: \"10\", line: 10, again: 40}'"
@@ -77,7 +77,7 @@ refuses "a UUID of another version is a bad line among them" 1 "line 51: " check
 printf '1\n\n2\nx\n' >bad
 refuses "an empty line is a bad one" 1 "line 2: the line is empty" check bad
 printf '1\n2\nabc\n' >bad
-refuses "a line of another form is told with its number" 1 "line 3: 'abc'" check bad
+refuses "a line of another form is reported with its number" 1 "line 3: 'abc'" check bad
 printf '1\n2\0\n' >bad
 refuses "so is a zero byte" 1 "line 2: the line contains a zero byte" check bad
 { echo 1; head -c 10485760 /dev/zero | tr '\0' 7; echo; echo 1; } >bad
@@ -178,21 +178,21 @@ for kind, (options, make, value) in kinds.items():
     compare(f"{kind} at random have no duplicates", options, lines, value)
     compare(f"{kind}: the first line is found again as the last", options, lines + [lines[0]], value)
     compare(f"{kind}: an adjacent one is found", options, lines[:777] + [lines[776]] + lines[777:], value)
-    planted = list(lines)
+    injected = list(lines)
     for _ in range(25):
-        planted.insert(random.randrange(n), random.choice(lines))
-    compare(f"{kind}: 25 planted ones are found, the first ten named", options, planted, value)
+        injected.insert(random.randrange(n), random.choice(lines))
+    compare(f"{kind}: 25 injected duplicates are found, the first ten named", options, injected, value)
     compare(f"{kind}: a stream twice is all duplicates", options, lines[:20000] + lines[:20000], value)
     ordered = sorted(lines, key=value)
     compare(f"{kind} in order are in order", options, ordered, value)
     compare(f"{kind} in order, one of them twice", options, ordered[:5] + [ordered[4]] + ordered[5:], value)
-    compare(f"{kind} in order, the first behind the last", options, ordered + [ordered[0]], value)
+    compare(f"{kind} in order, the first after the last", options, ordered + [ordered[0]], value)
     compare(f"{kind} backwards", options, ordered[::-1], value)
 for kind, (options, make, value) in kinds.items():
     for count in range(240, 2400, 120): # a few IDs in each part
         lines = [make() for _ in range(count)]
         i, at = random.randrange(count), random.randrange(count)
-        compare(f"{kind}: one planted among {count} is found", options, lines[:at] + [lines[i]] + lines[at:], value)
+        compare(f"{kind}: one injected duplicate among {count} is found", options, lines[:at] + [lines[i]] + lines[at:], value)
 few = [str(random.randrange(1000)) for _ in range(n)]
 compare("a thousand numbers again and again", [], few, int)
 compare("one number for ever", [], ["7"] * n, int)
@@ -224,28 +224,28 @@ fi
 n=4000000
 "$FIRN" new uuid4 -n $n >uuids
 sed -n "${n}p" uuids >last
-cat last uuids >planted
-ask check --memory 1M planted
+cat last uuids >injected
+ask check --memory 1M injected
 same "a duplicate is found in 1 MiB among four million" "1 4000001 IDs, 1 duplicate
 $(cat last)  line 1, again line 4000001" "$status $(printf '%s\n' "$out" | sed 's/, [0-9]* out of order//')"
-same "from a pipe as well" "$out" "$(cat planted | "$FIRN" check --memory 1M)"
-same "and in memory" "$out" "$("$FIRN" check planted)"
-{ sed -n '2000000p' uuids; cat uuids; sed -n '1000000,1000003p' uuids; } >planted
-same "five among four million, in memory" "5 duplicates" "$("$FIRN" check planted | sed -n 's/.* IDs, \(.*\), .*/\1/p')"
+same "from a pipe as well" "$out" "$(cat injected | "$FIRN" check --memory 1M)"
+same "and in memory" "$out" "$("$FIRN" check injected)"
+{ sed -n '2000000p' uuids; cat uuids; sed -n '1000000,1000003p' uuids; } >injected
+same "five among four million, in memory" "5 duplicates" "$("$FIRN" check injected | sed -n 's/.* IDs, \(.*\), .*/\1/p')"
 same "four million in memory have none" "4000000 IDs, 0 duplicates" "$("$FIRN" check uuids | sed 's/, [0-9]* out of order//')"
-cat last uuids >planted
+cat last uuids >injected
 peak() {
     python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 }
 if command -v python3 >/dev/null; then
-    used=$(peak "$FIRN" check --memory 16M planted)
+    used=$(peak "$FIRN" check --memory 16M injected)
     if [ "$used" -lt 32768 ]; then pass "--memory 16M is kept"; else fail "--memory 16M is kept" "$used KiB"; fi
 else
     skip "--memory 16M is kept" "there is no python3"
 fi
-rm -f uuids planted
+rm -f uuids injected
 
 # ---- several files -------------------------------------------------------------------------------
 printf '1\n2\n' >a
@@ -257,10 +257,10 @@ same "duplicates are printed with their files" "1 4 IDs, 2 duplicates, 1 out of 
 1  a: line 1, again b: line 2" "$status $out"
 printf '1\n3\n' >a
 printf '2\n4\n' >b
-says "the order is that of each file" "4 IDs, 0 duplicates, 0 out of order" check --sorted a b
+says "the order is checked within each file" "4 IDs, 0 duplicates, 0 out of order" check --sorted a b
 same "one of them may be standard input" "4 IDs, 0 duplicates, 0 out of order" "$(cat a | "$FIRN" check - b)"
 printf '9\n1\n3\n' >a
 same "read from its position" "2 IDs, 0 duplicates, 0 out of order" "$({ read -r _; cat; } <a | "$FIRN" check)"
 printf '1\nx\n' >b
-refuses "a bad line is told with its file" 1 "b: line 2: 'x'" check a b
+refuses "a bad line is reported with its file" 1 "b: line 2: 'x'" check a b
 finish

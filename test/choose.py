@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`firn choose`: what it refuses and why, in which order it recommends, that each figure is one of docs/study, that the odds,
-ends and limits are those of the other subcommands, that every command and statement it prints works, and its questions at a
+ends and limits are the same as in the other subcommands, that every command and statement it prints works, and its questions at a
 terminal."""
 import csv
 import itertools
@@ -140,14 +140,14 @@ def rank(one, people=False):
 
 
 def check_order(title, fit, people):
-    """Nothing is behind a scheme that has more cautions, is less known, or has fewer rows a second for certain."""
+    """No scheme comes after a scheme that has more cautions, is less known, or has fewer rows per second for certain."""
     wrong = []
     for before, after in itertools.combinations(fit, 2):
         (first, known, fast), (second, other, slow) = rank(before, people), rank(after, people)
         worse = known < other or known == other == 2 and fast["high"] < slow["low"]
         if first > second or first == second and worse:
             wrong.append((before["name"], after["name"]))
-    same("%s: fewer cautions first, then rows a second" % title, [], wrong)
+    same("%s: fewer cautions first, then rows per second" % title, [], wrong)
 
 
 SAMPLE = """#define ROWS(key, storage, median, low, high, n) FIGURE("postgres", key, storage, 8, 1, "load_rows_s", "rows/s", median, low, high, n)
@@ -172,7 +172,7 @@ int main(void) {
 
 
 def check_rule():
-    """The order with figures of which it is known."""
+    """The schemes in order, with their figures where these are known."""
     folder = os.path.join(SCRATCH, "rule")
     shutil.copytree("common", folder)
     for name, text in (("figures.def", SAMPLE), ("main.c", PROGRAM)):
@@ -197,7 +197,7 @@ def check_facts(title, words, result, schemes, known):
             same("%s: %s ends when its layout does" % (title, name), schemes[name]["end"], one["end"])
         if one["odds"]["model"] != "reserved":
             odds = [json.loads(firn(*at.split()[1:], "--json").stdout)["odds"] for at in one["commands"] if at.startswith("firn odds")]
-            same("%s: the odds of %s are those of firn odds" % (title, name), [one["odds"]["ten_years"]], odds)
+            same("%s: the odds of %s are the same as firn odds prints" % (title, name), [one["odds"]["ten_years"]], odds)
         for at in one["figures"] if known is not None else []:
             cell = tuple(at[name] for name in ("engine", "key", "storage", "ratio", "writers", "metric"))
             same("%s: %s of %s is in %s" % (title, at["metric"], name, SUMMARY), known.get(cell),
@@ -206,7 +206,7 @@ def check_facts(title, words, result, schemes, known):
     check(title + ": no odds below zero", " -0" not in text, text)
     for one in result["fit"][:3]:
         missing = [part for part in [one["sql"], *one["commands"], *(at["text"] for at in one["figures"])] if part and part not in text]
-        same("%s: the text says the same of %s" % (title, one["name"]), [], missing)
+        same("%s: the text agrees about %s" % (title, one["name"]), [], missing)
         check("%s: and where its figures are" % title, one["figures"] or "not measured" in text, text)
         engines = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "sqlite": "SQLite"}
         plain = re.sub(r"\s+", " ", text)
@@ -214,7 +214,7 @@ def check_facts(title, words, result, schemes, known):
         check("%s: an interval has two ends" % title, not re.search(r"\(([0-9.,]+) to \1\)", plain), plain)
         check("%s: integers end after an amount, not never" % title, one["name"] not in ("order", "segment") or
               re.search(r"ends after (10\^\d+ numbers|about 4.6e18 integers) ", plain.split(one["name"] + ":", 1)[1]), plain)
-        same("%s: the text says of which database the speed of %s is" % (title, one["name"]), [], [at for at in wanted if at not in plain])
+        same("%s: the text names the database of the speed of %s" % (title, one["name"]), [], [at for at in wanted if at not in plain])
 
 
 # ---- commands ------------------------------------------------------------------------------------
@@ -289,14 +289,14 @@ def check_terminal():
     same("at a terminal eight questions are asked", 8, said.count("? ") + said.count("?\n"))
     wanted = firn("choose", *"--rate 5 --peak 200 --nodes 4 --width any --hide volume --readers urls --database mariadb".split()).stdout
     begin = "\n1. "
-    same("and the answer is that of the options", wanted[wanted.index(begin):], said[said.index(begin):])
+    same("and the answer is the same as with options", wanted[wanted.index(begin):], said[said.index(begin):])
     answers[1] = "4 no"
     said = converse(answers)
-    check("nodes without a store are told in the same answer", said.count("? ") + said.count("?\n") == 8 and "nodes 4; store no;" in said, said)
+    check("nodes without a store are reported in the same answer", said.count("? ") + said.count("?\n") == 8 and "nodes 4; store no;" in said, said)
     said = converse(["x", "-1", "100"] + [""] * 7)
     same("a question is repeated until the answer is valid", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
     done = firn("choose", "--rate", "7")
-    check("without a terminal nothing is asked, and what is assumed is said", "Assumed: peak 70; nodes 1;" in done.stdout.replace("\n         ", " "), done.stdout)
+    check("without a terminal nothing is asked, and the assumptions are printed", "Assumed: peak 70; nodes 1;" in done.stdout.replace("\n         ", " "), done.stdout)
 
 
 def main():

@@ -13,7 +13,7 @@ unset BUILD FIRN FIRN_STORE CI # a newcomer has none of these set
 # ---- the words of ./run ----------------------------------------------------------------------------
 
 # word SENTENCE WORD...: ./run WORD... as a newcomer starts it, from another folder, other time zone and umask than
-# those of the build under test.
+# the same as in the build under test.
 word() {
     sentence=$1
     shift
@@ -86,7 +86,7 @@ reproducible() {
         return
     fi
     for file in libfirn.a libfirn.so.0 firn/sqlite.so; do
-        check "$file is the same as that of the build under test" cmp "$built/$file" "$clone/build/$file"
+        check "$file is the same as in the build under test" cmp "$built/$file" "$clone/build/$file"
         check "$file does not name where it was built" sh -c "! grep -qaF '$clone' '$clone/build/$file'"
     done
 }
@@ -244,7 +244,7 @@ run_block() {
     done <"$1"
 }
 
-# The machines of example are no machines: an engine on loopback stands in for each.
+# The machines of example are not machines: an engine on loopback replaces each.
 export ENGINE_OWNER=$$
 with_engine() {
     url=$("$tree/test/engine" start "$1" "$TMPDIR/$1" 2>"$TMPDIR/log")
@@ -264,7 +264,7 @@ excuse() {
 
 pages() {
     private_machine >"$TMPDIR/log" 2>&1 || { fail "this test has a machine of its own" "$(cat "$TMPDIR/log")"; finish; }
-    # Errors of servers are no failures of their clients unless these are told so.
+    # Errors of servers are not failures of their clients unless clients see them.
     mkdir "$TMPDIR/bin"
     for client in "redis-cli -e" "curl -fsS"; do
         printf '#!/bin/sh\nexec %s/%s "$@"\n' "$(dirname "$(command -v "${client%% *}")")" "$client" >"$TMPDIR/bin/${client%% *}"

@@ -4,8 +4,8 @@
 
 # ---- help and version ----------------------------------------------------------------------------
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
-says "firn --version tells the version of the header" "firn $version" --version
-says "firn version says the same" "firn $version" version
+says "firn --version prints the version of the header" "firn $version" --version
+says "firn version prints the same version" "firn $version" version
 subcommands=$(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' cmd/commands.def)
 "$FIRN" --help >"$TMPDIR/help" 2>&1
 for subcommand in $subcommands; do
@@ -13,7 +13,7 @@ for subcommand in $subcommands; do
     ask "$subcommand" --help
     same "firn $subcommand --help is usage on standard output, status 0" "0 usage: firn $subcommand" \
         "$status $(printf '%s\n' "$out" | head -n 1 | grep -o "^usage: firn $subcommand")"
-    # the first words of the options are those of the list
+    # the first words of the options are the same as in the list
     for option in $(awk -v want="$subcommand" '
         /^OPTION\(/ { split($0, part, /[(,"]+ *"?/); name[part[2]] = part[3] }
         /^COMMAND\(/ { split($0, part, /[(,]/); now = part[2] }

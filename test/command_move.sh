@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# firn nodes --forget and firn store move: what they refuse and say, and a server that goes on while its store moves.
+# firn nodes --forget and firn store move: what they refuse and say, and a server that continues while its store moves.
 . test/serve.tap
 mkdir "$TMPDIR/store"
 old=sqlite:$TMPDIR/ids.db?unsafe=1 # as serve has it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# pack, show, range, convert and schemes: known answers and refusals. They are pure, so each says the same every time.
+# pack, show, range, convert and schemes: known answers and refusals. They are pure, so each prints the same every time.
 . test/command.tap
 
 # piped SENTENCE OUT STATUS INPUT ARGS...: standard input is what printf makes of INPUT.
@@ -32,7 +32,7 @@ says "pack uuid1 with a colon-hex node" $uuid1 pack uuid1 time=2022-02-22T19:22:
 says "pack with another epoch" 4294967296 pack snowflake epoch=2024-01-01 time=2024-01-01T00:00:01.024Z datacenter=0 worker=0 sequence=0
 says "pack with other widths" 2097152 pack baidu bits=29/21/13 tick=0 worker=256 sequence=0
 says "pack typeid with a prefix" user_0000000000e0080000000000g0 pack typeid prefix=user tick=0 sequence=0 random=512
-says "the empty prefix stands without its _" 0000000000e0080000000000g0 pack typeid prefix= tick=0 sequence=0 random=512
+says "the empty prefix has no _" 0000000000e0080000000000g0 pack typeid prefix= tick=0 sequence=0 random=512
 says "pack writes another form" 1565a11f62000000 pack snowflake tick=0x5596847d88 datacenter=0 worker=0 sequence=0 --as hex
 piped "pack - reads a line a set" "4198401
 8392705" 0 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2  datacenter=0\tworker=1 sequence=1' pack snowflake -
@@ -41,19 +41,19 @@ same "and names line and field" "firn: line 2: snowflake needs datacenter: set d
 piped "pack - --keep-going puts an error in its place" "4198401
 error: worker 32 does not fit the 5 bits of snowflake: at most 31
 8392705" 1 'tick=1 datacenter=0 worker=1 sequence=1\nworker=32\ntick=2 datacenter=0 worker=1 sequence=1\n' pack snowflake - --keep-going
-piped "no line is no ID" "" 0 "" pack snowflake -
+piped "no input gives no ID" "" 0 "" pack snowflake -
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
 refuses "an unknown field is named, and its neighbour" 2 "wroker.*worker" pack snowflake wroker=1
 refuses "a field given twice is refused" 2 "worker is given twice" pack snowflake worker=1 worker=2
-refuses "time and tick say the same" 2 "time is set twice" pack snowflake time=@1656432460 tick=5
+refuses "time and tick cannot be combined" 2 "time is set twice" pack snowflake time=@1656432460 tick=5
 refuses "a constant cannot be given" 2 "version is a constant" pack uuid7 version=7
 refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 31" pack snowflake worker=32
-refuses "a field that is no number is usage" 2 "worker=x is not a number" pack snowflake worker=x
+refuses "a field that is not a number is usage" 2 "worker=x is not a number" pack snowflake worker=x
 refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
 refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
 refuses "an invalid instant is a usage error" 2 "time=soon: character 1" pack snowflake time=soon
-refuses "a word that is no field is refused" 2 "'hello' is not a field" pack snowflake hello
-refuses "pack - takes no fields beside" 2 "worker=1" pack snowflake - worker=1
+refuses "a word that is not a field is refused" 2 "'hello' is not a field" pack snowflake hello
+refuses "pack - takes no other fields" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
     refuses "prefix=$(printf %.9s "$prefix") is not valid" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
@@ -95,7 +95,7 @@ same "standard input is read by lines, with or without a carriage return" "uuid7
     "$("$FIRN" show --json <"$TMPDIR/ids" | jq -r .scheme | paste -sd' ')"
 piped "show stops at a bad line" "" 1 '01a1fc70\n' show --scheme uuid7
 same "and says which character" "firn: line 1: '01a1fc70': text ends after 8 characters: uuid has 36 characters" "$err"
-piped "show --keep-going goes on" 'error: '"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed
+piped "show --keep-going continues" 'error: '"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed
 1  snowflake, 64 bits, dec
   time        2010-11-04T01:42:54.657Z  bits 62..22
   datacenter  0                         bits 21..17
@@ -106,11 +106,11 @@ piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 
     show --scheme snowflake --keep-going --json
 piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: shorten it
 error: the ID '': the text is empty: dec of 64 bits has at most 20 digits" 1 "$(printf '%070000d' 1)\n\n" show --scheme snowflake --keep-going
-piped "a zero byte is no text" "error: the line contains a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
+piped "a zero byte is not a text" "error: the line contains a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
 refuses "an ID of no scheme is a no" 1 "'hello!' is not an ID" show 'hello!'
 refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
-refuses "--epoch wants a scheme" 2 "need --scheme NAME" show --epoch 2020-01-01 $flake
+refuses "--epoch needs a scheme" 2 "need --scheme NAME" show --epoch 2020-01-01 $flake
 refuses "an unknown form is a usage error" 2 "no form 'hexx'" show --from hexx $flake
 refuses "a form of other widths is usage" 2 "uuid does not apply to the 64 bits" show --from uuid --scheme snowflake $flake
 refuses "an unknown scheme is a usage error" 2 "did you mean .snowflake" show --scheme snowflak $flake
@@ -127,7 +127,7 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
 refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
-refuses "a range from what is no instant is usage" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
+refuses "a range from what is not an instant is usage" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
 refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
 refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do
@@ -213,14 +213,14 @@ refuses "an unknown scheme: the nearest name" 2 "did you mean .uuid7" schemes uu
 refuses "--json and --markdown exclude each other" 2 "cannot be combined" schemes --json --markdown
 
 # ---- slips ---------------------------------------------------------------------------------------
-refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
+refuses "a field whose role is misspelt is not a node" 2 "seqence would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
 refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
 refuses "nor one of 48 bits" 2 "randm would be a part of the node: write random:BITS, or choose another name" new 'time:41/ms@@2024-01-01 randm:48'
 refuses "a constant has a name of its own" 2 "two slices are named node: give the constant another name" schemes 'node:10 time:41 sequence:4 node=3:9'
 refuses "so have two constants" 2 "two slices are named v: give the constant another name" schemes 'v=1:4 v=2:4 time:41 node:10'
-says "beside a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
+says "with a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
 refuses "capitals find their scheme" 2 "did you mean .ulid" new ULID
-refuses "a typo in a number is no ID of another scheme" 1 "is nearly a decimal number: character 20 of 20" show 1541815603606036480x
+refuses "a typo in a number is not an ID of another scheme" 1 "is nearly a decimal number: character 20 of 20" show 1541815603606036480x
 refuses "a form that cannot be guessed is not converted as another" 1 "is not an ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid
 says "but read when it is named" 0190163d-8694-739b-aea5-966c26f8ad91 convert "$("$FIRN" convert 0190163d-8694-739b-aea5-966c26f8ad91 --to base58)" --from base58 --to uuid
 same "- is standard input" hex "$(echo 1541815603606036480 | "$FIRN" convert - --to hex | grep -qxE '[0-9a-f]{16}' && echo hex)"

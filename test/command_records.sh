@@ -61,7 +61,7 @@ gives "quotes, line ends, an embedded newline and the mark in front stay" \
     "\\357\\273\\277id,\"a \"\"b\"\"\",t\\r\\n$first,\"x, \"\"y\"\"\\r\\nz\",2024-01-01 00:00:00\\n$(id $day 1),,\"2024-01-01 00:00:00\"\\r\\n" \
     --format csv --time t
 gives "a last line without its end gets none" 't,a\n2024-01-01 00:00:00,1' "id,t,a\n$first,2024-01-01 00:00:00,1" --format csv --time t
-gives "bytes that are no UTF-8 stay, away from the time" 't,a\n2024-01-01 00:00:00,\377\n' "id,t,a\n$first,2024-01-01 00:00:00,\\377\n" --format csv --time t
+gives "bytes that are not UTF-8 stay, away from the time" 't,a\n2024-01-01 00:00:00,\377\n' "id,t,a\n$first,2024-01-01 00:00:00,\\377\n" --format csv --time t
 gives "a column by its number" 'a,t\n1,2024-01-01 00:00:00\n' "id,a,t\n$first,1,2024-01-01 00:00:00\n" --format csv --time 2
 gives "a name that is a number comes before the number" '2,t\n2024-01-01 00:00:00,1\n' "id,2,t\n$first,2024-01-01 00:00:00,1\n" --format csv --time 2
 gives "a quoted name" 'a,"t ""x"""\n1,2024-01-01 00:00:00\n' "id,a,\"t \"\"x\"\"\"\n$first,1,2024-01-01 00:00:00\n" --format csv --time 't "x"'
@@ -84,7 +84,7 @@ printf 't,a\r\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' >"$in"
 same "even when they come a byte at a time" "$("$FIRN" stamp "$in" --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)" \
     "$(dd bs=1 <"$in" 2>/dev/null | "$FIRN" stamp - --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)"
 gives "a date is its midnight" 't\n2024-01-01\n' "id,t\n$first,2024-01-01\n" --format csv --time t
-gives "behind which an hour is no offset" 't\n2024-01-01-13\n2024-01-01\n' "id,t\n,2024-01-01-13\n$first,2024-01-01\n" --format csv --time t --on-error null
+gives "an hour after it is not an offset" 't\n2024-01-01-13\n2024-01-01\n' "id,t\n,2024-01-01-13\n$first,2024-01-01\n" --format csv --time t --on-error null
 bad "but not in front of something else" 't\n2024-01-01 noon\n' "line 2: '2024-01-01 noon' is not a time" --format csv --time t
 bad "nor at the head of a log's line" '2024-01-01 the first\n' "line 1: '2024-01-01 the first' is not a time" --format log
 gives "blanks around a time are passed over" 't\n 2024-01-01 00:00:00 \n' "id,t\n$first, 2024-01-01 00:00:00 \n" --format csv --time t
@@ -214,8 +214,8 @@ bad "a carriage return alone at the end" "t,a\n$ok,1\n\n\r" "line 3: the line is
 bad "a zero byte" "t,a\n$ok,\\000\n" "line 2: the record contains a zero byte" --format csv --time t
 bad "a zero byte in a log" "$ok a\n$ok \\000\n" "line 2: the record contains a zero byte" --format log
 bad "a zero byte in JSON" '{"t":1704067200}\n{"t":\000}\n' "line 2: the record contains a zero byte" --format jsonl --time t
-bad "a time that is no UTF-8" "t\n2024-01-01 00:00:0\\377\n" "line 2: '2024-01-01 00:00:0\?' is not a time" --format csv --time t
-bad "JSON that is no UTF-8" '{"t":1704067200,"a":"\377"}\n' "line 1: not valid JSON at byte [0-9]+: " --format jsonl --time t
+bad "a time that is not UTF-8" "t\n2024-01-01 00:00:0\\377\n" "line 2: '2024-01-01 00:00:0\?' is not a time" --format csv --time t
+bad "JSON that is not UTF-8" '{"t":1704067200,"a":"\377"}\n' "line 1: not valid JSON at byte [0-9]+: " --format jsonl --time t
 # Lines of one shape differ in values alone, which jansson need not see: what it refuses is refused there too.
 for value in 01 -01 1. .5 - -a +1 1e 1e999 "1$(printf '%0309d' 0)" 0x1 tru trues nullx True '"' '"a' '"\\001"' '"\\ud800"' '"\\x"' '"\\u12"' '"\377"' '"\303"' \
     '"\300\200"' '"\355\240\200"' "1 2" '1,' '[1' '{' ''; do
@@ -224,7 +224,7 @@ for value in 01 -01 1. .5 - -a +1 1e 1e999 "1$(printf '%0309d' 0)" 0x1 tru trues
 done
 bad "a quote that is never closed" "t,a\n$ok,1\n$ok,\"x\n$ok,2\n" "line 3: a quoted field has no closing quote" --format csv --time t
 bad "a quote inside a field" "t,a\n$ok,x\"y\n" "line 2: a field without quotes contains a quote" --format csv --time t
-bad "a tail behind a quote" "t,a\n$ok,\"x\"y\n" "line 2: text follows a closing quote" --format csv --time t
+bad "text after a closing quote" "t,a\n$ok,\"x\"y\n" "line 2: text follows a closing quote" --format csv --time t
 bad "a carriage return that ends no line" "t,a\n$ok,1\\r$ok,2\n" "line 2: a carriage return is not at the end of a line" --format csv --time t
 bad "line ends of carriage returns alone" "t,a\\r$ok,1\\r" "line 1: a carriage return is not at the end of a line" --format csv --time t
 bad "a last line that may be cut" "a,t\n1,2024-01-01 00:00:00" "line 2: the last line has no newline, so its time may be incomplete: end it with a newline" --format csv --time t
@@ -246,22 +246,22 @@ refuses "a zone that may be one of several" 1 "line 1: .* is not a time: this zo
 bad "a time without its year" "Oct 11 22:14:15 host a\n" "line 1: 'Oct 11 22:14:15 host a' is not a time: use RFC 3339" --format log
 bad "an empty time" "t,a\n,1\n" "line 2: the time is empty" --format csv --time t
 bad "words that are not there" "a b\n" "line 1: the line has fewer than 3 words" --format log --time 3
-bad "something behind the time" "t\n$ok x\n" "line 2: '$ok x' is not a time" --format csv --time t
+bad "something after the time" "t\n$ok x\n" "line 2: '$ok x' is not a time" --format csv --time t
 bad "no object" '[1]\n' "line 1: not a JSON object" --format jsonl --time t
 bad "no JSON" '{"t":1704067200}\n{"t":}\n' "line 2: not valid JSON at byte" --format jsonl --time t
 bad "two objects on a line" '{"t":1704067200} {"t":1}\n' "line 1: not valid JSON at byte" --format jsonl --time t
 bad "no such member" '{"u":1}\n' "line 1: the object has no member 't'" --format jsonl --time t
 bad "a member twice" '{"t":1704067200,"\\u0074":1}\n' "line 1: the object has more than one member 't'" --format jsonl --time t
-bad "a time that is no text" '{"t":null}\n' "line 1: 'null' is not a time" --format jsonl --time t
-bad "a zero byte behind a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1: .* is not a time" --format jsonl --time t
+bad "a time that is not a text" '{"t":null}\n' "line 1: 'null' is not a time" --format jsonl --time t
+bad "a zero byte after a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1: .* is not a time" --format jsonl --time t
 bad "no header" '' "line 1: the file is empty: add a header, or --no-header" --format csv --time t
 bad "lines are counted through embedded newlines" "t,a\n$ok,\"1\n2\n3\"\nx,1\n" "line 5: 'x' is not a time" --format csv --time t
 printf 't\n1999-01-01T00:00:00Z\n' >"$in"
 refuses "an instant before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 printf 't\n2299-01-01T00:00:00Z\n' >"$in"
-refuses "an instant behind the scheme" 1 "line 2: 2299-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
+refuses "an instant after the scheme's end" 1 "line 2: 2299-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 
-# ---- going on ------------------------------------------------------------------------------------
+# ---- continuing ----------------------------------------------------------------------------------
 rows="t,a\n$ok,1\nx,2\n$ok\n$ok,4\n"
 gives "--on-error skip leaves bad rows out" "$rows" "id,t,a\n$first,$ok,1\n$(id $day 1),$ok,4\n" --format csv --time t --on-error skip
 same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 records, 2 IDs in [0-9.]* s; 2 skipped, the first is line 3: 'x' is not a time")"
@@ -302,7 +302,7 @@ refuses "a file that is not there" 6 "cannot read .*none.csv: No such file" stam
 refuses "a folder" 6 "cannot read .*: Is a directory" stamp "$TMPDIR" --time t --scheme uuid7 --seed x
 refuses "a column that is not there" 2 "there is no column 'when': the header is t,id" stamp "$in" --format csv --time when --scheme uuid7 --seed x
 refuses "an invalid number" 2 "there is no column 3: the header has 2" stamp "$in" --format csv --time 3 --scheme uuid7 --seed x
-refuses "a number behind the first row" 2 "line 1: there is no column 3: the first record has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
+refuses "a number above the columns of the first record" 2 "line 1: there is no column 3: the first record has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
 refuses "a name without a header" 2 "without a header, columns are numbered" stamp "$in" --format csv --time t --no-header --scheme uuid7 --seed x
 refuses "a column of that name" 2 "column 2 is already called 'id': use --replace" stamp "$in" --format csv --time t --scheme uuid7 --seed x
 for again in csv:t:'t\n2024-01-01 00:00:00\n' jsonl:t:'{"t":1704067200}\n'; do

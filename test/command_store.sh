@@ -107,9 +107,9 @@ check "a layout without a node has only one" sh -c "'$FIRN' new 'time:41/ms sequ
 says "a segment counts from 1" "1
 2
 3" segment orders --store "$db" "$unsafe" -n 3
-says "a block is told by its ends" "4
+says "a block is printed by its ends" "4
 1003" segment orders --store "$db" "$unsafe" -n 1000 --range
-says "and goes on from there" 1004 segment orders --store "$db" "$unsafe"
+says "and continues from there" 1004 segment orders --store "$db" "$unsafe"
 same "nodes prints the next one" 1005 "$("$FIRN" nodes "ns=integer orders" --store "$db" "$unsafe" --json | jq -r .mark)"
 says "tickets of two servers interleave" "1
 3
@@ -117,7 +117,7 @@ says "tickets of two servers interleave" "1
 says "the other one's are between them" "2
 4" segment tickets kind=ticket increment=2 offset=2 --store "$db" "$unsafe" -n 2
 same "nodes prints the next ticket" "7 6" "$("$FIRN" nodes "ns=integer tickets" --store "$db" "$unsafe" --json | jq -r .next | paste -sd' ')"
-says "a serial starts where it is told" "100
+says "a serial starts at start=" "100
 101" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 says "what is left is still there" 102 segment bills kind=serial start=100 end=102 --store "$db" "$unsafe"
@@ -129,11 +129,11 @@ same "on a new key there is nothing to say" "100 " "$out $notes"
 says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
 same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
-refuses "integers of another kind are told what to say" 2 "use the same kind and increment, or another name" segment tickets --store "$db" "$unsafe"
+refuses "integers of another kind are refused with the cure" 2 "use the same kind and increment, or another name" segment tickets --store "$db" "$unsafe"
 refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
 
 # ---- looking and moving on -----------------------------------------------------------------------
-says "peek tells the next integer" 1005 segment peek orders --store "$db" "$unsafe"
+says "peek prints the next integer" 1005 segment peek orders --store "$db" "$unsafe"
 says "and takes nothing" 1005 segment peek orders --store "$db" "$unsafe"
 says "a key that nobody has used yet begins at 1" 1 segment peek fresh --store "$db" "$unsafe"
 says "advance moves on" 5000 segment advance orders --min 5000 --store "$db" "$unsafe"
@@ -164,7 +164,7 @@ check "and is soon no more among them" conceals
 kill -KILL "$held" # blocked in a write, it ends at no other signal
 exec 9>&-
 same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"
-same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"
+same "and is not printed again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"
 
 # ---- a store that was restored -------------------------------------------------------------------
 old=$TMPDIR/old.db
@@ -192,7 +192,7 @@ ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
 refuses "far ahead its node is busy" 5 "in use until" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
 "$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
-same "nobody is there to be asked: what would repeat is told, and nothing done" "2 1 1" \
+same "without a terminal, the command that would repeat is printed, and nothing is done" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "no such node" 1 "no namespace has a node 31" nodes free 31 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 refuses "what would lower nothing" 1 "is not before the high-water mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
@@ -213,9 +213,9 @@ history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq
 refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
 
 # ---- 3: no store ---------------------------------------------------------------------------------
-echo "this is no database, and long enough to tell that it is not one" >"$TMPDIR/text.db"
+echo "this is not a database, and long enough to be recognised as text" >"$TMPDIR/text.db"
 refuses "a file where no folder can be" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db/none/firn.db" "$unsafe"
-refuses "a file that is no database" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db" "$unsafe"
+refuses "a file that is not a database" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db" "$unsafe"
 refuses "nor to be listed" 3 "text.db" nodes --store "sqlite:$TMPDIR/text.db" "$unsafe"
 refuses "nor to be counted in" 3 "text.db" segment x --store "sqlite:$TMPDIR/text.db" "$unsafe"
 memory=$(mktemp -d /dev/shm/firn-XXXXXX 2>/dev/null) || memory=

@@ -67,7 +67,7 @@ wait $answering
 same "and the end of the questions is the end" 0 $?
 
 # ---- signals -------------------------------------------------------------------------------------
-# stopped SIGNAL STATUS: a stream that is told to stop when it flows. A shell's children do not heed SIGINT unless told.
+# stopped SIGNAL STATUS: a stream that gets a signal while it flows. A shell's children ignore SIGINT unless they set a handler.
 stopped() {
     : >"$TMPDIR/stopped"
     env --default-signal=INT "$FIRN" new snowflake ns="$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
@@ -160,6 +160,6 @@ if localedef -i tr_TR -f UTF-8 "$locale_dir/tr_TR.UTF-8" >"$TMPDIR/log" 2>&1; th
             "$(LOCPATH=$locale_dir LC_ALL=tr_TR.UTF-8 LANGUAGE=tr "$FIRN" $line 2>&1)"
     done
 else
-    skip "firn says the same in Turkey" "localedef cannot make tr_TR.UTF-8"
+    skip "firn prints the same in Turkey" "localedef cannot make tr_TR.UTF-8"
 fi
 finish

@@ -32,12 +32,12 @@ OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_comm
 
 def gcov(notes):
     """What gcov counts for one object file: {source: {line: (count, [branch counts])}}"""
-    told = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", notes], capture_output=True)
-    if told.returncode != 0:  # counts that a killed process left half written
-        print(f"coverage.py: {notes}: not counted: {told.stderr.decode().strip()}", file=sys.stderr)
+    done = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", notes], capture_output=True)
+    if done.returncode != 0:  # counts that a killed process left half written
+        print(f"coverage.py: {notes}: not counted: {done.stderr.decode().strip()}", file=sys.stderr)
         return {}
     counts = {}
-    for document in told.stdout.splitlines():
+    for document in done.stdout.splitlines():
         for file in json.loads(document)["files"]:
             source = os.path.normpath(os.path.join(TREE, file["file"]))
             lines = counts.setdefault(os.path.relpath(source, TREE), {})

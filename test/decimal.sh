@@ -91,10 +91,10 @@ check "another key turns it into something else" [ \
     "$("$FIRN" show --json --scheme order --key-file "$other" 2433477484 | jq -r .fields.number)" != 123456789 ]
 refuses "without a key there is nothing" 2 "--key-file FILE" pack order number=1
 refuses "a key among the arguments is refused" 2 "can read a key in an argument" pack order number=1 "key=$nist"
-refuses "even beside a good one" 2 "another key" new order --key-file "$good" "key=$nist"
-refuses "a missing file is told" 6 "cannot open the key file" pack order number=1 --key-file "$TMPDIR/none"
-refuses "a key that stands where its file should is not told" 2 "--key-file needs a file, not the key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
-refuses "a folder is no key" 2 "is not a file" pack order number=1 --key-file "$TMPDIR"
+refuses "even with a good one" 2 "another key" new order --key-file "$good" "key=$nist"
+refuses "a missing file is reported" 6 "cannot open the key file" pack order number=1 --key-file "$TMPDIR/none"
+refuses "a key in place of its file is not printed" 2 "--key-file needs a file, not the key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
+refuses "a folder is not a key" 2 "is not a file" pack order number=1 --key-file "$TMPDIR"
 for mode in 640 604 660 610; do
     chmod $mode "$good"
     refuses "a key of mode $mode is refused" 2 "chmod 600" pack order number=1 --key-file "$good"
@@ -131,13 +131,13 @@ check "and do not come in order" sh -c "! printf '%s\n' '$numbers' | sort -c 2>/
 first=$(printf '%s\n' "$numbers" | head -n 1)
 wrong=$(printf '%s' "$first" | tr 0123456789 1234567890)
 refuses "a wrong check digit is a no" 1 "the check digit does not fit" show --scheme order --key-file "$good" key_id=4 check=1 "$wrong"
-check "and the right one is not told" sh -c "! printf '%s' \"\$1\" | sed 's/.*: the/the/' | grep -q '[0-9]'" sh "$err"
+check "and the right one is not printed" sh -c "! printf '%s' \"\$1\" | sed 's/.*: the/the/' | grep -q '[0-9]'" sh "$err"
 refuses "a number of another key id says so" 1 "key of id 4, this is 5" show --scheme order --key-file "$other" key_id=5 check=1 "$first"
 refuses "a number of another length says so" 1 "has 10 digits" show --scheme order --key-file "$good" "$first"
 # shellcheck disable=SC2086
 refuses "another key under the same id is refused" 2 "had another key of id 4" new order --key-file "$other" key_id=4 check=1 $store "$unsafe"
 # shellcheck disable=SC2086
-matches "the next key takes the next id, and goes on" '5[0-9]{11}' new order --key-file "$other" key_id=5 check=1 $store "$unsafe"
+matches "the next key takes the next id, and continues" '5[0-9]{11}' new order --key-file "$other" key_id=5 check=1 $store "$unsafe"
 same "behind the last integer" 501 "$("$FIRN" show --json --scheme order --key-file "$other" key_id=5 check=1 "$out" | jq -r .fields.number)"
 # shellcheck disable=SC2086
 refuses "other digits in one series are refused" 2 "begun with other digits" new order --key-file "$good" key_id=4 digits=8 check=1 $store "$unsafe"

@@ -45,7 +45,7 @@ DRAWN = """({
 
 
 def slices_drawn(pieces):
-    """Those of a slice that goes over the end of a line are one."""
+    """The parts of a slice that continues on the next line count once."""
     slices = []
     for field, begins, width in pieces:
         if begins:
@@ -90,18 +90,18 @@ def finish():
     return failures > 0
 
 
-# The least contrast of any text that can be seen with what lies behind it, and whose it is.
+# The lowest contrast of any visible text with its background, and the element that has it.
 CONTRAST = """(() => {
     const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     const colour = (text) => { context.clearRect(0, 0, 1, 1); context.fillStyle = text; context.fillRect(0, 0, 1, 1);
         return [...context.getImageData(0, 0, 1, 1).data]; };
     const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
         .reduce((all, v, i) => all + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const behind = (element) => { for (let at = element; at; at = at.parentElement) {
+    const background = (element) => { for (let at = element; at; at = at.parentElement) {
         const c = colour(getComputedStyle(at).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255, 255]; };
     let least = [99, ''];
     const judge = (element, text, what) => {
-        const a = light(colour(text)), b = light(behind(element));
+        const a = light(colour(text)), b = light(background(element));
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
         if (ratio < least[0]) least = [ratio, what];
     };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The pages say what there is: every function, key, code and scheme stands in its page and nothing else does, the
+# The pages say what there is: every function, key, code and scheme is in its page and nothing else is, the
 # examples of docs/reference/format.md are what the command makes, every link leads to a file and a heading that exist.
 # shellcheck disable=SC2016 # backticks are Markdown's here
 . test/tap

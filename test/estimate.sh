@@ -52,7 +52,7 @@ same "which is not a rate of 0" "rate     40000 IDs per second or fewer (97.5 %)
 # IDs of now in other schemes are times of the future in snowflake.
 for scheme in instagram sonyflake leaf; do
     "$FIRN" range $scheme -- "@$(date +%s)" "@$(($(date +%s) + 3600))" >now
-    same "IDs of $scheme from now: not of the future, it is named, and a rate that depends on the scheme is not told" "true true null" \
+    same "IDs of $scheme from now: not of the future, it is named, and a rate that depends on the scheme is not printed" "true true null" \
         "$("$FIRN" estimate --json <now | jq -r '"\(.time.last < (now + 90000 | todate)) \([.scheme, .or[]] | index("'$scheme'") != null) \(.rate_per_s)"')"
 done
 same "other schemes that fit are named" "true not known" \

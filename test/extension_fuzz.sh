@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Every SQL function of the three extensions with hostile arguments: NULL, huge, negative, of other types, with NUL and invalid
 # UTF-8, of a megabyte, and real ones with a few bytes changed. Each call answers or ends with one of the extension's own
-# errors, in time, and the server goes on.
+# errors, in time, and the server continues.
 # The long form: SEED=7 ROUNDS=1000000 BUILD=$PWD/build TMPDIR=$(mktemp -d) sh test/extension_fuzz.sh
 # shellcheck disable=SC2016 # dollars quote SQL
 . test/tap

@@ -73,7 +73,7 @@ same "of a UUID too, as text or bytes" "$("$FIRN" show --json $v6 | sed p)" \
 says "firn_pack packs fields" "$("$FIRN" pack snowflake time=2024-01-01T10:00:00Z datacenter=1 worker=2 sequence=3)" \
     "SELECT firn_pack('snowflake', 'time=2024-01-01T10:00:00 datacenter=1 worker=2 sequence=3')"
 says "firn_convert changes the form" "$("$FIRN" convert --scheme snowflake --to base62 $tweet)" "SELECT firn_convert($tweet, 'base62', 'snowflake')"
-says "an ID lies within the bounds of its own time and not of the next" "1	0" \
+says "an ID is within the range of its own time and not of the next" "1	0" \
     "SELECT $tweet BETWEEN firn_min('snowflake', firn_time($tweet, 'snowflake')) AND firn_max('snowflake', firn_time($tweet, 'snowflake')),
      $tweet >= firn_min('snowflake', '2022-06-28 16:07:40.106')"
 says "a time is UTC, has an offset, or is a number of seconds" "1	1	1" \
@@ -97,7 +97,7 @@ says "arguments name a shard, a prefix, a member" "7	user_	77" "SELECT instagram
 says "a layout that has ended takes other widths" 1 "SELECT baidu('bits=29/21/13') > 0"
 says "firn_new takes any scheme and any key" "5" "SELECT firn_new('snowflake', 'node=5') >> 12 & 1023"
 says "NULL gives NULL" "NULL	NULL	NULL	NULL" "SELECT snowflake(NULL), firn_time(NULL, 'uuid7'), uuid_to_bin(NULL), firn_stamp('snowflake', NULL, 'nothing')"
-says "a prepared statement draws anew each time" 1 \
+says "a prepared statement draws again each time" 1 \
     "PREPARE one FROM 'SELECT snowflake(?) INTO @a'; SET @o = 'node=6'; EXECUTE one USING @o; SET @b = @a; EXECUTE one USING @o; SELECT @a > @b"
 
 # ---- a real job ----------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ says "a million old rows get their IDs in one UPDATE" "1000000	1000000" \
      INSERT INTO events SELECT NULL, '2020-01-01' + INTERVAL seq * 37 SECOND + INTERVAL seq % 1000 * 1000 MICROSECOND, seq FROM seq_1_to_1000000;
      UPDATE events SET id = firn_stamp('snowflake', created_at, 'events') ORDER BY created_at;
      SELECT count(*), count(DISTINCT id) FROM events"
-says "each ID tells the time of its row" 0 "SELECT count(*) FROM events WHERE firn_time(id, 'snowflake') <> created_at"
+says "each ID has the time of its row" 0 "SELECT count(*) FROM events WHERE firn_time(id, 'snowflake') <> created_at"
 says "and all are of one node" 1 "SELECT count(DISTINCT id >> 12 & 1023) FROM events"
 says "the column gets a default and the key" "" \
     "SET sql_log_bin = 0; ALTER TABLE events MODIFY id bigint NOT NULL DEFAULT (snowflake()), ADD PRIMARY KEY (id)"
@@ -129,7 +129,7 @@ says "a second statement takes a node of its own" "1	1" \
      UPDATE more SET id = firn_stamp('snowflake', created_at, 'more');
      SELECT count(DISTINCT id >> 12 & 1023), count(DISTINCT id) = 1000 FROM more"
 echo "SELECT id FROM more" | sql >"$TMPDIR/more"
-check "no ID of old and new rows is duplicated" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
+check "old and new rows have no ID twice" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
 head -n 1 "$TMPDIR/more" >>"$TMPDIR/events"
 same "an injected one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more" --json | jq .duplicates)"
 refuses "the name of a job is used up" 1105 "job more was started" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
@@ -247,7 +247,7 @@ says "so that there are jobs again" 1 "SELECT firn_stamp('snowflake', '2020-01-0
 # A request that the server had received may still be granted when nobody waits for it any more, as soon as the lock is
 # gone. Then the node is in use until that window ends, which a later call has to wait for: longer where all is slow.
 inside="ns=inside max_wait_ms=60000 store=$url?timeout_ms=60000" brief="ns=inside max_wait_ms=1000 store=$url?timeout_ms=1000"
-says "marks may lie in this server" "$(printf '1\n1000')" \
+says "marks may be in this server" "$(printf '1\n1000')" \
     "CREATE TABLE inner_rows AS SELECT created_at FROM more; ALTER TABLE inner_rows ADD id bigint;
      UPDATE inner_rows SET id = firn_stamp('snowflake', created_at, 'inside', 'ns=inside store=$url?timeout_ms=60000');
      LOCK TABLES inner_rows WRITE; UPDATE inner_rows SET id = snowflake('$inside'); UNLOCK TABLES;
@@ -279,7 +279,7 @@ check "docs/guides/mariadb.md begins with an example" [ "$(guide_sql mariadb | g
 same "it does what it says" "a b" "$(echo "CREATE DATABASE readme; USE readme; $(guide_sql mariadb)" | sql | cut -f 2 | paste -sd' ')"
 
 # ---- many connections ----------------------------------------------------------------------------
-# spawn COUNT STATEMENT NAME: so many clients at once; their pids in $clients.
+# spawn COUNT STATEMENT NAME: that many clients at once; their pids in $clients.
 spawn() {
     clients=
     number=0

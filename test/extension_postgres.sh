@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The PostgreSQL extension on real servers: its own regression tests, 64 backends at once, rollbacks, killed backends,
-# servers that crash under load, clocks that step, promotion, and old rows beside new ones. At the end all IDs of one
+# servers that crash under load, clocks that step, promotion, and old rows next to new ones. At the end all IDs of one
 # node are compared, and a duplicate that was put among them is found.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
 . test/tap
@@ -53,7 +53,7 @@ settled() {
     done
     printf '%s\n' "$said"
 }
-# refuses SENTENCE SQLSTATE WORDS STATEMENT...: an error with a hint, and the server goes on.
+# refuses SENTENCE SQLSTATE WORDS STATEMENT...: an error with a hint, and the server continues.
 refuses() {
     sentence=$1 state=$2 words=$3
     shift 3
@@ -92,7 +92,7 @@ port=$(cat "$place/port")
 # the schema of the marks is not the place for tables of a role that is called firn too
 ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
-refuses "no node is no node: a default would be somebody's" 55000 "firn.node is not set" 'SELECT snowflake()'
+refuses "without a node nothing is issued: a default would be another process's node" 55000 "firn.node is not set" 'SELECT snowflake()'
 same "schemes without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
 same "a session's IDs without a node rise while its settings stay, whichever function gives them" 300000 \
     "$(ask "WITH made AS MATERIALIZED (SELECT n, CASE WHEN n % 100 = 0 THEN firn_new('uuid7')::uuid ELSE uuid7() END AS id
@@ -349,8 +349,8 @@ if make_clock "$prefix/clock.so"; then
     same "a clock a second back is gone on from, or waited for" 100000 "$(grep -cE '^[0-9]{19}$' "$ids/step.2")"
     echo -3600 >"$CLOCK_OFFSET"
     case $(settled stepped 100000 500) in
-    *"ahead of the clock"*) pass "an hour back nothing is made, and it is said why" ;;
-    *) fail "an hour back nothing is made, and it is said why" ;;
+    *"ahead of the clock"*) pass "an hour back nothing is issued, and the error says why" ;;
+    *) fail "an hour back nothing is issued, and the error says why" ;;
     esac
     echo 0 >"$CLOCK_OFFSET"
     stepped 100000 60000 >"$ids/step.3"
@@ -358,7 +358,7 @@ if make_clock "$prefix/clock.so"; then
     stepped 100000 60000 >"$ids/step.4"
     same "a jump ahead is believed when it holds" 100000 "$(grep -cE '^[0-9]{19}$' "$ids/step.4")"
     check "and reported" grep -q 'jumped ahead' "$place/log.1"
-    test/engine restart "$place" # with the true clock, so far behind the mark
+    test/engine restart "$place" # with the true clock, which is before the mark
     refuses "a mark ahead of the clock is waited for, not passed" 53400 "ahead of the clock" \
         'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
 else
@@ -501,13 +501,13 @@ same "but makes what needs no node, and reads" t "$(ask "SELECT uuid7() > firn_m
 ask 'SELECT pg_promote(true, 60)' >/dev/null
 refuses "promoted it skips 30 s too" 55000 "is guarded for" 'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
 
-refuses "and knows the nodes of old rows no more" 55000 "(timeline 3)" \
+refuses "and no longer knows the nodes of earlier rows" 55000 "(timeline 3)" \
     "SELECT firn_stamp('snowflake', 'again', now())"
 ask "SELECT firn_confirm_history('980-989')" >/dev/null
 same "a range that is named is confirmed" 985 "$(ask "SELECT count(firn_stamp('snowflake', 'again', now(), 'node=985'))" \
     "SELECT node FROM firn.mark WHERE job = 'again'" | tail -n 1)"
 
-# A planned switchover: the standby is this server's own copy, which is exact as long as nothing is issued behind it.
+# A planned switchover: the standby is this server's own copy, which is exact as long as nothing is issued after it.
 set_to "firn.node = '12'"
 ask 'SELECT count(snowflake())' 'SELECT firn_hand_over()' >/dev/null
 set_to "firn.node = '13'"
@@ -553,7 +553,7 @@ for lost in restored emptied dropped; do
         "SELECT firn_stamp('snowflake', 'again $lost', '2020-01-01')"
 done
 test/engine restart "$place"
-refuses "nor does a server that was started anew without them" 55000 "may have old rows" \
+refuses "nor does a server that was started again without them" 55000 "may have old rows" \
     "DROP SCHEMA firn CASCADE" "SELECT firn_stamp('snowflake', 'again', '2020-01-01')"
 ask "SELECT firn_confirm_history('987-989')" >/dev/null
 ask "SELECT firn_stamp('snowflake', 'confirmed', '2020-01-01', 'node=987')" >>"$TMPDIR/dumped"
@@ -647,7 +647,7 @@ total=$(wc -l <"$TMPDIR/all")
 check "at least ten million IDs of one node were made ($total)" [ "$total" -ge 10000000 ]
 same "through all of that no two are equal" "0 duplicates" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
     grep -o '[0-9]* duplicate[s]*')"
-sed -n -e 1,100000p -e 777p -e 100000q "$TMPDIR/all" >"$TMPDIR/planted"
-same "one that is put among some of them is found" "1 duplicate" "$("$FIRN" check --scheme snowflake "$TMPDIR/planted" |
+sed -n -e 1,100000p -e 777p -e 100000q "$TMPDIR/all" >"$TMPDIR/injected"
+same "one that is put among some of them is found" "1 duplicate" "$("$FIRN" check --scheme snowflake "$TMPDIR/injected" |
     grep -o '[0-9]* duplicate[s]*')"
 finish

@@ -84,7 +84,7 @@ answers "64 bits are INTEGER, wider ones TEXT, and _blob is a BLOB" "integer|tex
 answers "each row gets its own" "1000|1000" \
     "WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 1000)
      SELECT count(DISTINCT snowflake()), count(DISTINCT uuid7()) FROM g;"
-answers "firn_ids gives exactly so many, in order" "100000|100000|1" \
+answers "firn_ids gives exactly that many, in order" "100000|100000|1" \
     "SELECT count(*), count(DISTINCT id), min(up) FROM (SELECT id, id > lag(id, 1, 0) OVER () AS up FROM firn_ids('snowflake', 100000));"
 answers "... none of 0, and no more than are asked for" "0|1|2" \
     "SELECT (SELECT count(*) FROM firn_ids('uuid7', 0)), * FROM (SELECT count(*) FROM firn_ids('uuid7', 1)), (SELECT count(*) FROM firn_ids('ulid', 2, '', 'blob'));"
@@ -164,7 +164,7 @@ like "a trigger cannot take nodes for good" ".*unsafe use of firn_stamp.*" \
     "CREATE TRIGGER bad AFTER INSERT ON t BEGIN INSERT INTO log VALUES(firn_stamp('snowflake', 0), ''); END; INSERT INTO t(note) VALUES('d');" "$file"
 like "nor set where marks are kept" ".*unsafe use of firn_config.*" \
     "CREATE VIEW v AS SELECT firn_config('store', 'sqlite:/nowhere'); SELECT * FROM v;" "$file"
-answers "a column that folds case takes IDs that do not rest on it" "1000" \
+answers "a column that folds case takes IDs that do not depend on it" "1000" \
     "CREATE TABLE t(id TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO t SELECT id FROM firn_ids('ulid', 1000); SELECT count(*) FROM t;"
 answers "databases in UTF-16 too" "36|$("$FIRN" range uuid7 2024-01-01 2024-01-02 | head -n 1)" \
     "PRAGMA encoding = 'UTF-16'; CREATE TABLE t(id TEXT DEFAULT (uuid7()), n); INSERT INTO t(n) VALUES(1); SELECT length(id), firn_min('uuid7', '2024-01-01') FROM t;"
@@ -172,7 +172,7 @@ answers "databases in UTF-16 too" "36|$("$FIRN" range uuid7 2024-01-01 2024-01-0
 # ---- a real job --------------------------------------------------------------------------------------
 file=$TMPDIR/job.db
 million="WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g WHERE i < 999999) SELECT"
-answers "an old table has a million rows with a time and no ID" "1000000" "
+answers "an old table has a million times and no ID" "1000000" "
 CREATE TABLE old(created TEXT, note TEXT);
 INSERT INTO old $million strftime('%Y-%m-%d %H:%M:%S', 1577836800 + i * 7 / 3 * 10, 'unixepoch'), 'row ' || i FROM g;
 SELECT count(*) FROM old;" "$file"
@@ -183,7 +183,7 @@ INSERT INTO event SELECT firn_stamp('snowflake', created), created, note FROM ol
 INSERT INTO event(created, note) $million NULL, 'live' FROM g WHERE i < 1000;
 SELECT count(*), count(DISTINCT id),
     (SELECT count(*) FROM event WHERE created IS NOT NULL AND substr(replace(firn_time(id, 'snowflake'), 'T', ' '), 1, 19) <> created) FROM event;" "$file"
-answers "a planted duplicate is refused, so none of them was one" "Runtime error near line 2: UNIQUE constraint failed: event.id (19)" \
+answers "an injected duplicate is refused, so none of them was one" "Runtime error near line 2: UNIQUE constraint failed: event.id (19)" \
     "INSERT INTO event SELECT id, created, note FROM event LIMIT 1;" "$file"
 answers "an UPDATE does it in place, with a node of its own" "1000000|1000000|0" "
 ALTER TABLE old ADD COLUMN id INTEGER;
@@ -221,8 +221,8 @@ answers "a table is moved in batches, each of which may come twice" "1000|1000|1
     count(DISTINCT id >> 12 & 1023), sum(substr(replace(firn_time(id, 'snowflake'), 'T', ' '), 1, 19) <> created_at) FROM orders;" "$moved"
 first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
 like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
-answers "... but makes its IDs again where it is asked to" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
-errs "a seed is that of a job with a name, or two would make the same random fields" "add job=NAME" \
+answers "... but issues its IDs again with again=1" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
+errs "a seed needs a job with a name, or two jobs would make the same random fields" "add job=NAME" \
     "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'shift_ms=5 seed=word')" \
     "firn_stamp('snowflake', '2024-01-01', 'seed=word')"
 first=$(sql "SELECT firn_stamp('uuid7', '2024-01-01', 'job=seeded seed=word');")
@@ -239,11 +239,11 @@ answers "NULL in is NULL out" "1" "SELECT firn_show(NULL) IS NULL AND firn_time(
     AND firn_pack('snowflake', NULL) IS NULL AND firn_convert(NULL, 'hex') IS NULL AND firn_shard(NULL, 3) IS NULL AND uuid_to_bin(NULL) IS NULL
     AND bin_to_uuid(NULL, 1) IS NULL AND form_uuid_v1('2024-01-01', NULL, '01:02:03:04:05:06') IS NULL AND uuid_v1_timestamp(NULL) IS NULL
     AND uuid1_to_uuid6(NULL) IS NULL AND uuid5('dns', NULL) IS NULL AND NOT EXISTS (SELECT * FROM firn_series('snowflake', NULL, '2024-01-01'));"
-errs "floating point is no time" "cannot be REAL" "firn_min('snowflake', 1700000000.5)" "firn_stamp('snowflake', julianday('now'))" "form_uuid_v1(1.5, 1, '01:02:03:04:05:06')"
+errs "floating point is not a time" "cannot be REAL" "firn_min('snowflake', 1700000000.5)" "firn_stamp('snowflake', julianday('now'))" "form_uuid_v1(1.5, 1, '01:02:03:04:05:06')"
 errs "... and no ID" "cannot be REAL" "firn_time(1.5e18, 'snowflake')" "firn_show(0.5)" "firn_convert(1.0, 'hex')"
 errs "an instant outside the layout is refused" "snowflake" "firn_min('snowflake', '2010-01-01')" "firn_min('snowflake', '2090-01-01')" "firn_stamp('snowflake', '2000-01-01')" "firn_max('snowflake', -9223372036854775808)" "firn_max('snowflake', 9223372036854775807)"
-errs "what is no instant is refused" "" "firn_min('snowflake', 'yesterday')" "firn_min('snowflake', 'infinity')" "firn_min('snowflake', '')" "firn_min('snowflake', '2024-02-30')" "firn_min('snowflake', x'00')" "firn_min('snowflake', '2024-01-01' || char(0) || 'x')"
-errs "a row without a time gets no ID" "NULL for the time" "firn_stamp('snowflake', NULL)"
+errs "what is not an instant is refused" "" "firn_min('snowflake', 'yesterday')" "firn_min('snowflake', 'infinity')" "firn_min('snowflake', '')" "firn_min('snowflake', '2024-02-30')" "firn_min('snowflake', x'00')" "firn_min('snowflake', '2024-01-01' || char(0) || 'x')"
+errs "NULL as the time gives no ID" "NULL for the time" "firn_stamp('snowflake', NULL)"
 errs "another version is refused" "uuid1" "uuid_v1_timestamp('0190163d-8694-739b-aea5-966c26f8ad90')" "uuid1_to_uuid6(uuid4())" "uuid_v1_timestamp(uuid4_blob())"
 errs "an ID of another width too" "" "firn_time('0190163d-8694-739b-aea5-966c26f8ad90', 'snowflake')" "firn_time(x'0011', 'snowflake')" "firn_time(-1, 'snowflake')"
 errs "out of range is refused" "" "form_uuid_v1('2024-01-01', 16384, '01:02:03:04:05:06')" "form_uuid_v1('2024-01-01', -1, '01:02:03:04:05:06')" "form_uuid_v1('2024-01-01', 1, '01:02:03:04:05')" "form_uuid_v1('1500-01-01', 1, '01:02:03:04:05:06')" "firn_shard(1, 0)" "firn_shard(1, -1)" "firn_shard(1, 1.5)" "firn_pack('snowflake', 'time=2024-01-01 datacenter=32 worker=0 sequence=0')" "bin_to_uuid(x'00')" "uuid_to_bin('x')" "uuid_to_bin('6ccd780c-baba-1026-9564-5b8c656024db', 2)"
@@ -260,7 +260,7 @@ errs "options are bounded in number" "32 generators" "(SELECT count(firn_new('uu
 # ---- the store, where it must not be ---------------------------------------------------------------------
 like "rows inside the store are refused, at once" ".*firn store open as 'main'.*" "BEGIN IMMEDIATE; CREATE TABLE t(id); INSERT INTO t VALUES(snowflake());" "$TMPDIR/firn.db"
 like "... attached too" ".*firn store open as 'marks'.*" "ATTACH '$TMPDIR/firn.db' AS marks; SELECT firn_stamp('snowflake', 1577836800);"
-answers "... but IDs without a store, and what only reads, go on" "36|2" \
+answers "... but IDs without a store, and what only reads, continue" "36|2" \
     "ATTACH '$TMPDIR/firn.db' AS marks; SELECT length(uuid7()), count(*) FROM marks.namespace WHERE name IN ('snowflake', 'tsid');"
 printf '.load %s\nSELECT snowflake();\n' "$library" | FIRN_STORE=sqlite:/proc/none/firn.db sqlite3 >"$TMPDIR/out" 2>&1
 check "a store that cannot be had is reported with what to do" grep -q "^Runtime error.*: " "$TMPDIR/out"

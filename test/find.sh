@@ -190,7 +190,7 @@ for unit in (b"a", b"0", b"-", b"_a", b"0190163d-", b"0190163d-8694-739b-aea5-96
 END
 same "all other bytes are copied unchanged, and each ID is found at its place" "" "$(python3 judge.py "$FIRN" 2>&1)"
 yes "$seven" | head -n 300000 >many
-same "a closed pipe is no failure" "0 $seven $note" "$("$FIRN" show --find many >pipe.out 2>err; "$FIRN" show --find many 2>>err | head -n 1 >line; echo "$? $(cat err line)")"
+same "a closed pipe is not a failure" "0 $seven $note" "$("$FIRN" show --find many >pipe.out 2>err; "$FIRN" show --find many 2>>err | head -n 1 >line; echo "$? $(cat err line)")"
 head -c 64M /dev/zero >zeros
 peak() {
     python3 -c 'import resource, subprocess, sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The guides do what they say: each ```sh block of them is run as it stands, page by page in a folder and with a store of
+# The guides do what they say: each ```sh block of them is run as printed, page by page in a folder and with a store of
 # its own, and a ```text block after it is what it prints; ```console is an example.
 . test/tap
 tree=$(pwd)

@@ -33,7 +33,7 @@ for page in $pages; do
     fi
 done
 
-# Words of the first list that are no whole words of a page.
+# Words of the first list that are not whole words of a page.
 absent() {
     for word in $1; do
         grep -qE -- "(^|[^A-Za-z0-9_-])$word([^A-Za-z0-9_=-]|\$|=[^ ])" "$2" || echo "$word"
@@ -190,7 +190,7 @@ if has bash "bash reads its completion" "bash answers as the tables have it"; th
 fi
 
 cat >"$TMPDIR/ask.fish" <<'TEXT'
-# fish answers with whole words; what stands before a = is taken off, as bash does it.
+# fish answers with whole words; the part before a = is cut off, as bash does it.
 source $argv[1]
 while read -l line
     set -l word (string split ' ' -- $line)[-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # `firn odds`: against exact products of fractions for small spaces, against sums over every number of arrivals, and
-# against a simulation; which model holds for which scheme; what cannot be meant.
+# against a simulation; which model applies to which scheme; values that make no sense.
 . test/command.tap
 cd "$TMPDIR" || exit 1
 
@@ -66,7 +66,7 @@ for nodes in 0 x -1 1000000000001; do
 done
 refuses "more nodes than a layout has are a no" 1 "1025 nodes are too many for snowflake, which has 1024" odds snowflake --nodes 1025
 refuses "no IDs have no odds" 2 "-n 0 is out of range" odds uuid4 -n 0
-refuses "-n and --rate say the same" 2 "-n and --rate cannot be combined" odds uuid4 -n 1 --rate 1
+refuses "-n and --rate exclude each other" 2 "-n and --rate cannot be combined" odds uuid4 -n 1 --rate 1
 refuses "an unknown field is refused" 2 "uuid1 has no field 'nodde=1'" odds uuid1 nodde=1
 for scheme in nil max uuid2 uuid8 scru64; do
     refuses "$scheme is never made" 2 "only reads it" odds $scheme --rate 1
@@ -138,7 +138,7 @@ close("uuid4 over a year", odds("uuid4", "--rate", 1, "--for", "1y")["odds"], Fr
 tiny = odds("ksuid", "--rate", "0.0001", "--for", "1s")["odds"]
 close("odds below 1e-40 are exact too", tiny, Fraction(1, 10**8) / 2**129, 1e-12)
 
-# ulid: runs on a ring, one a node
+# ulid: runs on a ring, one per node
 def rings(space, runs):
     """By trying all places of runs on a small ring."""
     import itertools
@@ -153,7 +153,7 @@ def ring_formula(space, runs):
 number += 1
 fine = all(rings(space, runs) == ring_formula(space, runs) for space, runs in
            ((12, (2, 3, 1)), (9, (1, 1, 1)), (10, (4, 4)), (7, (2, 2, 1, 1))))
-print("ok" if fine else "not ok", number, "- the formula for runs on a ring is that of all their places")
+print("ok" if fine else "not ok", number, "- the formula for runs on a ring counts all their places")
 for n, nodes in ((9, 3), (1000, 10), (5, 2)):
     close(f"ulid: {n} IDs of {nodes} nodes", odds("ulid", "-n", n, "--nodes", nodes)["odds"],
           ring_formula(2**80, (1,) * (nodes - 1) + (n - nodes + 1,)), 1e-12)
@@ -183,7 +183,7 @@ for words, option in (((row, "--rate", 20), "s"), (("uuid4", "--rate", 1e6), "s"
         print("ok" if at[0] <= goal * (1 + 1e-9) and at[1] >= goal * (1 - 1e-9) else "not ok", number,
               "-", f"{words[0]}: {goal} is reached with {there:.0f}, not with one less")
 
-# a simulation of it all: IDs at random instants, drawn, and looked at for two alike in one second
+# a simulation of it all: IDs at random instants, drawn, and searched for two equal ones in one second
 random.seed(20261121)
 trials, hits = 3000, 0
 for _ in range(trials):

@@ -125,7 +125,7 @@ if(FIRN_TESTS)
 
     # The simulation. The files of the library that threads meet in are compiled again, with a place to change threads
     # before each atomic operation (sim/preempt.h). With an injected bug (src/bug.h), so are the files that it is in;
-    # they stand before the library's.
+    # they come before the library's.
     function(add_firn_sim name bug)
         set(core next issue issue_slots issue_random issue_counted present permit claim window shared segment)
         list(TRANSFORM core PREPEND src/)
@@ -165,7 +165,7 @@ if(FIRN_TESTS)
     endif()
 endif()
 
-# What firn costs on real engines, beside bare statements of the client libraries that the modules use.
+# What firn costs on real engines, compared with bare statements of the client libraries that the modules use.
 if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_command_objects AND NOT FIRN_SANITIZE)
     file(GLOB sources CONFIGURE_DEPENDS bench/engines/*.c)
     foreach(module postgres mysql redis etcd zookeeper)
@@ -206,7 +206,7 @@ if(FIRN_FUZZ)
         target_include_directories(scan_fuzz PRIVATE cmd)
         target_link_libraries(scan_fuzz PRIVATE firn_common)
     endif()
-    # Each includes the module that it is for; the libraries are those of add_firn_module_where above.
+    # Each includes the module that it is for; the libraries are the same as in add_firn_module_where above.
     foreach(module postgres mysql redis etcd zookeeper)
         target_link_libraries(${module}_fuzz PRIVATE firn_module)
     endforeach()

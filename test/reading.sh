@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# show and convert of texts that may be several things: the best reading alone is used, and what is no ID is said to be
+# show and convert of texts that may be several things: only the best reading is used, and a text that is not an ID is reported as
 # none. Rates for many texts of each kind are in confusion_pure_test.c.
 . test/command.tap
 cd "$TMPDIR" || exit 1
@@ -13,7 +13,7 @@ none() {
         "$status $(printf '%s\n' "$out" | sed -n '1,2p' | paste -sd,), $(printf '%s' "$object" | jq -r '"\(.scheme) \(.remark)"')"
 }
 
-# ---- what is no ID -------------------------------------------------------------------------------
+# ---- what is not an ID -------------------------------------------------------------------------------
 none "a small number" 12 "a plain integer"
 none "a telephone number" 4915112345678 "a plain integer"
 none "seconds since 1970" 1700000000 "a plain integer; as epoch s it is 2023-11-14T22:13:20Z"
@@ -87,14 +87,14 @@ refuses "and not issued" 2 "16 random bits are too few" new "time:48/ms random:1
 
 # ---- conversion ----------------------------------------------------------------------------------
 uuid4=1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f
-refuses "a uuid4 is no uuid6" 2 "" convert --to uuid6 $uuid4
+refuses "a uuid4 is not a uuid6" 2 "" convert --to uuid6 $uuid4
 refuses "whose first digit is 1, in plain hex" 2 "" convert --to uuid6 "$(printf %s $uuid4 | tr -d -)"
 says "its form may change" "$uuid4" convert --to uuid "$(printf %s $uuid4 | tr -d -)"
 says "a uuid1 in plain hex is one" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 c232ab00941411ecb3c89f6bdeced846
 refuses "plain hex that may be two schemes" 1 "it may be uuid1-swapped or uuid4: set --scheme" convert --to uuid6 11d78bd030ce40f397a99bbc44406500
 says "is converted when the scheme is named" 30ce40f3-8bd0-11d7-97a9-9bbc44406500 convert --to uuid1 --scheme uuid1-swapped 11d78bd030ce40f397a99bbc44406500
 says "a hash has forms all the same" d41d8cd9-8f00-b204-e980-0998ecf8427e convert --to uuid d41d8cd98f00b204e9800998ecf8427e
-refuses "and is no ID of a scheme" 1 "by chance" convert --to uuid6 d41d8cd98f00b204e9800998ecf8427e
+refuses "and is not an ID of a scheme" 1 "by chance" convert --to uuid6 d41d8cd98f00b204e9800998ecf8427e
 says "a number has forms, too" 000000000000000c convert --to hex 12
 
 # ---- digits only ---------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the server is told: file under environment under flags, every setting in each of them, and what is wrong with its place.
+# The server's settings: flags override the environment, and the environment the file; every setting in each; errors name the place.
 . test/serve.tap
 list=server/config/settings.def
 ini=$TMPDIR/firn.ini
@@ -245,12 +245,12 @@ write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = 
 ask serve --config "$ini" --check-config
 same "two generators with one node are right in two stores" 0 "$status"
 wrong "a key without its certificate is refused" 2 "tls_cert and tls_key|tls_key" '[server]' 'tls_key = a'
-refuses "a flag far from all is told where to look" 2 "unknown option --colour: run firn serve --help" serve --colour red
+refuses "a flag that resembles no other gets a hint where to look" 2 "unknown option --colour: run firn serve --help" serve --colour red
 refuses "--no-NAME is for switches" 2 "unknown option --no-loops" serve --no-loops
 refuses "and takes no value" 2 "unknown option --no-auto-create=yes" serve --no-auto-create=yes
 refuses "nor for unknown names" 2 "unknown option --no-colour" serve --no-colour
 refuses "the last flag without its value is refused" 2 "--store needs a value" serve --store
-refuses "two dashes are no flag" 2 "takes options only" serve --
+refuses "two dashes are not a flag" 2 "takes options only" serve --
 refuses "--config needs its file" 2 "--config is given without a file" serve --config
 refuses "and is given once" 2 "--config is given twice" serve --config '' --config ''
 refuses "a path that is too long is refused" 2 "--config is longer than 1023 bytes" serve --config "/$(printf '%01023d' 0)"
@@ -280,12 +280,12 @@ bad_tokens() {
     shift 2
     (umask 077 && printf '%s\n' "$@" >"$tokens")
     refuses "$sentence" 2 "$pattern" serve --config '' --tokens "$tokens" --check-config
-    case $err in *secret*) fail "and its token is not told" "$err" ;; esac
+    case $err in *secret*) fail "and its token is not printed" "$err" ;; esac
 }
 bad_tokens "a token without a role is refused with its line" "tokens:2: the line does not begin with a role" '# who' 'secretsecretsecretsecret'
 bad_tokens "a short token is refused" "tokens:1: the token has 6 bytes" 'admin secret'
-bad_tokens "a third word that is no name is refused" "tokens:1: the words after the token" 'admin secretsecretsecret a/b'
-bad_tokens "a fourth word that is no quota is refused" "tokens:1: the words after the token" 'admin secretsecretsecret name more'
+bad_tokens "a third word that is not a name is refused" "tokens:1: the words after the token" 'admin secretsecretsecret a/b'
+bad_tokens "a fourth word that is not a quota is refused" "tokens:1: the words after the token" 'admin secretsecretsecret name more'
 refuses "a folder of the access log that is missing" 6 "cannot write the access log /nowhere/log: No such file or directory: check" \
     serve --config '' --access-log /nowhere/log --check-config
 bad_tokens "a token in two lines is refused" "tokens:2: the token is in an earlier line too" 'admin secretsecretsecret a' 'issue secretsecretsecret b'

@@ -90,7 +90,7 @@ def check_reading(browser, server, schemes):
         if best["scheme"] not in ("nil", "typeid"):
             check_forms(browser, id, best["scheme"])
         if len(best["candidates"]) > 1:
-            same("its candidates are those of `firn show`", best["candidates"], drawn["candidates"])
+            same("its candidates are the same as in `firn show`", best["candidates"], drawn["candidates"])
         used = [tone for tone, slice in zip(drawn["tones"], drawn["legend"]) if slice != "fixed"]
         if best["scheme"] == "snowflake":
             same("each field has a tone of its own", len(used), len(set(used)))
@@ -113,14 +113,14 @@ def check_reading(browser, server, schemes):
     browser.evaluate("document.querySelector('#read-id').select()")
     browser.evaluate("location.hash = '#read=!!'")
     error = browser.wait("document.querySelector('#read-error').textContent")
-    check("what is no ID is told in the server's words", error and "!!" in error, error)
+    check("a text that is not an ID is refused in the server's words", error and "!!" in error, error)
     check("and nothing is drawn of it", browser.evaluate("document.querySelector('#reading').hidden"))
     check("nor any format", browser.evaluate("document.querySelector('#formats').hidden"))
     browser.evaluate("location.hash = '#read=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'")
     browser.until("document.title.includes(' is traceparent')")
-    same("a format that is not a scheme is told, with its fields", "traceparent, certain 00 0af7651916cd43dd8448eb211c80319c",
+    same("a format that is not a scheme is shown, with its fields", "traceparent, certain 00 0af7651916cd43dd8448eb211c80319c",
          browser.evaluate("[...document.querySelectorAll('#formats dd')].slice(0, 3).map((one) => one.textContent).join(' ')"))
-    check("and is no error", browser.evaluate("document.querySelector('#read-error').hidden && document.querySelector('#reading').hidden"))
+    check("and is not an error", browser.evaluate("document.querySelector('#read-error').hidden && document.querySelector('#reading').hidden"))
     browser.evaluate("location.hash = '#read=V1StGXR8_Z5jdHi6B-myT'")
     check("one that is only possible is listed below the error", browser.wait("document.querySelector('#formats dd').textContent === 'nanoid, possible'")
           and browser.evaluate("!document.querySelector('#read-error').hidden"))
@@ -287,7 +287,7 @@ def check_live(browser, server):
     busy = browser.wait(NEWEST + " > 500")
     check("they move when IDs are asked for", quiet == 0 and busy, "%s, then %s" % (quiet, browser.evaluate(NEWEST)))
     check("so does the line of IDs", browser.wait(HIGHEST % "ids" + " > 20"))
-    check("and that of requests", browser.wait(HIGHEST % "requests" + " > 20"))
+    check("and the rate of requests too", browser.wait(HIGHEST % "requests" + " > 20"))
     latency = browser.wait("/p50 ≤ .*p99 ≤ /.test(document.querySelector('#chart-latency').textContent)")
     check("latency has its quantiles and lines", latency and browser.evaluate(HIGHEST % "p99" + " > 0"))
     stop.set()
@@ -305,7 +305,7 @@ def check_live(browser, server):
         browser.rest(0.1)
         if counted() > before:
             break
-    check("and goes on when it is seen again", counted() > before)
+    check("and continues when it is seen again", counted() > before)
 
 
 def check_windows(browser, server):
@@ -314,7 +314,7 @@ def check_windows(browser, server):
     cell = ("[...document.querySelectorAll('#%s tbody tr')]"
             ".find((row) => row.cells[0].textContent.startsWith('%s'))?.cells[%d]")
     left = browser.wait("(%s)?.textContent" % (cell % ("generators", "snowflake", 1)))
-    check("a window tells how much of it is left", left and re.search(r"^[\d,.]+K? ms$", left), left)
+    check("a window shows how much of it is left", left and re.search(r"^[\d,.]+K? ms$", left), left)
     width = browser.evaluate("(%s)?.querySelector('i').style.width" % (cell % ("generators", "snowflake", 1)))
     check("by a bar too", re.fullmatch(r"\d+%", width or "") and 0 < int(width[:-1]) <= 100, width)
     node = browser.evaluate("(%s)?.textContent" % (cell % ("generators", "snowflake", 2)))
@@ -341,7 +341,7 @@ def check_spread(browser, server):
         bars = browser.evaluate("[...document.querySelectorAll('#spreads .columns')]"
                                 ".map((one) => [...one.querySelectorAll('i')].map((bar) => +bar.dataset.count))")
         sample = int(re.match(r"[\d,]+", browser.text("#spread-note")).group(0).replace(",", ""))
-        same("of %s shards there are so many bars, by each way" % shards, {int(shards)}, {len(one) for one in bars})
+        same("of %s shards there are that many bars, by each way" % shards, {int(shards)}, {len(one) for one in bars})
         same("they sum up to the sample", {sample}, {sum(one) for one in bars})
         check("which holds IDs, and there are three ways", sample > 50 and len(bars) == 3, "%s %s" % (sample, len(bars)))
     wrong = browser.evaluate("[...document.querySelectorAll('#spreads .columns i')]"
@@ -372,7 +372,7 @@ def check_choosing(browser, server):
     card = "(document.querySelector('#chosen article')?.textContent || '')"
     browser.wait("%s.every((part) => %s.includes(part))" % (json.dumps(parts), card))
     check("the answers are in the address", browser.wait("location.hash.includes('rate=5') && location.hash.includes('readers=urls')"))
-    check("the first recommendation is that of firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
+    check("the first recommendation is the same as in firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
     same("so are the others", [one["name"] for one in wanted["fit"][:3]],
          browser.evaluate("[...document.querySelectorAll('#chosen h2')].map((one) => one.textContent.split(' ')[1])"))
     same("it says the commands and the figures", [], [part for part in parts if part not in browser.evaluate(card)])
@@ -426,7 +426,7 @@ def check_looks(browser, server):
     browser.evaluate("localStorage.removeItem('firn-theme')")
 
 
-# Who speaks to a button says what stands on it.
+# Speech control finds a button by the text on it.
 SPOKEN_OTHERWISE = """[...document.querySelectorAll('button[aria-label], a[aria-label]')].filter((one) =>
     one.checkVisibility() && !one.getAttribute('aria-label').includes(one.textContent.trim())).map((one) => one.outerHTML.slice(0, 100))"""
 EMPTY = """[...document.querySelectorAll('.card, .figures')].filter((one) =>
@@ -513,7 +513,7 @@ def check_token(browser, program, folder):
         browser.evaluate("sessionStorage.setItem('firn-token', '%s')" % TOKEN[::-1])
         browser.open(server.base + "/?issue#now")
         told = browser.wait("document.querySelector('#view-now .error').textContent")
-        check("who may only issue is told why nothing is live", "admin" in (told or ""), told)
+        check("a token that may only issue sees why nothing is live", "admin" in (told or ""), told)
         same("and sees no empty boxes", [], browser.evaluate(EMPTY))
         browser.evaluate("location.hash = '#windows'")
         browser.until("document.title.includes('Windows')")

@@ -45,7 +45,7 @@ json() {
         fail "$sentence" "$status $type $out"
     fi
 }
-# lines SENTENCE PATTERN COUNT PATH [FLAGS...]: so many lines of plain text, all of which match.
+# lines SENTENCE PATTERN COUNT PATH [FLAGS...]: that many lines of plain text, all of which match.
 lines() {
     sentence=$1
     pattern=$2
@@ -108,8 +108,8 @@ await sh -c "curl -sf http://$at/readyz >/dev/null" || fail "it gets ready"
 
 # ---- new ---------------------------------------------------------------------------------------------
 json "new issues one ID, a string" '.ids | length == 1 and (.[0] | test("^[0-9]{19}$"))' /v1/new/snowflake
-json "n= issues so many, in order" '.ids | length == 500 and . == sort and (unique | length) == 500' '/v1/new/snowflake?n=500'
-lines "format=text gives an ID a line" '[0-9]{19}' 3 '/v1/new/snowflake?n=3&format=text'
+json "n= issues this number of IDs, in order" '.ids | length == 500 and . == sort and (unique | length) == 500' '/v1/new/snowflake?n=500'
+lines "format=text gives one ID per line" '[0-9]{19}' 3 '/v1/new/snowflake?n=3&format=text'
 lines "so does Accept: text/plain" '[0-9]{19}' 1 /v1/new/snowflake -H 'Accept: text/plain'
 json "Accept names JSON first" '.ids' /v1/new/snowflake -H 'Accept: text/plain;q=0.5, application/json'
 json "format= goes before Accept" '.ids' '/v1/new/snowflake?format=json' -H 'Accept: text/plain'
@@ -164,7 +164,7 @@ done | sort -u | wc -l)" = 8000 ]
 # ---- segments and blocks -----------------------------------------------------------------------------
 json "a segment begins with 1" '.ids == ["1"]' /v1/segments/tickets
 lines "n= takes the next ones" '[234]' 3 '/v1/segments/tickets?n=3&format=text'
-json "the last one is told" '.last == "4"' /v1/segments/tickets/last
+json "the last one is shown" '.last == "4"' /v1/segments/tickets/last
 json "an unknown one has no last" '.last == null' /v1/segments/nobody/last
 json "auto_create makes one" '.ids == ["1"]' /v1/segments/made-now
 json "a key may be percent-encoded" '.ids == ["2"]' /v1/segments/made%2Dnow
@@ -190,14 +190,14 @@ done
 same "show answers as the command, for what is not an ID too" "" "$different"
 refuses "digits that may be hex are not converted on a guess" 422 "add scheme=NAME or from=FORM" '/v1/convert/507119778886617994390110?to=base62'
 refuses "plain hex that may be two schemes is not" 422 "uuid4: add scheme=NAME" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
-refuses "a uuid4 is no uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
+refuses "a uuid4 is not a uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
 refuses "a ULID that lost a character is an error" 422 "25 characters" '/v1/show/01ARZ3NDEKTSV4RRFFQ69G5FA?scheme=ulid'
 json "convert writes another form" '.ids == ["112210f47de98115"]' '/v1/convert/1234567890123456789?to=hex'
 lines "in text too" 112210f47de98115 1 '/v1/convert/1234567890123456789?to=hex&format=text'
 json "range bounds an interval" '.least == "1741610183685046272" and .greatest == "1741972571550646271"' \
     '/v1/range/snowflake?from=2024-01-01&to=2024-01-02'
 lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
-json "pack makes an ID of its fields" '.ids == ["1234567890123456789"]' \
+json "pack builds an ID from its fields" '.ids == ["1234567890123456789"]' \
     '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
 json "schemes lists the table" 'type == "array" and length > 30 and (map(.name) | index("snowflake") != null)' /v1/schemes
 for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=mariadb" "sort=yes&hide=time" "store=no"; do
@@ -218,12 +218,12 @@ refuses "nor is a row of the table" 404 "" /v1/schemes/nothing
 refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
 refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'
 refuses "and an unknown format" 400 format=xml '/v1/new/snowflake?format=xml'
-refuses "a number out of range is told with them" 422 65536 '/v1/new/snowflake?n=65537'
+refuses "a number out of range is reported with them" 422 65536 '/v1/new/snowflake?n=65537'
 refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
-refuses "and what is no ID" 422 "" /v1/show/---
+refuses "and what is not an ID" 422 "" /v1/show/---
 refuses "half an escape is refused" 400 %25 '/v1/new/snowflake?as=%4'
 refuses "a zero byte is refused" 404 "" /v1/new/snow%00flake
-refuses "what is no UTF-8 is told all the same" 404 "'?'" /v1/new/%ff
+refuses "a name that is not UTF-8 is reported nevertheless" 404 "'?'" /v1/new/%ff
 refuses "an escaped slash is not one" 404 "" /v1/new/a%2Fb
 refuses "an unknown path is not found" 404 openapi.json /v2/new/snowflake
 refuses "nothing above the console is served" 404 "" /..%2f..%2fetc%2fpasswd --path-as-is
@@ -298,7 +298,7 @@ refuses "a segment's name is UTF-8" 400 "not UTF-8" /v1/segments/%ff%c3%a4%ed%a0
 for hidden in %1b %7f %c2%85 %c2%9b %e2%80%a8; do
     refuses "and holds no control character $hidden" 404 "must not contain blanks or control" "/v1/segments/a$hidden"
 done
-json "what comes behind those is a name" '.ids == ["1"]' /v1/segments/a%c2%a1
+json "what comes after those is a name" '.ids == ["1"]' /v1/segments/a%c2%a1
 json "in any alphabet" '.ids == ["1"]' /v1/segments/%c3%a4
 ask /metrics
 same "metrics are Prometheus's text" "200 text/plain; version=0.0.4; charset=utf-8" "$status $type"
@@ -341,7 +341,7 @@ begin --store "sqlite:/dev/null/firn.db" --wait-ms 200
 refuses "without its store a new segment fails within wait_ms" 503 "" /v1/segments/tickets
 refuses "a generator's first ID likewise" 503 "" /v1/new/orders
 refuses "and readyz says why" 503 "" /readyz
-json "what needs no store goes on" '.ids' /v1/new/uuid7
+json "what needs no store continues" '.ids' /v1/new/uuid7
 same "healthz as well" ok "$(curl -s "http://$at/healthz")"
 
 # ---- tokens ------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ refuses "a wrong one is refused" 401 'unknown token' /v1/new/uuid7 -H 'Authoriza
 check "after a second" [ $(($(date +%s%N) - start)) -ge 1000000000 ]
 refuses "a scheme other than Bearer is too" 401 "" /v1/new/uuid7 -u name:$issue
 json "issue may issue" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue"
-json "blanks behind it are none of it" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue "
+json "blanks after it are not part of it" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue "
 json "letter case of the scheme aside" '.ids' /v1/new/uuid7 -H "Authorization: bearer $issue"
 refuses "but not see the nodes" 403 admin /v1/nodes -H "Authorization: Bearer $issue"
 json "admin may" 'type == "array"' /v1/nodes -H "Authorization: Bearer $admin"

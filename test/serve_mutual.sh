@@ -79,7 +79,7 @@ reload() {
 }
 same "without tls_client_ca nobody needs a certificate" 200 "$(over_http 1.3)"
 reload ours
-same "a reload asks for one" "000 200" "$(over_http 1.3) $(over_http 1.3 client)"
+same "a reload requires one" "000 200" "$(over_http 1.3) $(over_http 1.3 client)"
 reload theirs
 same "and another reload for one of another CA" "000 200" "$(over_http 1.3 client) $(over_http 1.3 stranger)"
 for _ in 1 2 3; do reload theirs; done
@@ -104,7 +104,7 @@ refused() {
 }
 same "tls_client_ca alone is refused" "2 firn: tls_client_ca needs TLS: set tls_cert and tls_key too" \
     "$(refused --tls-client-ca "$TMPDIR/ours.pem")"
-check "a file that is missing is refused" sh -c "echo '$(refused --tls-cert "$TMPDIR/server.pem" --tls-key "$TMPDIR/server.key" --tls-client-ca /nowhere)' | grep -q 'cannot use /nowhere'"
+check "a missing file is refused" sh -c "echo '$(refused --tls-cert "$TMPDIR/server.pem" --tls-key "$TMPDIR/server.key" --tls-client-ca /nowhere)' | grep -q 'cannot use /nowhere'"
 check "a file without certificates too" sh -c "echo '$(refused --tls-cert "$TMPDIR/server.pem" --tls-key "$TMPDIR/server.key" --tls-client-ca "$TMPDIR/server.key")' | grep -q 'has no certificate in PEM'"
 check "with it the server may listen on every address" sh -c "echo '$(refused --http 0.0.0.0:7380 --tls-cert "$TMPDIR/server.pem" --tls-key "$TMPDIR/server.key" --tls-client-ca "$TMPDIR/ours.pem")' | grep -q '^0'"
 finish

@@ -7,7 +7,7 @@ work=$TMPDIR/w # short: a socket's path has 107 bytes at most
 [ ${#work} -lt 80 ] || work=$(mktemp -d)
 mkdir -p "$work"
 
-# lines_of FILE COUNT: it has so many by now
+# lines_of FILE COUNT: it has that many by now
 lines_of() {
     [ "$(wc -l <"$1")" -ge "$2" ]
 }
@@ -132,12 +132,12 @@ for name in one two; do
         -keyout "$TMPDIR/$name.key" -out "$TMPDIR/$name.pem" 2>/dev/null
 done
 cp "$TMPDIR/one.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/one.key" "$TMPDIR/key.pem"
-# configure LINE...: the file, with these beside what all of them have
+# configure LINE...: the file, with these lines and the common ones
 configure() {
     printf '%s\n' '[server]' 'resp = 127.0.0.1:0' 'http = 127.0.0.1:0' "store = $store" "tokens = $TMPDIR/tokens" \
         "tls_cert = $TMPDIR/cert.pem" "tls_key = $TMPDIR/key.pem" "$@" >"$TMPDIR/firn.ini"
 }
-# reload: SIGHUP, and until its end is told
+# reload: SIGHUP, and waits until its end is logged
 reload() {
     before=$(grep -c 'event="\?reload' "$log")
     kill -HUP "$server"
@@ -146,7 +146,7 @@ reload() {
 reloaded() {
     [ "$(grep -c 'event="\?reload' "$log")" -gt "$before" ]
 }
-# role_of TOKEN: what a client who says it is told
+# role_of TOKEN: the role that a client with it gets
 role_of() {
     redis-cli -p "${resp##*:}" --tls --insecure -a "$1" --no-auth-warning ping 2>&1
 }
@@ -216,14 +216,14 @@ check "what would come from another store after a restart is not served before" 
     has_told 'event="needs a restart" segment=astray why="the setting store changed'
 check "what has a store of its own is" has_told 'event=added segment=own$'
 
-# spoilt SENTENCE PATTERN: a reload that is told so, and changes nothing
+# spoilt SENTENCE PATTERN: a reload that fails, and changes nothing
 spoilt() {
     reload
     check "$1" told_in "$TMPDIR/reload.log" "event=\"reload failed, nothing changed\".*$2"
     same "and nothing changed" "PONG two" "$(role_of newsecretnewsecret) $(subject "$resp")"
 }
 configure 'auto_create = no' 'lops = 2'
-spoilt "a wrong file is told, with its line" 'firn.ini:9: .*lops'
+spoilt "a wrong file is reported, with its line" 'firn.ini:9: .*lops'
 configure 'auto_create = no' '[segment late]' 'foo = 1'
 spoilt "so is a wrong key of a segment" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflake' 'foo = 1'
@@ -317,7 +317,7 @@ for line in lines:
 print(*[line.getresponse().status for line in lines])' "${http##*:}" 2>&1)"
     stop_server
 else
-    echo "# no kernel with IPv6: what a socket for both tells of IPv4 is in server_addresses_test alone"
+    echo "# no kernel with IPv6: what a socket for both reports of IPv4 is in server_addresses_test alone"
 fi
 if command -v systemd-socket-activate >/dev/null; then
     log=$TMPDIR/activate.log
@@ -355,7 +355,7 @@ check "what somebody put in its place is not removed" [ -f "$work/resp" ]
 refuses "a file is not taken for a stale socket" 6 "Address already in use" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 check "and stays" [ -f "$work/resp" ]
-refuses "a folder that is not there is told" 6 "its directory is missing" \
+refuses "a missing folder is reported" 6 "its directory is missing" \
     serve --config '' --resp "unix:$work/none/resp" --http none --store "$store"
 # Of eight that start at once on a stale socket one serves.
 serve --resp "unix:$work/race" --http none

@@ -88,7 +88,7 @@ def refused(server):
 
 
 def show(browser, page):
-    """An empty page, whatever the one before it still wants to load."""
+    """An empty page, whatever the one before it still loads."""
     browser.open("about:blank")
     browser.open(page)
     there = "location.href === '%s' && document.readyState === 'complete' && !document.body.firstChild" % page

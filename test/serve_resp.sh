@@ -36,8 +36,8 @@ says_resp "ECHO" hello ECHO hello
 says_resp "GET of what was never issued is nil" "" GET counter
 says_resp "INCR begins with 1" 1 INCR counter
 says_resp "and goes on" 2 INCR counter
-says_resp "INCRBY tells the last of its block" 102 INCRBY counter 100
-says_resp "GET tells the last integer" 102 GET counter
+says_resp "INCRBY prints the last of its block" 102 INCRBY counter 100
+says_resp "GET prints the last integer" 102 GET counter
 says_resp "INCR follows it" 103 INCR counter
 refuses_resp "INCRBY 0 is refused" "ERR .*1 to" INCRBY counter 0
 refuses_resp "INCRBY -1 is refused" "ERR .*1 to" INCRBY counter -1

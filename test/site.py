@@ -36,7 +36,7 @@ def check_page(browser, url, schemes):
         if drawn["scheme"] not in ("nil", "typeid"):
             check_forms(browser, id, drawn["scheme"])
     browser.evaluate("location.hash = '#read=!!'")
-    check("what is no ID is refused", browser.wait("document.querySelector('#read-error').textContent.includes('!!')"))
+    check("what is not an ID is refused", browser.wait("document.querySelector('#read-error').textContent.includes('!!')"))
     browser.evaluate("location.hash = '#read=541815603606036480&scheme=seata'")
     check_drawing(browser, schemes, SAMPLES[0], "seata")
     check("a time span of a scheme that begins with the node keeps the node",
@@ -50,7 +50,7 @@ def check_page(browser, url, schemes):
 def check_without(browser, url):
     script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.WebAssembly")["identifier"]
     browser.open(url + "?without")
-    check("a browser without WebAssembly is told what to do", browser.wait(
+    check("a browser without WebAssembly sees what to do", browser.wait(
         "document.querySelector('#read-error').textContent.includes('firn show')"), browser.text("#read-error"))
     browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 

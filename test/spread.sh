@@ -14,7 +14,7 @@ check "its order is reported" sh -c "jq -e '.order | .ascending == 15999 and .ou
 printf '5\n6\n7\n3\n4\n4\n9\n' | "$FIRN" spread - --json --shards 2 >mixed
 same "of a mixed one too" '{"ascending":4,"out_of_order":1,"equal":1,"longest":3,"greatest":4}' "$(jq -c .order mixed)"
 printf '1\n2\nx\n3\n' >bad
-refuses "a bad line is told with its number" 1 "line 3: 'x'" spread bad
+refuses "a bad line is reported with its number" 1 "line 3: 'x'" spread bad
 ask spread bad --keep-going --shards 2
 same "or left out and counted" "1 1 bad line, the first: line 3: 'x'" \
     "$status $(printf '%s\n' "$out" | tail -n 1 | sed "s/'x'.*/'x'/")"
@@ -25,7 +25,7 @@ seq 0 39 >few
 same "few IDs say nothing" "too few IDs" "$("$FIRN" spread few --json | jq -r '.ways[1].verdict')"
 
 # ---- for people ----------------------------------------------------------------------------------
-for i in 0 1 2 3 4 5 6 7; do seq $i $i; seq $i $i; seq $i $i; seq $i $i; seq $i $i; done | "$FIRN" spread - --shards 4 >told
+for i in 0 1 2 3 4 5 6 7; do seq $i $i; seq $i $i; seq $i $i; seq $i $i; seq $i $i; done | "$FIRN" spread - --shards 4 >out
 same "bars, verdicts and the order" "standard input: 40 IDs in 4 shards
 
       shard  leading bits       %  modulo             %  hash               %
@@ -39,10 +39,10 @@ leading bits  uneven: fullest 4.00 times its share, 3 empty; chi-square 120, p
 modulo        even: fullest 1.00 times its share, 0 empty; chi-square 0, p 1
 hash          even: fullest 1.50 times its share, 0 empty; chi-square 5, p 0.172
 arrival       ascending 17.95 %, 0 out of order, 32 equal; longest run 2;
-              greater than all before 20.00 %" "$(cat told)"
-seq 0 7 | "$FIRN" spread - --shards 1000 >told
-same "many shards share bars" "32 1" "$(grep -cE '^ +[0-9]+-[0-9]+ ' told) $(grep -c '^ *992-999 ' told)"
-same "no line is wider than a terminal" 0 "$(head -n 20 told | grep -cE '.{80}')"
+              greater than all before 20.00 %" "$(cat out)"
+seq 0 7 | "$FIRN" spread - --shards 1000 >out
+same "many shards share bars" "32 1" "$(grep -cE '^ +[0-9]+-[0-9]+ ' out) $(grep -c '^ *992-999 ' out)"
+same "no line is wider than a terminal" 0 "$(head -n 20 out | grep -cE '.{80}')"
 if command -v script >/dev/null; then
     seq 0 99 >hundred
     script -qec "$FIRN spread hundred" /dev/null </dev/null >colored

@@ -166,7 +166,7 @@ good="--format csv --time t --zone UTC --scheme snowflake node=1 --max-shift 1h"
 # shellcheck disable=SC2086 # words, all through this part
 "$FIRN" stamp "$TMPDIR/broken.csv" $good -o "$folder/out.csv" 2>"$TMPDIR/stderr"
 same "a bad last row leaves no file" "1 firn: line 100002" "$? $(grep -v '^firn: note' "$TMPDIR/stderr" | cut -d: -f 1-2)"
-whole "and nothing beside it" ""
+whole "and nothing else" ""
 echo kept >"$folder/out.csv"
 "$FIRN" stamp "$TMPDIR/broken.csv" $good -o "$folder/out.csv" 2>"$TMPDIR/stderr"
 same "an older file" 1 $?

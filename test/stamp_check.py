@@ -63,7 +63,7 @@ def read_ms(text):
 
 
 def id_ms(scheme, text):
-    """The ms of an ID, and a number that orders it among those of its ms."""
+    """The ms of an ID, and a number that orders it among the IDs of its ms."""
     if scheme == "uuid7":
         value = uuid.UUID(text)
         assert value.version == 7 and value.variant == uuid.RFC_4122 and str(value) == text, text

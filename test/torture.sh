@@ -11,14 +11,14 @@ checks=$(grep -cE '^(not )?ok ' "$log")
 failures=$(grep -c '^not ok ' "$log")
 [ "$status" = 0 ] || [ "$failures" -gt 0 ] || fail "the run ends as it should" "status $status"
 
-# The library with a bug in it (src/bug.h): a child that goes on with its parent's window.
+# The library with a bug in it (src/bug.h): a child that continues with its parent's window.
 "$BUILD/test/torture_nofork" --short --seconds 2 --engine redis --only forked >"$log" 2>&1
 if grep -q '# SKIP' "$log"; then
-    skip "windows that outlive a fork, planted, are found" "redis is not installed"
+    skip "windows that outlive a fork, an injected bug, are found" "redis is not installed"
 elif grep -q 'IDs were issued twice' "$log"; then
-    pass "windows that outlive a fork, planted, are found"
+    pass "windows that outlive a fork, an injected bug, are found"
     grep 'IDs were issued twice' "$log"
 else
-    fail "windows that outlive a fork, planted, are found" "$(tail -n 5 "$log")"
+    fail "windows that outlive a fork, an injected bug, are found" "$(tail -n 5 "$log")"
 fi
 finish

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The tests of windows and forks on a kernel that only says that it wipes memory on fork, as qemu-user does: a madvise
-# that answers 0 to anything stands before the C library's. What generators alone do there is forks_pure_test.c's.
+# that answers 0 to anything is loaded before the C library's. What generators alone do there is forks_pure_test.c's.
 . test/tap
 
 cat >"$TMPDIR/lie.c" <<'end'

@@ -4,8 +4,8 @@
 line above 120 columns, and each term of docs/glossary.md that a page uses before it links to it. Without PATH, files listed in
 test/words.excused are left out.
 
-Users see pages, manuals, the console, the headers and string literals of the product. Comments in C are checked too, except for phrases
-marked `users`."""
+Users see pages, manuals, the console, the headers, string literals of the product and of the bindings. Comments, the names of tests and
+other strings that are sentences are checked too, except for phrases marked `users`."""
 import os
 import re
 import subprocess
@@ -42,6 +42,35 @@ def split_c(text):
         literals.append(gap + (blank if match.group(1) is None else " " + re.sub(r"\\.", "  ", match.group(1)) + " "))
         comments.append(gap + (re.sub(r"`[^`\n]*`", "-", match.group(0)) if is_comment else blank))
     return "".join(literals).split("\n"), "".join(comments).split("\n")
+
+
+# Other languages, by the ending of a file, with what opens and closes a comment of several lines.
+QUOTES, STARS = re.compile(r"\"{3}|'{3}"), re.compile(r"/\*|\*/")
+SCRIPTS = {"py": QUOTES, "ex": QUOTES, "exs": QUOTES, **dict.fromkeys("js mjs ts go java rs php cs hpp cpp".split(), STARS),
+           **dict.fromkeys("sh tap rb lua awk cmake".split(), re.compile("(?!)"))}
+
+
+def language(path, text):
+    """What SCRIPTS has for the file, or None."""
+    shebang = re.match(r"#!.*\b(python3|sh|bash)\b", text)
+    ending = {"python3": "py", "sh": "sh", "bash": "sh"}[shebang.group(1)] if shebang else path.rpartition(".")[2]
+    return SCRIPTS.get(ending)
+
+
+def split_script(text, fence):
+    """The lines of a file in another language with only its comments and the strings that are sentences."""
+    out, inside = [], False
+    for line in text.split("\n"):
+        fences = len(fence.findall(line))
+        if inside or fences:
+            kept = [line]
+            inside ^= fences % 2 == 1
+        else:
+            comment = re.search(r"(?:^|\s)(?:#|//|--)\s.*", line)
+            quoted = re.findall(r"\"[^\"]*\"|'[^']*'", line[: comment.start()] if comment else line)
+            kept = [it for it in quoted if it.count(" ") > 2] + ([comment.group(0)] if comment else [])
+        out.append(re.sub(r"`[^`]*`|\S*[$=]\S*", "-", " ".join(kept)))
+    return out
 
 
 def seen(path, text):
@@ -152,12 +181,15 @@ def main():
     for path in sorted(filter(os.path.isfile, listed)):
         is_c = path.endswith((".c", ".h", ".def"))
         inside = path.startswith(("test/", "fuzz/", "bench/", "sim/"))
-        if path.endswith((".png", ".pml")) or (inside and not is_c):
+        if path.endswith((".png", ".pml", ".wasm")) or path.startswith("fuzz/corpus/"):
             continue
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
         if is_c and path not in HEADERS:
             check_phrases(path, split_c(text)[1], inner_rules, tell)
+        elif language(path, text):
+            own = rules if path.startswith("bindings/") else inner_rules
+            check_phrases(path, split_script(text, language(path, text)), own, tell)
         lines = [] if inside else seen(path, text)
         check_phrases(path, lines, rules, tell)
         if path.endswith(".md"):

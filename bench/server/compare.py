@@ -26,7 +26,7 @@ import serving
 
 PIPELINES = (1, 16, 64)
 CPU_GOALS = dict(zip(PIPELINES, (1.0, 1.4, 2.2)))  # Redis' time by ours, at least
-RATE_GOALS = dict(zip(PIPELINES, (1.0, 2.0, 4.0)))  # our replies by those of Redis with its file, at least
+RATE_GOALS = dict(zip(PIPELINES, (1.0, 2.0, 4.0)))  # our replies per second divided by Redis's with its file, at least
 OFFERED = 0.6  # of what Redis answers at most: the rate at which time is measured
 BATCH = 1000
 BATCH_GOAL = 50e6  # IDs per second

@@ -83,8 +83,8 @@ def quantile(times, q):
     return sorted(times)[min(len(times) - 1, int(len(times) * q))] / 1e6
 
 
-def measure(server, load, http_, beside, seconds, core):
-    big = big_client(load, server, http_, core) if beside else None
+def measure(server, load, http_, loaded, seconds, core):
+    big = big_client(load, server, http_, core) if loaded else None
     try:
         time.sleep(0.2)
         preferred(server.pid, 1)
@@ -121,15 +121,15 @@ def main():
         all_ = {}
         for _ in range(told.rounds):
             for http_ in (False, True):
-                for beside in (False, True):
+                for loaded in (False, True):
                     for name, server in servers.items():
-                        key = ("HTTP" if http_ else "RESP", beside, name)
-                        all_.setdefault(key, []).extend(measure(server, told.load, http_, beside, told.seconds, cores[-1]))
+                        key = ("HTTP" if http_ else "RESP", loaded, name)
+                        all_.setdefault(key, []).extend(measure(server, told.load, http_, loaded, told.seconds, cores[-1]))
         for server in servers.values():
             server.end()
-    for (protocol, beside, name), times in all_.items():
+    for (protocol, loaded, name), times in all_.items():
         print(
-            f"{protocol} {'next to COUNT 65536' if beside else 'alone':18} {name:8} {len(times):6} requests"
+            f"{protocol} {'next to COUNT 65536' if loaded else 'alone':18} {name:8} {len(times):6} requests"
             f"  median {quantile(times, 0.5):.3f}  p99 {quantile(times, 0.99):.3f}  maximum {max(times) / 1e6:.3f} ms"
         )
 

@@ -55,7 +55,7 @@ def from_all(servers):
 
 
 def unlike_ports():
-    """Gives serving.free_port a memory: so many servers would collide."""
+    """Gives serving.free_port a memory: this number of servers would collide."""
     free_port, given = serving.free_port, set()
 
     def fresh():

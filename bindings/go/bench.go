@@ -2,7 +2,7 @@
 
 //go:build ignore
 
-// ns per ID, call and loop included, the least of many short rounds. Needs google/uuid, oklog/ulid and rs/xid:
+// ns per ID, call and loop included, the minimum of many short rounds. Needs google/uuid, oklog/ulid and rs/xid:
 //
 //	mkdir -p gopath/src/firn.example && ln -s "$PWD/build/bindings/go" gopath/src/firn.example/firn
 //	GO111MODULE=off GOPATH=$PWD/gopath:/usr/share/gocode go run bindings/go/bench.go [ADDRESS of firn serve]
@@ -33,8 +33,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// least measures call, which issues n IDs.
-func least(name string, n int, call func()) {
+// fastest measures call, which issues n IDs.
+func fastest(name string, n int, call func()) {
 	best := 1e9
 	for round := 0; round < 600; round++ {
 		start := time.Now()
@@ -77,37 +77,37 @@ func together(name string, make func() firn.Source[firn.ID]) {
 
 func main() {
 	began := time.Now()
-	least("time.Since", 1, func() { time.Since(began) })
+	fastest("time.Since", 1, func() { time.Since(began) })
 	gen := must(libfirn.Open[firn.ID]("snowflake", libfirn.Config{Store: "memory:", Keys: "nodes=64"}))
 	block := must(gen.IDs(0))
 	ids := make([]firn.ID, 0, 256)
-	least("snowflake Next", 1, func() { must(gen.Next(ctx)) })
-	least("snowflake from a block", 1, func() { must(block.Next(ctx)) })
+	fastest("snowflake Next", 1, func() { must(gen.Next(ctx)) })
+	fastest("snowflake from a block", 1, func() { must(block.Next(ctx)) })
 	fresh := must(libfirn.Open[firn.ID]("time:40/ms@@2024-01-01 node:2 sequence:21", libfirn.Config{Store: "memory:"}))
-	least("64-bit Append of 256", 256, func() { ids = must(fresh.Append(ctx, ids[:0], 256)) })
+	fastest("64-bit Append of 256", 256, func() { ids = must(fresh.Append(ctx, ids[:0], 256)) })
 	together("snowflake Next", func() firn.Source[firn.ID] { return gen })
 	together("one source", func() firn.Source[firn.ID] { return block })
 	together("a source each", func() firn.Source[firn.ID] { return must(gen.IDs(0)) })
 	v7 := must(libfirn.Open[firn.UUID]("uuid7", libfirn.Config{}))
 	v7s := must(v7.IDs(0))
-	least("uuid7 Next", 1, func() { must(v7.Next(ctx)) })
-	least("uuid7 from a block", 1, func() { must(v7s.Next(ctx)) })
+	fastest("uuid7 Next", 1, func() { must(v7.Next(ctx)) })
+	fastest("uuid7 from a block", 1, func() { must(v7s.Next(ctx)) })
 	text := must(must(libfirn.Open[string]("ulid", libfirn.Config{})).IDs(0))
-	least("ulid from a block, as text", 1, func() { must(text.Next(ctx)) })
+	fastest("ulid from a block, as text", 1, func() { must(text.Next(ctx)) })
 
-	least("google/uuid NewRandom", 1, func() { must(uuid.NewRandom()) })
+	fastest("google/uuid NewRandom", 1, func() { must(uuid.NewRandom()) })
 	uuid.EnableRandPool()
-	least("google/uuid NewRandom, with its pool", 1, func() { must(uuid.NewRandom()) })
+	fastest("google/uuid NewRandom, with its pool", 1, func() { must(uuid.NewRandom()) })
 	entropy := ulid.Monotonic(must(os.Open("/dev/urandom")), 0)
-	least("oklog/ulid monotonic", 1, func() { must(ulid.New(ulid.Now(), entropy)) })
-	least("rs/xid", 1, func() { xid.New() })
+	fastest("oklog/ulid monotonic", 1, func() { must(ulid.New(ulid.Now(), entropy)) })
+	fastest("rs/xid", 1, func() { xid.New() })
 
 	if len(os.Args) > 1 {
 		c := must(client.New(client.Config{Addrs: os.Args[1:]}))
 		remote := client.Open[firn.ID](c, "wide")
 		blocks := must(remote.IDs(0))
-		least("client from a block", 1, func() { must(blocks.Next(ctx)) })
-		least("client Append of 256", 256, func() { ids = must(remote.Append(ctx, ids[:0], 256)) })
-		least("client Next", 1, func() { must(remote.Next(ctx)) })
+		fastest("client from a block", 1, func() { must(blocks.Next(ctx)) })
+		fastest("client Append of 256", 256, func() { ids = must(remote.Append(ctx, ids[:0], 256)) })
+		fastest("client Next", 1, func() { must(remote.Next(ctx)) })
 	}
 }

@@ -173,8 +173,8 @@ end
 --- A client of one or several servers that share a store. It asks the first one that answers, and stays with it until
 -- it fails. One coroutine at a time may use it.
 -- @param addresses redis://host:7379, rediss://host:7379 (TLS, with LuaSec) or unix:///run/firn.sock, or a table of them
--- @param options token; tls: a table for LuaSec, such as { cafile = "ca.pem" }; connect_timeout (1) and timeout (2.5)
--- seconds, the latter for a reply and more than the server's wait_ms; max_wait (5): seconds of retries, so that a call
+-- @param options token; tls: a table for LuaSec, such as { cafile = "ca.pem" }; connect_timeout (1) and timeout (2.5):
+-- seconds to connect and to wait for a reply (more than the server's wait_ms); max_wait (5): seconds of retries, so that a call
 -- ends within max_wait + connect_timeout + timeout; block (256): the greatest number of IDs that an iterator keeps
 function M.new(addresses, options)
     addresses = type(addresses) == "table" and addresses or { addresses or "redis://127.0.0.1:7379" }
@@ -225,7 +225,7 @@ function Client:_call(words, read)
     repeat
         local here = self.current
         local finished, got, why = pcall(self._ask, self, words)
-        if not finished then -- a program's own error, such as that of a time limit
+        if not finished then -- a program's own error, such as its time limit
             self:close()
             error(got, 0)
         end
@@ -292,7 +292,7 @@ end
 -- The form to ask for, and whether that is an integer. Asked of a server once per name.
 function Client:_output(name)
     local it = self.outputs[name]
-    if name == "" then fail("request", "the name is empty: give that of a scheme or generator") end
+    if name == "" then fail("request", "the name is empty: give the name of a scheme or generator") end
     if not it then
         local shape = self:_call({ "FIRN.SCHEMES", name }, pairs_of)
         it = { shape.form, (shape.form == "dec" or shape.form == "unsigned") and tonumber(shape.bits) <= 64 }
@@ -302,7 +302,7 @@ function Client:_output(name)
 end
 
 --- n IDs (1 to 65536), in order.
--- @param fields as: a text form; others are those of the scheme, such as { prefix = "user" }
+-- @param fields as: a text form; others belong to the scheme, such as { prefix = "user" }
 function Client:many(name, n, fields)
     local form, integers
     if fields and fields.as then form, integers = fields.as, false else form, integers = self:_output(name) end

@@ -11,7 +11,7 @@
 // IDs are BigInts up to 64 bits, else strings. Worker threads and processes make their own clients.
 'use strict'
 
-// Next.js caches what fetch returns unless it is told not to: a kept reply would issue its IDs again. Workers that have
+// Next.js caches what fetch returns by default: a kept reply would issue its IDs again. Workers that have
 // no such option refuse it.
 const UNCACHED = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
@@ -57,7 +57,7 @@ class Client {
     this.#headers = { accept: 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   }
 
-  // One ID. fields: as: a text form; others are those of the scheme, such as { prefix: 'user' }.
+  // One ID. fields: as: a text form; other fields belong to the scheme, such as { prefix: 'user' }.
   async next (name, fields = {}) {
     return (await this.many(name, 1, fields))[0]
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Known answers, for the addon and for WebAssembly: every case of the folder spec/, and the formats of other systems beside it.
+// Known answers, for the addon and for WebAssembly: every case of the folder spec/, and the formats of other systems.
 'use strict'
 
 const assert = require('node:assert')

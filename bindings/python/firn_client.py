@@ -79,7 +79,7 @@ class Client:
             options["password"] = token
         self._servers = []
         for address in addresses:
-            # redis-py checks the name of the host only if it is told to
+            # redis-py checks the name of the host only with this setting
             given = {**options, "ssl_check_hostname": True, **(tls or {})} if address.startswith("rediss:") else dict(options)
             if address.startswith("unix:"):
                 del given["socket_connect_timeout"]
@@ -108,7 +108,7 @@ class Client:
         self.close()
 
     def next(self, name, **fields):
-        """One ID. as_="hex" selects a text form; other fields are those of the scheme, such as prefix="user"."""
+        """One ID. as_="hex" selects a text form; other fields belong to the scheme, such as prefix="user"."""
         return self.many(name, 1, **fields)[0]
 
     def many(self, name, n, *, as_=None, **fields):
@@ -159,7 +159,7 @@ class Client:
     def _output(self, name):
         """The form to ask for, and the type to return. Asked of a server once per name."""
         if not name:
-            raise RequestError("the name is empty: give that of a scheme or generator")
+            raise RequestError("the name is empty: give the name of a scheme or generator")
         if name not in self._outputs:
             shape = self._call(["FIRN.SCHEMES", name], _pairs)
             form = shape.get("form", "")
@@ -202,8 +202,8 @@ class Client:
                 pause = min(pause * 2, 0.5) or 0.01
         if busy:
             raise OverloadError(f"the servers are overloaded ({busy[0]}): try again later", busy[1])
-        told = "; ".join(f"{self._shown[i]}: {why}" for i, why in failures.items())
-        raise UnreachableError(f"no server answered ({told}): start firn serve there, or correct the addresses")
+        reasons = "; ".join(f"{self._shown[i]}: {why}" for i, why in failures.items())
+        raise UnreachableError(f"no server answered ({reasons}): start firn serve there, or correct the addresses")
 
     @staticmethod
     def _judge(error):
@@ -218,7 +218,7 @@ class Client:
 
 
 class _Bounded:
-    """A socket whose time limit is that of a reply. redis-py's is that of each piece."""
+    """A socket whose time limit applies to a reply. redis-py's limit applies to each piece."""
 
     def __init__(self, sock, limit):
         self._sock, self._limit, self._given, self._until = sock, limit, limit, 0

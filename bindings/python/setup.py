@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the C part against libfirn: the installed one, or that of FIRN_INCLUDE and FIRN_LIB (two folders)."""
+"""Builds the C part against libfirn: the installed one, or the one in FIRN_INCLUDE and FIRN_LIB (two folders)."""
 import glob
 import os
 

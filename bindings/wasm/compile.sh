@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Compiles the core to WebAssembly: bindings/wasm/compile.sh OUT. The same sources give the same bytes with Debian 12's
-# clang-14, lld-14 and wasi-libc, wherever they lie; so the result is in the tree, as bindings/wasm/firn.wasm, and a
+# clang-14, lld-14 and wasi-libc, wherever they are; so the result is in the tree, as bindings/wasm/firn.wasm, and a
 # program without these tools has it too. test/binding_wasm.sh compares.
 set -eu
 LC_ALL=C && export LC_ALL

@@ -15,7 +15,7 @@ const firnCore = (() => {
       wall: () => Date.now(),
       random (at, size) {
         try {
-          for (let done = 0; done < size; done += 65536) { // the most that one call may ask for
+          for (let done = 0; done < size; done += 65536) { // the maximum of one call
             (globalThis.crypto ?? crypto).getRandomValues(new Uint8Array(memory().buffer, at + done, Math.min(65536, size - done)))
           }
           return 0

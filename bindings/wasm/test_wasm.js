@@ -43,7 +43,7 @@ function main () {
       const gen = ordered(scheme)
       const ids = [...gen.many(20000), ...Array.from({ length: 20000 }, () => gen.next()), ...gen.many(5)]
       for (let i = 1; i < ids.length; i++) assert.ok(follows(scheme, ids[i - 1], ids[i]), `${scheme} ${ids[i - 1]} ${ids[i]}`)
-      const all = mixed(gen, 5000) // those of a block precede what was issued after it
+      const all = mixed(gen, 5000) // the IDs of a block precede those issued after it
       assert.strictEqual(new Set(all).size, all.length)
     }
     for (const scheme of ['ksuid', 'uuid4']) { // random after the time; enough bits

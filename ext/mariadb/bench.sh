@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the functions cost in a real server: ns a row over the same query with a column, beside MariaDB's own; and a
+# What the functions cost in a real server: ns a row over the same query with a column, compared with MariaDB's own; and a
 # million rows inserted with each kind of key. Rounds are interleaved, the median of each is printed.
 #
 #   BUILD=build ext/mariadb/bench.sh [ROUNDS]
@@ -36,7 +36,7 @@ echo "CREATE SEQUENCE numbers CACHE 1000" | sql
 times=$room/times
 mkdir "$times"
 
-# ---- a value a row -------------------------------------------------------------------------------
+# ---- a value per row -------------------------------------------------------------------------------
 # A million snowflakes are 244 ms of the layout, less than a query may lead: what is timed is the code.
 calls='seq+0 snowflake() uuid7() uuid4() ulid() firn_new("uuid7") uuid_short() uuid() nextval(numbers) firn_time(seq,"leaf")'
 for _ in $(seq "$rounds"); do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # For the test and the bench: `. ext/postgres/private.sh` in the tree's root, with BUILD set. A copy of the installed
-# PostgreSQL, by links, with the extension in it: the server finds its folders beside its program, so nothing of the
+# PostgreSQL, by links, with the extension in it: the server finds its folders next to its program, so nothing of the
 # system's is touched. private_start makes it; private_end removes it.
 
 private_start() {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What firn's functions cost in SQLite, beside SQLite's own.
+"""What firn's functions cost in SQLite, compared with SQLite's own.
 
     bench.py [--rows] LIBRARY     libfirn_sqlite.so of a build
 
@@ -34,7 +34,7 @@ FUNCTIONS = [
     "random()",
     "lower(hex(randomblob(16)))",
 ]
-# What a row's key is called, its table's columns and what comes behind them, and what is inserted for it: "" leaves it
+# What a row's key is called, its table's columns and what follows them, and what is inserted for it: "" leaves it
 # to the column.
 KEYS = [
     ("INTEGER, AUTOINCREMENT", "id INTEGER PRIMARY KEY AUTOINCREMENT", "", ""),

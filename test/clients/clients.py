@@ -284,7 +284,7 @@ def survives_kills(self):
     self.second.start()
     asking.join()
     ids += late
-    self.check("kill -9 of either server is no error, and repeats no ID", len(ids) == len(set(ids)) == 55 and all(map(fakes.is_number, ids)), ids)
+    self.check("kill -9 of either server is not an error, and repeats no ID", len(ids) == len(set(ids)) == 55 and all(map(fakes.is_number, ids)), ids)
     self.second.end()
     self.second.start()
     self.check("nor is the restart of the only server", fakes.is_number(ask("next", alone, "snowflake")[0]))
@@ -329,7 +329,7 @@ def tells_failure(self):
         fake.close()
     fake = fakes.Fake(lambda request, count: fakes.DRIPS[not self.language.resp])
     begun = time.monotonic()
-    self.fails("so is one that sends a byte now and then", "unreachable",
+    self.fails("so is one that sends a byte from time to time", "unreachable",
                ask("next", self.driver.open(fake, connect_timeout=200, timeout=200, max_wait=300), "snowflake"))
     self.check("within the time limits", time.monotonic() - begun < 20, time.monotonic() - begun)
     fake.close()

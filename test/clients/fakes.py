@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Servers of test/clients/clients.py that answer as they are told: too late, not at all, wrong, or that they are busy.
+"""Servers of test/clients/clients.py that answer as the test asks: too late, not at all, wrong, or that they are busy.
 
 A Fake speaks RESP and HTTP on one port. `script` gets the number of the request (from 0; a question for the layout of
-a scheme does not count) and how many IDs it asks for, and returns what to reply: a list of texts, an Exception-like
+a scheme does not count) and how many IDs the request is for, and returns what to reply: a list of texts, an Exception-like
 pair (code, text), or bytes that are sent as they are. None: no reply, ever."""
 import http.client
 import re
@@ -16,7 +16,7 @@ STATUS = {"TRYAGAIN": 503, "ERR": 400, "EXHAUSTED": 409, "WRONGPASS": 401}
 
 
 def numbers(request, count):
-    """IDs that tell which request issued them."""
+    """IDs that contain the number of the request that issued them."""
     return [str(request * 100000 + 1000000000 + i) for i in range(count)]
 
 

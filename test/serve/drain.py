@@ -33,7 +33,7 @@ def block(kind):
 
 
 def on_loopback(text, servers):
-    """Its addresses are those of the servers."""
+    """Its addresses are the servers' addresses."""
     for i, it in enumerate(servers, 1):
         text = text.replace(f"10.0.0.{i}:7379 port 7380", f"127.0.0.1:{it.port} port {it.http}")
         text = text.replace(f"10.0.0.{i}:7380", f"127.0.0.1:{it.http}")
@@ -82,7 +82,7 @@ def begin_haproxy(servers):
 
 
 class Load:
-    """Threads that ask until they are told to end, with what they got and what failed."""
+    """Threads that send requests until they must end, with what they got and what failed."""
 
     def __init__(self):
         self.ids, self.failed, self.threads, self.ending = [], [], [], threading.Event()
@@ -265,7 +265,7 @@ def signals():
             tap.check("and a new one", int(other.ask("FIRN.NEW", "snowflake")) > 0)
         connection = http.client.HTTPConnection("127.0.0.1", it.http, timeout=serving.PATIENCE_S)
         connection.request("GET", "/v1/new/snowflake")
-        tap.same("HTTP clients are told to leave", "close", connection.getresponse().headers["Connection"])
+        tap.same("HTTP clients are asked to leave", "close", connection.getresponse().headers["Connection"])
         time.sleep(0.4)  # signals closer together count as one
         it.signal(signal.SIGTERM)
         tap.same("a second signal ends it with 0", 0, it.process.wait(serving.PATIENCE_S))

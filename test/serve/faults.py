@@ -66,7 +66,7 @@ def kept(path):
 
 
 def twice(numbers):
-    """How often a number stands there that has stood there before."""
+    """How many numbers are there that were there before."""
     ordered = sorted(numbers)
     return sum(map(operator.eq, ordered, islice(ordered, 1, None)))
 
@@ -211,7 +211,7 @@ def store_gone():
 
 
 def answers_in_time(server):
-    """What needs the store now: over RESP, and over HTTP. The commands behind it on the same connection are answered too."""
+    """What needs the store now: over RESP, and over HTTP. The commands after it on the same connection are answered too."""
     dated = ("FIRN.NEW", "ids", "TIME", "2024-02-03T04:05:06Z")
     for words in (("FIRN.BLOCK", "counted"), ("FIRN.NODES",), dated):
         with server.client() as client:
@@ -258,7 +258,7 @@ def while_paused(folder, url):
     ends_well(server, "after its store was gone")
 
 
-# ---- what is told of a store -----------------------------------------------------------------------------------------------
+# ---- what is reported of a store -----------------------------------------------------------------------------------------------
 
 
 def readiness(server, wanted, words=""):
@@ -281,7 +281,7 @@ def count_told(server, event):
 
 def what_is_told_of_a_store():
     for kind in ("redis", "postgres", "mysql", "etcd", "zookeeper") if LONG else ("redis",):
-        folder = f"{TMPDIR}/told.{kind}"
+        folder = f"{TMPDIR}/reported.{kind}"
         url = engine("start", kind, folder)
         if url is None:
             tap.skip(f"{kind}: what is reported of a store is true", f"{kind} is not installed")
@@ -295,7 +295,7 @@ def what_is_told_of_a_store():
 
 
 def nobody_asks(kind, folder, url):
-    """Nothing is configured and nothing was ever asked for: what is told is true all the same."""
+    """Nothing is configured and nothing was ever requested: the report is true nevertheless."""
     engine("halt", folder)
     server = serve(f"unasked.{kind}", "", store=url, auto_create="on").start()
     tap.same(f"{kind}: a server whose store is away from the start is not ready", 503, readiness(server, 503, "cannot be")[0])
@@ -318,15 +318,15 @@ def nobody_asks(kind, folder, url):
 
 
 def an_outage_is_told_once(kind, folder, url):
-    sections = "[generator ids]\nscheme = snowflake\nns = told\nwindow_ms = 10000\n[segment told]\nstep = 10\nadapt = 0\n"
+    sections = "[generator ids]\nscheme = snowflake\nns = reported\nwindow_ms = 10000\n[segment reported]\nstep = 10\nadapt = 0\n"
     server = started(serve(f"once.{kind}", sections, store=url))
     with server.client() as client:
         for _ in range(8):
-            client.ask("INCR", "told")
+            client.ask("INCR", "reported")
         engine("pause", folder)
         end = time.monotonic() + 20
         while time.monotonic() < end:  # the window ends meanwhile, and integers are asked for again and again
-            client.send(command("INCR", "told"))
+            client.send(command("INCR", "reported"))
             client.read()
         client.send(command("FIRN.NEW", "ids"))
         tap.check(f"{kind}: after 20 s without a store IDs are refused", "TRYAGAIN" in str(client.read()))
@@ -336,14 +336,14 @@ def an_outage_is_told_once(kind, folder, url):
         engine("continue", folder)
         tap.same("when the store is back it is ready", 200, readiness(server, 200)[0])
         serving.wait_for("an ID", lambda: client.send(command("FIRN.NEW", "ids")) or not isinstance(client.read(), Refused))
-        serving.wait_for("an integer", lambda: client.send(command("INCR", "told")) or not isinstance(client.read(), Refused))
-    serving.wait_for("both to be told", lambda: count_told(server, "renewal works again") == 2)
+        serving.wait_for("an integer", lambda: client.send(command("INCR", "reported")) or not isinstance(client.read(), Refused))
+    serving.wait_for("both to be logged", lambda: count_told(server, "renewal works again") == 2)
     tap.same("and each is reported once to issue again", 2, count_told(server, "renewal failed"))
     tap.same("it ends with 0", 0, server.end())
 
 
 def goes_back(kind, folder, url):
-    """A store that was restored from an older copy: waiting does not help, and nobody is told that it would."""
+    """A store that was restored from an older copy: waiting does not help, and no message says that it would."""
     server = started(serve(f"back.{kind}", "[segment back]\nstep = 10\nadapt = 0\n", store=url))
 
     def ask_until(test, *words):
@@ -401,7 +401,7 @@ def two_on_one_file():
 
 
 def fill(path, emptied):
-    """Whatever the disk has, and what the store gives back when it opens its file anew."""
+    """Whatever the disk has, and what the store gives back when it opens its file again."""
     with open(path, "wb", buffering=0) as file:
         while not emptied.wait(0.001):
             try:
@@ -484,7 +484,7 @@ def a_clock_that_steps():
 
 
 def connections_come_and_go():
-    """In five ways: nothing is said, one thing, half a thing; and closed in order or not."""
+    """In five ways: nothing is sent, one command, half a command; and closed in order or not."""
     server = started(serve("gone_again", loops=1))
     reset = struct.pack("ii", 1, 0)
     said = (b"", command("PING"), command("FIRN.NEW", "wide"), b"*2\r\n$4\r\nIN", b"GET /v1/new/wide HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -516,5 +516,5 @@ def connections_come_and_go():
     ends_well(server, "after connections that came and went")
 
 
-# The last one waits for most of its time, so test/serve_faults.sh runs it beside the others.
+# The last one waits for most of its time, so test/serve_faults.sh runs it in parallel with the others.
 tap.run([killed_under_load, two_on_one_file, a_full_disk, a_clock_that_steps, connections_come_and_go, store_gone, what_is_told_of_a_store])

@@ -39,7 +39,7 @@ def serve(name, files=None, **settings):
 
 
 def ends_well(server, sentence):
-    """Whoever behaves is served, and SIGTERM ends it with 0, which it does not after a leak that a sanitizer saw."""
+    """A client that behaves is served, and SIGTERM ends it with 0, which it does not after a leak that a sanitizer saw."""
     with server.client() as client:
         before = client.ask("INCR", "counted")
         served = client.ask("PING") == "PONG" and client.ask("INCR", "counted") > before and client.ask("FIRN.NEW", "wide")
@@ -135,7 +135,7 @@ def count_of(server, word):
 
 
 def a_reader_with_pauses():
-    """One that reads now and then, which is not the same as never."""
+    """One that reads from time to time, which differs from never."""
     slow_s = 4  # far longer than a busy machine holds this client up, yet shorter than all its pauses together
     server = serve("pauses", slow_s=slow_s)
     with server.client() as client:
@@ -543,7 +543,7 @@ def enters_with(server, token):
 
 
 def refused_and_closed(server, data):
-    """An error, or nothing, then the end; True when it was so."""
+    """True: the reply was an error or nothing, and then the connection was closed."""
     with server.client() as client:
         try:
             client.send(data)
@@ -591,7 +591,7 @@ def words_that_are_too_long():
 
 
 def noise():
-    """Random bytes, alike in each run; what happens to be a command is answered."""
+    """Random bytes, the same in each run; those that happen to be a command are answered."""
     server = serve("noise", slow_s=1)
     chance = random.Random(5)
     for port in (server.port, server.http):
@@ -612,7 +612,7 @@ def noise():
 
 
 def tls_garbage():
-    """At listeners that speak TLS: what is none, and handshakes that go no further."""
+    """At listeners that speak TLS: bytes that are not TLS, and handshakes that stop in the middle."""
     folder = f"{TMPDIR}/tls"
     os.makedirs(folder, exist_ok=True)
     made = os.system(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is no HTTP, or too much or too little of it, byte by byte over a socket: an error reply or a closed connection, and
-the server goes on. The cases are the classes in which parsers of HTTP have been fooled (smuggling, folding, bare line
+"""What is not HTTP, or too much or too little of it, byte by byte over a socket: an error reply or a closed connection, and
+the server continues. The cases are the classes in which parsers of HTTP have been fooled (smuggling, folding, bare line
 ends), and the bounds of a header."""
 import json
 import os
@@ -149,7 +149,7 @@ def oversized_requests():
             for name, codings, status in (
                 ("an invalid coding", [b"Transfer-Encoding: xchunked"], 501),
                 ("two codings", [b"Transfer-Encoding: gzip, chunked"], 501),
-                ("chunks with a blank behind them", [b"Transfer-Encoding: chunked "], 501),
+                ("chunks with a blank after them", [b"Transfer-Encoding: chunked "], 501),
                 ("chunks of chunks", [b"Transfer-Encoding: chunked"] * 2, 400),
             )
         },
@@ -252,7 +252,7 @@ def targets():
 
 
 def replies_that_nobody_reads():
-    """Clients that ask for a lot and read nothing cost replies_mib at most, beside one reply for each thread; others are
+    """Clients that ask for a lot and read nothing cost replies_mib at most, plus one reply for each thread; others are
     served meanwhile, but for requests as large."""
     mib, each = 8, 2.6
     to = server("unread", replies_mib=mib, wait_ms=2000, slow=60)

@@ -73,7 +73,7 @@ def begin_server(folder, program):
 
 
 def load(it, ending):
-    """Requests IDs and integers until `ending` is set; refusals are no failure here."""
+    """Requests IDs and integers until `ending` is set; refusals do not count as failures here."""
     with it.client() as client:
         while not ending.wait(0.005):
             for words in (("FIRN.NEW", "orders", "COUNT", 20), ("INCR", "invoices")):
@@ -131,7 +131,7 @@ def scraped():
         held = lock(it)
         expected = {"FirnStoreUnreachable", "FirnFailing", "FirnNotReady"}
         serving.wait_for("alerts of the store", lambda: prometheus.firing() >= expected)
-        tap.check("a store that does not answer is told: " + ", ".join(sorted(expected)), True)
+        tap.check("a store that does not answer raises alerts: " + ", ".join(sorted(expected)), True)
         held.close()
         serving.wait_for("the end of these alerts", lambda: not prometheus.firing() & expected)
         tap.check("and that it answers again", True)
@@ -139,7 +139,7 @@ def scraped():
         thread.join(serving.PATIENCE_S)
         it.end()
         serving.wait_for("FirnDown", lambda: "FirnDown" in prometheus.firing())
-        tap.check("a server that is gone is told", True)
+        tap.check("a server that is gone raises an alert", True)
     finally:
         ending.set()
         prometheus.end()
@@ -147,7 +147,7 @@ def scraped():
 
 
 def waits_are_timed():
-    """Requests that wait in vain count once, with their wait."""
+    """Requests that wait and fail count once, with their wait."""
     it = begin_server(f"{TMPDIR}/timed", os.path.dirname(os.environ["FIRN"]) + "/firn-serve")
     name = 'firn_request_duration_seconds_%s{listener="resp"'
     with it.client() as client:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Open connections when tls_client_ca changes: who would be refused now is closed, and nobody else.
+# Open connections when tls_client_ca changes: those that would be refused now are closed, and no others.
 # Called by test/serve_mutual.sh in the folder of its certificates: mutual.py RESP HTTP PID LOG
 import os
 import signal

@@ -560,7 +560,7 @@ def ipv6():
 
 
 def public():
-    """Without TLS the log warns; names of variables that set nothing are told."""
+    """Without TLS the log warns; names of variables that set nothing are logged."""
     secret = secrets(f"{TMPDIR}/public-secrets")
     if secret is None:
         tap.skip("a public address", "openssl is missing")

@@ -79,7 +79,7 @@ BROKEN = {
     "a number for a word": b"*1\r\n:1\r\n",
     "too many words": b"*1000000000\r\n",
     "too long a word": b"*1\r\n$2147483648\r\n",
-    "no end behind a word": b"*1\r\n$4\r\nPINGPING",
+    "no end after a word": b"*1\r\n$4\r\nPINGPING",
     "quotes that do not close": b'ECHO "a\r\n',
     "a line without an end": b"x" * 5000,
     "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
@@ -210,7 +210,7 @@ def what_a_range_has_not():
 
 
 def requests_that_wait():
-    """16 IDs a second, one second ahead: what is asked above it waits, and fails after wait_ms."""
+    """16 IDs per second, one second ahead: what is asked above it waits, and fails after wait_ms."""
     it = server("waits", NARROW, wait_ms=10000).start()
     with Client(it.port) as client, Client(it.port) as other, Client(it.port) as leaving:
         client.ask("FIRN.NEW", "narrow")
@@ -273,7 +273,7 @@ def two_servers_on_one_store():
 
 
 def what_was_sent_before_the_end():
-    """What the kernel took before SIGTERM is answered, to the last command; who goes on is not waited for."""
+    """What the kernel took before SIGTERM is answered, to the last command; clients that send more are not waited for."""
     for sentence, setup in {"": {}, "through a small window, ": {"buffer": 4096}}.items():
         it = server(f"end{len(setup)}", stop_s=60).start()
         with Client(it.port) as client, Client(it.port) as going_on:

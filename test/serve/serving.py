@@ -35,7 +35,7 @@ def wait_for(what, test, patience_s=PATIENCE_S, step_s=0.02):
 
 
 def free_port():
-    """Below those that the kernel hands out to clients, of which a test may have thousands."""
+    """Below the ports that the kernel hands out to clients: a test may have thousands of clients."""
     for _ in range(100):
         port = random.randrange(20000, 32000)
         with socket.socket() as probe:
@@ -56,7 +56,7 @@ def raise_files(most=None):
 
 
 def start(words, log, core=None, files=None, environment=None):
-    """A process that ends with this one, on one processor, with so many open files."""
+    """A process that ends with this one, on one processor, with that many open files."""
 
     def prepare():
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -89,7 +89,7 @@ def cpu_ns(pid):
 
 
 class Client:
-    """One connection that speaks RESP2, byte by byte where a test wants that."""
+    """One connection that speaks RESP2, byte by byte where a test needs that."""
 
     def __init__(self, port, timeout_s=PATIENCE_S, source="127.0.0.1"):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s, source_address=(source, 0))

@@ -201,7 +201,7 @@ def quotas_of_addresses():
 
 
 def waiting_requests():
-    """A generator of 25600 IDs a second is behind: requests of one token wait for it at the same time, each with all of
+    """A generator of 25600 IDs per second is overloaded: requests of one token wait for it at the same time, each with all of
     the token's second."""
     folder = f"{TMPDIR}/waiting"
     os.makedirs(folder, mode=0o700)
@@ -212,7 +212,7 @@ def waiting_requests():
         refusal(free, "FIRN.NEW", "sonyflake", "COUNT", 25000)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda _: post(server, "/v1/new/sonyflake?n=5000", SHOP)[0], range(8)))
-    tap.check("a quota holds for requests that waited at once", 200 in replies and 429 in replies and set(replies) == {200, 429}, replies)
+    tap.check("a quota applies to requests that waited at the same time", 200 in replies and 429 in replies and set(replies) == {200, 429}, replies)
     free.close()
     tap.same("it ends with 0", 0, server.end())
 
@@ -312,7 +312,7 @@ def access_log_that_is_read_again():
         return float(server.metrics()["firn_access_log_dropped_total"]) > 0
 
     def whole():
-        """The requests for uuid7, of which there were none before."""
+        """The requests for uuid7: before, there were no such requests."""
         client.ask("FIRN.NEW", "uuid7")
         read()
         return b'"uuid7"' in text and text.endswith(b"\n")
@@ -362,7 +362,7 @@ def access_logs_that_fail():
                     client.ask("INCR", "counted")
                 return not any(isinstance(one, Refused) for one in replies) and float(server.metrics()["firn_access_log_dropped_total"]) > 0
 
-            tap.check(f"{name}: clients are served, and what is missing is counted", serving.wait_for("dropped requests", dropped))
+            tap.check(f"{name}: clients are served, and the dropped requests are counted", serving.wait_for("dropped requests", dropped))
         tap.check(f"{name}: the server's log says why", serving.wait_for("the event", lambda: 'event="access log not written"' in log_of(server)))
         tap.same(f"{name}: it ends with 0", 0, server.end())
     os.close(reader)

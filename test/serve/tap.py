@@ -28,7 +28,7 @@ def skip(sentence, why):
 
 
 def run(parts):
-    """Each part in turn: a function that checks. One that fails to get that far is a failed check, and the others go on."""
+    """Each part in turn: a function that checks. One that fails to get that far is a failed check, and the others continue."""
     chosen = sys.argv[1:]
     for part in parts:
         if chosen and part.__name__ not in chosen:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A client that asks for much and reads nothing: unread.py HOST:PORT, until its standard input ends."""
+"""A client that requests much and reads nothing: unread.py HOST:PORT, until its standard input ends."""
 import os
 import socket
 import sys

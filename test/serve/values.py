@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Words that are empty, too long, binary or not UTF-8, in every place of every question of both protocols: each has one
-well-formed reply, nothing of it comes from another connection or from memory that nobody has written, and the server goes
-on. The second is what valgrind sees when test/run-all runs this over the build of `make memory`."""
+well-formed reply, nothing of it comes from another connection or from uninitialised memory, and the server
+continues. The second is what valgrind sees when test/run-all runs this over the build of `make memory`."""
 import http.client
 import os
 import urllib.parse

@@ -9,7 +9,7 @@
  *
  * A function that fails throws firn::error, which has the code and the message of the C function. With -fno-exceptions,
  * or FIRN_NO_EXCEPTIONS defined, it returns firn::result<T> instead: a value, or an error. Constructors are then empty
- * on failure: use firn::generator::open and the like. Threads and forks: as the C functions that firn.h documents. */
+ * on failure: use firn::generator::open and the other functions that open. Threads and forks: as the C functions that firn.h documents. */
 #ifndef FIRN_FIRN_HPP
 #define FIRN_FIRN_HPP
 

@@ -73,7 +73,7 @@ defmodule Firn do
     GenServer.start_link(__MODULE__, %{options | addresses: addresses, token: token}, name)
   end
 
-  @doc "One ID. `as:` is a text form; other fields are those of the scheme, such as `prefix: \"user\"`."
+  @doc "One ID. `as:` is a text form; other fields belong to the scheme, such as `prefix: \"user\"`."
   @spec next(GenServer.server(), String.t(), keyword) :: result(id)
   def next(firn, name, fields \\ []) do
     with {:ok, [id]} <- many(firn, name, 1, fields), do: {:ok, id}
@@ -110,7 +110,7 @@ defmodule Firn do
         {:error, error} -> raise error
       end
 
-    # {IDs, how many were taken, when the block was requested}. The count is shared by whoever continues the stream, so
+    # {IDs, how many were taken, when the block was requested}. The count is shared by all processes that continue the stream, so
     # that a continuation that is called twice repeats no ID.
     Stream.unfold({{}, :atomics.new(1, []), 0}, fn {block, taken, asked} ->
       count = :atomics.add_get(taken, 1, 1)
@@ -192,7 +192,7 @@ defmodule Firn do
 
   # The form to ask for, and whether that is an integer. Asked of a server once per name.
   defp output(_firn, ""),
-    do: {:error, %Firn.Error{kind: :request, message: "the name is empty: give that of a scheme or generator"}}
+    do: {:error, %Firn.Error{kind: :request, message: "the name is empty: give the name of a scheme or generator"}}
 
   defp output(firn, name) do
     with {:ok, nil} <- known(firn, {:output, name}),
@@ -299,8 +299,8 @@ defmodule Firn do
     end
   end
 
-  defp unreachable(told) do
-    message = "no server answered (#{told}): start firn serve there, or correct the addresses"
+  defp unreachable(failures) do
+    message = "no server answered (#{failures}): start firn serve there, or correct the addresses"
     %Firn.Error{kind: :unreachable, message: message}
   end
 

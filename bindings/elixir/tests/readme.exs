@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Runs the blocks of README.md, given as one file. Debian has no Ecto: this stub of Ecto.Schema only keeps what it is told
+# Runs the blocks of README.md, given as one file. Debian has no Ecto: this stub of Ecto.Schema only keeps its arguments
 # and fills a primary key as Ecto does, by its module, function and arguments.
 defmodule Ecto.Schema do
   defmacro __using__(_),

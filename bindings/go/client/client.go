@@ -40,7 +40,7 @@ type Config struct {
 	Attempt time.Duration
 	// MaxConns is how many connections the client opens at once. Default: 16.
 	MaxConns int
-	// Dial opens connections. Default: that of a net.Dialer.
+	// Dial opens connections. Default: the Dial of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 

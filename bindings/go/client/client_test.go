@@ -179,7 +179,7 @@ func TestOverloadIsRetried(t *testing.T) {
 	}
 }
 
-// TestFailover: another server gets its share of the time; a connection that only was idle too long is no failure.
+// TestFailover: another server gets its share of the time; a connection that was only idle for too long does not count as a failure.
 func TestFailover(t *testing.T) {
 	hung := make(chan struct{})
 	defer close(hung)

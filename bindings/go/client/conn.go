@@ -36,7 +36,7 @@ func newConn(raw net.Conn, address string) *conn {
 	return &conn{Conn: raw, address: address, in: bufio.NewReaderSize(raw, maxLine)}
 }
 
-// refused is an error that the server replied.
+// refused: an error that the server replied.
 type refused string
 
 // ask sends a command and reads its reply: nil, string, int64 or []any.

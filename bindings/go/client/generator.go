@@ -15,7 +15,7 @@ import (
 	"firn.example/firn/internal/kind"
 )
 
-// chunk is how many IDs one request asks for.
+// chunk is how many IDs one request gets.
 const chunk = 4096
 
 // Generator issues IDs of one generator of the servers. It implements firn.Generator.
@@ -34,7 +34,7 @@ func Open[T firn.Type](c *Client, name string, parameters ...string) *Generator[
 	return g
 }
 
-// Next asks for one ID. It is in order as long as the same server answers.
+// Next requests one ID. It is in order as long as the same server answers.
 func (g *Generator[T]) Next(ctx context.Context) (T, error) {
 	var none T
 	ids, err := g.Append(ctx, nil, 1)
@@ -44,12 +44,12 @@ func (g *Generator[T]) Next(ctx context.Context) (T, error) {
 	return ids[0], nil
 }
 
-// Append asks for n IDs and appends them to ids.
+// Append requests n IDs and appends them to ids.
 func (g *Generator[T]) Append(ctx context.Context, ids []T, n int) ([]T, error) {
 	return g.add(ctx, ids, n)
 }
 
-// At asks for n IDs of a past time.
+// At requests n IDs of a past time.
 func (g *Generator[T]) At(ctx context.Context, at time.Time, n int) ([]T, error) {
 	return g.add(ctx, nil, n, "TIME", timeText(at))
 }
@@ -175,7 +175,7 @@ func (g *Generator[T]) IDs(maxAge time.Duration) (firn.Source[T], error) {
 	return &source[T]{gen: g, age: age, want: firstFill}, nil
 }
 
-// Next takes an ID from the block. If the block is empty or too old, one goroutine asks for another and all wait.
+// Next takes an ID from the block. If the block is empty or too old, one goroutine requests another block and all wait.
 func (s *source[T]) Next(ctx context.Context) (T, error) {
 	var none T
 	var limited bool
@@ -210,7 +210,7 @@ func (s *source[T]) Next(ctx context.Context) (T, error) {
 	}
 }
 
-// fill asks for a block and takes its first ID, however long that took. It is called with mu locked.
+// fill requests a block and takes its first ID, however long that took. It is called with mu locked.
 func (s *source[T]) fill(ctx context.Context) (T, error) {
 	if s.next == len(s.ids) && s.want < maxFill && s.next > 0 { // all were taken
 		s.want *= 2
@@ -247,7 +247,7 @@ type Segment struct {
 // Segment returns the segment of that key. It asks no server.
 func (c *Client) Segment(key string) *Segment { return &Segment{c, key} }
 
-// Next asks for one integer.
+// Next requests one integer.
 func (s *Segment) Next(ctx context.Context) (int64, error) {
 	reply, err := s.client.do(ctx, "INCR", s.key)
 	if err != nil {

@@ -255,7 +255,7 @@ func (g *Generator[T]) add(ctx context.Context, ids []T, at *C.firn_time, n int)
 		return ids, nil
 	}
 	before, old := ids, len(ids)
-	if g.waits || ids == nil { // a call that goes on in the background must not write into ids
+	if g.waits || ids == nil { // a call that continues in the background must not write into ids
 		ids = append(make([]T, 0, old+n), ids...)
 	}
 	ids = append(ids, make([]T, n)...)

@@ -129,7 +129,7 @@ func (s *source[T]) fill(ctx context.Context) (T, error) {
 		return true
 	})
 	runtime.KeepAlive(s)
-	if err != nil { // a call that goes on in the background may write id
+	if err != nil { // a call that continues in the background may write id
 		var none T
 		return none, err
 	}

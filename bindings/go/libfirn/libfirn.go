@@ -110,7 +110,7 @@ var (
 	steps = make(chan struct{}, 128) // of renewers, for which calls wait
 )
 
-// await runs f, which may wait for a store. If ctx ends first, f goes on in the background, and its result is lost.
+// await runs f, which may wait for a store. If ctx ends first, f continues in the background, and its result is lost.
 func await[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	var none R
 	if err := ctx.Err(); err != nil {

@@ -197,7 +197,7 @@ func Show[T firn.Type](id T, name string, opts ...Option) (firn.Shown, error) {
 			return firn.Shown{}, err
 		}
 		if len(readings) == 0 {
-			return firn.Shown{}, fail(firn.ErrText, "%.60q is no ID that firn knows: name its scheme", kind.Raw[string](id))
+			return firn.Shown{}, fail(firn.ErrText, "%.60q is not an ID of a known scheme: name its scheme", kind.Raw[string](id))
 		}
 		name, opts = readings[0].Scheme, []Option{Form(readings[0].Form)}
 	}

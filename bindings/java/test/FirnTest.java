@@ -439,7 +439,7 @@ final class FirnTest {
         }
     }
 
-    /** KiB of the pages that a fork wipes: those of generators and blocks. */
+    /** KiB of the pages that a fork wipes: the pages of generators and blocks. */
     private static long wipedKib() throws Exception {
         long size = 0;
         long sum = 0;

@@ -19,7 +19,7 @@ final class Loaders {
     private Loaders() {
     }
 
-    /** Loads all classes of the jar anew; with another version in Native, if there is one. */
+    /** Loads all classes of the jar again; with another version in Native, if there is one. */
     private static final class Own extends URLClassLoader {
         private final byte[] version;
 

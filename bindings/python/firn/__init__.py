@@ -255,7 +255,7 @@ class Scheme(_Record):
 
 class Shown(_Record):
     """What an ID contains: scheme, id, text, fields (text by name), time (datetime, or None outside years 1 to 9999),
-    time_text (RFC 3339) and unix_ns; the three are None for schemes without time."""
+    time_text (RFC 3339) and unix_ns; without a time in the scheme, these three are None."""
     __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns")
 
 
@@ -309,7 +309,7 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
             raise _usage("the scheme of %r is not known: name one" % (id,))
         readings = guess(str(id))
         if not readings:
-            raise TextError("%r is no ID that firn knows: name its scheme" % (id,))  # noqa: F821
+            raise TextError("%r is not an ID of a known scheme: name its scheme" % (id,))  # noqa: F821
         scheme, form, raw = readings[0].scheme, readings[0].form, _firn.guess(str(id))[0][2]
     else:
         raw = _raw(id, scheme, args, form)

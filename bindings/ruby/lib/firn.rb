@@ -65,7 +65,7 @@ module Firn
       forget
     end
 
-    # One ID. `as` is a text form; other fields are those of the scheme, such as prefix: "user".
+    # One ID. `as` is a text form; other fields belong to the scheme, such as prefix: "user".
     def next(name, as: nil, **fields)
       many(name, 1, as: as, **fields).first
     end
@@ -141,7 +141,7 @@ module Firn
     # What next and many return: the form to ask for, and whether that is an Integer. Asked of a server once per name.
     def output(name)
       @outputs[name] ||= begin
-        raise RequestError, "the name is empty: give that of a scheme or generator" if name.to_s.empty?
+        raise RequestError, "the name is empty: give the name of a scheme or generator" if name.to_s.empty?
 
         shape = call("FIRN.SCHEMES", name.to_s) { |reply| reply.each_slice(2).to_h if reply.is_a?(Array) && reply.size.even? }
         [shape["form"], %w[dec unsigned].include?(shape["form"]) && shape["bits"].to_i <= 64]
@@ -197,8 +197,8 @@ module Firn
       end
       raise OverloadError.new("the servers are overloaded (#{busy[0]}): try again later", busy[1]) if busy
 
-      told = failures.map { |i, why| "#{without_token(@addresses[i])}: #{why}" }.join("; ")
-      raise UnreachableError, "no server answered (#{told}): start firn serve there, or correct the addresses"
+      reasons = failures.map { |i, why| "#{without_token(@addresses[i])}: #{why}" }.join("; ")
+      raise UnreachableError, "no server answered (#{reasons}): start firn serve there, or correct the addresses"
     end
 
     # One command on an idle or new connection, which stays open only if a whole reply was read.

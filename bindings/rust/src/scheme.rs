@@ -27,7 +27,7 @@ pub struct Scheme {
     pub(crate) raw: sys::firn_scheme,
 }
 
-// The strings of a firn_scheme are constants of the library, also those of a copy.
+// The strings of a firn_scheme are constants of the library, also in a copy.
 unsafe impl Send for Scheme {}
 unsafe impl Sync for Scheme {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Package kind tells the three kinds of ID types apart.
+// Package kind distinguishes the three kinds of ID types.
 package kind
 
 import (

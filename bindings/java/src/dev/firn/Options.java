@@ -129,7 +129,7 @@ public final class Options<T> {
     /**
      * Opens. May wait for the store.
      *
-     * @return what is to be closed in the end
+     * @return what you must close in the end
      * @throws FirnException for any reason of docs/reference/errors.md
      */
     public T open() {

@@ -51,7 +51,7 @@ public final class Inside {
 
     /** The thread that waits gets the error of the renewer's step. */
     public static void failedRenewalIsThrown() {
-        FirnException here = new FirnException(Code.STORE, "the store is gone: look at it").here();
+        FirnException here = new FirnException(Code.STORE, "the store is gone: start it").here();
         check(here.code() == Code.STORE && here.getCause() instanceof FirnException);
     }
 }

@@ -250,7 +250,7 @@ public final class FirnClient {
         try {
             return UUID.fromString(text);
         } catch (IllegalArgumentException error) {
-            throw new ServerException.Request("an ID of " + name + " is no UUID: use next or nextText", "");
+            throw new ServerException.Request("an ID of " + name + " is not a UUID: use next or nextText", "");
         }
     }
 
@@ -468,7 +468,7 @@ public final class FirnClient {
             .map(one -> one.getKey() + ": " + one.getValue()).toList()) + "): start firn serve there, or correct the addresses");
     }
 
-    /** One request. Status 0: no reply, and why. The limit includes the body, which that of an HttpRequest does not. */
+    /** One request. Status 0: no reply, and why. The limit includes the body; the limit of an HttpRequest does not. */
     private Reply ask(String method, String uri) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(uri)).header("Accept", "text/plain")
             .method(method, HttpRequest.BodyPublishers.noBody());
