@@ -65,6 +65,8 @@ extern const command commands[]; /* ends with a name of NULL */
 
 /* By name, or NULL. */
 const command *command_find(const char *name);
+/* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for an ID. */
+int command_unknown(session *s, const char *word);
 void command_help(session *s, const command *about);
 void command_list(session *s);
 /* The option without its dashes, as it is written: - for the _ of the server's settings. Returns

@@ -3,6 +3,7 @@
  * subcommand does is in the file of its name. */
 #include "command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -52,6 +53,25 @@ const command *command_find(const char *name) {
     return NULL;
 }
 
+int command_unknown(session *s, const char *word) {
+    const char *names[32];
+    firn_reading readings[FIRN_READINGS_MAX];
+    size_t count = 0;
+    for (const command *at = commands; at->name != NULL && count < 31; at++) {
+        names[count++] = at->name;
+    }
+    names[count] = NULL;
+    const char *near = firn_nearest(word, names);
+    const char *before = firn_scheme_find(word) != NULL                      ? "new "
+                         : firn_guess(readings, word, strlen(word), -1) != 0 ? "show "
+                                                                             : "";
+    if (near == NULL && before[0] == '\0') {
+        return fail_usage(s, "there is no command '%.60s': firn help lists the commands", word);
+    }
+    return fail_usage(s, "there is no command '%.60s': did you mean `firn %s%.60s`?", word, before,
+                      before[0] != '\0' ? word : near);
+}
+
 /* ---- help ----------------------------------------------------------------------------------- */
 
 void command_list(session *s) {
@@ -86,8 +106,9 @@ static void put_entry(output *out, const char *left, const char *text) {
 }
 
 void command_help(session *s, const command *about) {
-    output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%s.\n\n", about->name, about->operands,
-                 about->operands[0] != '\0' ? " " : "", about->summary);
+    output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%c%s.\n\n", about->name,
+                 about->operands, about->operands[0] != '\0' ? " " : "",
+                 toupper((unsigned char)about->summary[0]), about->summary + 1);
     for (const option_text *at = about->options; at->option != OPTION_END; at++) {
         const option_name *name = &option_names[at->option];
         char left[64], flag[32];
@@ -155,6 +176,12 @@ static int unknown_option(session *s, const char *word) {
         if (strcmp(key->name, bare) == 0) {
             return fail_usage(s, "%s has no option '%s': write %s=%s, without dashes",
                               s->command->name, word, bare, key->value);
+        }
+    }
+    for (const option_text *at = s->command->options; at->option != OPTION_END; at++) {
+        if (bare[0] == option_names[at->option].letter && bare[0] != '\0' && bare[1] == '\0') {
+            return fail_usage(s, "%s has no option '%s': did you mean `-%s`?", s->command->name,
+                              word, bare);
         }
     }
     const char *near = word[1] == '-' ? firn_nearest(bare, names) : NULL;

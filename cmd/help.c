@@ -9,9 +9,12 @@ int run_help(session *s) {
         return STATUS_DONE;
     }
     const command *about = command_find(s->operands[0]);
-    if (about == NULL || s->operand_count > 1) {
-        return fail_usage(s, "help takes one command, not '%s': firn help lists the commands",
-                          s->operands[s->operand_count - 1]);
+    if (about == NULL) {
+        return command_unknown(s, s->operands[0]);
+    }
+    if (s->operand_count > 1) {
+        return fail_usage(s, "'%.60s' is one argument too many: help takes one command",
+                          s->operands[1]);
     }
     command_help(s, about);
     return STATUS_DONE;

@@ -12,19 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int unknown_command(session *s, const char *word) {
-    const char *names[32];
-    size_t count = 0;
-    for (const command *at = commands; at->name != NULL && count < 31; at++) {
-        names[count++] = at->name;
-    }
-    names[count] = NULL;
-    const char *near = firn_nearest(word, names);
-    return fail_usage(s, "there is no command '%s': %s%s%s", word,
-                      near != NULL ? "did you mean `firn " : "firn help lists the commands",
-                      near != NULL ? near : "", near != NULL ? "`?" : "");
-}
-
 static const command *choose(const char *word) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         return command_find("help");
@@ -41,7 +28,7 @@ static int run(session *s, int count, char **words) {
     }
     s->command = choose(words[1]);
     if (s->command == NULL) {
-        return unknown_command(s, words[1]);
+        return command_unknown(s, words[1]);
     }
     if (s->command->verbatim) {
         s->words = words + 1;

@@ -29,16 +29,15 @@ void firn__pack_given(firn_id *id, const firn_scheme *scheme, const firn_fields 
 
 int firn__field_check(const firn_scheme *scheme, uint32_t i, firn_value value, firn_error *error) {
     char text[FIRN_VALUE_SIZE], most[FIRN_VALUE_SIZE];
-    firn_fields top = {0, {{0, 0}}};
     if (!firn__above(value, firn_scheme_max(scheme, i))) {
         return FIRN_OK;
     }
     firn__value_put(text, value);
-    firn__fields_put(&top, i, firn_scheme_max(scheme, i));
-    return firn__fail(error, FIRN_ERANGE,
-                      "%s %s does not fit the %" PRIu32 " bits of %s: at most %s",
-                      scheme->slices[i].name, text, firn_scheme_width(scheme, i), scheme->name,
-                      firn_fields_get(most, &top, scheme, i));
+    firn__value_put(most, firn_scheme_max(scheme, i));
+    return firn__fail(
+        error, FIRN_ERANGE,
+        "%s %s is out of range (0 to %s, %" PRIu32 " bits of %s): choose a smaller number",
+        scheme->slices[i].name, text, most, firn_scheme_width(scheme, i), scheme->name);
 }
 
 int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,

@@ -102,9 +102,14 @@ int firn__node_read(uint64_t *number, const char *name, const char *value, uint3
         code = look_up(&out, name, value, bits, role, error);
     }
     if (code == FIRN_OK && (parsed.high != 0 || (out & ~firn__mask(bits)) != 0)) {
-        return firn__fail(
-            error, FIRN_ERANGE, "%s %.40s does not fit %" PRIu32 " bits: at most %" PRIu64, name,
-            strcmp(value, "ordinal") == 0 ? "ordinal" : value, bits, firn__mask(bits));
+        bool ordinal = strcmp(value, "ordinal") == 0;
+        char found[24];
+        snprintf(found, sizeof found, "%" PRIu64, out);
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s%s %.40s is out of range (0 to %" PRIu64 ", %" PRIu32
+                          " bits): choose a smaller number",
+                          name, ordinal ? "=ordinal" : "", ordinal ? found : value,
+                          firn__mask(bits), bits);
     }
     if (code == FIRN_OK) {
         *number = out;

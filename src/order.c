@@ -187,8 +187,9 @@ int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t int
     size_t length = length_of(order), start = order->key_id >= 0;
     if (integer > most_of(order)) {
         return firn__fail(error, FIRN_ERANGE,
-                          "integer %" PRIu64 " does not fit %d digits: at most %" PRIu64, integer,
-                          (int)order->digits, most_of(order));
+                          "integer %" PRIu64 " is out of range (0 to %" PRIu64
+                          ", %d digits): choose a smaller integer, or more digits=",
+                          integer, most_of(order), (int)order->digits);
     }
     int code = order->ops->encrypt(order->cipher, &number, integer, error);
     if (code != FIRN_OK) {
@@ -280,7 +281,7 @@ int firn_order_series(const firn_order *order, firn_segment **range, const char 
     char keys[96];
     uint64_t most = most_of(order), end = FIRN_SLOT_MAX - 1;
     if (series == NULL || series[0] == '\0' || strlen(series) >= FIRN_KEY_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the name of a series has 1..%d characters",
+        return firn__fail(error, FIRN_ERANGE, "the name of a series must have 1 to %d bytes",
                           FIRN_KEY_SIZE - 1);
     }
     snprintf(keys, sizeof keys, "kind=serial start=%" PRId64 " end=%" PRIu64, start,

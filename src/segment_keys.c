@@ -28,15 +28,16 @@ static size_t not_utf8(const char *name) {
 }
 
 static int check_name(const char *key, firn_error *error) {
-    if (key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
-                          FIRN_KEY_SIZE - 1);
+    size_t length = key == NULL ? 0 : strlen(key);
+    if (length == 0 || length >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "the name of a segment has %zu bytes: use 1 to %d",
+                          length, FIRN_KEY_SIZE - 1);
     }
     size_t wrong = not_utf8(key);
     return wrong == 0
                ? FIRN_OK
                : firn__fail(error, FIRN_EUSAGE,
-                            "the name of an integer is not UTF-8 at byte %zu: write it in UTF-8",
+                            "the name of a segment is not UTF-8 at byte %zu: write it in UTF-8",
                             wrong);
 }
 
@@ -64,7 +65,7 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
         }
     }
     const char *near = firn_nearest(pair->name, names);
-    return firn__fail(error, FIRN_EUSAGE, "integers have no key '%.40s': %s%s%s", pair->name,
+    return firn__fail(error, FIRN_EUSAGE, "segments have no key '%.40s': %s%s%s", pair->name,
                       near != NULL ? "did you mean `"
                                    : "use kind, step, increment, offset, start, end or adapt",
                       near != NULL ? near : "", near != NULL ? "`?" : "");

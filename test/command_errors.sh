@@ -9,13 +9,13 @@ same "no line of any help is wider than 80 columns" "" "$(
     for command in $("$FIRN" help | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do "$FIRN" "$command" --help; done | awk 'length > 80')"
 
 # ---- 2: usage ------------------------------------------------------------------------------------
-refuses "a path is no store, and the sentence says how to write one" 2 \
+refuses "a path is not a store, and the sentence says how to write one" 2 \
     "'/tmp/x.db' is not a kind of store: write sqlite:PATH for a file" new snowflake --store /tmp/x.db
 refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean .firn new.[?]" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
 refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean .--json.[?]" new uuid7 --jsn
-refuses "a key with dashes is told to go without" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
+refuses "a key with dashes is refused, with the right spelling" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
 refuses "an ID that begins with a dash" 2 "show has no option '-P': see firn show --help, and write -- before an ID" show -P73U6rHwbjzcjH-xWkS
@@ -37,7 +37,7 @@ for store in --store=sqlite:unused store=sqlite:unused; do
     option=store=
     [ "${store#--}" = "$store" ] || option=--store
     ask new ulid "$store"
-    same "a store that the scheme does not need is told: ${store%%=*}" "0 firn: note: ulid has no node to reserve, so it uses no store: remove $option" "$status $notes"
+    same "a store that the scheme does not need causes a note: ${store%%=*}" "0 firn: note: ulid has no node to reserve, so it uses no store: remove $option" "$status $notes"
 done
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "contains a blank" new snowflake "ns=my orders"
@@ -56,19 +56,24 @@ refuses "uuid5 is one" 2 "exactly one ID for a name" new uuid5 namespace=dns nam
 refuses "time and tick at once" 2 "time= or tick=, not both" new uuid7 time=2024-01-01 tick=5
 refuses "a time for a scheme without time" 2 "uuid4 has no time" new uuid4 time=2024-01-01
 refuses "a row that adds up to nothing" 2 "" new "time:41 node"
-refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help nwe
+refuses "help for what is not a command" 2 "no command 'nwe': did you mean .firn new.[?]" help nwe
+refuses "help for two commands" 2 "'show' is one argument too many: help takes one command" help new show
+refuses "a scheme in place of a command" 2 "no command 'uuid7': did you mean .firn new uuid7.[?]" uuid7
+refuses "an ID in place of a command" 2 "no command '1541815603606036480': did you mean .firn show 1541815603606036480.[?]" 1541815603606036480
+refuses "a letter with two dashes" 2 "new has no option '--n': did you mean .-n.[?]" new uuid7 --n 3
+refuses "a number without -n" 2 "'3' is one argument too many: for the number of IDs, use -n 3" new uuid7 3
 refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes: use firn nodes" nodes snowflake
 refuses "a key that nodes does not know" 2 "nodes has no key 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a KEY" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77
-refuses "epoch= that is no instant" 2 "epoch=soon" new snowflake epoch=soon
+refuses "epoch= that is not an instant" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
 same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
 
 # ---- 1: the answer is no -------------------------------------------------------------------------
-refuses "a node past its end" 1 "worker 32 .*at most 31" new snowflake worker=32 "$unsafe"
+refuses "a node past its end" 1 "worker 32 is out of range .0 to 31" new snowflake worker=32 "$unsafe"
 refuses "a layout that has ended" 1 "2024-11-20T13:24:16" new baidu "$unsafe"
 refuses "an instant before the epoch" 1 "1970-01-01" new uuid7 time=1960-01-01
 refuses "an instant past the end" 1 "2150-06-19T23:21:36" new ksuid time=2200-01-01

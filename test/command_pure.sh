@@ -39,7 +39,7 @@ piped "pack - reads a line a set" "4198401
 piped "pack - stops at a bad line" 4198401 2 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2 worker=1\n' pack snowflake -
 same "and names line and field" "firn: line 2: snowflake needs datacenter: set datacenter=VALUE" "$err"
 piped "pack - --keep-going puts an error in its place" "4198401
-error: worker 32 does not fit the 5 bits of snowflake: at most 31
+error: worker 32 is out of range (0 to 31, 5 bits of snowflake): choose a smaller number
 8392705" 1 'tick=1 datacenter=0 worker=1 sequence=1\nworker=32\ntick=2 datacenter=0 worker=1 sequence=1\n' pack snowflake - --keep-going
 piped "no input gives no ID" "" 0 "" pack snowflake -
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
@@ -47,7 +47,7 @@ refuses "an unknown field is named, and its neighbour" 2 "wroker.*worker" pack s
 refuses "a field given twice is refused" 2 "worker is given twice" pack snowflake worker=1 worker=2
 refuses "time and tick cannot be combined" 2 "time is set twice" pack snowflake time=@1656432460 tick=5
 refuses "a constant cannot be given" 2 "version is a constant" pack uuid7 version=7
-refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 31" pack snowflake worker=32
+refuses "a field past its end is refused with its bound" 1 "worker 32 is out of range .0 to 31" pack snowflake worker=32
 refuses "a field that is not a number is usage" 2 "worker=x is not a number" pack snowflake worker=x
 refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
 refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z

@@ -313,6 +313,12 @@ done
 printf 'a;t\n1;2024-01-01 00:00:00\n' >"$in"
 refuses "columns between semicolons" 2 "there is no column 't', and columns seem to be separated by ;: add --delimiter ';'\$" \
     stamp "$in" --format csv --time t --scheme uuid7 --seed x
+printf 'a\tt\n' >"$in"
+refuses "columns between tabs" 2 "there is no column 't', and columns seem to be separated by tabs: add --delimiter tab\$" \
+    stamp "$in" --format csv --time t --scheme uuid7 --seed x
+printf 'a|t\n' >"$in"
+refuses "columns between bars" 2 "there is no column 't', and columns seem to be separated by |: add --delimiter '|'\$" \
+    stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf 't,t\n' >"$in"
 refuses "two columns of the name" 2 "columns 1 and 2 are both called 't'" stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf '{"t":1704067200,"id":1}\n' >"$in"

@@ -26,7 +26,7 @@ check "and not the future" [ "$(printf '%s' "$out" | cut -c1-14)" -le "$(date -u
 matches "time= back-dates" '20200229235959999[0-9]{6}' new time-random time=2020-02-29T23:59:59.999Z -n 50
 says "pack makes it of its fields" 20240229235959999000042 pack time-random time=2024-02-29T23:59:59.999Z random=42
 says "pack takes other digits" 20240229000000000042 pack time-random digits=3 time=2024-02-29 random=042
-refuses "what has more digits is refused" 1 "at most 999999" pack time-random time=2024-02-29 random=1000000
+refuses "what has more digits is refused" 1 "0 to 999999" pack time-random time=2024-02-29 random=1000000
 refuses "what is past the year 9999 is refused" 1 "until .10000-01-01" pack time-random time=+10000-01-01T00:00:00Z random=1
 says "the last millisecond of 9999 is not" 99991231235959999000000 pack time-random time=9999-12-31T23:59:59.999Z random=0
 same "show tells time and digits" "2024-02-29T23:59:59.999Z 000042" \
@@ -145,7 +145,7 @@ refuses "other digits in one series are refused" 2 "begun with other digits" new
 matches "another series counts for itself" '[0-9]{6}' new order --key-file "$good" digits=6 series=invoices start=999998 $store "$unsafe" -n 2
 # shellcheck disable=SC2086
 refuses "its digits end, and then it does" 5 "end=999999" new order --key-file "$good" digits=6 series=invoices start=999998 $store "$unsafe"
-refuses "an integer of more digits is a no" 1 "at most 999999" pack order digits=6 number=1000000 --key-file "$good"
+refuses "an integer of more digits is a no" 1 "0 to 999999" pack order digits=6 number=1000000 --key-file "$good"
 refuses "five digits are too few" 1 "digits" pack order digits=5 number=1 --key-file "$good"
 refuses "an order number has no other form" 2 "remove --as" pack order number=1 --key-file "$good" --as hex
 refuses "order is not converted" 2 "order needs a key" convert --scheme order --to hex 2433477484

@@ -929,8 +929,9 @@ static void a_node_is_one_number_or_its_fields(void **state) {
     }
     refused("snowflake", "node=35 worker=3", FIRN_EUSAGE, "node and worker are given");
     refused("snowflake", "worker=3 worker=4", FIRN_EUSAGE, "twice");
-    refused("snowflake", "node=1024", FIRN_ERANGE, "node 1024 does not fit 10 bits");
-    refused("snowflake", "worker=32", FIRN_ERANGE, "worker 32 does not fit 5 bits");
+    refused("snowflake", "node=1024", FIRN_ERANGE,
+            "node 1024 is out of range (0 to 1023, 10 bits)");
+    refused("snowflake", "worker=32", FIRN_ERANGE, "worker 32 is out of range (0 to 31, 5 bits)");
     refused("tsid", "node=1024", FIRN_ERANGE, "1023");
     refused("uuid7", "node=1", FIRN_EUSAGE, "has no node");
 }

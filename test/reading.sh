@@ -31,6 +31,9 @@ same "what it is has a name that does not change" "integer uuid hex" \
 same "candidates by chance need --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
+same "a text that is not of the form has the option that was given as its cure" \
+    "1 firn: 'zzz' is not an ID of a known scheme: set --scheme, or another form with --from" \
+    "$("$FIRN" convert zzz --from hex --to dec 2>err; echo $?) $(cat err)"
 same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 

@@ -587,11 +587,11 @@ static void bad_keys_are_refused(void **state) {
     refused("k", "kind=ticket increment=65536", FIRN_ERANGE, "1 to 65535");
     refused("k", "kind=ticket start=4", FIRN_EUSAGE, "leave start out");
     refused("k", "step", FIRN_EUSAGE, "key=value");
-    refused("", "", FIRN_ERANGE, "1..63");
-    refused(NULL, "", FIRN_ERANGE, "1..63");
+    refused("", "", FIRN_ERANGE, "1 to 63");
+    refused(NULL, "", FIRN_ERANGE, "1 to 63");
     memset(key, 'k', FIRN_KEY_SIZE);
     key[FIRN_KEY_SIZE] = '\0';
-    refused(key, "", FIRN_ERANGE, "1..63");
+    refused(key, "", FIRN_ERANGE, "1 to 63");
     key[FIRN_KEY_SIZE - 1] = '\0';
     firn_segment *range = opened(key, "");
     counts(range, 1, 3, 1);

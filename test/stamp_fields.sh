@@ -34,7 +34,7 @@ printf '{"t":"2024-01-01T00:00:00Z","r":5,"w":"0x3"}\n{"t":"2024-01-01T00:00:00Z
 same "a number of the caller's, too, from JSON" "5 3 6 3" \
     "$(jq -r .id out | while read -r id; do "$FIRN" show --json --scheme region "$id" | jq -r '"\(.fields.region) \(.fields.worker)"'; done | paste -sd' ')"
 same "IDs that differ in it alone come from different slots" "0 1" "$(jq -r .id out | while read -r id; do "$FIRN" show --json --scheme region "$id" | jq .fields.sequence; done | paste -sd' ')"
-same "a value that does not fit is a bad row" 1 "$(grep -c 'region 8 does not fit the 3 bits' err)"
+same "a value that does not fit is a bad row" 1 "$(grep -c 'region 8 is out of range (0 to 7, 3 bits of region)' err)"
 printf '2024-01-01T00:00:00Z\t7\n2024-01-01T00:00:00Z\t8\n' >rows.tsv
 "$FIRN" stamp rows.tsv --time 1 --no-header --scheme snowflake datacenter=1 --field worker=2 >out 2>err
 same "from a table without a header, by number" "7 8" \

@@ -15,6 +15,7 @@
 #include "wiped.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,8 +337,10 @@ int firn__node_read(uint64_t *number, const char *name, const char *value, uint3
         return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not valid: use a number", name, value);
     }
     if (parsed.high != 0 || (parsed.low & ~firn__mask(bits)) != 0) {
-        return firn__fail(error, FIRN_ERANGE, "%s %.40s does not fit %u bits", name, value,
-                          (unsigned)bits);
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s %.40s is out of range (0 to %" PRIu64 ", %" PRIu32
+                          " bits): choose a smaller number",
+                          name, value, firn__mask(bits), bits);
     }
     *number = parsed.low;
     return FIRN_OK;

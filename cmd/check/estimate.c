@@ -346,7 +346,7 @@ static void put_human(output *out, const findings *it) {
     }
     if (it->counted) {
         put_line(out, "volume", "%s, if they are counted from 1 and yours are a fair sample",
-                 interval_text(text, it->total, " integers"));
+                 interval_text(text, it->total, it->total.best == 1 ? " integer" : " integers"));
     }
     if (from->vague) {
         put_line(out, "rate", "not known: it differs between these schemes");

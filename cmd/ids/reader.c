@@ -22,6 +22,7 @@ int reader_open(session *s, id_reader *reader) {
         return fail_usage(s, "--epoch, --bits and --digits need --scheme NAME: add it");
     }
     reader->named = named;
+    reader->cure = form == NULL ? NULL : "set --scheme, or another form with --from";
     int code = named ? firn_scheme_make(&reader->scheme, name, s->option[OPTION_EPOCH],
                                         s->option[OPTION_BITS], s->option[OPTION_DIGITS], &error)
                      : FIRN_OK;

@@ -69,6 +69,12 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
         return fail_usage(s, "%s needs %s: see firn %s --help", s->command->name, wanted,
                           s->command->name);
     }
+    if (s->plain_count > most && strspn(s->operands[most], "0123456789") > 0 &&
+        strcmp(s->command->name, "new") == 0) {
+        return fail_usage(s,
+                          "'%.60s' is one argument too many: for the number of IDs, use -n %.60s",
+                          s->operands[most], s->operands[most]);
+    }
     if (s->plain_count > most) {
         return fail_usage(s, "'%.60s' is one argument too many: %s takes %s and key=value",
                           s->operands[most], s->command->name, wanted);

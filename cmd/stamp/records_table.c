@@ -309,11 +309,18 @@ static int find_named(const records_plan *plan, const char *text, size_t size, c
         return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu", name,
                          plan->width);
     }
-    if (number == 0 && plan->delimiter[0] != ';' && memchr(text, ';', size) != NULL) {
-        return set_error(error, FIRN_EUSAGE,
-                         "there is no column '%.40s', and columns seem to be separated by ;: add "
-                         "--delimiter ';'",
-                         name);
+    static const struct {
+        char character;
+        const char *name, *option;
+    } others[] = {{';', ";", "';'"}, {'\t', "tabs", "tab"}, {'|', "|", "'|'"}, {',', ",", "','"}};
+    const bool whole = number == 0 && memchr(text, plan->delimiter[0], size) == NULL;
+    for (size_t i = 0; whole && i < sizeof others / sizeof *others; i++) {
+        if (memchr(text, others[i].character, size) != NULL) {
+            return set_error(error, FIRN_EUSAGE,
+                             "there is no column '%.40s', and columns seem to be separated by %s: "
+                             "add --delimiter %s",
+                             name, others[i].name, others[i].option);
+        }
     }
     if (number == 0) {
         int shown = (int)(size < 60 ? size - records_line_end(text, size) : 60);

@@ -330,9 +330,9 @@ static int open_job(stamping *it, firn_error *error) {
     if (code == FIRN_OK && seed != NULL && strlen(seed) < SEED_LEAST) {
         char text[160];
         snprintf(text, sizeof text,
-                 "--seed has only %zu characters, so the random bits of these IDs can be guessed: "
+                 "--seed has only %zu character%s, so the random bits of these IDs can be guessed: "
                  "use 16 or more random characters",
-                 strlen(seed));
+                 strlen(seed), plural(strlen(seed)));
         tell_note(s, text);
     }
     return code;
