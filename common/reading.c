@@ -41,9 +41,10 @@ static int read_number(const firn_scheme *scheme, firn_reading *reading, const c
                       error);
 }
 
-/* Suggests a form that would have fit. */
+/* Suggests a form that would have fit, or a scheme. */
 static int name_form(const firn_scheme *scheme, const char *text, size_t length, int code,
                      firn_error *error) {
+    firn_reading readings[FIRN_READINGS_MAX];
     firn_id id;
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
@@ -53,7 +54,10 @@ static int name_form(const firn_scheme *scheme, const char *text, size_t length,
                              firn_form_name(form));
         }
     }
-    return code;
+    return firn_guess(readings, text, length, -1) == 0
+               ? code
+               : set_error(error, code, "%.150s (it looks like an ID of %s)", error->text,
+                           readings->scheme->name);
 }
 
 static int read_named(const id_reader *reader, firn_reading *reading, const char *text,
@@ -117,9 +121,10 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,
                          length > 40 ? "..." : "", remark);
     }
-    return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.60s",
-                     text, length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
-                     cure != NULL ? cure : "set --scheme, or the form with --from");
+    return set_error(
+        error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.64s", text,
+        length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
+        cure != NULL ? cure : "set --scheme or --from, or find IDs in a text with show --find");
 }
 
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,

@@ -151,9 +151,9 @@ static void add_chance(firn_match *match, int bits) {
     char *end = match->reason + length;
     const size_t room = sizeof match->reason - length;
     if (bits >= FIRN__CERTAIN_BITS) {
-        snprintf(end, room, ": by chance in fewer than 1 text of a million");
+        snprintf(end, room, ": fewer than 1 of a million such texts fit by chance");
     } else if (bits > 0) {
-        snprintf(end, room, ": by chance in 1 text of %d", 1 << bits);
+        snprintf(end, room, ": 1 of %d such texts fits by chance", 1 << bits);
     } else {
         snprintf(end, room, ": nothing can be checked");
     }

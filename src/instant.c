@@ -239,7 +239,7 @@ static int32_t take_fraction(reader *in) {
 
 /* Four digits, or a sign and five or more. */
 static int64_t take_year(reader *in) {
-    static const char why[] = "a year has four digits, or a sign and five or more";
+    static const char why[] = "a year has four digits, or a sign and five or more: write 2024-01-31";
     static const char far[] = "years reach from -292277022657 to +292277026596";
     static const char forms[] = "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970";
     bool negative = next_is(in, '-');
@@ -259,7 +259,7 @@ static int64_t take_year(reader *in) {
 
 static void take_date(reader *in, date *when) {
     when->year = take_year(in);
-    expect(in, '-', "'-' is needed after the year (above 9999 it begins with +)");
+    expect(in, '-', "'-' is needed after the year (above 9999 it begins with +): write 2024-01-31");
     when->month = take_two(in, 1, 12, "the month must be 01 to 12");
     expect(in, '-', "'-' is needed after the month");
     size_t start = in->at;
@@ -274,7 +274,7 @@ static int32_t take_clock(reader *in, int32_t *ns) {
     int32_t hour = take_two(in, 0, 23, "the hour must be 00 to 23");
     expect(in, ':', "':' is needed after the hour");
     int32_t minute = take_two(in, 0, 59, "the minute must be 00 to 59");
-    expect(in, ':', "':' and the second are needed");
+    expect(in, ':', "':' and the seconds are needed: write 12:00:00Z");
     size_t start = in->at;
     int32_t second = take_two(in, 0, 60, "the second must be 00 to 59");
     if (second == 60) {

@@ -210,7 +210,7 @@ def check_facts(title, words, result, schemes, known):
         check("%s: and where its figures are" % title, one["figures"] or "not measured" in text, text)
         engines = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "sqlite": "SQLite"}
         plain = re.sub(r"\s+", " ", text)
-        wanted = ["%s, in %s on one small server" % (at["text"], engines[at["engine"]]) for at in one["figures"] if at["metric"] == "load_rows_s"]
+        wanted = ["%s in %s on one small server" % (at["text"], engines[at["engine"]]) for at in one["figures"] if at["metric"] == "load_rows_s"]
         check("%s: an interval has two ends" % title, not re.search(r"\(([0-9.,]+) to \1\)", plain), plain)
         check("%s: integers end after an amount, not never" % title, one["name"] not in ("order", "segment") or
               re.search(r"ends after (10\^\d+ numbers|about 4.6e18 integers) ", plain.split(one["name"] + ":", 1)[1]), plain)

@@ -64,7 +64,7 @@ refuses "a letter with two dashes" 2 "new has no option '--n': did you mean .-n.
 refuses "a number without -n" 2 "'3' is one argument too many: for the number of IDs, use -n 3" new uuid7 3
 refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes: use firn nodes" nodes snowflake
 refuses "a key that nodes does not know" 2 "nodes has no key 'node=3': use ns=NAME or unsafe=1" nodes node=3
-refuses "segment without a key" 2 "segment needs a KEY" segment
+refuses "segment without a key" 2 "segment needs a NAME" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77

@@ -5,7 +5,7 @@ mkdir "$TMPDIR/store"
 db=sqlite:$TMPDIR/store/firn.db
 
 # ---- a misspelt path -----------------------------------------------------------------------------
-for words in "new snowflake node=1" "segment orders" "nodes" "new snowflake"; do
+for words in "new snowflake node=1" "segment orders" "new snowflake"; do
     rm -rf "$TMPDIR/made" && mkdir "$TMPDIR/made"
     # shellcheck disable=SC2086
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
@@ -41,8 +41,13 @@ same "one of the past is not" 0 "$(printf '%s\n' "$notes" | grep -c future)"
 rm -f "$TMPDIR/store/"*
 
 # ---- nodes ---------------------------------------------------------------------------------------
-ask nodes --store "$db" "$unsafe"
-same "an empty store lists no node" "namespace  key   node    mark  from now  holder" "$out"
+for words in nodes "segment peek orders"; do
+    # shellcheck disable=SC2086
+    refuses "firn $words makes no store" 3 "there is no store at $TMPDIR/store/.*: correct the path" $words --store "$db" "$unsafe"
+done
+ask segment orders -n 0 --store "$db" "$unsafe"
+says "an empty store lists no node" "nothing is reserved in this store" nodes --store "$db" "$unsafe"
+says "nor does a namespace" "nothing is reserved in the namespace x in this store" nodes ns=x --store "$db" "$unsafe"
 ask new snowflake node=33 --store "$db" "$unsafe"
 first=$out
 ask new snowflake node=33 --store "$db" "$unsafe"
@@ -123,9 +128,13 @@ refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial s
 says "what is left is still there" 102 segment bills kind=serial start=100 end=102 --store "$db" "$unsafe"
 ask segment bills kind=serial start=100 end=110 --store "$db" "$unsafe" -n 0
 same "start= on a key that exists is reported as ignored" 1 \
-    "$(printf '%s\n' "$notes" | grep -c 'start=100 is ignored, because the key exists: the next integer is 103')"
+    "$(printf '%s\n' "$notes" | grep -c 'start=100 is ignored, because the segment exists: the next integer is 103')"
 ask segment newbills start=100 --store "$db" "$unsafe"
-same "on a new key there is nothing to say" "100 " "$out $notes"
+same "a new segment is reported, since a misspelt name makes one" \
+    "100 firn: note: the segment newbills is new: it begins at 100" "$out $notes"
+ask segment newbills --store "$db" "$unsafe"
+same "once" "101 " "$out $notes"
+refuses "a key in place of the name" 2 "needs a NAME before kind=ticket: firn segment NAME kind=ticket" segment kind=ticket
 says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
 same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
@@ -148,8 +157,8 @@ ask segment advance '*' --min 1 --store "$db" "$unsafe"
 same "advance of all keys asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
 says "with it, it is done" 1 segment advance '*' --min 1 --yes --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
-refuses "nor does it take its own word for a key" 2 "advance needs a KEY: firn segment advance KEY --min N" segment advance --store "$db" "$unsafe"
-refuses "with --min or without" 2 "advance needs a KEY" segment advance --min 3 --store "$db" "$unsafe"
+refuses "nor does it take its own word for a key" 2 "advance needs a NAME: firn segment advance NAME --min N" segment advance --store "$db" "$unsafe"
+refuses "with --min or without" 2 "advance needs a NAME" segment advance --min 3 --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
 refuses "another word in front" 2 "'take' is not a verb" segment take orders --store "$db" "$unsafe"
 same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"

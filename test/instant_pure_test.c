@@ -292,11 +292,11 @@ static void refusals_tell_place_and_reason(void **state) {
         {"now", "character 1 of 3 is 'n': write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since "
                 "1970"},
         {"2024", "text ends after 4 characters: '-' is needed after the year (above 9999 it begins "
-                 "with +)"},
-        {"12024-01-01",
-         "character 5 of 11 is '4': '-' is needed after the year (above 9999 it begins with +)"},
-        {"+2024-01-01",
-         "character 6 of 11 is '-': a year has four digits, or a sign and five or more"},
+                 "with +): write 2024-01-31"},
+        {"12024-01-01", "character 5 of 11 is '4': '-' is needed after the year (above 9999 it "
+                        "begins with +): write 2024-01-31"},
+        {"+2024-01-01", "character 6 of 11 is '-': a year has four digits, or a sign and five or "
+                        "more: write 2024-01-31"},
         {"-00000-01-01", "character 2 of 12 is '0': write the year 0 as 0000, or with +"},
         {"+292277026597-01-01",
          "character 13 of 19 is '7': years reach from -292277022657 to +292277026596"},
@@ -319,7 +319,8 @@ static void refusals_tell_place_and_reason(void **state) {
         {"2024-01-01T", "text ends after 11 characters: the hour must be 00 to 23"},
         {"2024-01-01T24:00:00Z", "character 12 of 20 is '2': the hour must be 00 to 23"},
         {"2024-01-01T00:60:00Z", "character 15 of 20 is '6': the minute must be 00 to 59"},
-        {"2024-01-01T00:00Z", "character 17 of 17 is 'Z': ':' and the second are needed"},
+        {"2024-01-01T00:00Z",
+         "character 17 of 17 is 'Z': ':' and the seconds are needed: write 12:00:00Z"},
         {"2016-12-31T23:59:60Z", "character 18 of 20 is '6': leap seconds are not supported: "
                                  "write 59, or 00 of the next minute"},
         {"2024-01-01T00:00:61Z", "character 18 of 20 is '6': the second must be 00 to 59"},
@@ -343,7 +344,7 @@ static void refusals_tell_place_and_reason(void **state) {
          "'0000000000000000000000000000000000000000' is not a valid time: write seconds since 1970 "
          "as @SECONDS"},
         {"2024", "text ends after 4 characters: '-' is needed after the year (above 9999 it begins "
-                 "with +)"},
+                 "with +): write 2024-01-31"},
         {"@", "text ends after 1 character: a digit is needed"},
         {"@-", "text ends after 2 characters: a digit is needed"},
         {"@+1", "character 2 of 3 is '+': a digit is needed"},

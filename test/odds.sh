@@ -65,7 +65,7 @@ for nodes in 0 x -1 1000000000001; do
     refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is out of range .1 to " odds uuid1 --nodes=$nodes
 done
 refuses "more nodes than a layout has are a no" 1 "1025 nodes are too many for snowflake, which has 1024" odds snowflake --nodes 1025
-refuses "no IDs have no odds" 2 "-n 0 is out of range" odds uuid4 -n 0
+refuses "no IDs have no odds" 2 "-n 0 is not valid: use a whole number from 1" odds uuid4 -n 0
 refuses "-n and --rate exclude each other" 2 "-n and --rate cannot be combined" odds uuid4 -n 1 --rate 1
 refuses "an unknown field is refused" 2 "uuid1 has no field 'nodde=1'" odds uuid1 nodde=1
 for scheme in nil max uuid2 uuid8 scru64; do

@@ -34,7 +34,7 @@ same "with their forms and times" "    js53                 dec        2025-01-0
 same "a text that is not of the form has the option that was given as its cure" \
     "1 firn: 'zzz' is not an ID of a known scheme: set --scheme, or another form with --from" \
     "$("$FIRN" convert zzz --from hex --to dec 2>err; echo $?) $(cat err)"
-same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
+same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme or --from, or find IDs in a text with show --find" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 
 # ---- formats that are not schemes ----------------------------------------------------------------

@@ -86,7 +86,7 @@ static void put_human(output *out, const odds *it) {
     } else if (it->model->alone && it->nodes == 1) {
         output_print(out, ": odds 0 with one node\n  why: %s\n", it->model->why);
     } else {
-        output_print(out, ": odds %.6g", value);
+        output_print(out, ": odds %.6g%s", value, value > 0.999999 ? " (certain)" : "");
         if (value > 0 && value < 0.01) {
             output_print(out, ", 1 in %.3g", 1 / value);
         }
@@ -154,20 +154,17 @@ static int check_nodes(session *s, const odds *it, uint32_t given) {
 
 static int read_load(session *s, odds *it) {
     uint64_t nodes = 1;
-    int64_t count = 0;
     int status = amount_rate(s, 0, &it->rate);
     status = status == STATUS_DONE ? amount_duration(s, 31557600, &it->seconds) : status;
     status = status == STATUS_DONE
                  ? amount_number(s, OPTION_NODES, 1, 1, UINT64_C(1000000000000), &nodes)
                  : status;
-    status = status == STATUS_DONE ? command_count(s, 0, &count) : status;
+    status = status == STATUS_DONE ? amount_count(s, &it->count) : status;
     if (status == STATUS_DONE && s->option[OPTION_COUNT] != NULL &&
-        (s->option[OPTION_RATE] != NULL || count < 1)) {
-        return fail_usage(s, count < 1 ? "-n 0 is out of range: use 1 or more"
-                                       : "-n and --rate cannot be combined: use one");
+        s->option[OPTION_RATE] != NULL) {
+        return fail_usage(s, "-n and --rate cannot be combined: use one");
     }
     it->nodes = (double)nodes;
-    it->count = (double)count;
     return status;
 }
 

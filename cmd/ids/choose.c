@@ -134,8 +134,8 @@ static void put_figures(session *s, const choose_candidate *it) {
         if (it->figure[i] != NULL) {
             last = it->figure[i];
             choose_figure_text(text, last);
-            snprintf(line, sizeof line, "%s, in %s on one small server: to compare keys", text,
-                     choose_figure_engine(last));
+            snprintf(line, sizeof line, "%s in %s on one small server; only for comparing keys",
+                     text, choose_figure_engine(last));
             put(s, labels[i], i == 0 ? line : text);
         }
     }

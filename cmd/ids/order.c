@@ -197,7 +197,7 @@ int order_issue(session *s, const firn_scheme *scheme, int64_t count) {
         return status;
     }
     interrupt_catch(&s->out);
-    status = operand_store(s, &store, operand_store_url(s));
+    status = operand_store(s, &store, operand_store_url(s), false);
     if (status == STATUS_DONE) {
         status = issue_from(s, order, scheme, store, count);
         firn_store_close(store);

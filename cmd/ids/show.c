@@ -194,7 +194,9 @@ static void put_human(session *s, const char *text, const firn_reading *readings
     }
     char remark[REMARK_SIZE];
     if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {
+        output_text(&s->out, dim);
         output_wrap(&s->out, "  note: ", 8, remark);
+        output_text(&s->out, plain);
     }
     if (s->option[OPTION_ALL] != NULL) {
         put_all(&s->out, readings, counts);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,19 +36,47 @@ static double read_number(const char *text, const char **rest) {
     return errno == 0 ? number : 0;
 }
 
+/* The same with k, M or G, for 10^3, 10^6 or 10^9. */
+static double read_amount(const char *text, const char **rest) {
+    static const char letters[] = "kMG";
+    double number = read_number(text, rest);
+    const char *letter = **rest == '\0' ? NULL : strchr(letters, **rest);
+    for (const char *at = letters; letter != NULL && at <= letter; at++) {
+        number *= 1000;
+    }
+    *rest += letter != NULL;
+    return number;
+}
+
 int amount_rate(session *s, double initial, double *rate) {
     const char *text = s->option[OPTION_RATE], *rest;
     if (text == NULL) {
         *rate = initial;
         return STATUS_DONE;
     }
-    double number = read_number(text, &rest);
+    double number = read_amount(text, &rest);
     if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
         return fail_usage(
-            s, "--rate %.40s is not valid: use IDs per second above 0, such as 1000 or 0.5/s",
+            s, "--rate %.40s is not valid: use IDs per second above 0, such as 1000, 50k or 0.5/s",
             text);
     }
     *rate = number;
+    return STATUS_DONE;
+}
+
+int amount_count(session *s, double *count) {
+    const char *text = s->option[OPTION_COUNT], *rest;
+    *count = 0;
+    if (text == NULL) {
+        return STATUS_DONE;
+    }
+    double number = read_amount(text, &rest);
+    if (!(number >= 1 && number <= 1e19 && floor(number) == number) || *rest != '\0') {
+        return fail_usage(
+            s, "-n %.40s is not valid: use a whole number from 1 to 1e19, such as 1000, 50k or 1e9",
+            text);
+    }
+    *count = number;
     return STATUS_DONE;
 }
 
@@ -160,6 +189,7 @@ char *duration_text(char text[DURATION_SIZE], double seconds) {
     while (i > 0 && seconds < units[i].seconds) {
         i--;
     }
-    snprintf(text, DURATION_SIZE, "%.3g %s", seconds / units[i].seconds, units[i].name);
+    const char *name = strcmp(units[i].name, "m") == 0 ? "min" : units[i].name;
+    snprintf(text, DURATION_SIZE, "%.3g %s", seconds / units[i].seconds, name);
     return text;
 }

@@ -8,9 +8,12 @@
 
 enum { DURATION_SIZE = 32, MEMORY_LEAST = 1 << 20 };
 
-/* --rate, in IDs per second: above 0, at most 1e18; `initial` when it is not given. An exit
+/* --rate, in IDs per second, also as 50k: above 0, at most 1e18; `initial` when it is not given. An exit
  * status. */
 int amount_rate(session *s, double initial, double *rate);
+/* -n as an amount that is not issued: a whole number 1..1e19, also as 50k or 1e9; 0 when it is not given. An exit
+ * status. */
+int amount_count(session *s, double *count);
 /* --name of option: a whole number least..most. An exit status. */
 int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint64_t most,
                   uint64_t *number);

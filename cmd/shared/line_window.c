@@ -2,14 +2,24 @@
 /* See line_window.h. */
 #include "line_window.h"
 
+#include "command.h"
 #include "errors.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+void note_terminal(int file) {
+    static bool noted;
+    if (!noted && file == STDIN_FILENO && isatty(file) == 1) {
+        tell("firn: note: ", "reading from the terminal: end with Ctrl-D");
+    }
+    noted = true;
+}
+
 bool window_fill(line_window *in) {
     ssize_t got;
+    note_terminal(in->file);
     memmove(in->buffer, in->buffer + in->start, in->end - in->start);
     in->end -= in->start;
     in->start = 0;

@@ -19,6 +19,8 @@ typedef struct line_window {
     size_t size; /* above LINE_SIZE */
 } line_window;
 
+/* A note, once, if the file is standard input and a terminal: the command waits for somebody who types. */
+void note_terminal(int file);
 /* Appends to the unread bytes, which move to the front. False: errno says why. */
 bool window_fill(line_window *in);
 /* Fills the window. A FIRN_E code. */

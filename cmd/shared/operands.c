@@ -190,8 +190,9 @@ firn_store_options operand_store_options(session *s) {
     return options;
 }
 
-int operand_store(session *s, firn_store **store, const char *url) {
+int operand_store(session *s, firn_store **store, const char *url, bool must_exist) {
     firn_store_options options = operand_store_options(s);
+    options.must_exist = must_exist;
     firn_error error;
     if (firn_store_open(store, url, &options, &error) != FIRN_OK) {
         return fail(s, &error);

@@ -33,7 +33,8 @@ int operand_fields(session *s, const firn_scheme *scheme, const char *const *not
 const char *operand_store_url(session *s);
 /* The store's options that the keys ask for (unsafe=1). A new store is worth a note. */
 firn_store_options operand_store_options(session *s);
-/* Opens the store of a URL with these options; what it warns of is a note. An exit status. */
-int operand_store(session *s, firn_store **store, const char *url);
+/* Opens the store of a URL with these options; its warnings become notes. `must_exist`: a missing SQLite file is an
+ * error, unless the URL is NULL. An exit status. */
+int operand_store(session *s, firn_store **store, const char *url, bool must_exist);
 
 #endif

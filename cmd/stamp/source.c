@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "shared/interrupt.h"
+#include "shared/line_window.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +63,7 @@ static int make_room(source *in, firn_error *error) {
 
 int source_more(source *in, firn_error *error) {
     int code = make_room(in, error);
+    note_terminal(in->file);
     while (code == FIRN_OK) {
         ssize_t got = read(in->file, in->buffer + in->end, in->size - in->end);
         if (got >= 0) {

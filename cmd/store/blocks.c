@@ -18,7 +18,7 @@ int blocks_note_start(session *s, firn_segment *range, int64_t start) {
     if (next > start) {
         snprintf(text, sizeof text,
                  "start=%" PRId64
-                 " is ignored, because the key exists: the next integer is %" PRId64,
+                 " is ignored, because the segment exists: the next integer is %" PRId64,
                  start, next);
         tell_note(s, text);
     }

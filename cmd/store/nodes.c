@@ -20,9 +20,9 @@ typedef struct listing {
     session *s;
     firn_time now;
     bool measured; /* the second pass writes, the first one finds the widths */
-    size_t ns, key, fields, mark, distance;
-    size_t ticks, closed;    /* left out: ticks, namespaces */
-    char last[FIRN_NS_SIZE]; /* of the closed ones */
+    size_t rows, ns, key, fields, mark, distance; /* a number, and widths */
+    size_t ticks, closed;                         /* left out: ticks, namespaces */
+    char last[FIRN_NS_SIZE];                      /* of the closed ones */
     bool narrow; /* a terminal: a holder that exceeds 80 columns is on a line of its own */
 } listing;
 
@@ -43,6 +43,7 @@ static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
     output *out = &list->s->out;
     mark_told what;
+    list->rows += !list->measured;
     if (closing_layout(holding->layout) != holding->layout && list->s->option[OPTION_ALL] == NULL) {
         list->closed += list->measured && strcmp(list->last, holding->ns) != 0;
         snprintf(list->last, sizeof list->last, "%s", holding->ns);
@@ -92,6 +93,11 @@ static int list_all(session *s, firn_store *store) {
         if (firn_store_list(store, ns, visit, &list, &error) < 0) {
             return fail(s, &error);
         }
+        if (list.rows == 0) {
+            output_print(&s->out, "nothing is reserved%s%s in this store\n",
+                         ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
+            return STATUS_DONE;
+        }
         output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list.ns, "namespace",
                      (int)list.key, "key", (int)list.fields, "node", (int)list.mark, "mark",
                      (int)list.distance, "from now");
@@ -137,7 +143,7 @@ int run_nodes(session *s) {
                               s->operands[i]);
         }
     }
-    status = operand_store(s, &store, operand_store_url(s));
+    status = operand_store(s, &store, operand_store_url(s), true);
     if (status != STATUS_DONE) {
         return status;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn segment`: integers of a key, taken in blocks of just what is printed, each block
+/* `firn segment`: integers of a segment, taken in blocks of just what is printed, each block
  * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
  * kinds and steps are the library's affair. */
 #include "blocks.h"
@@ -14,36 +14,37 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
-/* What is asked of the key. */
+/* What is asked of the segment. */
 typedef struct wish {
     enum { TAKE, PEEK, ADVANCE } verb;
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
 } wish;
 
+/* *context is the first integer that was printed, 0 before it. */
 static int put_one(session *s, void *context, int64_t value, firn_error *error) {
-    (void)context;
+    int64_t *first = context;
     (void)error;
+    *first = *first == 0 ? value : *first;
     output_print(&s->out, "%" PRId64 "\n", value);
     return FIRN_OK;
 }
 
 /* One block, printed as its first and last integer. */
-static int put_range(session *s, firn_segment *range, int64_t count) {
+static int put_range(session *s, firn_segment *range, int64_t count, int64_t *first) {
     firn_error error;
-    int64_t first;
     if (count == 0) {
         return STATUS_DONE;
     }
-    if (firn_segment_block(range, count, &first, &error) != FIRN_OK) {
+    if (firn_segment_block(range, count, first, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    output_print(&s->out, "%" PRId64 "\n%" PRId64 "\n", first,
-                 first + (count - 1) * firn_segment_increment(range));
+    output_print(&s->out, "%" PRId64 "\n%" PRId64 "\n", *first,
+                 *first + (count - 1) * firn_segment_increment(range));
     return STATUS_DONE;
 }
 
-/* The next integer, which is not taken; ADVANCE moves the key on to --min before. */
+/* The next integer, which is not taken; ADVANCE moves the segment on to --min before. */
 static int put_next(session *s, firn_segment *range, const wish *wished) {
     firn_error error;
     int64_t next;
@@ -52,16 +53,33 @@ static int put_next(session *s, firn_segment *range, const wish *wished) {
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    return put_one(s, NULL, next, NULL);
+    output_print(&s->out, "%" PRId64 "\n", next);
+    return STATUS_DONE;
+}
+
+/* A misspelt name makes a new segment: the note shows it. */
+static void note_new(session *s, int64_t first) {
+    const char *start = operand_value(s, "start"), *offset = operand_value(s, "offset");
+    char text[160];
+    if (first == (start != NULL ? strtoll(start, NULL, 10) : offset != NULL ? atoll(offset) : 1)) {
+        snprintf(text, sizeof text, "the segment %s is new: it begins at %" PRId64, s->operands[0],
+                 first);
+        tell_note(s, text);
+    }
 }
 
 static int serve(session *s, firn_segment *range, const wish *wished) {
+    int64_t first = 0;
     if (wished->verb != TAKE) {
         return put_next(s, range, wished);
     }
-    return s->option[OPTION_RANGE] != NULL
-               ? put_range(s, range, wished->count)
-               : blocks_take(s, range, wished->count, BLOCK, put_one, NULL);
+    int status = s->option[OPTION_RANGE] != NULL
+                     ? put_range(s, range, wished->count, &first)
+                     : blocks_take(s, range, wished->count, BLOCK, put_one, &first);
+    if (first != 0) {
+        note_new(s, first);
+    }
+    return status;
 }
 
 static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
@@ -82,14 +100,20 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }
 
-/* KEY, peek KEY or advance KEY --min N. */
+/* NAME, peek NAME or advance NAME --min N. */
 static int read_verb(session *s, wish *wished) {
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
+    for (const key_text *key = s->command->keys; key->name != NULL; key++) {
+        if (s->plain_count == 1 && operand_is(verb, key->name)) {
+            return fail_usage(s, "segment needs a NAME before %.60s: firn segment NAME %.60s", verb,
+                              verb);
+        }
+    }
     if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
-        return fail_usage(s, "peek needs a KEY: firn segment peek KEY");
+        return fail_usage(s, "peek needs a NAME: firn segment peek NAME");
     }
     if (s->plain_count == 1 && strcmp(verb, "advance") == 0) {
-        return fail_usage(s, "advance needs a KEY: firn segment advance KEY --min N");
+        return fail_usage(s, "advance needs a NAME: firn segment advance NAME --min N");
     }
     if (s->plain_count == 2) {
         wished->verb = strcmp(verb, "peek") == 0      ? PEEK
@@ -97,7 +121,7 @@ static int read_verb(session *s, wish *wished) {
                                                       : TAKE;
         if (wished->verb == TAKE) {
             return fail_usage(
-                s, "'%.60s' is not a verb of segment: use KEY, peek KEY or advance KEY", verb);
+                s, "'%.60s' is not a verb of segment: use NAME, peek NAME or advance NAME", verb);
         }
         if (s->option[OPTION_COUNT] != NULL || s->option[OPTION_RANGE] != NULL) {
             return fail_usage(s, "segment %s takes no integers: remove -n and --range", verb);
@@ -105,7 +129,7 @@ static int read_verb(session *s, wish *wished) {
     }
     if ((wished->verb == ADVANCE) != (least != NULL)) {
         return fail_usage(s, least != NULL
-                                 ? "--min applies to advance: firn segment advance KEY --min N"
+                                 ? "--min applies to advance: firn segment advance NAME --min N"
                                  : "advance needs --min N: nothing below N is issued any more");
     }
     uint64_t number = 0;
@@ -130,7 +154,7 @@ int run_segment(session *s) {
     char keys[KEYS_SIZE];
     firn_store *store;
     wish wished = {TAKE, 1, 0};
-    int status = operands_split(s, 1, 1, 2, "a KEY");
+    int status = operands_split(s, 1, 1, 2, "a NAME");
     if (status == STATUS_DONE) {
         status = read_verb(s, &wished);
     }
@@ -148,7 +172,7 @@ int run_segment(session *s) {
         return status;
     }
     interrupt_catch(&s->out);
-    status = operand_store(s, &store, operand_store_url(s));
+    status = operand_store(s, &store, operand_store_url(s), wished.verb == PEEK);
     if (status == STATUS_DONE) {
         status = take(s, store, keys, &wished);
         firn_store_close(store);

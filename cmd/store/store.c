@@ -57,7 +57,7 @@ int run_store(session *s) {
     }
     for (int i = 0; i < 2 && status == STATUS_DONE; i++) {
         show_url(names[i], s->operands[i + 1]);
-        status = operand_store(s, &ends[i].store, s->operands[i + 1]);
+        status = operand_store(s, &ends[i].store, s->operands[i + 1], i == 0);
     }
     if (status == STATUS_DONE) {
         status = move(s, &ends[0], &ends[1]);

@@ -132,5 +132,5 @@ enum MHD_Result page_file(exchange *it) {
         }
     }
     it->refused = true;
-    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: see /openapi.json");
+    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: use /v1/new/SCHEME or /v1/show/ID, or see /openapi.json");
 }

@@ -161,7 +161,7 @@ static int refused(const char *what, int number, firn_error *error) {
     const char *cure = "use another address";
     switch (number) {
     case EADDRINUSE:
-        cure = "another process listens there: stop it, or use another address";
+        cure = "another process listens there: stop it, or set --resp or --http";
         break;
     case EACCES:
     case EPERM:
