@@ -59,6 +59,9 @@ same "one ID takes one slot" $((tick * 4096 + sequence + 1)) "$mark"
 matches "nodes names the fields, the instant and the holder" \
     'namespace .*|snowflake  33    datacenter=1 worker=1  20[0-9T:.-]+Z  [0-9.]+ (ms|s) (ago|ahead) +firn on .*, pid [0-9]+' \
     nodes --store "$db" "$unsafe"
+for node in 131 4 1022; do ask new snowflake node=$node --store "$db" "$unsafe"; done
+same "nodes are in the order of their numbers" "4 33 131 1022" \
+    "$("$FIRN" nodes --store "$db" "$unsafe" ns=snowflake | awk 'NR > 1 { print $2 }' | paste -sd' ')"
 ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe" -n 3
 same "back-dated IDs of a node follow each other" "0 1 2" \
     "$(for id in $out; do "$FIRN" show --scheme snowflake --json "$id" | jq .fields.sequence; done | paste -sd' ')"

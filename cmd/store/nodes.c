@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes`: lists every node, history node, job and integer of a store, with its high-water mark,
- * the distance of the mark from now, and its holder. A mark in the past means that nobody issues. */
+/* `firn nodes`: lists every node, job and segment of a store, with its high-water mark, the distance of the mark from
+ * now, and its holder. A mark in the past means that nobody issues. */
 #include "nodes.h"
 
 #include "closing.h"
@@ -16,36 +16,50 @@
 
 enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of a usual holder */
 
+/* A line of the table. */
+typedef struct row {
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    mark_told what;
+} row;
+
 typedef struct listing {
     session *s;
     firn_time now;
-    bool measured; /* the second pass writes, the first one finds the widths */
-    size_t rows, ns, key, fields, mark, distance; /* a number, and widths */
-    size_t ticks, closed;                         /* left out: ticks, namespaces */
-    char last[FIRN_NS_SIZE];                      /* of the closed ones */
-    bool narrow; /* a terminal: a holder that exceeds 80 columns is on a line of its own */
+    row *rows;
+    size_t count, room;
+    bool some;               /* the store has a key */
+    size_t ticks, closed;    /* left out: ticks, namespaces */
+    char last[FIRN_NS_SIZE]; /* of the closed ones */
 } listing;
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
-static void widen(size_t *width, const char *text) {
-    size_t length = strlen(text);
-    *width = length > *width ? length : *width;
-}
-
-static void put_holder(const listing *list, const char *note) {
-    size_t width = list->ns + list->key + list->fields + list->mark + list->distance + 8;
-    bool below = list->narrow && width + 2 + HOLDER > COLUMNS;
-    output_print(&list->s->out, below ? "\n    %s\n" : "  %s\n", note);
+static int keep_row(listing *list, const firn_holding *holding, const mark_told *what) {
+    if (list->count == list->room) {
+        size_t room = list->room == 0 ? 64 : 2 * list->room;
+        row *rows = realloc(list->rows, room * sizeof *rows);
+        if (rows == NULL) {
+            return FIRN_EMEMORY;
+        }
+        list->rows = rows;
+        list->room = room;
+    }
+    row *at = &list->rows[list->count++];
+    snprintf(at->ns, sizeof at->ns, "%s", holding->ns);
+    snprintf(at->key, sizeof at->key, "%s", holding->key);
+    snprintf(at->note, sizeof at->note, "%s", holding->note != NULL ? holding->note : "");
+    at->what = *what;
+    return 0;
 }
 
 static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
     output *out = &list->s->out;
+    const bool all = list->s->option[OPTION_ALL] != NULL;
     mark_told what;
-    list->rows += !list->measured;
-    if (closing_layout(holding->layout) != holding->layout && list->s->option[OPTION_ALL] == NULL) {
-        list->closed += list->measured && strcmp(list->last, holding->ns) != 0;
+    list->some = true;
+    if (closing_layout(holding->layout) != holding->layout && !all) {
+        list->closed += strcmp(list->last, holding->ns) != 0;
         snprintf(list->last, sizeof list->last, "%s", holding->ns);
         return 0;
     }
@@ -53,27 +67,66 @@ static int visit(void *context, const firn_holding *holding) {
         return 0; /* a namespace without a node */
     }
     mark_tell(&what, holding, &list->now);
-    if (what.kind == MARK_TICK && list->s->option[OPTION_ALL] == NULL) {
-        list->ticks += list->measured;
+    if (what.kind == MARK_TICK && !all) {
+        list->ticks++;
         return 0;
     }
-    if (!list->measured) {
-        widen(&list->ns, holding->ns);
-        widen(&list->key, holding->key);
-        widen(&list->fields, what.fields);
-        widen(&list->mark, what.mark);
-        widen(&list->distance, what.distance);
-    } else if (list->s->option[OPTION_JSON] != NULL) {
-        json_line(out, object_of_mark(holding, &what));
-    } else {
-        const char *plain = color_plain(list->s);
-        output_print(out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s", (int)list->ns, holding->ns,
-                     (int)list->key, holding->key, color_of(list->s, TONE_ORANGE),
-                     (int)list->fields, what.fields, plain, color_of(list->s, TONE_BLUE),
-                     (int)list->mark, what.mark, plain, (int)list->distance, what.distance);
-        put_holder(list, holding->note != NULL ? holding->note : "");
+    if (list->s->option[OPTION_JSON] == NULL) {
+        return keep_row(list, holding, &what);
     }
+    json_line(out, object_of_mark(holding, &what));
     return output_dead(out);
+}
+
+/* By namespace, then by key: numbers by their value, before words. */
+static int by_key(const void *a, const void *b) {
+    const row *x = a, *y = b;
+    size_t digits_x = strspn(x->key, "0123456789"), digits_y = strspn(y->key, "0123456789");
+    bool word_x = x->key[digits_x] != '\0', word_y = y->key[digits_y] != '\0';
+    int order = strcmp(x->ns, y->ns);
+    if (order != 0) {
+        return order;
+    }
+    if (word_x != word_y) {
+        return word_x - word_y;
+    }
+    if (!word_x && digits_x != digits_y) {
+        return digits_x < digits_y ? -1 : 1;
+    }
+    return strcmp(x->key, y->key);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int widen(int width, const char *text) {
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void put_rows(session *s, const listing *list) {
+    const char *plain = color_plain(s), *orange = color_of(s, TONE_ORANGE),
+               *blue = color_of(s, TONE_BLUE);
+    int ns = 9, key = 4, fields = 6, mark = 4, distance = 8;
+    for (size_t i = 0; i < list->count; i++) {
+        const row *at = &list->rows[i];
+        ns = widen(ns, at->ns);
+        key = widen(key, at->key);
+        fields = widen(fields, at->what.fields);
+        mark = widen(mark, at->what.mark);
+        distance = widen(distance, at->what.distance);
+    }
+    /* on a terminal a holder that exceeds 80 columns is on a line of its own */
+    const bool below =
+        isatty(STDOUT_FILENO) == 1 && ns + key + fields + mark + distance + 10 + HOLDER > COLUMNS;
+    const char *gap = below ? "\n    " : "  ";
+    output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s%sholder\n", ns, "namespace", key, "key",
+                 fields, "node", mark, "mark", distance, "from now", gap);
+    for (size_t i = 0; i < list->count && !output_dead(&s->out); i++) {
+        const row *at = &list->rows[i];
+        output_print(&s->out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s%s%s\n", ns, at->ns, key,
+                     at->key, orange, fields, at->what.fields, plain, blue, mark, at->what.mark,
+                     plain, distance, at->what.distance, gap, at->note);
+    }
 }
 
 static void put_left_out(session *s, size_t count, const char *what, const char *more) {
@@ -84,31 +137,27 @@ static void put_left_out(session *s, size_t count, const char *what, const char 
 }
 
 static int list_all(session *s, firn_store *store) {
-    listing list = {.s = s, .ns = 9, .key = 4, .fields = 6, .mark = 4, .distance = 8};
+    listing list = {.s = s, .now = mark_now()};
     const char *ns = operand_value(s, "ns");
-    firn_error error;
-    list.now = mark_now();
-    list.narrow = isatty(STDOUT_FILENO) == 1;
-    if (s->option[OPTION_JSON] == NULL) {
-        if (firn_store_list(store, ns, visit, &list, &error) < 0) {
-            return fail(s, &error);
-        }
-        if (list.rows == 0) {
-            output_print(&s->out, "nothing is reserved%s%s in this store\n",
-                         ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
-            return STATUS_DONE;
-        }
-        output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list.ns, "namespace",
-                     (int)list.key, "key", (int)list.fields, "node", (int)list.mark, "mark",
-                     (int)list.distance, "from now");
-        put_holder(&list, "holder");
+    firn_error error = {0, ""};
+    int code = firn_store_list(store, ns, visit, &list, &error);
+    if (code == FIRN_EMEMORY && error.code == 0) {
+        out_of_memory(&error); /* of keep_row */
     }
-    list.measured = true;
-    if (firn_store_list(store, ns, visit, &list, &error) < 0) {
+    if (code < 0) {
+        free(list.rows);
         return fail(s, &error);
+    }
+    if (list.count > 0) {
+        qsort(list.rows, list.count, sizeof *list.rows, by_key);
+        put_rows(s, &list);
+    } else if (!list.some && s->option[OPTION_JSON] == NULL) {
+        output_print(&s->out, "nothing is reserved%s%s in this store\n",
+                     ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
     }
     put_left_out(s, list.ticks, "tick", " with back-dated IDs");
     put_left_out(s, list.closed, "closed namespace", "");
+    free(list.rows);
     return STATUS_DONE;
 }
 
