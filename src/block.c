@@ -104,8 +104,8 @@ int firn_block_fill(firn_block *block, firn_error *error) {
         page->next = page->count = 0;
         page->stride = block->stride;
         uint32_t n = one ? 1 : block->want;
-        int64_t now =
-            monotonic_ns(); /* before the IDs, so that they are never older than it says */
+        /* Before the IDs, so that they are never older than it says. */
+        int64_t now = monotonic_ns();
         code = issue(block, n, error);
         while (code == FIRN_EEXHAUSTED && n > 1) { /* a few may be left */
             n /= 2;

@@ -31,7 +31,7 @@
  * it closed and nothing else. */
 typedef struct firn__permit {
     _Atomic uint64_t cursor; /* FIRN__OPEN | the next slot */
-    /* Apart from the cursor, so that what all only read stays in every cache. */
+    /* On another cache line than the cursor: threads only read these, so the line stays in every cache. */
     _Alignas(64) _Atomic int64_t soft; /* renew from here on */
     _Atomic int64_t end;               /* the first slot that is not granted; only rises */
     uint64_t base_tick;
@@ -87,8 +87,8 @@ typedef struct firn__past {
 
 /* A claim as it was sent. In shared memory it stays written down until its outcome is known. */
 typedef struct firn__claim {
-    _Atomic uint64_t
-        grant; /* 0: none; written last and cleared first, since a process may be killed between */
+    /* 0: none. Written last and cleared first, because a process may be killed in between. */
+    _Atomic uint64_t grant;
     uint64_t node, base_tick;
     int64_t earliest, latest, count;
 } firn__claim;
@@ -131,17 +131,27 @@ enum firn__kind {
     FIRN__KIND_RANDOM   /* random bits, with or without time */
 };
 
-enum firn__way {                     /* how firn_next gets an ID */
-                 FIRN__WAY_OTHER,    /* the general way: counted, random, online */
-                 FIRN__WAY_USUAL,    /* a slot an ID */
-                 FIRN__WAY_STRAIGHT, /* the same, not shared; the sequence begins at 0; packed by
-                                        two products; the cycle counter tells a reading's age */
-                 FIRN__WAY_TICK,     /* the same with the system's coarse clock */
-                 FIRN__WAY_RUN, /* a slot an ID, packed by runs: more than 64 bits, or random ones */
-                 FIRN__WAY_RUN_TICK, /* the same with the system's coarse clock */
-                 FIRN__WAY_MASKED, /* a slot an ID, with random bits, of a clock that is read in each call */
-                 FIRN__WAY_RANDOM, /* a time and bits of the thread's block */
-                 FIRN__WAY_UNTIMED /* such bits alone */
+/* How firn_next gets an ID. */
+enum firn__way {
+    /* The general way: counted, random, online. */
+    FIRN__WAY_OTHER,
+    /* One slot per ID. */
+    FIRN__WAY_USUAL,
+    /* The same, if the generator is not shared, its sequence begins at 0, two products pack an ID and the cycle counter
+     * gives the age of a reading of the clock. */
+    FIRN__WAY_STRAIGHT,
+    /* The same with the coarse clock of the kernel. */
+    FIRN__WAY_TICK,
+    /* One slot per ID, packed by runs: more than 64 bits, or random ones. */
+    FIRN__WAY_RUN,
+    /* The same with the coarse clock of the kernel. */
+    FIRN__WAY_RUN_TICK,
+    /* One slot per ID, with random bits; each call reads the clock. */
+    FIRN__WAY_MASKED,
+    /* A time and bits of the thread's block. */
+    FIRN__WAY_RANDOM,
+    /* Bits of the thread's block alone. */
+    FIRN__WAY_UNTIMED
 };
 
 /* Where the random bits of an ID are, if bytes of the thread's block can be masked into it as they are. Else `size` is
@@ -194,8 +204,8 @@ struct firn_gen {
     uint64_t tick_end;  /* first tick that is refused */
     uint64_t whole_end; /* first tick that the bits do not hold */
     int64_t slot_end;   /* tick_end in slots of the store, at most mark_end */
-    int64_t
-        mark_end; /* the end of the bits in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
+    /* The end of the bits in slots, at most FIRN_SLOT_MAX - 2: marks from there on belong to back-dated IDs. */
+    int64_t mark_end;
     uint64_t lead_ticks, back_ticks, window_ticks;
     int64_t at_once;               /* IDs of one call that always fit into the lead */
     int64_t lead_slots;            /* of the present tick and all that may be borrowed */
@@ -215,7 +225,7 @@ struct firn_gen {
     firn__kept kept;
 };
 
-/* An ID of its draw and its template. */
+/* Packs what was drawn for an ID into its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {
     if (gen->straight) {

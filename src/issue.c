@@ -32,8 +32,8 @@ int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *err
     firn_error why = {0, ""};
     if (atomic_load_explicit(&live->any.failures, memory_order_acquire) != failures &&
         is_wanted(gen, k, need)) {
-        why =
-            live->locked.failure; /* while this call waited: asking again would but take as long */
+        /* Another call failed while this one waited: to ask again would take as long. */
+        why = live->locked.failure;
         code = why.code;
     } else {
         uint64_t errors = atomic_load_explicit(&live->any.store_errors, memory_order_acquire);

@@ -89,8 +89,8 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     bool fresh = !state->started || state->permit != permit || now > state->tick;
     bool full = !fresh && gen->count_bits > 0 && state->used > firn__mask(gen->count_bits);
     if (!fresh && state->tick > now + gen->lead_ticks) {
-        return firn__gen_exhausted(
-            gen, error); /* the clock stepped back, and more was borrowed before */
+        /* The clock stepped back, and more was borrowed before. */
+        return firn__gen_exhausted(gen, error);
     }
     if (!fresh && !full && gen->scheme.monotonic) {
         full = !plus_one(&state->random, gen->random_bits);

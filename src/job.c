@@ -144,8 +144,8 @@ static void set_capacity(firn_job *job) {
     job->numbers = firn__mask(bits) + 1;
     if (random) {
         int field = firn__scheme_role(&gen->scheme, FIRN_ROLE_RANDOM);
-        job->numbers =
-            firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1; /* 10^6, for example */
+        /* For example 10^6. */
+        job->numbers = firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1;
     }
     job->capacity = job->numbers;
     if (random && !gen->scheme.monotonic) {
@@ -204,8 +204,8 @@ static void draw(firn_job *job, uint64_t tick, uint64_t i, firn__draw *out) {
                      : number_at(job, tick, i).low;
     if (gen->random_bits > 0) {
         int code = firn__gen_random(gen, &out->random, NULL);
-        assert(code ==
-               FIRN_OK); /* a seed's stream never fails; without a seed there are no random bits */
+        /* A seed's stream never fails; without a seed there are no random bits. */
+        assert(code == FIRN_OK);
     }
 }
 

@@ -25,8 +25,8 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     ssize_t length = -1;
     beside[0] = above[0] = '\0';
     if (strchr(file, '/') == NULL || strcmp(file, program_invocation_name) == 0) {
-        length =
-            readlink("/proc/self/exe", path, sizeof path - 1); /* it may be in another folder */
+        /* It may be in another folder. */
+        length = readlink("/proc/self/exe", path, sizeof path - 1);
     }
     if (length < 0) {
         length = snprintf(path, sizeof path, "%s", file);

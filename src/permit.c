@@ -186,13 +186,13 @@ void firn__permit_leave(firn_gen *gen) {
         firn__permit_retire(gen, k, !gen->has_renewer, NULL);
         gen->past->has_node[k] = false;
     }
-    gen->past->has_last =
-        false; /* the present is before the last ID: begin at the present all the same */
+    /* The present is before the last ID: begin at the present nevertheless. */
+    gen->past->has_last = false;
     pthread_mutex_lock(&gen->live->counted.lock);
     gen->live->counted.permit = NULL;
     pthread_mutex_unlock(&gen->live->counted.lock);
     if (!gen->reserved) {
-        gen->live->locked.unidentified =
-            true; /* the claim to come draws a new identity, or fails */
+        /* The claim to come draws a new identity, or fails. */
+        gen->live->locked.unidentified = true;
     }
 }

@@ -572,8 +572,8 @@ int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, fir
     code = block.twice ? FIRN_EBUSY
                        : firn_store_give_back(segment->store, segment->ns, segment->key,
                                               &block.mark, block.first, error);
-    if (code ==
-        FIRN_EBUSY) { /* that one is gone: somebody came after it, or nothing is taken back */
+    /* That one is gone: somebody came after it, or nothing is taken back. */
+    if (code == FIRN_EBUSY) {
         code = ++block.first > last_slot(segment) ? exhausted(segment, error) : FIRN_OK;
     }
     if (code == FIRN_OK) {

@@ -38,8 +38,8 @@ static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_
         permit->granted = end;
         atomic_store_explicit(&permit->end, end + request->count,
                               memory_order_release); /* raised in place: granted at the old end */
-        permit->pending_grant =
-            0; /* last: a process that is killed before leaves a request to be sent again */
+        /* Last: a process that is killed before leaves a request to be sent again. */
+        permit->pending_grant = 0;
         firn__permit_soft(permit, next);
         firn__count(&gen->live->any.renewals);
         return code;
@@ -84,8 +84,8 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
             return code;
         }
     }
-    permit->pending_count =
-        request.count; /* a later process sends it again if this one is killed */
+    /* A later process sends it again if this one is killed. */
+    permit->pending_count = request.count;
     permit->pending_grant = request.grant;
     atomic_store_explicit(&permit->soft, end,
                           memory_order_release); /* the others continue meanwhile */
