@@ -480,10 +480,7 @@ static int etcd_now(void *of, firn_time *now, firn_error *error) {
     return code;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static const char parameters[] =
-    "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe";
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int read_places(store *self, firn_error *error) {
     const char *prefix = module_param(&self->link.url, "prefix");
@@ -526,53 +523,40 @@ static int read_login(store *self, firn_error *error) {
     return module_password(&self->link.url, "ETCDCTL_PASSWORD", error);
 }
 
-static int read_url(store *self, const char *url, const firn_store_options *options,
-                    firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, &self->link.url, false, error);
-    }
+static void begin_curl(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int set_up(void *of, firn_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    store *self = of;
+    self->losses = -1;
+    pthread_once(&once, begin_curl);
+    int code = module_tls_read(&self->tls, &self->link.url, false, error);
     if (code == FIRN_OK) {
         code = read_places(self, error);
     }
-    if (code == FIRN_OK) {
-        code = read_login(self, error);
-    }
-    return code == FIRN_OK ? module_params_done(&self->link.url, parameters, error) : code;
+    return code == FIRN_OK ? read_login(self, error) : code;
 }
 
-static void etcd_close(void *of) {
+static void clean(void *of) {
     store *self = of;
-    etcd_hang_up(self, module_link_end(&self->link));
     explicit_bzero(self->token, sizeof self->token);
-    module_link_free(&self->link);
-    free(self);
 }
+
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters =
+        "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe",
+    .set_up = set_up,
+    .ready = etcd_ready,
+    .hang_up = etcd_hang_up,
+    .clean = clean,
+};
 
 static int etcd_open(void **out, const char *url, const firn_store_options *options,
                      firn_error *error) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    self->losses = -1;
-    int code = read_url(self, url, options, error);
-    if (code == FIRN_OK) {
-        pthread_once(&once, etcd_begin_curl);
-        code = etcd_ready(self, error);
-    }
-    if (code != FIRN_OK) {
-        etcd_close(self);
-        return code;
-    }
-    *out = self;
-    return FIRN_OK;
-}
-
-static const char *etcd_caution(void *of) {
-    const store *self = of;
-    return self->caution;
+    return module_open(out, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -583,6 +567,6 @@ const firn_store_ops firn_store_module = {
     .give_back = etcd_give_back,
     .list = etcd_list,
     .now = etcd_now,
-    .caution = etcd_caution,
-    .close = etcd_close,
+    .caution = module_caution,
+    .close = module_close,
 };

@@ -35,12 +35,14 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
     out[*text == '\0' ? at : 0] = '\0';
 }
 
-void postgres_hang_up(store *s, bool forked) {
-    if (s->db != NULL && forked) {
-        close(s->socket); /* sends and frees nothing */
-    } else if (s->db != NULL) {
+void postgres_hang_up(void *self, bool forked) {
+    store *s = self;
+    if (forked && s->link.socket >= 0) {
+        close(s->link.socket);
+    } else if (!forked && s->db != NULL) {
         PQfinish(s->db);
     }
+    s->link.socket = -1;
     s->db = NULL;
     s->prepared = 0;
 }
@@ -136,7 +138,8 @@ static void notice(void *self, const PGresult *result) {
 static bool flush(const store *s, int64_t deadline_ms) {
     int more;
     while ((more = PQflush(s->db)) == 1) {
-        if (!module_await(s->socket, POLLIN | POLLOUT, deadline_ms) || PQconsumeInput(s->db) == 0) {
+        if (!module_await(s->link.socket, POLLIN | POLLOUT, deadline_ms) ||
+            PQconsumeInput(s->db) == 0) {
             return false;
         }
     }
@@ -150,7 +153,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
     bool failed = false, ended = false;
     for (int i = 0; i < RESULTS_MOST; i++) {
         while (PQisBusy(s->db)) {
-            if (!module_await(s->socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
+            if (!module_await(s->link.socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
                 PQclear(kept);
                 *out = NULL;
                 return LOST;
@@ -300,6 +303,13 @@ int postgres_read(store *s, enum statement statement, const char *const *values,
     return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
 }
 
+int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error) {
+    PGresult *result;
+    int code = postgres_read(s, statement, values, &result, error);
+    PQclear(result);
+    return code;
+}
+
 const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value) {
     snprintf(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
     return out;
@@ -380,17 +390,15 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
            wants != PGRES_POLLING_FAILED) {
         if (!module_await(PQsocket(s->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            drop(s);
             return module_unreachable(error, where(s), "no answer in connect_timeout_ms");
         }
         wants = PQconnectPoll(s->db);
     }
     if (PQstatus(s->db) != CONNECTION_OK || PQsetnonblocking(s->db, 1) != 0) {
         first_line(line, PQerrorMessage(s->db));
-        drop(s);
         return module_unreachable(error, where(s), line);
     }
-    s->socket = PQsocket(s->db);
+    s->link.socket = PQsocket(s->db);
     return FIRN_OK;
 }
 
@@ -495,20 +503,13 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
         return postgres_replaced(s, error);
     }
-    s->caution[0] = '\0';
+    s->link.caution[0] = '\0';
     if (risk != NULL) {
-        snprintf(s->caution, sizeof s->caution,
+        snprintf(s->link.caution, sizeof s->link.caution,
                  "PostgreSQL has %s: a crash may lose what it acknowledged, and IDs may repeat",
                  risk);
     }
     return FIRN_OK;
-}
-
-int postgres_born(store *s, firn_error *error) {
-    PGresult *result;
-    int code = postgres_read(s, BORN, NULL, &result, error);
-    PQclear(result);
-    return code;
 }
 
 static int greet(store *s, firn_error *error) {
@@ -533,7 +534,7 @@ static int greet(store *s, firn_error *error) {
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
-            return code != FIRN_OK || i == 0 ? code : postgres_born(s, error);
+            return code != FIRN_OK || i == 0 ? code : postgres_run(s, BORN, NULL, error);
         }
         code = create(s, error);
         if (code != FIRN_OK) {
@@ -550,9 +551,7 @@ int postgres_went_back(store *s, firn_error *error) {
     static const char *const which[] = {"false", "true"};
     int code = FIRN_OK;
     for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
-        PGresult *result;
-        code = postgres_read(s, DOUBT, &which[i], &result, error);
-        PQclear(result);
+        code = postgres_run(s, DOUBT, &which[i], error);
     }
     if (code == FIRN_OK) {
         s->link.memory = (module_memory){0};
@@ -588,47 +587,38 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
     if (code == FIRN_OK) {
         code = check_last(s, error);
     }
-    if (code != FIRN_OK) {
-        drop(s);
-    }
     return code;
 }
 
-/* Did the server close the connection while it was idle? Nothing was sent on it then. */
-static bool is_stale(const store *s) {
-    struct pollfd one = {s->socket, POLLIN, 0};
-    for (int i = 0; i < 4 && poll(&one, 1, 0) > 0; i++) {
+static bool is_open(void *self) {
+    const store *s = self;
+    struct pollfd one = {s->link.socket, POLLIN, 0};
+    for (int i = 0; i < 4 && s->db != NULL && poll(&one, 1, 0) > 0; i++) {
         if (PQconsumeInput(s->db) == 0 || PQstatus(s->db) != CONNECTION_OK) {
-            return true;
+            return false;
         }
         PQisBusy(s->db); /* parses the buffered input */
     }
-    return PQstatus(s->db) != CONNECTION_OK;
+    return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
-int postgres_ready(store *s, firn_error *error) {
-    if (module_link_begin(&s->link)) {
-        postgres_hang_up(s, true);
-    }
-    if (s->db != NULL && is_stale(s)) {
-        drop(s);
-    }
-    return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
-}
-
-int postgres_read_params(store *s, firn_error *error) {
+static int set_up(void *self, firn_error *error) {
+    store *s = self;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
     for (size_t i = 0; i < NATIVE; i++) {
         module_param(&s->link.url, native[i]);
     }
     s->authority = module_param(&s->link.url, "ca");
-    if (code == FIRN_OK) {
-        code = module_param_tls(&s->tls, &s->link.url, error);
-    }
-    return code != FIRN_OK
-               ? code
-               : module_params_done(&s->link.url,
-                                    "table connect_timeout_ms timeout_ms tls ca unsafe, and "
-                                    "libpq's sslmode sslrootcert passfile options...",
-                                    error);
+    return code == FIRN_OK ? module_param_tls(&s->tls, &s->link.url, error) : code;
 }
+
+const module_engine postgres_engine = {
+    .size = sizeof(store),
+    .parameters = "table connect_timeout_ms timeout_ms tls ca unsafe, and libpq's sslmode "
+                  "sslrootcert passfile options...",
+    .set_up = set_up,
+    .ready = module_ready,
+    .is_open = is_open,
+    .dial = dial,
+    .hang_up = postgres_hang_up,
+};

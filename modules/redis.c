@@ -106,7 +106,7 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     snprintf(latest, sizeof latest, "%" PRId64, request->latest);
     snprintf(grant, sizeof grant, "%" PRIu64, request->grant);
     snprintf(guard, sizeof guard, "%" PRId64, request->guard > 0 ? request->guard : 0);
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -145,7 +145,7 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
     snprintf(stopped, sizeof stopped, "%" PRId64, high);
     module_forget_last(&self->link.memory);
     const char *arguments[] = {name, key, mark, grant, stopped};
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     if (code == FIRN_OK) {
         code = redis_evaluate(self, &reply, &self->give_back, 1, 5, arguments,
                               &module_give_back_points, error);
@@ -204,7 +204,7 @@ int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *flo
     const char *arguments[] = {ns,         self->index, own,
                                all,        change->ns,  change->from != NULL ? change->from : "",
                                change->to, lowest};
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     if (code == FIRN_OK) {
         code = redis_evaluate(self, &reply, &self->relabel, 4, 8, arguments, &module_relabel_points,
                               error);
@@ -421,10 +421,7 @@ static int redis_list(void *of, const char *ns, firn_visit *visit, void *context
     return code;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static const char parameters[] = "connect_timeout_ms timeout_ms prefix counters tls ca cert key "
-                                 "verify password-file unsafe";
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int read_database(store *self, firn_error *error) {
     const module_number counters = {"counters", &self->counters, 0, 0, 1};
@@ -435,35 +432,6 @@ static int read_database(store *self, firn_error *error) {
         code =
             module_fail(error, FIRN_EUSAGE,
                         "the store's URL has the path /%.40s: give the number of a database", path);
-    }
-    return code;
-}
-
-static int read_url(store *self, const char *url, const firn_store_options *options,
-                    firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = read_database(self, error);
-    }
-    if (code == FIRN_OK) {
-        code = module_param_name(&self->prefix, &self->link.url, "prefix", "firn", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_password(&self->link.url, "REDISCLI_AUTH", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, &self->link.url, strncmp(url, "rediss:", 7) == 0, error);
-    }
-    if (code == FIRN_OK) {
-        code = module_params_done(&self->link.url, parameters, error);
-    }
-    if (code == FIRN_OK && self->link.url.host_count == 0) {
-        code = module_fail(error, FIRN_EUSAGE,
-                           "the store's URL names no host: write redis://HOST:PORT");
-    }
-    if (code == FIRN_OK) {
-        snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
-        code = redis_trust(self, error);
     }
     return code;
 }
@@ -479,41 +447,52 @@ static int load_scripts(store *self, firn_error *error) {
     return code == FIRN_OK ? redis_load_script(&self->count, count_lua, error) : code;
 }
 
-static void redis_close(void *of) {
+static int set_up(void *of, firn_error *error) {
     store *self = of;
-    redis_hang_up(self, module_link_end(&self->link));
+    module_url *url = &self->link.url;
+    int code = read_database(self, error);
+    if (code == FIRN_OK) {
+        code = module_param_name(&self->prefix, url, "prefix", "firn", error);
+    }
+    if (code == FIRN_OK) {
+        code = module_password(url, "REDISCLI_AUTH", error);
+    }
+    if (code == FIRN_OK) {
+        code = module_tls_read(&self->tls, url, strncmp(url->shown, "rediss:", 7) == 0, error);
+    }
+    if (code == FIRN_OK && url->host_count == 0) {
+        code = module_fail(error, FIRN_EUSAGE,
+                           "the store's URL names no host: write redis://HOST:PORT");
+    }
+    if (code == FIRN_OK) {
+        snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
+        code = redis_trust(self, error);
+    }
+    return code == FIRN_OK ? load_scripts(self, error) : code;
+}
+
+static void clean(void *of) {
+    const store *self = of;
     if (self->trust != NULL) {
         gnutls_certificate_free_credentials(self->trust);
     }
-    module_link_free(&self->link);
-    free(self);
 }
+
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters = "connect_timeout_ms timeout_ms prefix counters tls ca cert key verify "
+                  "password-file unsafe",
+    .set_up = set_up,
+    .ready = module_ready,
+    .is_open = redis_is_open,
+    .dial = redis_connect,
+    .hang_up = redis_hang_up,
+    .clean = clean,
+};
 
 static int redis_open(void **out, const char *url, const firn_store_options *options,
                       firn_error *error) {
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    self->fd = -1;
-    int code = read_url(self, url, options, error);
-    if (code == FIRN_OK) {
-        code = load_scripts(self, error);
-    }
-    if (code == FIRN_OK) {
-        code = redis_ready(self, error);
-    }
-    if (code != FIRN_OK) {
-        redis_close(self);
-        return code;
-    }
-    *out = self;
-    return FIRN_OK;
-}
-
-static const char *redis_caution(void *of) {
-    const store *self = of;
-    return self->caution;
+    return module_open(out, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -524,6 +503,6 @@ const firn_store_ops firn_store_module = {
     .give_back = redis_give_back,
     .list = redis_list,
     .now = redis_now,
-    .caution = redis_caution,
-    .close = redis_close,
+    .caution = module_caution,
+    .close = module_close,
 };

@@ -53,7 +53,7 @@ int redis_counter_reserve(store *self, const firn_request *request, int64_t *fir
     if (code != FIRN_OK) {
         return code;
     }
-    code = redis_ready(self, error);
+    code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }

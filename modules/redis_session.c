@@ -129,7 +129,8 @@ static int examine(store *self, const redisReply *info, const redisReply *config
                            "store %.40s: %s: %s, or accept the risk with unsafe=1",
                            self->link.url.shown, hazards[hazard].sentence, hazards[hazard].cure);
     }
-    self->caution = hazard < HAZARDS ? hazards[hazard].sentence : NULL;
+    snprintf(self->link.caution, sizeof self->link.caution, "%s",
+             hazard < HAZARDS ? hazards[hazard].sentence : "");
     return FIRN_OK;
 }
 
@@ -244,7 +245,7 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     return code;
 }
 
-static int connect_host(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
+int redis_connect(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
     store *self = of;
     const char *why = NULL;
     const module_host *host = &self->link.url.hosts[at];
@@ -270,16 +271,6 @@ static int connect_host(void *of, size_t at, int64_t deadline_ms, firn_error *er
     }
     freeaddrinfo(found);
     return code;
-}
-
-int redis_ready(store *self, firn_error *error) {
-    if (module_link_begin(&self->link)) {
-        redis_hang_up(self, true);
-    }
-    if (self->fd >= 0 && redis_is_stale(self)) {
-        redis_hang_up(self, false); /* nothing was sent yet */
-    }
-    return self->fd >= 0 ? FIRN_OK : module_link_connect(&self->link, connect_host, self, error);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -336,7 +327,7 @@ static int exchange(store *self, redisReply **reply, int count, const char **arg
 
 int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
               firn_error *error) {
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     return code != FIRN_OK ? code : exchange(self, reply, count, arguments, NULL, error);
 }
 

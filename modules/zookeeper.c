@@ -556,21 +556,7 @@ static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     return code == ZOK ? FIRN_OK : zk_explain(self, code, false, error);
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static void zookeeper_close_store(void *handle) {
-    store *self = handle;
-    if (module_link_end(&self->link)) {
-        zk_abandon(self);
-    }
-    zk_disconnect(self);
-    if (self->login != NULL) {
-        explicit_bzero(self->login, strlen(self->login));
-        free(self->login);
-    }
-    module_link_free(&self->link);
-    free(self);
-}
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int take_hosts(const store *self, firn_error *error) {
     for (size_t i = 0; i < self->link.url.host_count; i++) {
@@ -624,39 +610,40 @@ static int take_login(store *self, firn_error *error) {
                : FIRN_OK;
 }
 
-static int set_up(store *self, const char *url, const firn_store_options *options,
-                  firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK && module_param(&self->link.url, "tls") != NULL) {
+static int set_up(void *handle, firn_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    store *self = handle;
+    pthread_once(&once, zk_watch_forks);
+    if (module_param(&self->link.url, "tls") != NULL) {
         return module_fail(error, FIRN_EUSAGE,
                            "Debian's ZooKeeper library has no TLS: omit tls=, and use a tunnel "
                            "where others can listen");
     }
-    code = code == FIRN_OK ? take_hosts(self, error) : code;
+    int code = take_hosts(self, error);
     code = code == FIRN_OK ? take_root(self, error) : code;
-    code = code == FIRN_OK ? take_login(self, error) : code;
-    return code == FIRN_OK
-               ? module_params_done(&self->link.url,
-                                    "connect_timeout_ms timeout_ms password-file unsafe", error)
-               : code;
+    return code == FIRN_OK ? take_login(self, error) : code;
 }
 
-/* Does not connect; the first verb does, so that the server can start later. */
+static void clean(void *handle) {
+    store *self = handle;
+    if (self->login != NULL) {
+        explicit_bzero(self->login, strlen(self->login));
+        free(self->login);
+    }
+}
+
+/* Opening does not connect; the first verb does, so that the server can start later. */
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters = "connect_timeout_ms timeout_ms password-file unsafe",
+    .set_up = set_up,
+    .hang_up = zk_hang_up,
+    .clean = clean,
+};
+
 static int zookeeper_open(void **handle, const char *url, const firn_store_options *options,
                           firn_error *error) {
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, zk_watch_forks);
-    int code = set_up(self, url, options, error);
-    if (code != FIRN_OK) {
-        zookeeper_close_store(self);
-        return code;
-    }
-    *handle = self;
-    return FIRN_OK;
+    return module_open(handle, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -667,5 +654,5 @@ const firn_store_ops firn_store_module = {
     .give_back = zookeeper_give_back,
     .list = zookeeper_list,
     .now = zookeeper_now,
-    .close = zookeeper_close_store,
+    .close = module_close,
 };
