@@ -40,9 +40,16 @@ int module_recode(firn_error *error, int code, int from, int to);
 
 /* ---- numbers (module_url.c) ------------------------------------------------------------------ */
 
+static inline int64_t module_later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* A decimal number in 0..2^63-1 or 0..2^64-1, without sign, blank or leading zero. */
 bool module_int64(int64_t *out, const char *text, size_t length);
 bool module_uint64(uint64_t *out, const char *text, size_t length);
+#define MODULE_NUMBER_SIZE 24
+/* Writes a number, and returns `out`. */
+const char *module_digits(char out[MODULE_NUMBER_SIZE], int64_t value);
 
 /* ---- URLs (module_url.c) --------------------------------------------------------------------- */
 
@@ -302,6 +309,10 @@ int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
                                      const char **why);
+/* The same; NULL: the error, of FIRN_ESTORE, says why. A library that looks names up itself does so
+ * without a time limit, so it gets addresses, or at least no name that is not found in time. */
+struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                  firn_error *error);
 
 /* The failpoints of a write. */
 typedef struct module_points {

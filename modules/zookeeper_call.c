@@ -198,7 +198,7 @@ void zk_hang_up(void *of, bool forked) {
         zk_forget(self);
     }
     if (self->handle != NULL) {
-        zookeeper_close(self->handle);
+        zookeeper_close(self->handle); /* up to 1.5 s if the server does not answer */
         self->handle = NULL;
     }
     if (self->session != NULL) {
