@@ -158,6 +158,18 @@ struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, i
                           deadline_ms, why);
 }
 
+struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                  firn_error *error) {
+    const char *why = NULL;
+    struct addrinfo *found = module_link_resolve(link, host, port, deadline_ms, &why);
+    if (found == NULL) {
+        module_fail(error, FIRN_ESTORE,
+                    "host %.60s of store %.60s is not found (%.40s): correct the name in the URL",
+                    link->url.hosts[host].name, link->url.shown, why);
+    }
+    return found;
+}
+
 /* Tries the host reached last, then the others in order, each with its share of connect_ms. */
 static int connect_any(module_link *link, firn_error *error) {
     size_t hosts = link->url.host_count > 0 ? link->url.host_count : 1;

@@ -37,12 +37,31 @@ static const char *password_of(const store *s) {
                                         : NULL;
 }
 
+/* libmariadb verifies the name, so it gets the name, and finds it again. It takes localhost for a
+ * socket's file. */
+static int find_name(store *s, const module_host *to, size_t host, int64_t deadline_ms,
+                     firn_error *error) {
+    if (to == NULL || strcmp(to->name, "localhost") == 0) {
+        return FIRN_OK;
+    }
+    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error);
+    if (found == NULL) {
+        return FIRN_ESTORE;
+    }
+    freeaddrinfo(found);
+    return FIRN_OK;
+}
+
 static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
     const module_url *url = &s->link.url;
     const module_host *to = host < url->host_count ? &url->hosts[host] : NULL;
     unsigned seconds = (unsigned)(s->link.connect_ms / 1000 + 1); /* our own limit is shorter */
     MYSQL *connected = NULL;
     my_bool no = 0;
+    int code = find_name(s, to, host, deadline_ms, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     s->late = false;
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
@@ -170,8 +189,9 @@ static int judge(store *s, const variables *are, firn_error *error) {
     } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
         /* after a crash the server rolls back what is missing in the binary log */
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
-    } else if (strcasecmp(are->value[METHOD], "nosync") == 0) {
-        snprintf(risk, sizeof risk, "innodb_flush_method=nosync");
+    } else if (strcasecmp(are->value[METHOD], "nosync") == 0 ||
+               strcasecmp(are->value[METHOD], "littlesync") == 0) {
+        snprintf(risk, sizeof risk, "innodb_flush_method=%.16s", are->value[METHOD]);
     }
     s->link.caution[0] = '\0';
     if (risk[0] == '\0') {

@@ -48,9 +48,9 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 
 /* Creates the record of a namespace without one, unless it may have been lost. */
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
-    char guard[POSTGRES_NUMBER_SIZE];
+    char guard[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
-                            postgres_number(guard, request->guard)};
+                            module_digits(guard, request->guard)};
     module_kept kept = {.known = false};
     module_verdict verdict;
     PGresult *result = NULL;
@@ -69,17 +69,17 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
 
 /* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
-    char guard[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {request->ns, postgres_number(guard, request->guard), stored};
+    char guard[MODULE_NUMBER_SIZE];
+    const char *values[] = {request->ns, module_digits(guard, request->guard), stored};
     return postgres_run(s, ADOPT, values, error);
 }
 
 /* A caller that meets its own grant uses the slots, so the mark must be as durable as an
  * acknowledged one. *there: it is still the mark. */
 static int settle(store *s, const firn_request *request, bool *there, firn_error *error) {
-    char grant[POSTGRES_NUMBER_SIZE];
+    char grant[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->key,
-                            postgres_number(grant, (int64_t)request->grant)};
+                            module_digits(grant, (int64_t)request->grant)};
     PGresult *result;
     int code = postgres_ask(s, SETTLE, values, NULL, &result, error);
     code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
@@ -166,7 +166,7 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
 static int postgres_reserve(void *self, const firn_request *request, int64_t *first,
                             firn_mark *held, firn_error *error) {
     store *s = self;
-    char numbers[5][POSTGRES_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
+    char numbers[5][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
     bool done = false;
     int code = module_ready(s, error);
     make_readable(note, request->note);
@@ -174,15 +174,15 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
         const int64_t least = module_least(&s->link.memory, request);
         const char *values[] = {request->ns,
                                 request->key,
-                                postgres_number(numbers[0], request->count),
-                                postgres_number(numbers[1], request->earliest),
-                                postgres_number(numbers[2], request->latest),
-                                postgres_number(numbers[3], (int64_t)request->grant),
+                                module_digits(numbers[0], request->count),
+                                module_digits(numbers[1], request->earliest),
+                                module_digits(numbers[2], request->latest),
+                                module_digits(numbers[3], (int64_t)request->grant),
                                 note,
                                 request->layout,
                                 s->backend,
                                 s->marks,
-                                postgres_number(numbers[4], least)};
+                                module_digits(numbers[4], least)};
         const bool renews = i == 0 && least > 0; /* this handle has seen the mark */
         PGresult *answer;
         code = postgres_ask(s, renews ? RENEW : RESERVE, values, &module_reserve_points, &answer,
@@ -200,10 +200,9 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
 static int postgres_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                               int64_t high, firn_error *error) {
     store *s = self;
-    char mark[POSTGRES_NUMBER_SIZE], grant[POSTGRES_NUMBER_SIZE], lower[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {ns, key, postgres_number(mark, mine->high),
-                            postgres_number(grant, (int64_t)mine->grant),
-                            postgres_number(lower, high)};
+    char mark[MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE], lower[MODULE_NUMBER_SIZE];
+    const char *values[] = {ns, key, module_digits(mark, mine->high),
+                            module_digits(grant, (int64_t)mine->grant), module_digits(lower, high)};
     PGresult *result = NULL;
     int code = module_ready(s, error);
     module_forget_last(&s->link.memory);
@@ -241,8 +240,8 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
 static int postgres_list(void *self, const char *ns, firn_visit *visit, void *context,
                          firn_error *error) {
     store *s = self;
-    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "", rows[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {ns != NULL ? ns : last_ns, last_key, postgres_number(rows, PAGE_ROWS)};
+    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "", rows[MODULE_NUMBER_SIZE];
+    const char *values[] = {ns != NULL ? ns : last_ns, last_key, module_digits(rows, PAGE_ROWS)};
     int shown = PAGE_ROWS, code = module_ready(s, error);
     while (code == FIRN_OK && shown == PAGE_ROWS) {
         PGresult *page;

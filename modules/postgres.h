@@ -8,17 +8,15 @@
 
 #include <libpq-fe.h>
 
-#define POSTGRES_NUMBER_SIZE 24
-
 typedef struct store {
     module_link link;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
     PGconn *db;                          /* or NULL */
     unsigned prepared;                   /* a bit for each statement that this connection knows */
-    bool unconfirmed; /* the server gave up waiting for a standby, and committed */
-    char backend[POSTGRES_NUMBER_SIZE]; /* the server's process */
-    char marks[POSTGRES_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
-    char system[POSTGRES_NUMBER_SIZE];  /* the system identifier of the server */
+    bool unconfirmed;                 /* the server gave up waiting for a standby, and committed */
+    char backend[MODULE_NUMBER_SIZE]; /* the server's process */
+    char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
+    char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
 } store;
 
 /* The store's name in messages. */
@@ -49,7 +47,6 @@ int postgres_went_back(store *s, firn_error *error);
 int postgres_pooled(const store *s, firn_error *error);
 int postgres_replaced(const store *s, firn_error *error);
 
-const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value);
 /* A cell as text ("" if it is missing), as a number, or as a boolean of the first row. */
 const char *postgres_cell(const PGresult *result, int row, int column);
 int64_t postgres_number_at(const PGresult *result, int row, int column);

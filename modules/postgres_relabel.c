@@ -4,7 +4,7 @@
 
 /* In the transaction. */
 static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_error *error) {
-    char number[POSTGRES_NUMBER_SIZE];
+    char number[MODULE_NUMBER_SIZE];
     const char *values[] = {change->ns, change->to, number};
     PGresult *now;
     int code = postgres_read(s, NAMED, values, &now, error);
@@ -18,7 +18,7 @@ static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_er
     }
     PQclear(now);
     if (code == FIRN_OK) {
-        postgres_number(number, *floor);
+        module_digits(number, *floor);
         code = postgres_run(s, RELABEL, values, error);
     }
     return code;

@@ -13,14 +13,15 @@
 #define OLDEST_SERVER 100000 /* 10.0: the first with pg_walfile_name and pg_control_system */
 #define SENDINGS      5      /* tries of a statement rolled back because of another one */
 #define RESULTS_MOST  16     /* of one question; the longest creates the tables */
+#define ADDRESSES     4      /* of a host that are tried */
 #define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
 
 /* Puts the table's name, the lock timeout and the system identifier into a statement. Empty: the
  * result does not fit. */
 static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
-    char lock_ms[POSTGRES_NUMBER_SIZE];
+    char lock_ms[MODULE_NUMBER_SIZE];
     size_t at = 0;
-    snprintf(lock_ms, sizeof lock_ms, "%" PRId64, s->link.timeout_ms / 2 + 1);
+    module_digits(lock_ms, s->link.timeout_ms / 2 + 1);
     for (; *text != '\0' && at + 64 < STATEMENT_MAX; text++) {
         const char *piece = *text == '@'   ? s->table
                             : *text == '#' ? lock_ms
@@ -310,11 +311,6 @@ int postgres_run(store *s, enum statement statement, const char *const *values, 
     return code;
 }
 
-const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value) {
-    snprintf(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
-    return out;
-}
-
 const char *postgres_cell(const PGresult *result, int row, int column) {
     const char *text = PQgetvalue(result, row, column);
     return text != NULL ? text : "";
@@ -345,15 +341,47 @@ static const char *ssl_mode(const char *word) {
                                          : word;
 }
 
+/* A host as libpq wants it: its name as often as it has addresses. */
+typedef struct place {
+    char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
+} place;
+
+/* A name with a slash is the folder of a socket, and one with an @ its name. */
+static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
+    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
+    *out = (place){"", ""};
+    if (to == NULL || to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
+        snprintf(out->names, sizeof out->names, "%s", to != NULL ? to->name : "");
+        return FIRN_OK;
+    }
+    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;
+    size_t names = 0, addresses = 0;
+    for (int i = 0; at != NULL && i < ADDRESSES; i++, at = at->ai_next) {
+        char address[64];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
+                        NI_NUMERICHOST) == 0) {
+            const char *comma = names > 0 ? "," : "";
+            names += (size_t)snprintf(out->names + names, 257, "%s%s", comma, to->name);
+            addresses += (size_t)snprintf(out->addresses + addresses, 65, "%s%s", comma, address);
+        }
+    }
+    if (found == NULL) {
+        return FIRN_ESTORE;
+    }
+    freeaddrinfo(found);
+    return FIRN_OK;
+}
+
 /* Starts to connect to one of the hosts. NULL: out of memory. */
-static PGconn *begin(store *s, size_t host) {
-    char port[POSTGRES_NUMBER_SIZE];
+static PGconn *begin(store *s, size_t host, const place *at) {
+    char port[MODULE_NUMBER_SIZE];
     const char *words[NATIVE + 12], *values[NATIVE + 12];
     size_t n = 0;
     const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
     const struct {
         const char *word, *value;
-    } own[] = {{"host", to != NULL ? to->name : NULL},
+    } own[] = {{"host", at->names[0] != '\0' ? at->names : NULL},
+               {"hostaddr", at->addresses[0] != '\0' ? at->addresses : NULL},
                {"port", to != NULL && to->port != 0 ? port : NULL},
                {"user", s->link.url.user},
                {"password", s->link.url.password},
@@ -362,7 +390,7 @@ static PGconn *begin(store *s, size_t host) {
                {"sslrootcert", s->authority},
                {"client_encoding", "SQL_ASCII"}, /* no conversion */
                {"fallback_application_name", "firn"}};
-    snprintf(port, sizeof port, "%d", to != NULL ? to->port : 0);
+    module_digits(port, to != NULL ? to->port : 0);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         words[n] = own[i].word;
         values[n] = own[i].value;
@@ -381,7 +409,12 @@ static PGconn *begin(store *s, size_t host) {
 static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
     char line[120];
-    s->db = begin(s, host);
+    place at;
+    int code = find_place(s, host, &at, deadline_ms, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    s->db = begin(s, host, &at);
     if (s->db == NULL) {
         return module_no_memory(error);
     }

@@ -10,7 +10,6 @@
 #include <hiredis/hiredis.h>
 
 #define REDIS_ARGUMENTS_MAX 200
-#define REDIS_NUMBER_SIZE   24
 
 /* A script, and its name for EVALSHA. */
 typedef struct script {
@@ -26,7 +25,7 @@ typedef struct store {
     char index[64]; /* the key of the set of namespaces */
     script reserve, give_back, relabel, count;
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
-    char losses[REDIS_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
+    char losses[MODULE_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
     gnutls_session_t session;
     redisReader *reader;
     redisReplyObjectFunctions limited, unlimited; /* the reader's functions; hiredis's own */
