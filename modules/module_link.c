@@ -149,6 +149,21 @@ int module_show(const module_link *link, firn_visit *visit, void *context,
     return module_process() == link->process ? code : module_point(link, NULL, error);
 }
 
+int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error) {
+    link->caution[0] = '\0';
+    if (risk[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(link->caution, sizeof link->caution,
+             "the server has %.80s: a crash may lose what it acknowledged, and IDs may repeat",
+             risk);
+    return link->unsafe ? FIRN_OK
+                        : module_fail(error, FIRN_ESTORE,
+                                      "store %.40s has %.70s, so a crash may lose what it "
+                                      "acknowledged: %s, or accept the risk with unsafe=1",
+                                      link->url.shown, risk, cure);
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,

@@ -178,6 +178,7 @@ static int identify(store *s, const variables *are, firn_error *error) {
 }
 
 static int judge(store *s, const variables *are, firn_error *error) {
+    const char *cure = "set it to 1";
     char risk[80] = "";
     if (strcmp(are->value[READ_ONLY], "ON") == 0) {
         return module_fail(error, FIRN_ESTORE,
@@ -191,20 +192,10 @@ static int judge(store *s, const variables *are, firn_error *error) {
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
     } else if (strcasecmp(are->value[METHOD], "nosync") == 0 ||
                strcasecmp(are->value[METHOD], "littlesync") == 0) {
+        cure = "set it to fsync";
         snprintf(risk, sizeof risk, "innodb_flush_method=%.16s", are->value[METHOD]);
     }
-    s->link.caution[0] = '\0';
-    if (risk[0] == '\0') {
-        return FIRN_OK;
-    }
-    snprintf(s->link.caution, sizeof s->link.caution,
-             "the server has %s: a crash may lose what it acknowledged, and IDs may repeat", risk);
-    return s->link.unsafe
-               ? FIRN_OK
-               : module_fail(error, FIRN_ESTORE,
-                             "store %.60s has %s, so a crash may lose what it "
-                             "acknowledged: set it to 1, or accept the risk with unsafe=1",
-                             where(s), risk);
+    return module_risk(&s->link, risk, cure, error);
 }
 
 /* How many of the tables are there, and one that is not InnoDB's. */
@@ -271,16 +262,7 @@ static int find_tables(store *s, firn_error *error) {
                            where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
     }
     if (code == FIRN_OK && other[0] != '\0') {
-        snprintf(s->link.caution, sizeof s->link.caution,
-                 "the server has %s: a crash may lose what it acknowledged, and IDs may repeat",
-                 other);
-        code = s->link.unsafe
-                   ? FIRN_OK
-                   : module_fail(error, FIRN_ESTORE,
-                                 "store %.60s has %s, so a crash may lose marks: run "
-                                 "ALTER TABLE ... ENGINE=InnoDB, or accept the risk with "
-                                 "unsafe=1",
-                                 where(s), other);
+        code = module_risk(&s->link, other, "run ALTER TABLE ... ENGINE=InnoDB", error);
     }
     s->made = s->made || code == FIRN_OK;
     return code;

@@ -515,7 +515,6 @@ int postgres_replaced(const store *s, firn_error *error) {
  * are visible before the snapshot has their rows: such tables do not exist yet. */
 static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
     const char *marks = postgres_cell(result, 0, GREET_MARKS);
-    const char *risk = NULL;
     *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
             !PQgetisnull(result, 0, GREET_LOGGED) && postgres_says(result, GREET_KEPT);
     if (postgres_says(result, GREET_READ_ONLY)) {
@@ -523,24 +522,18 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
                            "store %.60s is a standby or read-only: name the primary server",
                            where(s));
     }
-    risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
-           : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
-           : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
-                                                           : NULL;
-    if (risk != NULL && !s->link.unsafe) {
-        return module_fail(error, FIRN_ESTORE,
-                           "store %.60s has %s, so a crash may lose what it acknowledged: change "
-                           "the setting or table, or accept the risk with unsafe=1",
-                           where(s), risk);
+    const char *risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
+                       : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
+                       : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
+                                                                       : "";
+    int code = module_risk(
+        &s->link, risk,
+        strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    if (code != FIRN_OK) {
+        return code;
     }
     if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
         return postgres_replaced(s, error);
-    }
-    s->link.caution[0] = '\0';
-    if (risk != NULL) {
-        snprintf(s->link.caution, sizeof s->link.caution,
-                 "PostgreSQL has %s: a crash may lose what it acknowledged, and IDs may repeat",
-                 risk);
     }
     return FIRN_OK;
 }

@@ -279,6 +279,10 @@ static int exchange(store *self, redisReply **reply, int count, const char **arg
     }
     int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
     if (!send_words(self, count, arguments, deadline_ms)) {
+        if (errno == ENOMEM) {
+            redis_hang_up(self, false); /* part of it may be sent */
+            return module_no_memory(error);
+        }
         return gone(self, FIRN_ESTORE, strerror(errno), error);
     }
     if (at != NULL && (code = module_point(&self->link, at->sent, error)) != FIRN_OK) {

@@ -135,15 +135,21 @@ static int committed(store *self, int code, int64_t mzxid, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Adds the operation that writes the store's record. */
-static void put_store(store *self, zoo_op_t *op, const state *it, char path[ZK_PATH_SIZE],
-                      const char *record, int length) {
-    snprintf(path, ZK_PATH_SIZE, "%s/%s", self->root, ZK_STORE_NAME);
-    if (it->store_found) {
-        zoo_set_op_init(op, path, record, length, it->store_version, NULL);
+/* Adds the operation that writes a record; `found`: over the one of that version. */
+static void put(const store *self, zoo_op_t *op, const char *path, bool found, int version,
+                const char *record, int length) {
+    if (found) {
+        zoo_set_op_init(op, path, record, length, version, NULL);
     } else {
         zoo_create_op_init(op, path, record, length, zk_rights(self), ZOO_PERSISTENT, NULL, 0);
     }
+}
+
+/* The same for the store's record. */
+static void put_store(const store *self, zoo_op_t *op, const state *it, char path[ZK_PATH_SIZE],
+                      const char *record, int length) {
+    snprintf(path, ZK_PATH_SIZE, "%s/%s", self->root, ZK_STORE_NAME);
+    put(self, op, path, it->store_found, it->store_version, record, length);
 }
 
 /* Writes into the store's record that it went back. */
@@ -195,23 +201,14 @@ static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, 
         zoo_check_op_init(&out->ops[0], out->store_path, seen->store_version);
     }
     length = zk_write_ns(out->ns_record, floor, seen->losses, request->layout);
-    if (!seen->ns_found) {
-        zoo_create_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, zk_rights(t->store),
-                           ZOO_PERSISTENT, NULL, 0);
-    } else if (out->rewrites) {
-        zoo_set_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, seen->ns_version,
-                        NULL);
-    } else {
+    put(t->store, &out->ops[1], seen->ns_path, seen->ns_found, seen->ns_version, out->ns_record,
+        length);
+    if (seen->ns_found && !out->rewrites) {
         zoo_check_op_init(&out->ops[1], seen->ns_path, seen->ns_version);
     }
     length = zk_write_mark(out->record, high, request->grant,
                            request->note != NULL ? request->note : "");
-    if (seen->found) {
-        zoo_set_op_init(&out->ops[2], seen->path, out->record, length, seen->version, NULL);
-    } else {
-        zoo_create_op_init(&out->ops[2], seen->path, out->record, length, zk_rights(t->store),
-                           ZOO_PERSISTENT, NULL, 0);
-    }
+    put(t->store, &out->ops[2], seen->path, seen->found, seen->version, out->record, length);
 }
 
 /* The state after the change. */
@@ -378,12 +375,7 @@ static int write_layout(store *self, const state *seen, const firn_relabel *wish
     int made = self->rooted || seen->ns_found ? ZOK : zk_make_root(self);
     put_store(self, &ops[0], seen, path, own, zk_write_store(own, seen->losses, origin));
     int length = zk_write_ns(record, floor, seen->losses, wish->to);
-    if (seen->ns_found) {
-        zoo_set_op_init(&ops[1], seen->ns_path, record, length, seen->ns_version, NULL);
-    } else {
-        zoo_create_op_init(&ops[1], seen->ns_path, record, length, zk_rights(self), ZOO_PERSISTENT,
-                           NULL, 0);
-    }
+    put(self, &ops[1], seen->ns_path, seen->ns_found, seen->ns_version, record, length);
     if (made != ZOK) {
         return was_late(made) ? AGAIN : zk_explain(self, made, false, error);
     }
