@@ -112,9 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(s != NULL);
     lie_begin(data + 2, size - 2);
     assert(module_link_read(&s->link, urls[data[0] >> 1 & 3], &options, &error) == FIRN_OK);
-    assert(read_params(s, &error) == FIRN_OK);
+    assert(set_up(s, &error) == FIRN_OK);
+    s->link.engine = &engine;
     s->db = (MYSQL *)(void *)s;
-    s->socket = -1;
+    s->link.socket = -1;
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;
     if (code == FIRN_OK && (data[0] & 1) != 0) {
         code = maria_check_table(s, &error);
@@ -123,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (code == FIRN_OK) {
         lie_verbs(&firn_store_module, s, data[1]);
     } else {
-        store_close(s);
+        module_close(s);
     }
     free(lie_text);
     lie_text = NULL;

@@ -122,15 +122,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_broken = lie_prepared = false;
     assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@h/d", &options, &error) ==
            FIRN_OK);
-    assert(postgres_read_params(s, &error) == FIRN_OK);
+    assert(set_up(s, &error) == FIRN_OK);
+    s->link.engine = &postgres_engine;
     s->db = (PGconn *)(void *)s;
-    s->socket = -1;
+    s->link.socket = -1;
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;
     lie_told(code, &error);
     if (code == FIRN_OK) {
         lie_verbs(&firn_store_module, s, data[1]);
     } else {
-        postgres_close(s);
+        module_close(s);
     }
     return 0;
 }

@@ -41,9 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_begin(data + 2, size - 2);
     const char *url = (data[0] & 1) != 0 ? "redis://u:" LIE_PASSWORD "@h/1?counters=1&unsafe=1"
                                          : "redis://u:" LIE_PASSWORD "@h/1?unsafe=1";
-    int code = read_url(self, url, NULL, &error);
-    assert(code == FIRN_OK && load_scripts(self, &error) == FIRN_OK);
-    self->fd = 0;
+    int code = module_link_read(&self->link, url, NULL, &error);
+    assert(code == FIRN_OK && set_up(self, &error) == FIRN_OK);
+    self->link.engine = &engine;
+    self->link.socket = 0;
     assert(redis_make_reader(self, &error) == FIRN_OK);
     if ((data[0] & 2) != 0) {
         code = hello(self, module_now_ms() + 1000, &error);
@@ -52,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (code == FIRN_OK) {
         lie_verbs(&firn_store_module, self, data[1]);
     } else {
-        redis_close(self);
+        module_close(self);
     }
     return 0;
 }

@@ -37,20 +37,13 @@ static bool went_back(store *self, const state *now) {
            (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses));
 }
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* How often the store went back, including the loss that was just noticed. */
 static int64_t next_losses(const store *self, const state *now) {
-    return later(later(now->losses, now->ns_losses), self->losses) + 1;
+    return module_later(module_later(now->losses, now->ns_losses), self->losses) + 1;
 }
 
-/* Decides a request by a state. `next` is the state to write, without the mark, and `what` lists
- * its records. */
-static int decide(store *self, const state *now, const firn_request *request, state *next,
-                  change *what, int64_t *first, firn_mark *held, firn_error *error) {
-    const module_kept kept = {
+static module_kept kept_of(store *self, const state *now) {
+    return (module_kept){
         .back = went_back(self, now),
         .known = now->ns_revision > 0,
         .current = now->ns_losses == now->losses,
@@ -60,6 +53,55 @@ static int decide(store *self, const state *now, const firn_request *request, st
         .floor = now->floor,
         .mark = now->mark,
     };
+}
+
+/* A verb's rounds: each decides by `now` and writes. *done: its code is the verb's; else `now` was
+ * read again. */
+typedef int round_of(store *self, state *now, void *verb, bool *done, firn_error *error);
+
+/* Starts with the state that the last verb left, if it `recalls` and that was of the same key. */
+static int in_rounds(store *self, const char *ns, const char *key, bool recalls, round_of *round,
+                     void *verb, firn_error *error) {
+    state now = self->last;
+    bool done = false;
+    int code = etcd_ready(self, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    now.fresh = now.wasted = false;
+    if (!recalls || !self->last.known || strcmp(now.ns, ns) != 0 || strcmp(now.key, key) != 0) {
+        memset(&now, 0, sizeof now);
+        snprintf(now.ns, sizeof now.ns, "%s", ns);
+        snprintf(now.key, sizeof now.key, "%s", key);
+        code = etcd_read_state(self, &now, error);
+    }
+    self->last.known = false;
+    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
+    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
+        if (i > 1) {
+            module_nap(i);
+        }
+        if (i > 0 && module_now_ms() >= deadline_ms) {
+            break;
+        }
+        code = round(self, &now, verb, &done, error);
+    }
+    if (code != FIRN_OK || !done) {
+        return code != FIRN_OK
+                   ? code
+                   : module_refuse_contended(error, self->link.url.shown, recalls ? key : ns);
+    }
+    if (recalls) {
+        self->last = now;
+    }
+    return FIRN_OK;
+}
+
+/* Decides a request by a state. `next` is the state to write, without the mark, and `what` lists
+ * its records. */
+static int decide(store *self, const state *now, const firn_request *request, state *next,
+                  change *what, int64_t *first, firn_mark *held, firn_error *error) {
+    const module_kept kept = kept_of(self, now);
     module_verdict verdict;
     int code = module_decide(&verdict, &kept, &self->link.memory, request, self->link.url.shown,
                              held, error);
@@ -87,14 +129,20 @@ static int decide(store *self, const state *now, const firn_request *request, st
     return code;
 }
 
-/* One round. *done: its code is the verb's; else `now` was read again. */
-static int reserve_round(store *self, state *now, const firn_request *request, int64_t *first,
-                         firn_mark *held, bool *done, firn_error *error) {
+/* A reservation in progress. */
+typedef struct reservation {
+    const firn_request *request;
+    int64_t first;
+    firn_mark held;
+} reservation;
+
+static int reserve_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
+    reservation *r = verb;
     bool written = false;
     int64_t slot = 0;
     state next;
     change what;
-    int verdict = decide(self, now, request, &next, &what, &slot, held, error);
+    int verdict = decide(self, now, r->request, &next, &what, &slot, &r->held, error);
     *done = false;
     if ((verdict != FIRN_OK || what.own) && !now->fresh) {
         return etcd_read_state(self, now, error); /* a remembered state refuses nothing */
@@ -125,77 +173,45 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
     if (verdict == FIRN_OK) {
         self->losses = now->losses;
         self->origin = now->origin;
-        module_remember(&self->link.memory, request, now->mark.high);
-        *first = slot;
+        module_remember(&self->link.memory, r->request, now->mark.high);
+        r->first = slot;
         return module_point(&self->link, module_reserve_points.committed, error);
     }
     return verdict;
 }
 
-/* Starts with the state that the last verb left, if it was for the same key. */
-static int recall(store *self, state *now, const char *ns, const char *key, firn_error *error) {
-    const state *last = &self->last;
-    if (last->known && strcmp(last->ns, ns) == 0 && strcmp(last->key, key) == 0) {
-        *now = *last;
-        now->fresh = now->wasted = false;
-        return FIRN_OK;
-    }
-    memset(now, 0, sizeof *now);
-    snprintf(now->ns, sizeof now->ns, "%s", ns);
-    snprintf(now->key, sizeof now->key, "%s", key);
-    return etcd_read_state(self, now, error);
-}
-
 static int etcd_reserve(void *of, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
-    store *self = of;
-    state now;
-    bool done = false;
-    int64_t slot = 0;
-    firn_mark mark = {0, 0};
-    int code = etcd_ready(self, error);
-    if (code == FIRN_OK) {
-        code = recall(self, &now, request->ns, request->key, error);
-    }
-    self->last.known = false;
-    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
-        if (i > 1) {
-            module_nap(i);
-        }
-        if (i > 0 && module_now_ms() >= deadline_ms) {
-            break;
-        }
-        code = reserve_round(self, &now, request, &slot, &mark, &done, error);
-    }
-    if (code == FIRN_OK && !done) {
-        return module_refuse_contended(error, self->link.url.shown, request->key);
-    }
-    if (code == FIRN_OK) {
-        *first = slot;
-        self->last = now;
-    } else if (code == FIRN_EBUSY) {
-        *held = mark;
-    }
+    reservation r = {.request = request};
+    int code = in_rounds(of, request->ns, request->key, true, reserve_round, &r, error);
+    *first = code == FIRN_OK ? r.first : *first;
+    *held = code == FIRN_EBUSY ? r.held : *held;
     return code;
 }
 
 /* ---- give back ------------------------------------------------------------------------------- */
 
-static int give_back_round(store *self, state *now, const firn_mark *mine, int64_t high, bool *done,
-                           firn_error *error) {
+/* A mark that is given back. */
+typedef struct lowering {
+    const firn_mark *mine;
+    int64_t high;
+} lowering;
+
+static int give_back_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
+    const lowering *l = verb;
     const change what = {false, false, true};
     bool written = false;
     *done = false;
-    if (now->mark_revision == 0 || now->mark.high != mine->high || now->mark.grant != mine->grant) {
+    if (now->mark_revision == 0 || now->mark.high != l->mine->high ||
+        now->mark.grant != l->mine->grant) {
         if (!now->fresh) {
             return etcd_read_state(self, now, error);
         }
         *done = true;
-        return module_refuse_give_back(error, now->ns, now->key, mine);
+        return module_refuse_give_back(error, now->ns, now->key, l->mine);
     }
     state next = *now;
-    next.mark = (firn_mark){high, 0};
+    next.mark = (firn_mark){l->high, 0};
     int code = etcd_write_state(self, now, &next, &what, &module_give_back_points, &written, error);
     *now = next;
     if (code == FIRN_OK && written) {
@@ -208,42 +224,26 @@ static int give_back_round(store *self, state *now, const firn_mark *mine, int64
 static int etcd_give_back(void *of, const char *ns, const char *key, const firn_mark *mine,
                           int64_t high, firn_error *error) {
     store *self = of;
-    state now;
-    bool done = false;
-    int code = etcd_ready(self, error);
-    if (code == FIRN_OK) {
-        code = recall(self, &now, ns, key, error);
-    }
-    self->last.known = false;
+    lowering l = {mine, high};
     module_forget_last(&self->link.memory);
-    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
-        if (i > 0 && module_now_ms() >= deadline_ms) {
-            return module_refuse_contended(error, self->link.url.shown, key);
-        }
-        code = give_back_round(self, &now, mine, high, &done, error);
-    }
-    if (code == FIRN_OK && done) {
-        self->last = now;
-    }
-    return code;
+    return in_rounds(self, ns, key, true, give_back_round, &l, error);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* One round, as for a reservation. It writes the store's record too, which each reservation of
- * an unknown namespace compares. */
-static int relabel_round(store *self, state *now, const firn_relabel *wish, int64_t *floor,
-                         bool *done, firn_error *error) {
-    const bool back = went_back(self, now);
-    const module_kept kept = {.back = back,
-                              .known = now->ns_revision > 0,
-                              .current = now->ns_losses == now->losses,
-                              .complete = now->losses == 0 || now->all_new,
-                              .layout = now->layout,
-                              .floor = now->floor};
+/* A layout that is replaced. */
+typedef struct relabelling {
+    const firn_relabel *wish;
+    int64_t *floor;
+} relabelling;
+
+/* Writes the store's record too, which each reservation of an unknown namespace compares. */
+static int relabel_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
+    const relabelling *it = verb;
+    const module_kept kept = kept_of(self, now);
+    const bool back = kept.back;
     bool written = false;
-    int code = module_decide_relabel(floor, &kept, wish, self->link.url.shown, error);
+    int code = module_decide_relabel(it->floor, &kept, it->wish, self->link.url.shown, error);
     state next = *now;
     *done = code != FIRN_OK && !back;
     if (*done) {
@@ -255,9 +255,9 @@ static int relabel_round(store *self, state *now, const firn_relabel *wish, int6
     if (back) { /* only report it */
         next.losses = next_losses(self, now);
     } else {
-        next.floor = *floor;
+        next.floor = *it->floor;
         next.ns_losses = now->losses;
-        strcpy(next.layout, wish->to);
+        strcpy(next.layout, it->wish->to);
     }
     if (code == FIRN_OK) {
         code = etcd_write_state(self, now, &next, &(const change){true, !back, false},
@@ -279,25 +279,8 @@ static int relabel_round(store *self, state *now, const firn_relabel *wish, int6
 
 int firn_store_module_relabel(void *of, const firn_relabel *wish, int64_t *floor,
                               firn_error *error) {
-    store *self = of;
-    state now = {.known = false};
-    bool done = false;
-    int code = etcd_ready(self, error);
-    self->last.known = false;
-    snprintf(now.ns, sizeof now.ns, "%s", wish->ns);
-    snprintf(now.key, sizeof now.key, "1");
-    if (code == FIRN_OK) {
-        code = etcd_read_state(self, &now, error);
-    }
-    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
-        if (i > 0 && module_now_ms() >= deadline_ms) {
-            break;
-        }
-        code = relabel_round(self, &now, wish, floor, &done, error);
-    }
-    return code != FIRN_OK || done ? code
-                                   : module_refuse_contended(error, self->link.url.shown, wish->ns);
+    relabelling it = {wish, floor};
+    return in_rounds(of, wish->ns, "1", false, relabel_round, &it, error);
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -480,10 +463,7 @@ static int etcd_now(void *of, firn_time *now, firn_error *error) {
     return code;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static const char parameters[] =
-    "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe";
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int read_places(store *self, firn_error *error) {
     const char *prefix = module_param(&self->link.url, "prefix");
@@ -526,53 +506,40 @@ static int read_login(store *self, firn_error *error) {
     return module_password(&self->link.url, "ETCDCTL_PASSWORD", error);
 }
 
-static int read_url(store *self, const char *url, const firn_store_options *options,
-                    firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, &self->link.url, false, error);
-    }
+static void begin_curl(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int set_up(void *of, firn_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    store *self = of;
+    self->losses = -1;
+    pthread_once(&once, begin_curl);
+    int code = module_tls_read(&self->tls, &self->link.url, false, error);
     if (code == FIRN_OK) {
         code = read_places(self, error);
     }
-    if (code == FIRN_OK) {
-        code = read_login(self, error);
-    }
-    return code == FIRN_OK ? module_params_done(&self->link.url, parameters, error) : code;
+    return code == FIRN_OK ? read_login(self, error) : code;
 }
 
-static void etcd_close(void *of) {
+static void clean(void *of) {
     store *self = of;
-    etcd_hang_up(self, module_link_end(&self->link));
     explicit_bzero(self->token, sizeof self->token);
-    module_link_free(&self->link);
-    free(self);
 }
+
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters =
+        "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe",
+    .set_up = set_up,
+    .ready = etcd_ready,
+    .hang_up = etcd_hang_up,
+    .clean = clean,
+};
 
 static int etcd_open(void **out, const char *url, const firn_store_options *options,
                      firn_error *error) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    self->losses = -1;
-    int code = read_url(self, url, options, error);
-    if (code == FIRN_OK) {
-        pthread_once(&once, etcd_begin_curl);
-        code = etcd_ready(self, error);
-    }
-    if (code != FIRN_OK) {
-        etcd_close(self);
-        return code;
-    }
-    *out = self;
-    return FIRN_OK;
-}
-
-static const char *etcd_caution(void *of) {
-    const store *self = of;
-    return self->caution;
+    return module_open(out, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -583,6 +550,6 @@ const firn_store_ops firn_store_module = {
     .give_back = etcd_give_back,
     .list = etcd_list,
     .now = etcd_now,
-    .caution = etcd_caution,
-    .close = etcd_close,
+    .caution = module_caution,
+    .close = module_close,
 };

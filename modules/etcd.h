@@ -39,7 +39,6 @@ typedef struct store {
     module_link link;
     module_tls tls;
     const char *prefix;
-    const char *caution;
     bool greeted;     /* the members are known, and this handle is logged in */
     char token[4096]; /* signed tokens are long */
     CURL *curl;
@@ -57,16 +56,14 @@ typedef struct store {
 
 /* ---- requests (etcd_http.c) ------------------------------------------------------------------ */
 
-/* Once for each process. */
-void etcd_begin_curl(void);
 /* Starts a verb with a connection of this process that is logged in. */
-int etcd_ready(store *self, firn_error *error);
+int etcd_ready(void *self, firn_error *error);
 /* Posts the body and frees it. `at`: the failpoints of a write, or NULL. FIRN_EUNKNOWN: a write was
  * sent and may have been carried out; after other failures it was not. */
 int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
              firn_error *error);
-/* Closes the connection. `forked`: it is the parent's. */
-void etcd_hang_up(store *self, bool forked);
+/* Closes the connection, if there is one. `forked`: it is the parent's. */
+void etcd_hang_up(void *self, bool forked);
 
 /* ---- records (etcd_record.c) ----------------------------------------------------------------- */
 

@@ -114,7 +114,8 @@ static int close_socket(void *of, curl_socket_t fd) {
     return close(fd);
 }
 
-void etcd_hang_up(store *self, bool forked) {
+void etcd_hang_up(void *of, bool forked) {
+    store *self = of;
     for (int i = 0; forked && i < self->socket_count; i++) {
         close(self->sockets[i]); /* sends nothing (TLS would) and frees nothing */
     }
@@ -449,13 +450,17 @@ static int greet(store *self, firn_error *error) {
     json_array_foreach(members, i, member) {
         voters += !json_is_true(json_object_get(member, "isLearner"));
     }
-    self->caution = code != FIRN_OK ? hidden_members : voters < 2 ? one_member : NULL;
+    snprintf(self->link.caution, sizeof self->link.caution, "%s",
+             code != FIRN_OK ? hidden_members
+             : voters < 2    ? one_member
+                             : "");
     self->greeted = true;
     json_decref(answer);
     return FIRN_OK;
 }
 
-int etcd_ready(store *self, firn_error *error) {
+int etcd_ready(void *of, firn_error *error) {
+    store *self = of;
     if (module_link_begin(&self->link)) {
         etcd_hang_up(self, true);
         self->greeted = false;
@@ -469,8 +474,4 @@ int etcd_ready(store *self, firn_error *error) {
         return module_no_memory(error);
     }
     return greet(self, error);
-}
-
-void etcd_begin_curl(void) {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
 }

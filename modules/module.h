@@ -40,9 +40,16 @@ int module_recode(firn_error *error, int code, int from, int to);
 
 /* ---- numbers (module_url.c) ------------------------------------------------------------------ */
 
+static inline int64_t module_later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* A decimal number in 0..2^63-1 or 0..2^64-1, without sign, blank or leading zero. */
 bool module_int64(int64_t *out, const char *text, size_t length);
 bool module_uint64(uint64_t *out, const char *text, size_t length);
+#define MODULE_NUMBER_SIZE 24
+/* Writes a number, and returns `out`. */
+const char *module_digits(char out[MODULE_NUMBER_SIZE], int64_t value);
 
 /* ---- URLs (module_url.c) --------------------------------------------------------------------- */
 
@@ -235,8 +242,30 @@ FIRN_API extern int firn_store_module_relabel(void *self, const firn_relabel *ch
 
 /* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
+/* What a shared store does with its engine. Each handle begins with a module_link. */
+typedef struct module_engine {
+    size_t size;            /* of a handle */
+    const char *parameters; /* that the URL may have, for messages */
+    /* Reads the URL's parameters, after module_link_read. */
+    int (*set_up)(void *self, firn_error *error);
+    /* Starts a verb on a working connection. NULL: opening does not connect. */
+    int (*ready)(void *self, firn_error *error);
+    /* For module_ready: is there a connection that the server has not closed? */
+    bool (*is_open)(void *self);
+    /* For module_ready: connects to one host (0 if the URL has none) before the deadline and checks
+     * the server. hang_up follows a failure. */
+    int (*dial)(void *self, size_t host, int64_t deadline_ms, firn_error *error);
+    /* Closes the connection, if there is one. `forked`: it is the parent's. Then it closes the
+     * descriptor, sends nothing, and frees nothing of the engine's library. */
+    void (*hang_up)(void *self, bool forked);
+    void (*clean)(void *self); /* frees the rest; NULL: nothing */
+} module_engine;
+
 /* Part of every handle of a shared store. The zero value can be freed. */
 typedef struct module_link {
+    const module_engine *engine;
+    int socket;        /* of the connection; -1: none */
+    char caution[200]; /* why the server may lose what it acknowledged; "": no reason */
     module_url url;
     firn_store_options options;
     bool unsafe;                    /* an option, or unsafe=1 */
@@ -256,31 +285,37 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
                      firn_error *error);
 void module_link_free(module_link *link);
 
-/* Starts a verb. True: this is a forked child, and the connection is its parent's. Then close the
- * descriptor, send nothing, and free nothing of the engine's library. */
+/* Methods of a store. module_open connects, if the engine has a `ready`. */
+int module_open(void **self, const module_engine *engine, const char *url,
+                const firn_store_options *options, firn_error *error);
+void module_close(void *self);
+const char *module_caution(void *self);
+/* A `ready`: replaces a connection that the server closed while it was idle, as nothing was sent on
+ * it. */
+int module_ready(void *self, firn_error *error);
+
+/* Starts a verb. True: this is a forked child, and the connection is its parent's. */
 bool module_link_begin(module_link *link);
-/* The same check when the handle is closed. */
-bool module_link_end(module_link *link);
 /* A verb starts no request after wait_ms of the options, or after connect_ms + timeout_ms if that
  * is longer. Opening and the next verb share that time, but the verb has at least timeout_ms. */
 void module_link_deadline(module_link *link);
 /* FIRN_ESTORE after that time. */
 int module_in_time(const module_link *link, firn_error *error);
 
-/* Connects to one host (0 if the URL has none) before the deadline and checks the server. Cleans
- * up on failure. */
-typedef int module_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
-
-/* Tries the host reached last, then the others in order, each with its share of connect_ms. Fails
- * at once while a retry is too early. */
-int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error);
 /* FIRN_ESTORE, with the last error, while a retry is too early. */
 int module_link_waits(const module_link *link, firn_error *error);
+/* Whether the server may be used although it has `risk` ("": none), with which a crash may lose what
+ * it acknowledged. Sets the caution. FIRN_ESTORE without unsafe=1. */
+int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
 /* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
                                      const char **why);
+/* The same; NULL: the error, of FIRN_ESTORE, says why. A library that looks names up itself does so
+ * without a time limit, so it gets addresses, or at least no name that is not found in time. */
+struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                  firn_error *error);
 
 /* The failpoints of a write. */
 typedef struct module_points {

@@ -50,10 +50,6 @@ void module_forget_last(module_memory *memory) {
     memory->high = 0;
 }
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static bool went_back(const module_kept *kept, const module_memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && module_remembers_ns(memory, request->ns)) ||
@@ -81,10 +77,10 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
         return module_refuse_back(error, where, request->ns);
     }
     if (doubted && request->guard > 0) {
-        out->floor = later(kept->floor, request->guard);
+        out->floor = module_later(kept->floor, request->guard);
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
-    out->first = later(later(kept->mark.high, request->earliest), out->floor);
+    out->first = module_later(module_later(kept->mark.high, request->earliest), out->floor);
     if (out->first <= request->latest) {
         return FIRN_OK;
     }
@@ -111,6 +107,6 @@ int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_re
             change->ns, where, kept->known ? "layout '" : "no record",
             kept->known ? kept->layout : "", kept->known ? "'" : "");
     }
-    *floor = later(kept->floor, change->floor);
+    *floor = module_later(kept->floor, change->floor);
     return FIRN_OK;
 }

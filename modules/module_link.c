@@ -3,6 +3,7 @@
 #include "module.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,15 +50,58 @@ void module_link_free(module_link *link) {
     memset(link, 0, sizeof *link);
 }
 
-/* ---- verbs ----------------------------------------------------------------------------------- */
-
-bool module_link_end(module_link *link) {
-    if (!module_forked(&link->process)) {
-        return false;
+/* Is this a forked child? The lookups' threads are the parent's then. */
+static bool is_child(module_link *link) {
+    const bool forked = module_forked(&link->process);
+    if (forked) {
+        memset(link->lookups, 0, sizeof link->lookups);
     }
-    memset(link->lookups, 0, sizeof link->lookups); /* their threads are the parent's */
-    return true;
+    return forked;
 }
+
+void module_close(void *self) {
+    module_link *link = self;
+    const module_engine *engine = link->engine;
+    engine->hang_up(self, is_child(link));
+    if (engine->clean != NULL) {
+        engine->clean(self);
+    }
+    module_link_free(link);
+    free(self);
+}
+
+int module_open(void **self, const module_engine *engine, const char *url,
+                const firn_store_options *options, firn_error *error) {
+    module_link *link = calloc(1, engine->size);
+    if (link == NULL) {
+        return module_no_memory(error);
+    }
+    link->engine = engine;
+    link->socket = -1;
+    int code = module_link_read(link, url, options, error);
+    if (code == FIRN_OK) {
+        code = engine->set_up(link, error);
+    }
+    if (code == FIRN_OK) {
+        code = module_params_done(&link->url, engine->parameters, error);
+    }
+    if (code == FIRN_OK && engine->ready != NULL) {
+        code = engine->ready(link, error);
+    }
+    if (code != FIRN_OK) {
+        module_close(link);
+        return code;
+    }
+    *self = link;
+    return FIRN_OK;
+}
+
+const char *module_caution(void *self) {
+    const module_link *link = self;
+    return link->caution[0] != '\0' ? link->caution : NULL;
+}
+
+/* ---- verbs ----------------------------------------------------------------------------------- */
 
 void module_link_deadline(module_link *link) {
     const int64_t now_ms = module_now_ms(), least_ms = link->connect_ms + link->timeout_ms;
@@ -71,7 +115,7 @@ void module_link_deadline(module_link *link) {
 
 bool module_link_begin(module_link *link) {
     module_link_deadline(link);
-    if (!module_link_end(link)) {
+    if (!is_child(link)) {
         return false;
     }
     module_forget_last(&link->memory); /* the parent can give it back */
@@ -105,6 +149,21 @@ int module_show(const module_link *link, firn_visit *visit, void *context,
     return module_process() == link->process ? code : module_point(link, NULL, error);
 }
 
+int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error) {
+    link->caution[0] = '\0';
+    if (risk[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(link->caution, sizeof link->caution,
+             "the server has %.80s: a crash may lose what it acknowledged, and IDs may repeat",
+             risk);
+    return link->unsafe ? FIRN_OK
+                        : module_fail(error, FIRN_ESTORE,
+                                      "store %.40s has %.70s, so a crash may lose what it "
+                                      "acknowledged: %s, or accept the risk with unsafe=1",
+                                      link->url.shown, risk, cure);
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
@@ -114,16 +173,32 @@ struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, i
                           deadline_ms, why);
 }
 
-static int connect_any(module_link *link, module_dial *dial, void *self, firn_error *error) {
+struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                  firn_error *error) {
+    const char *why = NULL;
+    struct addrinfo *found = module_link_resolve(link, host, port, deadline_ms, &why);
+    if (found == NULL) {
+        module_fail(error, FIRN_ESTORE,
+                    "host %.60s of store %.60s is not found (%.40s): correct the name in the URL",
+                    link->url.hosts[host].name, link->url.shown, why);
+    }
+    return found;
+}
+
+/* Tries the host reached last, then the others in order, each with its share of connect_ms. */
+static int connect_any(module_link *link, firn_error *error) {
     size_t hosts = link->url.host_count > 0 ? link->url.host_count : 1;
     int64_t end_ms = module_now_ms() + link->connect_ms;
     int code = FIRN_ESTORE;
     for (size_t i = 0; i < hosts && code != FIRN_OK; i++) {
         size_t host = (link->host + i) % hosts;
         int64_t now_ms = module_now_ms();
-        code = dial(self, host, now_ms + (end_ms - now_ms) / (int64_t)(hosts - i), error);
+        code = link->engine->dial(link, host, now_ms + (end_ms - now_ms) / (int64_t)(hosts - i),
+                                  error);
         if (code == FIRN_OK) {
             link->host = host;
+        } else {
+            link->engine->hang_up(link, false);
         }
     }
     return code;
@@ -141,13 +216,21 @@ int module_link_failed(module_link *link, int code, firn_error *error) {
     return code;
 }
 
-int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error) {
+int module_ready(void *self, firn_error *error) {
+    module_link *link = self;
     firn_error own = {0};
+    if (module_link_begin(link)) {
+        link->engine->hang_up(self, true);
+    }
+    if (link->engine->is_open(self)) {
+        return FIRN_OK;
+    }
+    link->engine->hang_up(self, false);
     int code = module_link_waits(link, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = connect_any(link, dial, self, &own);
+    code = connect_any(link, &own);
     if (code == FIRN_OK) {
         module_retry_worked(&link->retry);
         return FIRN_OK;

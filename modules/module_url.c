@@ -32,6 +32,11 @@ bool module_int64(int64_t *out, const char *text, size_t length) {
     return true;
 }
 
+const char *module_digits(char out[MODULE_NUMBER_SIZE], int64_t value) {
+    snprintf(out, MODULE_NUMBER_SIZE, "%" PRId64, value);
+    return out;
+}
+
 static int hex(char c) {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10

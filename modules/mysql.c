@@ -16,71 +16,51 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
  * is past the floor. */
 #define SEAL_SIZE (MARIA_IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
-/* ---- open and close -------------------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------------------ */
 
-static int read_params(store *s, firn_error *error) {
+static int set_up(void *self, firn_error *error) {
+    store *s = self;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
     if (code == FIRN_OK) {
         code = module_param_tls(&s->tls, &s->link.url, error);
     }
-    s->authority = module_param(&s->link.url, "ca");
     s->defaults = module_param(&s->link.url, "defaults-file");
     s->path = module_param(&s->link.url, "socket");
-    module_param(&s->link.url, "cert");
-    module_param(&s->link.url, "key");
-    module_param(&s->link.url, "crl");
+    for (size_t i = 0; i < MARIA_TLS_FILES; i++) {
+        s->tls_files[i] = module_param(&s->link.url, maria_tls_files[i]);
+    }
     if (code == FIRN_OK) {
         code = maria_foreign_read_params(s, error);
     }
-    if (code == FIRN_OK && s->link.url.path == NULL && s->defaults == NULL) {
-        code = module_fail(error, FIRN_EUSAGE,
-                           "the store's URL names no database: write mysql://HOST/DATABASE");
-    }
-    return code != FIRN_OK ? code
-                           : module_params_done(&s->link.url,
-                                                "table leaf tickets stub worker_node "
-                                                "connect_timeout_ms timeout_ms tls ca cert key crl "
-                                                "socket defaults-file unsafe",
-                                                error);
+    return code != FIRN_OK || s->link.url.path != NULL || s->defaults != NULL
+               ? code
+               : module_fail(error, FIRN_EUSAGE,
+                             "the store's URL names no database: write mysql://HOST/DATABASE");
 }
 
-static void store_close(void *self) {
-    store *s = self;
-    maria_hang_up(s, module_link_end(&s->link));
-    module_link_free(&s->link);
-    free(s);
-}
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters = "table leaf tickets stub worker_node connect_timeout_ms timeout_ms tls ca cert "
+                  "key crl socket defaults-file unsafe",
+    .set_up = set_up,
+    .ready = module_ready,
+    .is_open = maria_is_open,
+    .dial = maria_dial,
+    .hang_up = maria_hang_up,
+};
 
 static int store_open(void **self, const char *url, const firn_store_options *options,
                       firn_error *error) {
-    store *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        return module_no_memory(error);
-    }
-    int code = module_link_read(&s->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = read_params(s, error);
-    }
-    if (code == FIRN_OK) {
-        code = maria_ready(s, error);
-    }
-    if (code != FIRN_OK) {
-        store_close(s);
-        return code;
-    }
-    *self = s;
-    return FIRN_OK;
+    return module_open(self, &engine, url, options, error);
 }
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
 int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, firn_error *error) {
-    statement what;
     reply found;
     MYSQL_ROW row;
     memset(at, 0, sizeof *at);
-    maria_compose(s, &what, read_sql, key, ns);
-    int code = maria_read(s, &what, &found, error);
+    int code = maria_read(s, &found, error, read_sql, key, ns);
     if (code == FIRN_OK && (row = maria_next_row(&found, 5)) != NULL && row[0] != NULL &&
         row[1] != NULL) {
         at->known = true;
@@ -97,18 +77,16 @@ int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, fir
 
 /* Creates the record of a namespace without one, unless it may have been lost or new names are closed. */
 static int first_use(store *s, const firn_request *request, firn_error *error) {
-    statement what;
-    uint64_t affected = 0;
+    reply done = {NULL, 0, 0, false};
     maria_look at = {.known = true}, all = {.known = false};
-    maria_compose(s, &what, born_sql, s->identity);
-    int code = maria_run(s, &what, NULL, error);
+    int code = maria_run(s, error, born_sql, s->identity);
     if (code == FIRN_OK) {
-        maria_compose(s, &what, first_use_sql, request->ns, request->layout, s->identity,
-                      request->guard, s->identity, request->guard,
-                      (int64_t)module_is_closed(request->layout));
-        code = maria_run(s, &what, &affected, error);
+        code = maria_read(s, &done, error, first_use_sql, request->ns, request->layout, s->identity,
+                          request->guard, s->identity, request->guard,
+                          (int64_t)module_is_closed(request->layout));
+        maria_reply_free(&done);
     }
-    if (code == FIRN_OK && affected == 0) {
+    if (code == FIRN_OK && done.affected == 0) {
         code = maria_look_at(s, &at, request->ns, request->key, error);
     }
     if (code == FIRN_OK && !at.known) {
@@ -122,13 +100,6 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
         code = code == FIRN_EBUSY ? FIRN_OK : code; /* with a guard: it was just opened again */
     }
     return code;
-}
-
-/* Ends the doubt about a namespace with the request's guard. */
-static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
-    statement what;
-    maria_compose(s, &what, adopt_sql, s->identity, request->guard, request->ns, stored);
-    return maria_run(s, &what, NULL, error);
 }
 
 /* A caller that meets its own grant uses the slots, so the mark must be as durable as an
@@ -175,7 +146,9 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
         return maria_went_back(s, error);
     }
     if (verdict.renew) {
-        return at.known ? adopt(s, request, at.identity, error) : first_use(s, request, error);
+        return at.known ? maria_run(s, error, adopt_sql, s->identity, request->guard, request->ns,
+                                    at.identity) /* the guard ends the doubt */
+                        : first_use(s, request, error);
     }
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
         firn_error own = {0}; /* `error` names the other process */
@@ -241,7 +214,7 @@ static int store_reserve(void *self, const firn_request *request, int64_t *first
     if (maria_is_foreign(s, request->ns)) {
         return maria_foreign_reserve(s, request, first, held, error);
     }
-    int code = maria_ready(s, error);
+    int code = module_ready(s, error);
     return code == FIRN_OK ? reserve_own(s, request, first, held, error) : code;
 }
 
@@ -257,7 +230,7 @@ static int store_give_back(void *self, const char *ns, const char *key, const fi
                            "table %.48s keeps no grants: the rest of the block is lost",
                            s->foreign);
     }
-    int code = maria_ready(s, error);
+    int code = module_ready(s, error);
     if (code == FIRN_OK) {
         module_forget_last(&s->link.memory);
         maria_compose(s, &what, give_back_sql, high, ns, key, mine->high, mine->grant, high);
@@ -315,11 +288,12 @@ static int store_list(void *self, const char *ns, firn_visit *visit, void *conte
     char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "";
     statement what;
     uint64_t shown = PAGE_ROWS;
-    int code = maria_ready(s, error);
+    int code = module_ready(s, error);
     while (code == FIRN_OK && shown == PAGE_ROWS && compose_page(s, &what, ns, last_ns, last_key)) {
         reply page;
         module_link_deadline(&s->link); /* the visitor may be slow */
-        code = maria_read(s, &what, &page, error);
+        code = maria_ask(s, &what, NULL, &page, error);
+        code = module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
         if (code == FIRN_OK) {
             shown = page.rows != NULL ? mysql_num_rows(page.rows) : 0;
             code = show_page(s, &page, visit, context, last_ns, last_key, error);
@@ -331,12 +305,11 @@ static int store_list(void *self, const char *ns, firn_visit *visit, void *conte
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     store *s = self;
-    statement what;
     reply told = {NULL, 0, 0, false};
-    int code = maria_ready(s, error);
+    int code = module_ready(s, error);
     if (code == FIRN_OK) {
-        maria_compose(s, &what, "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))");
-        code = maria_read(s, &what, &told, error);
+        code = maria_read(s, &told, error,
+                          "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))");
     }
     if (code == FIRN_OK) {
         MYSQL_ROW row = maria_next_row(&told, 1);
@@ -345,11 +318,6 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     }
     maria_reply_free(&told);
     return code;
-}
-
-static const char *store_caution(void *self) {
-    const store *s = self;
-    return s->caution[0] != '\0' ? s->caution : NULL;
 }
 
 FIRN_API extern const firn_store_ops firn_store_module;
@@ -362,6 +330,6 @@ const firn_store_ops firn_store_module = {
     .give_back = store_give_back,
     .list = store_list,
     .now = store_now,
-    .caution = store_caution,
-    .close = store_close,
+    .caution = module_caution,
+    .close = module_close,
 };

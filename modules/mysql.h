@@ -13,23 +13,26 @@
 #define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
 #define MARIA_ROUNDS         8    /* tries of a reservation that another process interferes with */
 
+/* Parameters that name files for TLS. */
+#define MARIA_TLS_FILES 4
+static const char *const maria_tls_files[MARIA_TLS_FILES] = {"ca", "cert", "key", "crl"};
+
 /* Which tables hold the integers of a namespace. */
 enum maria_shape { OWN, LEAF, TICKETS, WORKER_NODE };
 
 typedef struct store {
     module_link link;
-    const char *table, *tls, *authority; /* table=, tls=, ca= */
+    const char *table, *tls;                /* table=, tls= */
+    const char *tls_files[MARIA_TLS_FILES]; /* by maria_tls_files, or NULL */
     enum maria_shape shape;
     const char *foreign;  /* the other program's table, or "" */
     const char *stub;     /* of a ticket server */
     const char *defaults; /* defaults-file=, or NULL */
     const char *path;     /* socket=, or NULL */
     MYSQL *db;            /* or NULL */
-    int socket;           /* its descriptor */
     bool late;            /* the deadline passed and the connection was cut */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
-    char caution[200]; /* "": none */
 } store;
 
 typedef struct statement {
@@ -63,23 +66,23 @@ void maria_compose(const store *s, statement *out, const char *pattern, ...);
  * have been carried out; after other failures it was not. */
 int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
               firn_error *error);
-/* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
-int maria_read(store *s, const statement *what, reply *out, firn_error *error);
-/* A statement whose reply does not matter; *affected (may be NULL) is the number of changed rows. */
-int maria_run(store *s, const statement *what, uint64_t *affected, firn_error *error);
+/* Composes and asks a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
+int maria_read(store *s, reply *out, firn_error *error, const char *pattern, ...);
+/* The same if the reply does not matter, only whether it was carried out. */
+int maria_run(store *s, firn_error *error, const char *pattern, ...);
 /* The next row; NULL: none, or with another number of columns. */
 MYSQL_ROW maria_next_row(const reply *r, unsigned columns);
 int64_t maria_number(const char *text);
 void maria_reply_free(reply *r);
 /* Continues with what libmariadb waits for; cuts the connection at the deadline. */
 int maria_resume(store *s, int wanted, int64_t deadline_ms);
-/* Closes the connection. `forked`: it is the parent's. */
-void maria_hang_up(store *s, bool forked);
+/* Closes the connection, if there is one. `forked`: it is the parent's. */
+void maria_hang_up(void *self, bool forked);
 
 /* ---- the session (mysql_session.c) ----------------------------------------------------------- */
 
-/* Starts a verb on a working connection. */
-int maria_ready(store *s, firn_error *error);
+bool maria_is_open(void *self);
+int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 /* Notices a table of marks that was emptied or reloaded. */
 int maria_check_table(store *s, firn_error *error);
 /* Records for every namespace that the server lost reservations. */

@@ -73,8 +73,8 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
         if (code != FIRN_OK || done.affected == 1) {
             return code == FIRN_OK ? maria_granted(s, request, done.insert_id, first, error) : code;
         }
-        maria_compose(s, &what, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
-        code = maria_read(s, &what, &done, error);
+        code =
+            maria_read(s, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
         MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&done, 1) : NULL;
         *held = (firn_mark){row != NULL ? maria_number(row[0]) : -1, 0};
         maria_reply_free(&done);
@@ -172,7 +172,7 @@ int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first,
                           firn_error *error) {
     int code = check_foreign(s, request, error);
     if (code == FIRN_OK) {
-        code = maria_ready(s, error);
+        code = module_ready(s, error);
     }
     if (code != FIRN_OK) {
         return code;

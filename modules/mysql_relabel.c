@@ -32,13 +32,12 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         return module_fail(error, FIRN_EUSAGE,
                            "table %.48s is another program's and has no layouts", s->foreign);
     }
-    int code = maria_ready(s, error);
+    int code = module_ready(s, error);
     if (code == FIRN_OK) {
         code = maria_check_table(s, error);
     }
     if (code == FIRN_OK) {
-        maria_compose(s, &what, born_sql, s->identity);
-        code = maria_run(s, &what, NULL, error);
+        code = maria_run(s, error, born_sql, s->identity);
     }
     for (int i = 0; code == FIRN_OK && i < MARIA_ROUNDS; i++) {
         maria_look now;

@@ -14,9 +14,8 @@
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 static void set_tls(const store *s, MYSQL *db) {
-    static const char *const files[] = {"cert", "key", "crl"};
-    static const enum mysql_option options[] = {MYSQL_OPT_SSL_CERT, MYSQL_OPT_SSL_KEY,
-                                                MYSQL_OPT_SSL_CRL};
+    static const enum mysql_option options[] = {MYSQL_OPT_SSL_CA, MYSQL_OPT_SSL_CERT,
+                                                MYSQL_OPT_SSL_KEY, MYSQL_OPT_SSL_CRL};
     my_bool yes = 1;
     if (s->tls == NULL || strcmp(s->tls, "off") != 0) {
         mysql_options(db, MYSQL_OPT_SSL_ENFORCE, &yes); /* as far as the server can */
@@ -24,14 +23,9 @@ static void set_tls(const store *s, MYSQL *db) {
     if (s->tls != NULL && strcmp(s->tls, "verify") == 0) {
         mysql_options(db, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
     }
-    if (s->authority != NULL) {
-        mysql_options(db, MYSQL_OPT_SSL_CA, s->authority);
-    }
-    for (size_t i = 0; i < 3; i++) {
-        module_url *url = (module_url *)(uintptr_t)&s->link.url;
-        const char *file = module_param(url, files[i]);
-        if (file != NULL) {
-            mysql_options(db, options[i], file);
+    for (size_t i = 0; i < MARIA_TLS_FILES; i++) {
+        if (s->tls_files[i] != NULL) {
+            mysql_options(db, options[i], s->tls_files[i]);
         }
     }
 }
@@ -43,12 +37,31 @@ static const char *password_of(const store *s) {
                                         : NULL;
 }
 
+/* libmariadb verifies the name, so it gets the name, and finds it again. It takes localhost for a
+ * socket's file. */
+static int find_name(store *s, const module_host *to, size_t host, int64_t deadline_ms,
+                     firn_error *error) {
+    if (to == NULL || strcmp(to->name, "localhost") == 0) {
+        return FIRN_OK;
+    }
+    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error);
+    if (found == NULL) {
+        return FIRN_ESTORE;
+    }
+    freeaddrinfo(found);
+    return FIRN_OK;
+}
+
 static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
     const module_url *url = &s->link.url;
     const module_host *to = host < url->host_count ? &url->hosts[host] : NULL;
     unsigned seconds = (unsigned)(s->link.connect_ms / 1000 + 1); /* our own limit is shorter */
     MYSQL *connected = NULL;
     my_bool no = 0;
+    int code = find_name(s, to, host, deadline_ms, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     s->late = false;
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
@@ -71,7 +84,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
         return module_unreachable(error, where(s),
                                   s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
     }
-    s->socket = (int)mysql_get_socket(s->db);
+    s->link.socket = (int)mysql_get_socket(s->db);
     /* whatever the file says: a session that the library replaces is not checked, and may be
      * another server's */
     mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
@@ -113,16 +126,14 @@ typedef struct variables {
 } variables;
 
 static int read_variables(store *s, variables *out, firn_error *error) {
-    statement what;
     reply found;
     MYSQL_ROW row;
     memset(out, 0, sizeof *out);
-    maria_compose(
-        s, &what,
+    int code = maria_read(
+        s, &found, error,
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
         "'log_bin','sync_binlog','innodb_flush_method','read_only','server_uuid','server_id',"
         "'wsrep_on','group_replication_group_name')");
-    int code = maria_read(s, &what, &found, error);
     while (code == FIRN_OK && (row = maria_next_row(&found, 2)) != NULL) {
         for (size_t i = 0; i < VARIABLES; i++) {
             if (row[0] != NULL && strcasecmp(row[0], variable_names[i]) == 0) {
@@ -138,9 +149,7 @@ static int read_variables(store *s, variables *out, firn_error *error) {
  * server that may lack some: the identity of a Galera cluster, a replication group, a MySQL server,
  * or, for MariaDB, its server ID. */
 static int identify(store *s, const variables *are, firn_error *error) {
-    statement what;
-    reply found = {NULL, 0, 0, false};
-    int code = FIRN_OK;
+    reply found;
     snprintf(s->identity, sizeof s->identity, "%.8s/%.64s",
              are->value[GROUP][0] != '\0'         ? "group"
              : are->value[SERVER_UUID][0] != '\0' ? "server"
@@ -151,8 +160,7 @@ static int identify(store *s, const variables *are, firn_error *error) {
     if (strcmp(are->value[GALERA], "ON") != 0) {
         return FIRN_OK;
     }
-    maria_compose(s, &what, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'");
-    code = maria_read(s, &what, &found, error);
+    int code = maria_read(s, &found, error, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'");
     if (code == FIRN_OK) {
         MYSQL_ROW row = maria_next_row(&found, 2);
         const char *cluster = row != NULL && row[1] != NULL ? row[1] : "";
@@ -166,14 +174,11 @@ static int identify(store *s, const variables *are, firn_error *error) {
     }
     maria_reply_free(&found);
     /* reads wait until this node has what the others committed */
-    if (code == FIRN_OK) {
-        maria_compose(s, &what, "SET SESSION wsrep_sync_wait = 1");
-        code = maria_run(s, &what, NULL, error);
-    }
-    return code;
+    return code == FIRN_OK ? maria_run(s, error, "SET SESSION wsrep_sync_wait = 1") : code;
 }
 
 static int judge(store *s, const variables *are, firn_error *error) {
+    const char *cure = "set it to 1";
     char risk[80] = "";
     if (strcmp(are->value[READ_ONLY], "ON") == 0) {
         return module_fail(error, FIRN_ESTORE,
@@ -185,21 +190,12 @@ static int judge(store *s, const variables *are, firn_error *error) {
     } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
         /* after a crash the server rolls back what is missing in the binary log */
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
-    } else if (strcasecmp(are->value[METHOD], "nosync") == 0) {
-        snprintf(risk, sizeof risk, "innodb_flush_method=nosync");
+    } else if (strcasecmp(are->value[METHOD], "nosync") == 0 ||
+               strcasecmp(are->value[METHOD], "littlesync") == 0) {
+        cure = "set it to fsync";
+        snprintf(risk, sizeof risk, "innodb_flush_method=%.16s", are->value[METHOD]);
     }
-    s->caution[0] = '\0';
-    if (risk[0] == '\0') {
-        return FIRN_OK;
-    }
-    snprintf(s->caution, sizeof s->caution,
-             "the server has %s: a crash may lose what it acknowledged, and IDs may repeat", risk);
-    return s->link.unsafe
-               ? FIRN_OK
-               : module_fail(error, FIRN_ESTORE,
-                             "store %.60s has %s, so a crash may lose what it "
-                             "acknowledged: set it to 1, or accept the risk with unsafe=1",
-                             where(s), risk);
+    return module_risk(&s->link, risk, cure, error);
 }
 
 /* How many of the tables are there, and one that is not InnoDB's. */
@@ -210,7 +206,6 @@ static int count_tables(store *s, int *found, char other[80], firn_error *error)
         [TICKETS] = "('!')",
         [WORKER_NODE] = "('@_namespace', '@_mark', '!')",
     };
-    statement what;
     char pattern[200];
     reply there;
     MYSQL_ROW row;
@@ -218,8 +213,7 @@ static int count_tables(store *s, int *found, char other[80], firn_error *error)
              "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES"
              " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN %s",
              wanted[s->shape]);
-    maria_compose(s, &what, pattern);
-    int code = maria_read(s, &what, &there, error);
+    int code = maria_read(s, &there, error, pattern);
     *found = 0;
     other[0] = '\0';
     while (code == FIRN_OK && (row = maria_next_row(&there, 2)) != NULL && row[0] != NULL) {
@@ -233,11 +227,9 @@ static int count_tables(store *s, int *found, char other[80], firn_error *error)
 }
 
 static int create(store *s, firn_error *error) {
-    statement what;
     int code = FIRN_OK;
     for (size_t i = 0; i < CREATES && code == FIRN_OK; i++) {
-        maria_compose(s, &what, create_tables[i]);
-        code = maria_run(s, &what, NULL, error);
+        code = maria_run(s, error, create_tables[i]);
     }
     if (code != FIRN_OK && s->db != NULL && mysql_errno(s->db) == MARIA_MAY_NOT) {
         code = module_fail(error, FIRN_ESTORE,
@@ -270,16 +262,7 @@ static int find_tables(store *s, firn_error *error) {
                            where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
     }
     if (code == FIRN_OK && other[0] != '\0') {
-        snprintf(s->caution, sizeof s->caution,
-                 "the server has %s: a crash may lose what it acknowledged, and IDs may repeat",
-                 other);
-        code = s->link.unsafe
-                   ? FIRN_OK
-                   : module_fail(error, FIRN_ESTORE,
-                                 "store %.60s has %s, so a crash may lose marks: run "
-                                 "ALTER TABLE ... ENGINE=InnoDB, or accept the risk with "
-                                 "unsafe=1",
-                                 where(s), other);
+        code = module_risk(&s->link, other, "run ALTER TABLE ... ENGINE=InnoDB", error);
     }
     s->made = s->made || code == FIRN_OK;
     return code;
@@ -287,18 +270,15 @@ static int find_tables(store *s, firn_error *error) {
 
 /* Sets what the statements need, independent of the server's defaults. */
 static int settle_session(store *s, firn_error *error) {
-    statement what;
     int64_t wait_s = s->link.timeout_ms / 2000;
-    maria_compose(s, &what,
+    int code =
+        maria_run(s, error,
                   "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
                   " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
                   wait_s > 0 ? wait_s : INT64_C(1));
-    int code = maria_run(s, &what, NULL, error);
-    if (code == FIRN_OK) {
-        maria_compose(s, &what, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-        code = maria_run(s, &what, NULL, error);
-    }
-    return code;
+    return code == FIRN_OK
+               ? maria_run(s, error, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+               : code;
 }
 
 static int greet(store *s, firn_error *error) {
@@ -317,9 +297,7 @@ static int greet(store *s, firn_error *error) {
 }
 
 int maria_went_back(store *s, firn_error *error) {
-    statement what;
-    maria_compose(s, &what, doubt_sql, MODULE_GONE_BACK);
-    int code = maria_run(s, &what, NULL, error);
+    int code = maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
     if (code == FIRN_OK) {
         s->link.memory = (module_memory){0};
     }
@@ -327,10 +305,10 @@ int maria_went_back(store *s, firn_error *error) {
 }
 
 /* The first cell of the answer; "" if the answer is empty. */
-static int ask_text(store *s, const statement *what, char *out, size_t size, firn_error *error) {
+static int ask_text(store *s, const char *pattern, char *out, size_t size, firn_error *error) {
     reply found;
     MYSQL_ROW row;
-    int code = maria_read(s, what, &found, error);
+    int code = maria_read(s, &found, error, pattern);
     out[0] = '\0';
     if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
         snprintf(out, size, "%s", row[0]);
@@ -341,12 +319,10 @@ static int ask_text(store *s, const statement *what, char *out, size_t size, fir
 
 /* The table's number; "": the server does not show it. */
 static int read_number(store *s, char number[24], firn_error *error) {
-    statement what;
     int code = FIRN_ESTORE;
     number[0] = '\0';
     for (size_t i = 0; i < 2 && code != FIRN_OK; i++) {
-        maria_compose(s, &what, number_sql[i]);
-        code = ask_text(s, &what, number, 24, error);
+        code = ask_text(s, number_sql[i], number, 24, error);
         unsigned why = code != FIRN_OK && s->db != NULL ? mysql_errno(s->db) : 0;
         if (why != MARIA_NO_SUCH) {
             return why == MARIA_NO_PROCESS ? FIRN_OK : code;
@@ -359,7 +335,6 @@ static int read_number(store *s, char number[24], firn_error *error) {
  * has its own numbers. */
 int maria_check_table(store *s, firn_error *error) {
     char number[24], kept[24];
-    statement what;
     if (s->shape == LEAF || s->shape == TICKETS || strncmp(s->identity, "cluster/", 8) == 0 ||
         strncmp(s->identity, "group/", 6) == 0) {
         return FIRN_OK;
@@ -368,31 +343,25 @@ int maria_check_table(store *s, firn_error *error) {
     if (code != FIRN_OK || number[0] == '\0') {
         return code;
     }
-    maria_compose(s, &what, "SELECT layout FROM `@_namespace` WHERE name = ''");
-    code = ask_text(s, &what, kept, sizeof kept, error);
+    code =
+        ask_text(s, "SELECT layout FROM `@_namespace` WHERE name = ''", kept, sizeof kept, error);
     if (code != FIRN_OK || strcmp(kept, number) == 0) {
         return code;
     }
     code = kept[0] != '\0' ? maria_went_back(s, error) : FIRN_OK;
-    if (code == FIRN_OK) {
-        maria_compose(s, &what, numbered_sql, number);
-        code = maria_run(s, &what, NULL, error);
-    }
-    return code;
+    return code == FIRN_OK ? maria_run(s, error, numbered_sql, number) : code;
 }
 
 /* Does the server still have this handle's last reservation? */
 static int check_last(store *s, firn_error *error) {
-    statement what;
     reply found;
     MYSQL_ROW row;
     bool kept = false;
     if (s->link.memory.high == 0) {
         return FIRN_OK;
     }
-    maria_compose(s, &what, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
-                  s->link.memory.ns, s->link.memory.key);
-    int code = maria_read(s, &what, &found, error);
+    int code = maria_read(s, &found, error, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
+                          s->link.memory.ns, s->link.memory.key);
     if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL) {
         kept = maria_number(row[0]) >= s->link.memory.high;
     }
@@ -400,7 +369,7 @@ static int check_last(store *s, firn_error *error) {
     return code != FIRN_OK || kept ? code : maria_went_back(s, error);
 }
 
-static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
+int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
     store *s = self;
     int code = reach(s, host, deadline_ms, error);
     if (code == FIRN_OK) {
@@ -409,21 +378,11 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
     if (code == FIRN_OK) {
         code = maria_check_table(s, error);
     }
-    if (code == FIRN_OK) {
-        code = check_last(s, error);
-    }
-    if (code != FIRN_OK) {
-        maria_hang_up(s, false);
-    }
-    return code;
+    return code == FIRN_OK ? check_last(s, error) : code;
 }
 
-int maria_ready(store *s, firn_error *error) {
-    if (module_link_begin(&s->link)) {
-        maria_hang_up(s, true);
-    }
-    if (s->db != NULL && module_await(s->socket, POLLIN, 0) != 0) {
-        maria_hang_up(s, false); /* an idle connection becomes readable when it ends */
-    }
-    return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
+/* An idle connection becomes readable when it ends. */
+bool maria_is_open(void *self) {
+    const store *s = self;
+    return s->db != NULL && module_await(s->link.socket, POLLIN, 0) == 0;
 }

@@ -17,12 +17,14 @@
 #define DEADLOCK  1213
 #define LOCKED    1205
 
-void maria_hang_up(store *s, bool forked) {
-    if (s->db != NULL && forked) {
-        close(s->socket); /* sends and frees nothing */
-    } else if (s->db != NULL) {
+void maria_hang_up(void *self, bool forked) {
+    store *s = self;
+    if (forked && s->link.socket >= 0) {
+        close(s->link.socket);
+    } else if (!forked && s->db != NULL) {
         mysql_close(s->db);
     }
+    s->link.socket = -1;
     s->db = NULL;
 }
 
@@ -46,10 +48,8 @@ static void put_bytes(statement *out, const char *text) {
     put(out, "'", 1);
 }
 
-void maria_compose(const store *s, statement *out, const char *pattern, ...) {
+static void compose(const store *s, statement *out, const char *pattern, va_list arguments) {
     char digits[24];
-    va_list arguments;
-    va_start(arguments, pattern);
     out->length = 0;
     for (; *pattern != '\0'; pattern++) {
         const char *name = *pattern == '@' ? s->table : s->foreign;
@@ -73,6 +73,12 @@ void maria_compose(const store *s, statement *out, const char *pattern, ...) {
             put(out, pattern, 1);
         }
     }
+}
+
+void maria_compose(const store *s, statement *out, const char *pattern, ...) {
+    va_list arguments;
+    va_start(arguments, pattern);
+    compose(s, out, pattern, arguments);
     va_end(arguments);
 }
 
@@ -113,25 +119,22 @@ static const struct {
     {1021, "has a full disk", "free space on the server"},
     {1665, "cannot log the statement", "set binlog_format to MIXED or ROW"},
 };
+#define EXPLANATIONS (sizeof explanations / sizeof explanations[0])
 
-static int explain(const store *s, unsigned number, const char *text, firn_error *error) {
-    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
-        if (explanations[i].number == number) {
-            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
-                               explanations[i].what, text, explanations[i].cure);
-        }
+/* The index of an error; EXPLANATIONS: it is not among them. */
+static size_t find(unsigned number) {
+    size_t i = 0;
+    while (i < EXPLANATIONS && explanations[i].number != number) {
+        i++;
     }
-    return module_fail(error, FIRN_ESTORE, "store %.48s failed (%.90s, %u): check the server's log",
-                       where(s), text, number);
+    return i;
 }
 
-static bool is_rolled_back(unsigned number) {
-    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
-        if (explanations[i].number == number) {
-            return true;
-        }
-    }
-    return false;
+/* Of an error that is among them. */
+static int explain(const store *s, unsigned number, firn_error *error) {
+    const size_t i = find(number);
+    return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
+                       explanations[i].what, mysql_error(s->db), explanations[i].cure);
 }
 
 static const char *why_lost(const store *s) {
@@ -186,7 +189,7 @@ static enum outcome converse(store *s, const statement *what, const char *sent_p
     while (wanted != 0) {
         wanted = mysql_read_query_result_cont(&bad, s->db, maria_resume(s, wanted, deadline_ms));
     }
-    return !bad ? ANSWERED : is_rolled_back(mysql_errno(s->db)) ? REFUSED : LOST;
+    return !bad ? ANSWERED : find(mysql_errno(s->db)) < EXPLANATIONS ? REFUSED : LOST;
 }
 
 void maria_reply_free(reply *r) {
@@ -234,7 +237,7 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     if (outcome == REFUSED) {
         *again = number == DEADLOCK || number == LOCKED;
         out->duplicate = number == DUPLICATE;
-        return out->duplicate ? FIRN_OK : explain(s, number, mysql_error(s->db), error);
+        return out->duplicate ? FIRN_OK : explain(s, number, error);
     }
     module_unknown(error, where(s), why_lost(s));
     maria_hang_up(s, false);
@@ -259,18 +262,29 @@ int maria_ask(store *s, const statement *what, const module_points *at, reply *o
     return code;
 }
 
-int maria_read(store *s, const statement *what, reply *out, firn_error *error) {
-    int code = maria_ask(s, what, NULL, out, error);
+static int read_reply(store *s, reply *out, firn_error *error, const char *pattern,
+                      va_list arguments) {
+    statement what;
+    compose(s, &what, pattern, arguments);
+    int code = maria_ask(s, &what, NULL, out, error);
     return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
 }
 
-int maria_run(store *s, const statement *what, uint64_t *affected, firn_error *error) {
+int maria_read(store *s, reply *out, firn_error *error, const char *pattern, ...) {
+    va_list arguments;
+    va_start(arguments, pattern);
+    int code = read_reply(s, out, error, pattern, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int maria_run(store *s, firn_error *error, const char *pattern, ...) {
+    va_list arguments;
     reply done;
-    int code = maria_read(s, what, &done, error);
+    va_start(arguments, pattern);
+    int code = read_reply(s, &done, error, pattern, arguments);
+    va_end(arguments);
     maria_reply_free(&done);
-    if (affected != NULL) {
-        *affected = done.affected;
-    }
     return code;
 }
 

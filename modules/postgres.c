@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has this bound too");
@@ -13,34 +12,9 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 #define ROUNDS    8   /* tries of a reservation that another process interferes with */
 #define PAGE_ROWS 256 /* of a listing */
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static void postgres_close(void *self) {
-    store *s = self;
-    postgres_hang_up(s, module_link_end(&s->link));
-    module_link_free(&s->link);
-    free(s);
-}
-
 static int postgres_open(void **self, const char *url, const firn_store_options *options,
                          firn_error *error) {
-    store *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        return module_no_memory(error);
-    }
-    int code = module_link_read(&s->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = postgres_read_params(s, error);
-    }
-    if (code == FIRN_OK) {
-        code = postgres_ready(s, error);
-    }
-    if (code != FIRN_OK) {
-        postgres_close(s);
-        return code;
-    }
-    *self = s;
-    return FIRN_OK;
+    return module_open(self, &postgres_engine, url, options, error);
 }
 
 /* ---- reserve --------------------------------------------------------------------------------- */
@@ -74,13 +48,13 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 
 /* Creates the record of a namespace without one, unless it may have been lost. */
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
-    char guard[POSTGRES_NUMBER_SIZE];
+    char guard[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
-                            postgres_number(guard, request->guard)};
+                            module_digits(guard, request->guard)};
     module_kept kept = {.known = false};
     module_verdict verdict;
     PGresult *result = NULL;
-    int code = postgres_born(s, error);
+    int code = postgres_run(s, BORN, NULL, error);
     if (code == FIRN_OK) {
         code = postgres_read(s, FIRST_USE, values, &result, error);
     }
@@ -95,20 +69,17 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
 
 /* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
-    char guard[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {request->ns, postgres_number(guard, request->guard), stored};
-    PGresult *result;
-    int code = postgres_read(s, ADOPT, values, &result, error);
-    PQclear(result);
-    return code;
+    char guard[MODULE_NUMBER_SIZE];
+    const char *values[] = {request->ns, module_digits(guard, request->guard), stored};
+    return postgres_run(s, ADOPT, values, error);
 }
 
 /* A caller that meets its own grant uses the slots, so the mark must be as durable as an
  * acknowledged one. *there: it is still the mark. */
 static int settle(store *s, const firn_request *request, bool *there, firn_error *error) {
-    char grant[POSTGRES_NUMBER_SIZE];
+    char grant[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->key,
-                            postgres_number(grant, (int64_t)request->grant)};
+                            module_digits(grant, (int64_t)request->grant)};
     PGresult *result;
     int code = postgres_ask(s, SETTLE, values, NULL, &result, error);
     code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
@@ -195,23 +166,23 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
 static int postgres_reserve(void *self, const firn_request *request, int64_t *first,
                             firn_mark *held, firn_error *error) {
     store *s = self;
-    char numbers[5][POSTGRES_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
+    char numbers[5][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
     bool done = false;
-    int code = postgres_ready(s, error);
+    int code = module_ready(s, error);
     make_readable(note, request->note);
     for (int i = 0; i < ROUNDS && code == FIRN_OK && !done; i++) {
         const int64_t least = module_least(&s->link.memory, request);
         const char *values[] = {request->ns,
                                 request->key,
-                                postgres_number(numbers[0], request->count),
-                                postgres_number(numbers[1], request->earliest),
-                                postgres_number(numbers[2], request->latest),
-                                postgres_number(numbers[3], (int64_t)request->grant),
+                                module_digits(numbers[0], request->count),
+                                module_digits(numbers[1], request->earliest),
+                                module_digits(numbers[2], request->latest),
+                                module_digits(numbers[3], (int64_t)request->grant),
                                 note,
                                 request->layout,
                                 s->backend,
                                 s->marks,
-                                postgres_number(numbers[4], least)};
+                                module_digits(numbers[4], least)};
         const bool renews = i == 0 && least > 0; /* this handle has seen the mark */
         PGresult *answer;
         code = postgres_ask(s, renews ? RENEW : RESERVE, values, &module_reserve_points, &answer,
@@ -229,12 +200,11 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
 static int postgres_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                               int64_t high, firn_error *error) {
     store *s = self;
-    char mark[POSTGRES_NUMBER_SIZE], grant[POSTGRES_NUMBER_SIZE], lower[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {ns, key, postgres_number(mark, mine->high),
-                            postgres_number(grant, (int64_t)mine->grant),
-                            postgres_number(lower, high)};
+    char mark[MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE], lower[MODULE_NUMBER_SIZE];
+    const char *values[] = {ns, key, module_digits(mark, mine->high),
+                            module_digits(grant, (int64_t)mine->grant), module_digits(lower, high)};
     PGresult *result = NULL;
-    int code = postgres_ready(s, error);
+    int code = module_ready(s, error);
     module_forget_last(&s->link.memory);
     if (code == FIRN_OK) {
         code = postgres_ask(s, GIVE_BACK, values, &module_give_back_points, &result, error);
@@ -270,9 +240,9 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
 static int postgres_list(void *self, const char *ns, firn_visit *visit, void *context,
                          firn_error *error) {
     store *s = self;
-    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "", rows[POSTGRES_NUMBER_SIZE];
-    const char *values[] = {ns != NULL ? ns : last_ns, last_key, postgres_number(rows, PAGE_ROWS)};
-    int shown = PAGE_ROWS, code = postgres_ready(s, error);
+    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "", rows[MODULE_NUMBER_SIZE];
+    const char *values[] = {ns != NULL ? ns : last_ns, last_key, module_digits(rows, PAGE_ROWS)};
+    int shown = PAGE_ROWS, code = module_ready(s, error);
     while (code == FIRN_OK && shown == PAGE_ROWS) {
         PGresult *page;
         module_link_deadline(&s->link); /* the visitor may be slow */
@@ -289,7 +259,7 @@ static int postgres_list(void *self, const char *ns, firn_visit *visit, void *co
 static int postgres_now(void *self, firn_time *now, firn_error *error) {
     store *s = self;
     PGresult *result = NULL;
-    int code = postgres_ready(s, error);
+    int code = module_ready(s, error);
     if (code == FIRN_OK) {
         code = postgres_read(s, NOW, NULL, &result, error);
     }
@@ -299,11 +269,6 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
     }
     PQclear(result);
     return code;
-}
-
-static const char *postgres_caution(void *self) {
-    const store *s = self;
-    return s->caution[0] != '\0' ? s->caution : NULL;
 }
 
 FIRN_API extern const firn_store_ops firn_store_module;
@@ -316,6 +281,6 @@ const firn_store_ops firn_store_module = {
     .give_back = postgres_give_back,
     .list = postgres_list,
     .now = postgres_now,
-    .caution = postgres_caution,
-    .close = postgres_close,
+    .caution = module_caution,
+    .close = module_close,
 };

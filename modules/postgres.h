@@ -8,19 +8,15 @@
 
 #include <libpq-fe.h>
 
-#define POSTGRES_NUMBER_SIZE 24
-
 typedef struct store {
     module_link link;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
     PGconn *db;                          /* or NULL */
-    int socket;                          /* its descriptor */
     unsigned prepared;                   /* a bit for each statement that this connection knows */
-    bool unconfirmed; /* the server gave up waiting for a standby, and committed */
-    char backend[POSTGRES_NUMBER_SIZE]; /* the server's process */
-    char marks[POSTGRES_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
-    char system[POSTGRES_NUMBER_SIZE];  /* the system identifier of the server */
-    char caution[160];                  /* "": none */
+    bool unconfirmed;                 /* the server gave up waiting for a standby, and committed */
+    char backend[MODULE_NUMBER_SIZE]; /* the server's process */
+    char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
+    char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
 } store;
 
 /* The store's name in messages. */
@@ -30,12 +26,10 @@ static inline const char *where(const store *s) {
 
 /* ---- the session (postgres_session.c) -------------------------------------------------------- */
 
-/* Starts a verb on a working connection. */
-int postgres_ready(store *s, firn_error *error);
-/* Reads PostgreSQL's own parameters of the URL. */
-int postgres_read_params(store *s, firn_error *error);
-/* Closes the connection. `forked`: it is the parent's. */
-void postgres_hang_up(store *s, bool forked);
+extern const module_engine postgres_engine;
+
+/* Closes the connection, if there is one. `forked`: it is the parent's. */
+void postgres_hang_up(void *self, bool forked);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 
@@ -46,14 +40,13 @@ int postgres_ask(store *s, enum statement statement, const char *const *values,
 /* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
 int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
                   firn_error *error);
+/* The same if its rows do not matter. */
+int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error);
 /* Records for every namespace that the server lost reservations. */
 int postgres_went_back(store *s, firn_error *error);
-/* Records that the new store belongs to this engine. */
-int postgres_born(store *s, firn_error *error);
 int postgres_pooled(const store *s, firn_error *error);
 int postgres_replaced(const store *s, firn_error *error);
 
-const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value);
 /* A cell as text ("" if it is missing), as a number, or as a boolean of the first row. */
 const char *postgres_cell(const PGresult *result, int row, int column);
 int64_t postgres_number_at(const PGresult *result, int row, int column);

@@ -2,18 +2,11 @@
 /* Replaces layouts of the PostgreSQL store's namespaces in a transaction. */
 #include "postgres.h"
 
-static int run(store *s, enum statement statement, const module_points *at, firn_error *error) {
-    PGresult *result;
-    int code = postgres_ask(s, statement, NULL, at, &result, error);
-    PQclear(result);
-    return code;
-}
-
 /* In the transaction. */
 static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_error *error) {
-    char number[POSTGRES_NUMBER_SIZE];
+    char number[MODULE_NUMBER_SIZE];
     const char *values[] = {change->ns, change->to, number};
-    PGresult *now, *done = NULL;
+    PGresult *now;
     int code = postgres_read(s, NAMED, values, &now, error);
     if (code == FIRN_OK) {
         const module_kept kept = {.known = !PQgetisnull(now, 0, 0),
@@ -25,9 +18,8 @@ static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_er
     }
     PQclear(now);
     if (code == FIRN_OK) {
-        postgres_number(number, *floor);
-        code = postgres_read(s, RELABEL, values, &done, error);
-        PQclear(done);
+        module_digits(number, *floor);
+        code = postgres_run(s, RELABEL, values, error);
     }
     return code;
 }
@@ -35,23 +27,19 @@ static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_er
 /* After a failure the connection is closed, which rolls back. */
 int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
                               firn_error *error) {
+    static const enum statement first[] = {BORN, BEGIN, LOCK};
     store *s = self;
-    int code = postgres_ready(s, error);
-    if (code == FIRN_OK) {
-        code = postgres_born(s, error);
-    }
-    if (code == FIRN_OK) {
-        code = run(s, BEGIN, NULL, error);
-    }
-    if (code == FIRN_OK) {
-        code = run(s, LOCK, NULL, error);
+    PGresult *done = NULL;
+    int code = module_ready(s, error);
+    for (size_t i = 0; i < 3 && code == FIRN_OK; i++) {
+        code = postgres_run(s, first[i], NULL, error);
     }
     if (code == FIRN_OK) {
         code = relabel(s, change, floor, error);
     }
-    code = module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
     if (code == FIRN_OK) {
-        code = run(s, COMMIT, &module_relabel_points, error);
+        code = postgres_ask(s, COMMIT, NULL, &module_relabel_points, &done, error);
+        PQclear(done);
     }
     if (code == FIRN_OK) {
         code = module_point(&s->link, module_relabel_points.committed, error);

@@ -13,14 +13,15 @@
 #define OLDEST_SERVER 100000 /* 10.0: the first with pg_walfile_name and pg_control_system */
 #define SENDINGS      5      /* tries of a statement rolled back because of another one */
 #define RESULTS_MOST  16     /* of one question; the longest creates the tables */
+#define ADDRESSES     4      /* of a host that are tried */
 #define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
 
 /* Puts the table's name, the lock timeout and the system identifier into a statement. Empty: the
  * result does not fit. */
 static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
-    char lock_ms[POSTGRES_NUMBER_SIZE];
+    char lock_ms[MODULE_NUMBER_SIZE];
     size_t at = 0;
-    snprintf(lock_ms, sizeof lock_ms, "%" PRId64, s->link.timeout_ms / 2 + 1);
+    module_digits(lock_ms, s->link.timeout_ms / 2 + 1);
     for (; *text != '\0' && at + 64 < STATEMENT_MAX; text++) {
         const char *piece = *text == '@'   ? s->table
                             : *text == '#' ? lock_ms
@@ -35,12 +36,14 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
     out[*text == '\0' ? at : 0] = '\0';
 }
 
-void postgres_hang_up(store *s, bool forked) {
-    if (s->db != NULL && forked) {
-        close(s->socket); /* sends and frees nothing */
-    } else if (s->db != NULL) {
+void postgres_hang_up(void *self, bool forked) {
+    store *s = self;
+    if (forked && s->link.socket >= 0) {
+        close(s->link.socket);
+    } else if (!forked && s->db != NULL) {
         PQfinish(s->db);
     }
+    s->link.socket = -1;
     s->db = NULL;
     s->prepared = 0;
 }
@@ -136,7 +139,8 @@ static void notice(void *self, const PGresult *result) {
 static bool flush(const store *s, int64_t deadline_ms) {
     int more;
     while ((more = PQflush(s->db)) == 1) {
-        if (!module_await(s->socket, POLLIN | POLLOUT, deadline_ms) || PQconsumeInput(s->db) == 0) {
+        if (!module_await(s->link.socket, POLLIN | POLLOUT, deadline_ms) ||
+            PQconsumeInput(s->db) == 0) {
             return false;
         }
     }
@@ -150,7 +154,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
     bool failed = false, ended = false;
     for (int i = 0; i < RESULTS_MOST; i++) {
         while (PQisBusy(s->db)) {
-            if (!module_await(s->socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
+            if (!module_await(s->link.socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
                 PQclear(kept);
                 *out = NULL;
                 return LOST;
@@ -300,9 +304,11 @@ int postgres_read(store *s, enum statement statement, const char *const *values,
     return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
 }
 
-const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value) {
-    snprintf(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
-    return out;
+int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error) {
+    PGresult *result;
+    int code = postgres_read(s, statement, values, &result, error);
+    PQclear(result);
+    return code;
 }
 
 const char *postgres_cell(const PGresult *result, int row, int column) {
@@ -335,15 +341,47 @@ static const char *ssl_mode(const char *word) {
                                          : word;
 }
 
+/* A host as libpq wants it: its name as often as it has addresses. */
+typedef struct place {
+    char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
+} place;
+
+/* A name with a slash is the folder of a socket, and one with an @ its name. */
+static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
+    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
+    *out = (place){"", ""};
+    if (to == NULL || to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
+        snprintf(out->names, sizeof out->names, "%s", to != NULL ? to->name : "");
+        return FIRN_OK;
+    }
+    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;
+    size_t names = 0, addresses = 0;
+    for (int i = 0; at != NULL && i < ADDRESSES; i++, at = at->ai_next) {
+        char address[64];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
+                        NI_NUMERICHOST) == 0) {
+            const char *comma = names > 0 ? "," : "";
+            names += (size_t)snprintf(out->names + names, 257, "%s%s", comma, to->name);
+            addresses += (size_t)snprintf(out->addresses + addresses, 65, "%s%s", comma, address);
+        }
+    }
+    if (found == NULL) {
+        return FIRN_ESTORE;
+    }
+    freeaddrinfo(found);
+    return FIRN_OK;
+}
+
 /* Starts to connect to one of the hosts. NULL: out of memory. */
-static PGconn *begin(store *s, size_t host) {
-    char port[POSTGRES_NUMBER_SIZE];
+static PGconn *begin(store *s, size_t host, const place *at) {
+    char port[MODULE_NUMBER_SIZE];
     const char *words[NATIVE + 12], *values[NATIVE + 12];
     size_t n = 0;
     const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
     const struct {
         const char *word, *value;
-    } own[] = {{"host", to != NULL ? to->name : NULL},
+    } own[] = {{"host", at->names[0] != '\0' ? at->names : NULL},
+               {"hostaddr", at->addresses[0] != '\0' ? at->addresses : NULL},
                {"port", to != NULL && to->port != 0 ? port : NULL},
                {"user", s->link.url.user},
                {"password", s->link.url.password},
@@ -352,7 +390,7 @@ static PGconn *begin(store *s, size_t host) {
                {"sslrootcert", s->authority},
                {"client_encoding", "SQL_ASCII"}, /* no conversion */
                {"fallback_application_name", "firn"}};
-    snprintf(port, sizeof port, "%d", to != NULL ? to->port : 0);
+    module_digits(port, to != NULL ? to->port : 0);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         words[n] = own[i].word;
         values[n] = own[i].value;
@@ -371,7 +409,12 @@ static PGconn *begin(store *s, size_t host) {
 static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
     char line[120];
-    s->db = begin(s, host);
+    place at;
+    int code = find_place(s, host, &at, deadline_ms, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    s->db = begin(s, host, &at);
     if (s->db == NULL) {
         return module_no_memory(error);
     }
@@ -380,17 +423,15 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
            wants != PGRES_POLLING_FAILED) {
         if (!module_await(PQsocket(s->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            drop(s);
             return module_unreachable(error, where(s), "no answer in connect_timeout_ms");
         }
         wants = PQconnectPoll(s->db);
     }
     if (PQstatus(s->db) != CONNECTION_OK || PQsetnonblocking(s->db, 1) != 0) {
         first_line(line, PQerrorMessage(s->db));
-        drop(s);
         return module_unreachable(error, where(s), line);
     }
-    s->socket = PQsocket(s->db);
+    s->link.socket = PQsocket(s->db);
     return FIRN_OK;
 }
 
@@ -474,7 +515,6 @@ int postgres_replaced(const store *s, firn_error *error) {
  * are visible before the snapshot has their rows: such tables do not exist yet. */
 static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
     const char *marks = postgres_cell(result, 0, GREET_MARKS);
-    const char *risk = NULL;
     *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
             !PQgetisnull(result, 0, GREET_LOGGED) && postgres_says(result, GREET_KEPT);
     if (postgres_says(result, GREET_READ_ONLY)) {
@@ -482,33 +522,20 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
                            "store %.60s is a standby or read-only: name the primary server",
                            where(s));
     }
-    risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
-           : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
-           : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
-                                                           : NULL;
-    if (risk != NULL && !s->link.unsafe) {
-        return module_fail(error, FIRN_ESTORE,
-                           "store %.60s has %s, so a crash may lose what it acknowledged: change "
-                           "the setting or table, or accept the risk with unsafe=1",
-                           where(s), risk);
+    const char *risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
+                       : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
+                       : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
+                                                                       : "";
+    int code = module_risk(
+        &s->link, risk,
+        strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    if (code != FIRN_OK) {
+        return code;
     }
     if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
         return postgres_replaced(s, error);
     }
-    s->caution[0] = '\0';
-    if (risk != NULL) {
-        snprintf(s->caution, sizeof s->caution,
-                 "PostgreSQL has %s: a crash may lose what it acknowledged, and IDs may repeat",
-                 risk);
-    }
     return FIRN_OK;
-}
-
-int postgres_born(store *s, firn_error *error) {
-    PGresult *result;
-    int code = postgres_read(s, BORN, NULL, &result, error);
-    PQclear(result);
-    return code;
 }
 
 static int greet(store *s, firn_error *error) {
@@ -533,7 +560,7 @@ static int greet(store *s, firn_error *error) {
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
-            return code != FIRN_OK || i == 0 ? code : postgres_born(s, error);
+            return code != FIRN_OK || i == 0 ? code : postgres_run(s, BORN, NULL, error);
         }
         code = create(s, error);
         if (code != FIRN_OK) {
@@ -550,9 +577,7 @@ int postgres_went_back(store *s, firn_error *error) {
     static const char *const which[] = {"false", "true"};
     int code = FIRN_OK;
     for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
-        PGresult *result;
-        code = postgres_read(s, DOUBT, &which[i], &result, error);
-        PQclear(result);
+        code = postgres_run(s, DOUBT, &which[i], error);
     }
     if (code == FIRN_OK) {
         s->link.memory = (module_memory){0};
@@ -588,47 +613,38 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
     if (code == FIRN_OK) {
         code = check_last(s, error);
     }
-    if (code != FIRN_OK) {
-        drop(s);
-    }
     return code;
 }
 
-/* Did the server close the connection while it was idle? Nothing was sent on it then. */
-static bool is_stale(const store *s) {
-    struct pollfd one = {s->socket, POLLIN, 0};
-    for (int i = 0; i < 4 && poll(&one, 1, 0) > 0; i++) {
+static bool is_open(void *self) {
+    const store *s = self;
+    struct pollfd one = {s->link.socket, POLLIN, 0};
+    for (int i = 0; i < 4 && s->db != NULL && poll(&one, 1, 0) > 0; i++) {
         if (PQconsumeInput(s->db) == 0 || PQstatus(s->db) != CONNECTION_OK) {
-            return true;
+            return false;
         }
         PQisBusy(s->db); /* parses the buffered input */
     }
-    return PQstatus(s->db) != CONNECTION_OK;
+    return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
-int postgres_ready(store *s, firn_error *error) {
-    if (module_link_begin(&s->link)) {
-        postgres_hang_up(s, true);
-    }
-    if (s->db != NULL && is_stale(s)) {
-        drop(s);
-    }
-    return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
-}
-
-int postgres_read_params(store *s, firn_error *error) {
+static int set_up(void *self, firn_error *error) {
+    store *s = self;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
     for (size_t i = 0; i < NATIVE; i++) {
         module_param(&s->link.url, native[i]);
     }
     s->authority = module_param(&s->link.url, "ca");
-    if (code == FIRN_OK) {
-        code = module_param_tls(&s->tls, &s->link.url, error);
-    }
-    return code != FIRN_OK
-               ? code
-               : module_params_done(&s->link.url,
-                                    "table connect_timeout_ms timeout_ms tls ca unsafe, and "
-                                    "libpq's sslmode sslrootcert passfile options...",
-                                    error);
+    return code == FIRN_OK ? module_param_tls(&s->tls, &s->link.url, error) : code;
 }
+
+const module_engine postgres_engine = {
+    .size = sizeof(store),
+    .parameters = "table connect_timeout_ms timeout_ms tls ca unsafe, and libpq's sslmode "
+                  "sslrootcert passfile options...",
+    .set_up = set_up,
+    .ready = module_ready,
+    .is_open = is_open,
+    .dial = dial,
+    .hang_up = postgres_hang_up,
+};

@@ -91,9 +91,7 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
                          firn_error *error) {
     store *self = of;
     char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
-    char count[REDIS_NUMBER_SIZE], earliest[REDIS_NUMBER_SIZE], latest[REDIS_NUMBER_SIZE],
-        grant[REDIS_NUMBER_SIZE];
-    char guard[REDIS_NUMBER_SIZE], least[REDIS_NUMBER_SIZE];
+    char numbers[5][MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE];
     redisReply *reply;
     if (self->counters) {
         return redis_counter_reserve(self, request, first, held, error);
@@ -101,25 +99,28 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     namespace_key(ns, self, request->ns);
     namespace_key(own, self, "");
     namespace_key(all, self, MODULE_ALL_NAMES);
-    snprintf(count, sizeof count, "%" PRId64, request->count);
-    snprintf(earliest, sizeof earliest, "%" PRId64, request->earliest);
-    snprintf(latest, sizeof latest, "%" PRId64, request->latest);
     snprintf(grant, sizeof grant, "%" PRIu64, request->grant);
-    snprintf(guard, sizeof guard, "%" PRId64, request->guard > 0 ? request->guard : 0);
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
-    snprintf(least, sizeof least, "%" PRId64, module_least(&self->link.memory, request));
-    const char *arguments[] = {
-        ns,           self->index,
-        own,          all,
-        request->ns,  request->layout,
-        request->key, count,
-        earliest,     latest,
-        grant,        request->note != NULL ? request->note : "",
-        guard,        module_remembers_ns(&self->link.memory, request->ns) ? "1" : "0",
-        least,        self->losses};
+    const module_memory *memory = &self->link.memory;
+    const char *arguments[] = {ns,
+                               self->index,
+                               own,
+                               all,
+                               request->ns,
+                               request->layout,
+                               request->key,
+                               module_digits(numbers[0], request->count),
+                               module_digits(numbers[1], request->earliest),
+                               module_digits(numbers[2], request->latest),
+                               grant,
+                               request->note != NULL ? request->note : "",
+                               module_digits(numbers[3], module_later(request->guard, 0)),
+                               module_remembers_ns(memory, request->ns) ? "1" : "0",
+                               module_digits(numbers[4], module_least(memory, request)),
+                               self->losses};
     code = redis_evaluate(self, &reply, &self->reserve, 4, 16, arguments, &module_reserve_points,
                           error);
     if (code == FIRN_OK) {
@@ -132,20 +133,19 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
 static int redis_give_back(void *of, const char *ns, const char *key, const firn_mark *mine,
                            int64_t high, firn_error *error) {
     store *self = of;
-    char name[FIRN_NS_SIZE + 64], mark[REDIS_NUMBER_SIZE], grant[REDIS_NUMBER_SIZE],
-        stopped[REDIS_NUMBER_SIZE];
+    char name[FIRN_NS_SIZE + 64], mark[MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE],
+        stopped[MODULE_NUMBER_SIZE];
     redisReply *reply;
     if (self->counters) {
         return module_fail(error, FIRN_EBUSY,
                            "a plain counter keeps no grants: the rest of the block is lost");
     }
     namespace_key(name, self, ns);
-    snprintf(mark, sizeof mark, "%" PRId64, mine->high);
     snprintf(grant, sizeof grant, "%" PRIu64, mine->grant);
-    snprintf(stopped, sizeof stopped, "%" PRId64, high);
     module_forget_last(&self->link.memory);
-    const char *arguments[] = {name, key, mark, grant, stopped};
-    int code = redis_ready(self, error);
+    const char *arguments[] = {name, key, module_digits(mark, mine->high), grant,
+                               module_digits(stopped, high)};
+    int code = module_ready(self, error);
     if (code == FIRN_OK) {
         code = redis_evaluate(self, &reply, &self->give_back, 1, 5, arguments,
                               &module_give_back_points, error);
@@ -191,7 +191,7 @@ int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *flo
                               firn_error *error) {
     store *self = of;
     char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
-    char lowest[REDIS_NUMBER_SIZE];
+    char lowest[MODULE_NUMBER_SIZE];
     redisReply *reply;
     if (self->counters) {
         return module_fail(error, FIRN_EUSAGE,
@@ -200,11 +200,10 @@ int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *flo
     namespace_key(ns, self, change->ns);
     namespace_key(own, self, "");
     namespace_key(all, self, MODULE_ALL_NAMES);
-    snprintf(lowest, sizeof lowest, "%" PRId64, change->floor);
-    const char *arguments[] = {ns,         self->index, own,
-                               all,        change->ns,  change->from != NULL ? change->from : "",
-                               change->to, lowest};
-    int code = redis_ready(self, error);
+    const char *from = change->from != NULL ? change->from : "";
+    const char *arguments[] = {ns, self->index, own, all, change->ns, from, change->to, lowest};
+    module_digits(lowest, change->floor);
+    int code = module_ready(self, error);
     if (code == FIRN_OK) {
         code = redis_evaluate(self, &reply, &self->relabel, 4, 8, arguments, &module_relabel_points,
                               error);
@@ -288,7 +287,7 @@ static void names_sort(names *all) {
  * server: all that exist from the first reply to the last. */
 static int scan(store *self, names *all, const char *command, const char *key, const char *match,
                 firn_error *error) {
-    char cursor[REDIS_NUMBER_SIZE] = "0";
+    char cursor[MODULE_NUMBER_SIZE] = "0";
     const size_t step = strcmp(command, "HSCAN") == 0 ? 2 : 1, skip = strcspn(match, "*");
     for (int i = 0; i < LIST_ROUNDS; i++) {
         redisReply *reply;
@@ -340,10 +339,13 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
             return code;
         }
     }
-    return FIRN_OK;
+    const firn_holding empty = {ns, layout->str, "", "", {0, 0}};
+    return count == 0 && redis_is_text(layout)
+               ? module_show(&self->link, visit, context, &empty, error)
+               : FIRN_OK;
 }
 
-/* Shows a few keys, read at one moment. */
+/* Shows a few keys, read at one moment, or a namespace without keys. */
 static int list_part(store *self, const char *ns, char *const *keys, size_t count,
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};
@@ -367,37 +369,16 @@ static int list_part(store *self, const char *ns, char *const *keys, size_t coun
     return code;
 }
 
-/* A namespace without a key. */
-static int list_empty(store *self, const char *ns, firn_visit *visit, void *context,
-                      firn_error *error) {
-    char name[FIRN_NS_SIZE + 64];
-    redisReply *reply;
-    namespace_key(name, self, ns);
-    int code = redis_ask(self, &reply, 3, (const char *[]){"HGET", name, "layout"}, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (redis_is_text(reply)) {
-        const firn_holding holding = {ns, reply->str, "", "", {0, 0}};
-        code = module_show(&self->link, visit, context, &holding, error);
-    }
-    freeReplyObject(reply);
-    return code;
-}
-
 static int list_namespace(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
                           firn_error *error) {
     char name[FIRN_NS_SIZE + 64];
     names keys = {NULL, 0, 0};
     namespace_key(name, self, ns);
     int code = scan(self, &keys, "HSCAN", name, "high *", error);
-    for (size_t i = 0; i < keys.count && code == FIRN_OK; i += LIST_CHUNK) {
+    for (size_t i = 0; (i < keys.count || (i == 0 && whole)) && code == FIRN_OK; i += LIST_CHUNK) {
         size_t left = keys.count - i;
         code = list_part(self, ns, keys.items + i, left < LIST_CHUNK ? left : LIST_CHUNK, visit,
                          context, error);
-    }
-    if (code == FIRN_OK && whole && keys.count == 0) {
-        code = list_empty(self, ns, visit, context, error);
     }
     names_free(&keys);
     return code;
@@ -421,10 +402,7 @@ static int redis_list(void *of, const char *ns, firn_visit *visit, void *context
     return code;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static const char parameters[] = "connect_timeout_ms timeout_ms prefix counters tls ca cert key "
-                                 "verify password-file unsafe";
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int read_database(store *self, firn_error *error) {
     const module_number counters = {"counters", &self->counters, 0, 0, 1};
@@ -435,35 +413,6 @@ static int read_database(store *self, firn_error *error) {
         code =
             module_fail(error, FIRN_EUSAGE,
                         "the store's URL has the path /%.40s: give the number of a database", path);
-    }
-    return code;
-}
-
-static int read_url(store *self, const char *url, const firn_store_options *options,
-                    firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK) {
-        code = read_database(self, error);
-    }
-    if (code == FIRN_OK) {
-        code = module_param_name(&self->prefix, &self->link.url, "prefix", "firn", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_password(&self->link.url, "REDISCLI_AUTH", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, &self->link.url, strncmp(url, "rediss:", 7) == 0, error);
-    }
-    if (code == FIRN_OK) {
-        code = module_params_done(&self->link.url, parameters, error);
-    }
-    if (code == FIRN_OK && self->link.url.host_count == 0) {
-        code = module_fail(error, FIRN_EUSAGE,
-                           "the store's URL names no host: write redis://HOST:PORT");
-    }
-    if (code == FIRN_OK) {
-        snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
-        code = redis_trust(self, error);
     }
     return code;
 }
@@ -479,41 +428,52 @@ static int load_scripts(store *self, firn_error *error) {
     return code == FIRN_OK ? redis_load_script(&self->count, count_lua, error) : code;
 }
 
-static void redis_close(void *of) {
+static int set_up(void *of, firn_error *error) {
     store *self = of;
-    redis_hang_up(self, module_link_end(&self->link));
+    module_url *url = &self->link.url;
+    int code = read_database(self, error);
+    if (code == FIRN_OK) {
+        code = module_param_name(&self->prefix, url, "prefix", "firn", error);
+    }
+    if (code == FIRN_OK) {
+        code = module_password(url, "REDISCLI_AUTH", error);
+    }
+    if (code == FIRN_OK) {
+        code = module_tls_read(&self->tls, url, strncmp(url->shown, "rediss:", 7) == 0, error);
+    }
+    if (code == FIRN_OK && url->host_count == 0) {
+        code = module_fail(error, FIRN_EUSAGE,
+                           "the store's URL names no host: write redis://HOST:PORT");
+    }
+    if (code == FIRN_OK) {
+        snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
+        code = redis_trust(self, error);
+    }
+    return code == FIRN_OK ? load_scripts(self, error) : code;
+}
+
+static void clean(void *of) {
+    const store *self = of;
     if (self->trust != NULL) {
         gnutls_certificate_free_credentials(self->trust);
     }
-    module_link_free(&self->link);
-    free(self);
 }
+
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters = "connect_timeout_ms timeout_ms prefix counters tls ca cert key verify "
+                  "password-file unsafe",
+    .set_up = set_up,
+    .ready = module_ready,
+    .is_open = redis_is_open,
+    .dial = redis_connect,
+    .hang_up = redis_hang_up,
+    .clean = clean,
+};
 
 static int redis_open(void **out, const char *url, const firn_store_options *options,
                       firn_error *error) {
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    self->fd = -1;
-    int code = read_url(self, url, options, error);
-    if (code == FIRN_OK) {
-        code = load_scripts(self, error);
-    }
-    if (code == FIRN_OK) {
-        code = redis_ready(self, error);
-    }
-    if (code != FIRN_OK) {
-        redis_close(self);
-        return code;
-    }
-    *out = self;
-    return FIRN_OK;
-}
-
-static const char *redis_caution(void *of) {
-    const store *self = of;
-    return self->caution;
+    return module_open(out, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -524,6 +484,6 @@ const firn_store_ops firn_store_module = {
     .give_back = redis_give_back,
     .list = redis_list,
     .now = redis_now,
-    .caution = redis_caution,
-    .close = redis_close,
+    .caution = module_caution,
+    .close = module_close,
 };

@@ -10,7 +10,6 @@
 #include <hiredis/hiredis.h>
 
 #define REDIS_ARGUMENTS_MAX 200
-#define REDIS_NUMBER_SIZE   24
 
 /* A script, and its name for EVALSHA. */
 typedef struct script {
@@ -26,9 +25,7 @@ typedef struct store {
     char index[64]; /* the key of the set of namespaces */
     script reserve, give_back, relabel, count;
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
-    char losses[REDIS_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
-    const char *caution;
-    int fd; /* -1: none */
+    char losses[MODULE_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
     gnutls_session_t session;
     redisReader *reader;
     redisReplyObjectFunctions limited, unlimited; /* the reader's functions; hiredis's own */
@@ -45,22 +42,22 @@ int redis_make_reader(store *self, firn_error *error);
 bool redis_send(const store *self, const char *buf, size_t length, int64_t deadline_ms);
 /* One reply, or NULL with errno. */
 redisReply *redis_receive(const store *self, int64_t deadline_ms);
-/* Did the server close the connection, or send something, while it was idle? */
-bool redis_is_stale(const store *self);
-/* Closes the connection. `forked`: it is the parent's. */
-void redis_hang_up(store *self, bool forked);
+/* False: none, or the server closed it, or sent something, while it was idle. */
+bool redis_is_open(void *self);
+/* Closes the connection, if there is one. `forked`: it is the parent's. */
+void redis_hang_up(void *self, bool forked);
 /* Loads the files of ca=, cert= and key=. */
 int redis_trust(store *self, firn_error *error);
 
 /* ---- commands (redis_session.c) -------------------------------------------------------------- */
 
 int redis_load_script(script *out, const char *text, firn_error *error);
-/* Starts a verb on a working connection. */
-int redis_ready(store *self, firn_error *error);
 /* Sends a command that only reads, and reads its reply. */
 int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
               firn_error *error);
-/* Runs a script that returns texts, after redis_ready. On FIRN_OK the caller frees the reply. */
+/* Logs in to a host and checks the server. */
+int redis_connect(void *self, size_t at, int64_t deadline_ms, firn_error *error);
+/* Runs a script that returns texts, after module_ready. On FIRN_OK the caller frees the reply. */
 int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
                    const char **arguments, const module_points *at, firn_error *error);
 /* An error reply, which is freed: nothing was granted. The next verb connects again. */

@@ -45,22 +45,22 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
 int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
     const char *name;
-    char count[REDIS_NUMBER_SIZE], least[REDIS_NUMBER_SIZE],
-        most[REDIS_NUMBER_SIZE] = ""; /* "" is before 0 */
+    char count[MODULE_NUMBER_SIZE], least[MODULE_NUMBER_SIZE],
+        most[MODULE_NUMBER_SIZE] = ""; /* "" is before 0 */
     redisReply *reply;
     int64_t before;
     int code = counter_name(&name, request->ns, request->key, request->layout, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = redis_ready(self, error);
+    code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
-    snprintf(count, sizeof count, "%" PRId64, request->count);
-    snprintf(least, sizeof least, "%" PRId64, request->earliest > 0 ? request->earliest - 1 : 0);
+    module_digits(count, request->count);
+    module_digits(least, request->earliest > 0 ? request->earliest - 1 : 0);
     if (request->latest > 0) {
-        snprintf(most, sizeof most, "%" PRId64, request->latest - 1);
+        module_digits(most, request->latest - 1);
     }
     const char *arguments[] = {name, count, least, most};
     code =

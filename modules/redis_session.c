@@ -129,44 +129,25 @@ static int examine(store *self, const redisReply *info, const redisReply *config
                            "store %.40s: %s: %s, or accept the risk with unsafe=1",
                            self->link.url.shown, hazards[hazard].sentence, hazards[hazard].cure);
     }
-    self->caution = hazard < HAZARDS ? hazards[hazard].sentence : NULL;
+    snprintf(self->link.caution, sizeof self->link.caution, "%s",
+             hazard < HAZARDS ? hazards[hazard].sentence : "");
     return FIRN_OK;
 }
 
-/* Commands that are sent together. */
-typedef struct batch {
-    char *buf;
-    size_t length;
-    bool failed;
-} batch;
-
-static void batch_free(batch *out) {
-    if (out->buf != NULL) {
-        explicit_bzero(out->buf, out->length); /* it may contain a password */
-        free(out->buf);
-    }
-}
-
-static void batch_add(batch *out, int count, const char **arguments) {
+/* False sets errno. */
+static bool send_words(const store *self, int count, const char **words, int64_t deadline_ms) {
     char *command = NULL;
-    int length = redisFormatCommandArgv(&command, count, arguments, NULL);
-    char *more = length > 0 ? malloc(out->length + (size_t)length) : NULL;
-    if (more == NULL) {
-        out->failed = true;
-    } else {
-        memcpy(more + out->length, command, (size_t)length);
-        if (out->buf != NULL) {
-            memcpy(more, out->buf, out->length);
-        }
-        size_t whole = out->length + (size_t)length;
-        batch_free(out);
-        out->buf = more;
-        out->length = whole;
+    int length = redisFormatCommandArgv(&command, count, words, NULL);
+    if (length < 0) {
+        errno = ENOMEM;
+        return false;
     }
-    if (length > 0) {
-        explicit_bzero(command, (size_t)length);
-        redisFreeCommand(command);
-    }
+    bool sent = redis_send(self, command, (size_t)length, deadline_ms);
+    int number = errno;
+    explicit_bzero(command, (size_t)length); /* it may contain a password */
+    redisFreeCommand(command);
+    errno = number;
+    return sent;
 }
 
 enum { HELLO_LOGIN, HELLO_SELECT, HELLO_INFO, HELLO_CONFIG, HELLO_SLOT, HELLOS };
@@ -199,43 +180,39 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
     return code;
 }
 
-/* Logs in and checks the server, in one exchange. */
+/* Logs in and checks the server, in one exchange: sends all commands, then reads the replies. */
 static int hello(store *self, int64_t deadline_ms, firn_error *error) {
-    char database[REDIS_NUMBER_SIZE];
+    char database[MODULE_NUMBER_SIZE];
     const bool login = self->link.url.password != NULL, select = self->database != 0;
     const bool slot = !self->counters; /* does this member of a cluster hold the keys? */
-    snprintf(database, sizeof database, "%" PRId64, self->database);
-    const char *with_user[] = {"AUTH", self->link.url.user, self->link.url.password};
-    const char *without[] = {"AUTH", self->link.url.password};
-    batch out = {NULL, 0, false};
-    if (login && self->link.url.user != NULL) {
-        batch_add(&out, 3, with_user);
-    } else if (login) {
-        batch_add(&out, 2, without);
+    module_digits(database, self->database);
+    const module_url *url = &self->link.url;
+    struct {
+        int count; /* 0: not asked */
+        const char *words[3];
+    } asks[HELLOS] = {
+        [HELLO_LOGIN] = {login ? 2 : 0, {"AUTH", url->password}},
+        [HELLO_SELECT] = {select ? 2 : 0, {"SELECT", database}},
+        [HELLO_INFO] = {1, {"INFO"}},
+        [HELLO_CONFIG] = {3, {"CONFIG", "GET", "*append*"}},
+        [HELLO_SLOT] = {slot ? 2 : 0, {"EXISTS", self->index}},
+    };
+    if (login && url->user != NULL) {
+        asks[HELLO_LOGIN].count = 3;
+        asks[HELLO_LOGIN].words[1] = url->user;
+        asks[HELLO_LOGIN].words[2] = url->password;
     }
-    if (select) {
-        batch_add(&out, 2, (const char *[]){"SELECT", database});
-    }
-    batch_add(&out, 1, (const char *[]){"INFO"});
-    batch_add(&out, 3, (const char *[]){"CONFIG", "GET", "*append*"});
-    if (slot) {
-        batch_add(&out, 2, (const char *[]){"EXISTS", self->index});
-    }
-    bool sent = !out.failed && redis_send(self, out.buf, out.length, deadline_ms);
-    int number = out.failed ? ENOMEM : errno;
-    batch_free(&out);
     redisReply *replies[HELLOS] = {NULL};
-    for (int i = 0; i < HELLOS && sent; i++) {
-        bool asked = i == HELLO_LOGIN    ? login
-                     : i == HELLO_SELECT ? select
-                     : i == HELLO_SLOT   ? slot
-                                         : true;
-        replies[i] = asked ? redis_receive(self, deadline_ms) : NULL;
-        sent = !asked || replies[i] != NULL;
-        number = errno;
+    bool done = true;
+    for (int i = 0; i < HELLOS && done; i++) {
+        done = asks[i].count == 0 || send_words(self, asks[i].count, asks[i].words, deadline_ms);
+    }
+    for (int i = 0; i < HELLOS && done; i++) {
+        replies[i] = asks[i].count > 0 ? redis_receive(self, deadline_ms) : NULL;
+        done = asks[i].count == 0 || replies[i] != NULL;
     }
     int code =
-        sent ? judge_hello(self, replies, error) : redis_failed(self, error, strerror(number));
+        done ? judge_hello(self, replies, error) : redis_failed(self, error, strerror(errno));
     for (int i = 0; i < HELLOS; i++) {
         if (replies[i] != NULL) {
             freeReplyObject(replies[i]);
@@ -244,17 +221,13 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     return code;
 }
 
-static int connect_host(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
+int redis_connect(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
     store *self = of;
-    const char *why = NULL;
     const module_host *host = &self->link.url.hosts[at];
-    struct addrinfo *found = module_link_resolve(&self->link, at, PORT, deadline_ms, &why);
+    struct addrinfo *found = module_link_find(&self->link, at, PORT, deadline_ms, error);
     const struct addrinfo *to = found;
     if (found == NULL) {
-        return module_fail(
-            error, FIRN_ESTORE,
-            "host %.60s of store %.60s is not found (%.40s): correct the name in the URL",
-            host->name, self->link.url.shown, why);
+        return FIRN_ESTORE;
     }
     int code = FIRN_ESTORE;
     for (int i = 0; i < ADDRESSES && to != NULL && code != FIRN_OK; i++, to = to->ai_next) {
@@ -270,16 +243,6 @@ static int connect_host(void *of, size_t at, int64_t deadline_ms, firn_error *er
     }
     freeaddrinfo(found);
     return code;
-}
-
-int redis_ready(store *self, firn_error *error) {
-    if (module_link_begin(&self->link)) {
-        redis_hang_up(self, true);
-    }
-    if (self->fd >= 0 && redis_is_stale(self)) {
-        redis_hang_up(self, false); /* nothing was sent yet */
-    }
-    return self->fd >= 0 ? FIRN_OK : module_link_connect(&self->link, connect_host, self, error);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -307,7 +270,6 @@ static int gone(store *self, int code, const char *why, firn_error *error) {
 /* Sends a command and reads its reply; `at`: the points of a write, or NULL. */
 static int exchange(store *self, redisReply **reply, int count, const char **arguments,
                     const module_points *at, firn_error *error) {
-    char *command = NULL;
     int code = module_in_time(&self->link, error);
     if (code == FIRN_OK && at != NULL) {
         code = module_point(&self->link, at->before, error);
@@ -315,14 +277,12 @@ static int exchange(store *self, redisReply **reply, int count, const char **arg
     if (code != FIRN_OK) {
         return code;
     }
-    int length = redisFormatCommandArgv(&command, count, arguments, NULL);
-    if (length < 0) {
-        return module_no_memory(error);
-    }
     int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    bool sent = redis_send(self, command, (size_t)length, deadline_ms);
-    redisFreeCommand(command);
-    if (!sent) {
+    if (!send_words(self, count, arguments, deadline_ms)) {
+        if (errno == ENOMEM) {
+            redis_hang_up(self, false); /* part of it may be sent */
+            return module_no_memory(error);
+        }
         return gone(self, FIRN_ESTORE, strerror(errno), error);
     }
     if (at != NULL && (code = module_point(&self->link, at->sent, error)) != FIRN_OK) {
@@ -336,7 +296,7 @@ static int exchange(store *self, redisReply **reply, int count, const char **arg
 
 int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
               firn_error *error) {
-    int code = redis_ready(self, error);
+    int code = module_ready(self, error);
     return code != FIRN_OK ? code : exchange(self, reply, count, arguments, NULL, error);
 }
 
@@ -357,7 +317,7 @@ int redis_refused(store *self, redisReply *reply, firn_error *error) {
 /* A server that does not know the script has not run it, and gets its text. */
 int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
                    const char **arguments, const module_points *at, firn_error *error) {
-    char number[REDIS_NUMBER_SIZE];
+    char number[MODULE_NUMBER_SIZE];
     const char *words[REDIS_ARGUMENTS_MAX] = {"EVALSHA", what->sha, number};
     redisReply *got = NULL;
     snprintf(number, sizeof number, "%d", keys);

@@ -28,9 +28,10 @@ int redis_failed(const store *self, firn_error *error, const char *why) {
                        self->link.url.shown, why);
 }
 
-void redis_hang_up(store *self, bool forked) {
-    if (self->fd >= 0) {
-        close(self->fd);
+void redis_hang_up(void *of, bool forked) {
+    store *self = of;
+    if (self->link.socket >= 0) {
+        close(self->link.socket);
     }
     /* After a fork the session and the reader may be inconsistent and are not freed. */
     if (!forked && self->session != NULL) {
@@ -39,7 +40,7 @@ void redis_hang_up(store *self, bool forked) {
     if (!forked && self->reader != NULL) {
         redisReaderFree(self->reader);
     }
-    self->fd = -1;
+    self->link.socket = -1;
     self->session = NULL;
     self->reader = NULL;
 }
@@ -74,9 +75,9 @@ bool redis_send(const store *self, const char *buf, size_t length, int64_t deadl
         short events;
         ssize_t result = self->session != NULL
                              ? gnutls_record_send(self->session, buf + at, length - at)
-                             : send(self->fd, buf + at, length - at, MSG_NOSIGNAL);
+                             : send(self->link.socket, buf + at, length - at, MSG_NOSIGNAL);
         result = outcome(self, result, POLLOUT, &events);
-        if (result == -2 || (result == -1 && !await(self->fd, events, deadline_ms))) {
+        if (result == -2 || (result == -1 && !await(self->link.socket, events, deadline_ms))) {
             return false;
         }
         at += result > 0 ? (size_t)result : 0;
@@ -86,7 +87,7 @@ bool redis_send(const store *self, const char *buf, size_t length, int64_t deadl
 
 static ssize_t receive_some(const store *self, char *buf, size_t size, short *events) {
     ssize_t result = self->session != NULL ? gnutls_record_recv(self->session, buf, size)
-                                           : recv(self->fd, buf, size, MSG_DONTWAIT);
+                                           : recv(self->link.socket, buf, size, MSG_DONTWAIT);
     return outcome(self, result, POLLIN, events);
 }
 
@@ -97,7 +98,7 @@ redisReply *redis_receive(const store *self, int64_t deadline_ms) {
     while (redisReaderGetReply(self->reader, &reply) == REDIS_OK && reply == NULL) {
         short events;
         ssize_t result = receive_some(self, buf, sizeof buf, &events);
-        if (result == -2 || (result == -1 && !await(self->fd, events, deadline_ms))) {
+        if (result == -2 || (result == -1 && !await(self->link.socket, events, deadline_ms))) {
             return NULL;
         }
         if (result == 0) {
@@ -114,10 +115,12 @@ redisReply *redis_receive(const store *self, int64_t deadline_ms) {
     return reply;
 }
 
-bool redis_is_stale(const store *self) {
+bool redis_is_open(void *of) {
+    const store *self = of;
     char byte;
     short events;
-    return self->reader->pos != self->reader->len || receive_some(self, &byte, 1, &events) != -1;
+    return self->link.socket >= 0 && self->reader->pos == self->reader->len &&
+           receive_some(self, &byte, 1, &events) == -1;
 }
 
 /* ---- connecting ------------------------------------------------------------------------------ */
@@ -169,7 +172,7 @@ static int secure(store *self, const module_host *host, int64_t deadline_ms) {
     if (self->tls.verify) {
         gnutls_session_set_verify_cert(self->session, host->name, 0);
     }
-    gnutls_transport_set_int(self->session, self->fd);
+    gnutls_transport_set_int(self->session, self->link.socket);
     for (;;) {
         result = gnutls_handshake(self->session);
         if (result == 0 || gnutls_error_is_fatal(result)) {
@@ -177,7 +180,7 @@ static int secure(store *self, const module_host *host, int64_t deadline_ms) {
         }
         short events = gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN;
         if (module_now_ms() >= deadline_ms ||
-            (result == GNUTLS_E_AGAIN && !await(self->fd, events, deadline_ms))) {
+            (result == GNUTLS_E_AGAIN && !await(self->link.socket, events, deadline_ms))) {
             return GNUTLS_E_TIMEDOUT;
         }
     }
@@ -221,8 +224,8 @@ int redis_make_reader(store *self, firn_error *error) {
 
 int redis_dial(store *self, const module_host *host, const struct addrinfo *to, int64_t deadline_ms,
                firn_error *error) {
-    self->fd = open_socket(to, deadline_ms);
-    if (self->fd < 0) {
+    self->link.socket = open_socket(to, deadline_ms);
+    if (self->link.socket < 0) {
         return redis_failed(self, error, strerror(errno));
     }
     int result = self->tls.on ? secure(self, host, deadline_ms) : 0;

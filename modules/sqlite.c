@@ -117,7 +117,8 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
 typedef struct reservation {
     session s;
     const firn_request *request;
-    sqlite3_stmt *namespace, *mark, *write;
+    sqlite3_stmt *mark, *write;
+    record namespace;
     module_kept kept;
     char shut[FIRN_LAYOUT_SIZE];
     bool new_key, synced;
@@ -150,26 +151,6 @@ static int read_mark(reservation *r) {
     }
     sqlite3_reset(r->mark);
     return r->new_key || result == SQLITE_ROW ? FIRN_OK : sqlite_explain(&r->s, result);
-}
-
-/* Leaves the statement at its row, whose text is used. */
-static int read_namespace(reservation *r) {
-    int result = sqlite_prepare(&r->s, &r->namespace,
-                                "SELECT layout, history, floor FROM namespace WHERE name = ?1", "t",
-                                r->request->ns);
-    if (result == SQLITE_OK) {
-        result = sqlite3_step(r->namespace);
-    }
-    r->kept.known = result == SQLITE_ROW;
-    if (r->kept.known) {
-        r->kept.layout = (const char *)sqlite3_column_text(r->namespace, 0);
-        r->kept.current = sqlite3_column_int64(r->namespace, 1) == r->s.history;
-        r->kept.floor = sqlite3_column_int64(r->namespace, 2);
-        if (r->kept.layout == NULL) {
-            result = SQLITE_NOMEM;
-        }
-    }
-    return result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
 }
 
 static int keep_verdict(void *context, int columns, char **texts, char **names) {
@@ -228,7 +209,6 @@ static int look_ahead(reservation *r) {
 
 static int write_namespace(reservation *r, int64_t floor) {
     const firn_request *request = r->request;
-    sqlite3_stmt *statement = NULL;
     int code = FIRN_OK;
     if (!r->kept.known) {
         code = sqlite_point(r->s.store, "namespace.before", r->s.error);
@@ -239,16 +219,7 @@ static int write_namespace(reservation *r, int64_t floor) {
     if (code != FIRN_OK) {
         return code;
     }
-    int result = sqlite_prepare(&r->s, &statement,
-                                "INSERT INTO namespace(name, layout, history, floor)"
-                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
-                                " DO UPDATE SET history = ?3, floor = ?4",
-                                "ttii", request->ns, request->layout, r->s.history, floor);
-    if (result == SQLITE_OK) {
-        result = sqlite3_step(statement);
-    }
-    code = result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
-    sqlite3_finalize(statement);
+    code = sqlite_write_record(&r->s, request->ns, request->layout, floor);
     r->renewed = true;
     return code != FIRN_OK || r->kept.known
                ? code
@@ -257,11 +228,15 @@ static int write_namespace(reservation *r, int64_t floor) {
 
 /* Reads what the law needs. */
 static int look(reservation *r) {
-    int code = read_namespace(r);
+    int code = sqlite_read_record(&r->s, &r->namespace, r->request->ns);
     if (code == FIRN_OK) {
         code = read_mark(r);
     }
     r->kept.back = r->s.back;
+    r->kept.known = r->namespace.known;
+    r->kept.layout = r->namespace.layout;
+    r->kept.current = r->namespace.history == r->s.history;
+    r->kept.floor = r->namespace.floor;
     if (code == FIRN_OK && !r->kept.known) {
         code = sqlite_read_all_names(&r->s, &r->kept.complete, r->shut);
         r->kept.shut = r->shut[0] != '\0' ? r->shut : NULL;
@@ -294,7 +269,6 @@ static int decide(reservation *r, int64_t *high, firn_mark *held) {
     snprintf(where, sizeof where, "store %.40s", sqlite_tail(r->s.store->path));
     int busy =
         module_decide(&verdict, &r->kept, &r->s.store->memory, request, where, held, r->s.error);
-    sqlite3_reset(r->namespace);
     r->refused = busy;
     if (busy != FIRN_ENAMESPACE && verdict.back) {
         code = sqlite_went_back(&r->s);
@@ -365,7 +339,6 @@ static int sqlite_reserve(void *self, const firn_request *request, int64_t *firs
     }
     code = reserve(&r, first, held);
     if (sqlite_mine()) {
-        sqlite3_finalize(r.namespace);
         sqlite3_finalize(r.mark);
         sqlite3_finalize(r.write);
     }

@@ -64,7 +64,18 @@ int sqlite_wait(void *of, int tries);
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
                    ...);
 
-/* ---- layouts (sqlite_relabel.c) -------------------------------------------------------------- */
+/* ---- namespaces (sqlite_relabel.c) ----------------------------------------------------------- */
+
+/* A namespace's record. */
+typedef struct record {
+    bool known;
+    char layout[FIRN_LAYOUT_SIZE];
+    int64_t history, floor;
+} record;
+
+int sqlite_read_record(const session *s, record *out, const char *ns);
+/* Writes the record as of the present history. */
+int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t floor);
 
 /* In a transaction: are all unknown names new ones, and the layout of MODULE_ALL_NAMES if that is
  * closed, else "". */

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces layouts of the embedded store's namespaces, and reads the layout of MODULE_ALL_NAMES. */
+/* The records of the embedded store's namespaces, and how a layout is replaced. */
 #include "sqlite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A namespace's record. */
-typedef struct record {
-    bool known;
-    char layout[FIRN_LAYOUT_SIZE];
-    int64_t history, floor;
-} record;
-
-static int read_record(const session *s, record *out, const char *ns) {
+int sqlite_read_record(const session *s, record *out, const char *ns) {
     sqlite3_stmt *statement = NULL;
     memset(out, 0, sizeof *out);
     int result = sqlite_prepare(
@@ -22,8 +15,10 @@ static int read_record(const session *s, record *out, const char *ns) {
     }
     if (result == SQLITE_ROW) {
         const char *layout = (const char *)sqlite3_column_text(statement, 0);
-        out->known = layout != NULL;
-        result = layout != NULL ? result : SQLITE_NOMEM;
+        out->known = true;
+        result = layout == NULL                         ? SQLITE_NOMEM
+                 : strlen(layout) >= sizeof out->layout ? SQLITE_CORRUPT
+                                                        : result;
         snprintf(out->layout, sizeof out->layout, "%s", layout != NULL ? layout : "");
         out->history = sqlite3_column_int64(statement, 1);
         out->floor = sqlite3_column_int64(statement, 2);
@@ -35,32 +30,33 @@ static int read_record(const session *s, record *out, const char *ns) {
 
 int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]) {
     record all;
-    int code = read_record(s, &all, MODULE_ALL_NAMES);
+    int code = sqlite_read_record(s, &all, MODULE_ALL_NAMES);
     *complete = s->history == 0 || (all.known && all.history == s->history);
     snprintf(shut, FIRN_LAYOUT_SIZE, "%s", module_is_closed(all.layout) ? all.layout : "");
     return code;
 }
 
-static int write_record(const session *s, const firn_relabel *change, bool known, int64_t floor) {
+int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t floor) {
     sqlite3_stmt *statement = NULL;
+    int result = sqlite_prepare(s, &statement,
+                                "INSERT INTO namespace(name, layout, history, floor)"
+                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
+                                " DO UPDATE SET layout = ?2, history = ?3, floor = ?4",
+                                "ttii", ns, layout, s->history, floor);
+    if (result == SQLITE_OK) {
+        result = sqlite3_step(statement);
+    }
+    int code = result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static int write_layout(const session *s, const firn_relabel *change, bool known, int64_t floor) {
     int code = known ? FIRN_OK : sqlite_sync_folders(s);
     if (code == FIRN_OK) {
         code = sqlite_point(s->store, module_relabel_points.before, s->error);
     }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    int result = sqlite_prepare(s, &statement,
-                                "INSERT INTO namespace(name, layout, history, floor)"
-                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
-                                " DO UPDATE SET layout = ?2, floor = ?4",
-                                "ttii", change->ns, change->to, s->history, floor);
-    if (result == SQLITE_OK) {
-        result = sqlite3_step(statement);
-    }
-    code = result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
-    sqlite3_finalize(statement);
-    return code;
+    return code == FIRN_OK ? sqlite_write_record(s, change->ns, change->to, floor) : code;
 }
 
 static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
@@ -69,7 +65,7 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
     bool complete;
     int code = sqlite_begin(s);
     if (code == FIRN_OK) {
-        code = read_record(s, &now, change->ns);
+        code = sqlite_read_record(s, &now, change->ns);
     }
     if (code == FIRN_OK) {
         code = sqlite_read_all_names(s, &complete, shut);
@@ -85,7 +81,7 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
                               .floor = now.floor};
     snprintf(where, sizeof where, "store %.40s", sqlite_tail(s->store->path));
     int verdict = module_decide_relabel(floor, &kept, change, where, s->error);
-    code = verdict == FIRN_OK ? write_record(s, change, now.known, *floor) : FIRN_OK;
+    code = verdict == FIRN_OK ? write_layout(s, change, now.known, *floor) : FIRN_OK;
     if (code == FIRN_OK && (verdict == FIRN_OK || s->back)) {
         code = sqlite_commit(s, module_relabel_points.sent, module_relabel_points.committed);
     }

@@ -14,11 +14,52 @@
 
 FIRN_API extern const firn_store_ops firn_store_module;
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* ---- reserve --------------------------------------------------------------------------------- */
+/* A verb in progress. */
+typedef struct turn {
+    store *store;
+    const char *ns, *key;
+    state seen;
+    firn_error *error;
+    const firn_request *request; /* of a reservation, with its results */
+    int64_t *first;
+    firn_mark *held;
+    const firn_mark *mine; /* is lowered to `high` */
+    int64_t high;
+    const firn_relabel *wish; /* a layout is replaced */
+    int64_t *floor;
+} turn;
+
+enum { AGAIN = 1 }; /* another writer was faster: read again */
+
+/* Runs rounds, which decide by t->seen and write. */
+static int in_rounds(turn *t, int (*round)(turn *)) {
+    store *self = t->store;
+    int code = zk_enter(self, t->error);
+    zk_name(self, &t->seen, t->ns, t->key);
+    if (code == FIRN_OK) {
+        code = zk_first_look(self, &t->seen, t->error);
+    }
+    for (int i = 0; code == FIRN_OK && i < ROUNDS; i++) {
+        code = round(t);
+        if (code != AGAIN) {
+            return code;
+        }
+        state *at = zk_known(self, t->seen.path);
+        if (at != NULL) {
+            at->outdated = true;
+        }
+        self->rooted = false; /* somebody may have removed it */
+        if (i > 0) {
+            module_nap(i);
+        }
+        code = zk_look(self, &t->seen, true, t->error);
+    }
+    return code != FIRN_OK ? code
+                           : module_refuse_contended(t->error, self->link.url.shown,
+                                                     t->wish != NULL ? t->ns : t->key);
+}
 
 /* Does ZooKeeper show that the store went back? A znode's zxid never falls in one history, keys are
  * never removed, and the store's origin never changes. Reservations made by this handle before
@@ -32,6 +73,21 @@ static bool gone_back(store *self, const state *it) {
            (self->origin != 0 && (it->origin != self->origin || it->losses < self->losses)) ||
            (at != NULL && at->found && (!it->found || it->mzxid < at->mzxid));
 }
+
+static module_kept kept_of(store *self, const state *seen) {
+    return (module_kept){
+        .back = gone_back(self, seen),
+        .known = seen->ns_found,
+        .current = seen->ns_losses == seen->losses,
+        .complete = seen->losses == 0 || seen->all_new,
+        .layout = seen->layout,
+        .shut = seen->shut[0] != '\0' ? seen->shut : NULL,
+        .floor = seen->floor,
+        .mark = {seen->high, seen->grant},
+    };
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Carries out all operations or none. */
 static int commit(store *self, zoo_op_t *ops, int count, const module_points *at, int64_t *mzxid) {
@@ -60,15 +116,40 @@ static bool was_late(int code) {
     return code == ZBADVERSION || code == ZNODEEXISTS || code == ZNONODE;
 }
 
-/* Adds the operation that writes the store's record. */
-static void put_store(store *self, zoo_op_t *op, const state *it, char path[ZK_PATH_SIZE],
-                      const char *record, int length) {
-    snprintf(path, ZK_PATH_SIZE, "%s/%s", self->root, ZK_STORE_NAME);
-    if (it->store_found) {
-        zoo_set_op_init(op, path, record, length, it->store_version, NULL);
+/* The outcome of a commit of a grant or a layout. AGAIN: nothing was written, or it does not count. */
+static int committed(store *self, int code, int64_t mzxid, firn_error *error) {
+    if (code == FIRN_EFORKED) {
+        return module_point(&self->link, NULL, error);
+    }
+    if (was_late(code)) {
+        return AGAIN;
+    }
+    if (code != ZOK) {
+        return zk_explain(self, code, true, error);
+    }
+    if (mzxid > 0 && mzxid <= self->newest) {
+        self->suspect = true; /* another history: what it was granted is never used */
+        return AGAIN;
+    }
+    self->newest = module_later(mzxid, self->newest);
+    return FIRN_OK;
+}
+
+/* Adds the operation that writes a record; `found`: over the one of that version. */
+static void put(const store *self, zoo_op_t *op, const char *path, bool found, int version,
+                const char *record, int length) {
+    if (found) {
+        zoo_set_op_init(op, path, record, length, version, NULL);
     } else {
         zoo_create_op_init(op, path, record, length, zk_rights(self), ZOO_PERSISTENT, NULL, 0);
     }
+}
+
+/* The same for the store's record. */
+static void put_store(const store *self, zoo_op_t *op, const state *it, char path[ZK_PATH_SIZE],
+                      const char *record, int length) {
+    snprintf(path, ZK_PATH_SIZE, "%s/%s", self->root, ZK_STORE_NAME);
+    put(self, op, path, it->store_found, it->store_version, record, length);
 }
 
 /* Writes into the store's record that it went back. */
@@ -76,7 +157,7 @@ static int tell_back(store *self, const state *it, firn_error *error) {
     char record[ZK_RECORD_SIZE], path[ZK_PATH_SIZE];
     zoo_op_t op;
     uint64_t origin = it->origin;
-    int64_t mzxid, losses = later(later(it->losses, it->ns_losses), self->losses) + 1;
+    int64_t mzxid, losses = module_later(module_later(it->losses, it->ns_losses), self->losses) + 1;
     if (!it->store_found && module_random(&origin, error) != FIRN_OK) {
         return FIRN_ESYSTEM;
     }
@@ -84,25 +165,14 @@ static int tell_back(store *self, const state *it, firn_error *error) {
     put_store(self, &op, it, path, record, zk_write_store(record, losses, origin));
     code = code == ZOK ? commit(self, &op, 1, &module_reserve_points, &mzxid) : code;
     if (code != ZOK && !was_late(code)) {
-        return code == FIRN_EFORKED ? code : zk_explain(self, code, false, error);
+        return code == FIRN_EFORKED ? module_point(&self->link, NULL, error)
+                                    : zk_explain(self, code, false, error);
     }
     if (code == ZOK) {
         zk_forget(self);
     }
     return FIRN_OK;
 }
-
-/* A reservation in progress. */
-typedef struct turn {
-    store *store;
-    const firn_request *request;
-    state seen;
-    int64_t first, *out;
-    firn_mark *held;
-    firn_error *error;
-} turn;
-
-enum { AGAIN = 1 }; /* another writer was faster: read again */
 
 /* Versions wrap around, and the server takes -1 for any version: a key with that version is not
  * protected. */
@@ -131,23 +201,14 @@ static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, 
         zoo_check_op_init(&out->ops[0], out->store_path, seen->store_version);
     }
     length = zk_write_ns(out->ns_record, floor, seen->losses, request->layout);
-    if (!seen->ns_found) {
-        zoo_create_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, zk_rights(t->store),
-                           ZOO_PERSISTENT, NULL, 0);
-    } else if (out->rewrites) {
-        zoo_set_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, seen->ns_version,
-                        NULL);
-    } else {
+    put(t->store, &out->ops[1], seen->ns_path, seen->ns_found, seen->ns_version, out->ns_record,
+        length);
+    if (seen->ns_found && !out->rewrites) {
         zoo_check_op_init(&out->ops[1], seen->ns_path, seen->ns_version);
     }
     length = zk_write_mark(out->record, high, request->grant,
                            request->note != NULL ? request->note : "");
-    if (seen->found) {
-        zoo_set_op_init(&out->ops[2], seen->path, out->record, length, seen->version, NULL);
-    } else {
-        zoo_create_op_init(&out->ops[2], seen->path, out->record, length, zk_rights(t->store),
-                           ZOO_PERSISTENT, NULL, 0);
-    }
+    put(t->store, &out->ops[2], seen->path, seen->found, seen->version, out->record, length);
 }
 
 /* The state after the change. */
@@ -187,22 +248,12 @@ static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
     }
     compose(t, &it, origin, floor, high, renew);
     code = commit(t->store, it.ops, high < 0 ? 2 : 3, &module_reserve_points, &mzxid);
-    if (code == FIRN_EFORKED) {
-        return module_point(&t->store->link, NULL, t->error);
-    }
-    if (was_late(code)) {
-        return AGAIN;
-    }
-    if (code != ZOK) {
-        return zk_explain(t->store, code, true, t->error);
-    }
-    if (mzxid > 0 && mzxid <= t->store->newest) {
-        t->store->suspect = true; /* another history: these slots are never used */
-        return AGAIN;
+    code = committed(t->store, code, mzxid, t->error);
+    if (code != FIRN_OK) {
+        return code;
     }
     take_over(t, &it, origin, floor, high);
     t->seen.mzxid = high >= 0 ? mzxid : t->seen.mzxid;
-    t->store->newest = later(mzxid, t->store->newest);
     t->store->origin = origin;
     t->store->losses = t->seen.losses;
     zk_remember(t->store, &t->seen);
@@ -213,16 +264,7 @@ static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
 /* Decides by the state and writes the verdict. AGAIN: read again. */
 static int decide(turn *t) {
     const state *seen = &t->seen;
-    const module_kept kept = {
-        .back = gone_back(t->store, seen),
-        .known = seen->ns_found,
-        .current = seen->ns_losses == seen->losses,
-        .complete = seen->losses == 0 || seen->all_new,
-        .layout = seen->layout,
-        .shut = seen->shut[0] != '\0' ? seen->shut : NULL,
-        .floor = seen->floor,
-        .mark = {seen->high, seen->grant},
-    };
+    const module_kept kept = kept_of(t->store, seen);
     module_verdict verdict;
     firn_mark mark;
     int code = module_decide(&verdict, &kept, &t->store->link.memory, t->request,
@@ -253,58 +295,44 @@ static int decide(turn *t) {
     if (code != FIRN_OK) {
         return code;
     }
-    *t->out = verdict.first;
+    *t->first = verdict.first;
     return module_point(&t->store->link, "reserve.committed", error);
-}
-
-static int outdated(store *self, const state *it, int round, firn_error *error, state *to) {
-    state *at = zk_known(self, it->path);
-    if (at != NULL) {
-        at->outdated = true;
-    }
-    self->rooted = false; /* somebody may have removed it */
-    if (round > 0) {
-        module_nap(round);
-    }
-    return zk_look(self, to, true, error);
 }
 
 static int zookeeper_reserve(void *handle, const firn_request *request, int64_t *first,
                              firn_mark *held, firn_error *error) {
-    store *self = handle;
-    turn t = {.store = self, .request = request, .out = first, .held = held, .error = error};
-    int code = zk_enter(self, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    zk_name(self, &t.seen, request->ns, request->key);
-    code = zk_first_look(self, &t.seen, error);
-    for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
-        code = decide(&t);
-        if (code != AGAIN) {
-            return code;
-        }
-        code = outdated(self, &t.seen, round, error, &t.seen);
-    }
-    return code != FIRN_OK ? code
-                           : module_refuse_contended(error, self->link.url.shown, request->key);
+    turn t = {.store = handle,
+              .ns = request->ns,
+              .key = request->key,
+              .error = error,
+              .request = request,
+              .first = first,
+              .held = held};
+    return in_rounds(&t, decide);
 }
 
 /* ---- give back ------------------------------------------------------------------------------- */
 
-static int lower(store *self, state *seen, int64_t high, firn_error *error) {
+static int lower(turn *t) {
+    store *self = t->store;
+    state *seen = &t->seen;
     char record[ZK_RECORD_SIZE];
-    int length = zk_write_mark(record, high, 0, seen->note);
-    int code = module_point(&self->link, module_give_back_points.before, error);
+    bool is_mine = seen->found && seen->high == t->mine->high && seen->grant == t->mine->grant;
+    if ((!is_mine && seen->fresh) || seen->version == ANY_VERSION) {
+        return module_refuse_give_back(t->error, t->ns, t->key, t->mine);
+    }
+    int code =
+        is_mine ? module_point(&self->link, module_give_back_points.before, t->error) : AGAIN;
     if (code != FIRN_OK) {
         return code;
     }
     call *it = zk_call(2);
     if (it == NULL) {
-        return module_no_memory(error);
+        return module_no_memory(t->error);
     }
+    int length = zk_write_mark(record, t->high, 0, seen->note);
     int queued = zoo_aset(self->handle, seen->path, record, length, seen->version, zk_on_stat, it);
-    code = module_point(&self->link, module_give_back_points.sent, error);
+    code = module_point(&self->link, module_give_back_points.sent, t->error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -312,37 +340,19 @@ static int lower(store *self, state *seen, int64_t high, firn_error *error) {
     seen->mzxid = it->stat.mzxid;
     zk_leave(it);
     if (code != ZOK) {
-        return was_late(code) ? AGAIN : zk_explain(self, code, true, error);
+        return was_late(code) ? AGAIN : zk_explain(self, code, true, t->error);
     }
     seen->version = next_version(seen->version);
-    seen->high = high;
+    seen->high = t->high;
     seen->grant = 0;
     zk_remember(self, seen);
-    return module_point(&self->link, module_give_back_points.committed, error);
+    return module_point(&self->link, module_give_back_points.committed, t->error);
 }
 
 static int zookeeper_give_back(void *handle, const char *ns, const char *key, const firn_mark *mine,
                                int64_t high, firn_error *error) {
-    store *self = handle;
-    state seen;
-    int code = zk_enter(self, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    zk_name(self, &seen, ns, key);
-    code = zk_first_look(self, &seen, error);
-    for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
-        bool is_mine = seen.found && seen.high == mine->high && seen.grant == mine->grant;
-        if ((!is_mine && seen.fresh) || seen.version == ANY_VERSION) {
-            return module_refuse_give_back(error, ns, key, mine);
-        }
-        code = is_mine ? lower(self, &seen, high, error) : AGAIN;
-        if (code != AGAIN) {
-            return code;
-        }
-        code = outdated(self, &seen, round, error, &seen);
-    }
-    return code != FIRN_OK ? code : module_refuse_contended(error, self->link.url.shown, key);
+    turn t = {.store = handle, .ns = ns, .key = key, .error = error, .mine = mine, .high = high};
+    return in_rounds(&t, lower);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */
@@ -365,57 +375,35 @@ static int write_layout(store *self, const state *seen, const firn_relabel *wish
     int made = self->rooted || seen->ns_found ? ZOK : zk_make_root(self);
     put_store(self, &ops[0], seen, path, own, zk_write_store(own, seen->losses, origin));
     int length = zk_write_ns(record, floor, seen->losses, wish->to);
-    if (seen->ns_found) {
-        zoo_set_op_init(&ops[1], seen->ns_path, record, length, seen->ns_version, NULL);
-    } else {
-        zoo_create_op_init(&ops[1], seen->ns_path, record, length, zk_rights(self), ZOO_PERSISTENT,
-                           NULL, 0);
+    put(self, &ops[1], seen->ns_path, seen->ns_found, seen->ns_version, record, length);
+    if (made != ZOK) {
+        return was_late(made) ? AGAIN : zk_explain(self, made, false, error);
     }
-    code = made == ZOK ? commit(self, ops, 2, &module_relabel_points, &mzxid) : made;
-    if (code == FIRN_EFORKED) {
-        return module_point(&self->link, NULL, error);
+    code = commit(self, ops, 2, &module_relabel_points, &mzxid);
+    code = committed(self, code, mzxid, error);
+    return code == FIRN_OK ? module_point(&self->link, module_relabel_points.committed, error)
+                           : code;
+}
+
+static int relabel(turn *t) {
+    store *self = t->store;
+    const module_kept kept = kept_of(self, &t->seen);
+    if (!t->seen.fresh) {
+        return AGAIN; /* a remembered state refuses nothing */
     }
-    if (code != ZOK) {
-        return was_late(code) ? AGAIN : zk_explain(self, code, made == ZOK, error);
+    int code = module_decide_relabel(t->floor, &kept, t->wish, self->link.url.shown, t->error);
+    if (kept.back) {
+        code = tell_back(self, &t->seen, t->error);
+        return code == FIRN_OK ? AGAIN : code;
     }
-    if (mzxid > 0 && mzxid <= self->newest) {
-        self->suspect = true; /* another history */
-        return AGAIN;
-    }
-    self->newest = later(mzxid, self->newest);
-    return module_point(&self->link, module_relabel_points.committed, error);
+    return code == FIRN_OK ? write_layout(self, &t->seen, t->wish, *t->floor, t->error) : code;
 }
 
 int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *floor,
                               firn_error *error) {
-    store *self = handle;
-    state seen;
-    int code = zk_enter(self, error);
-    for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
-        zk_name(self, &seen, wish->ns, "1");
-        code = zk_look(self, &seen, true, error);
-        if (code != FIRN_OK) {
-            break;
-        }
-        const module_kept kept = {.back = gone_back(self, &seen),
-                                  .known = seen.ns_found,
-                                  .current = seen.ns_losses == seen.losses,
-                                  .complete = seen.losses == 0 || seen.all_new,
-                                  .layout = seen.layout,
-                                  .floor = seen.floor};
-        code = module_decide_relabel(floor, &kept, wish, self->link.url.shown, error);
-        if (code != FIRN_OK && !kept.back) {
-            return code;
-        }
-        code = kept.back ? tell_back(self, &seen, error)
-                         : write_layout(self, &seen, wish, *floor, error);
-        if (code != AGAIN && (code != FIRN_OK || !kept.back)) {
-            return code;
-        }
-        module_nap(round + 1);
-        code = FIRN_OK;
-    }
-    return code != FIRN_OK ? code : module_refuse_contended(error, self->link.url.shown, wish->ns);
+    turn t = {
+        .store = handle, .ns = wish->ns, .key = "1", .error = error, .wish = wish, .floor = floor};
+    return in_rounds(&t, relabel);
 }
 
 /* ---- list and now ---------------------------------------------------------------------------- */
@@ -556,21 +544,7 @@ static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     return code == ZOK ? FIRN_OK : zk_explain(self, code, false, error);
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
-static void zookeeper_close_store(void *handle) {
-    store *self = handle;
-    if (module_link_end(&self->link)) {
-        zk_abandon(self);
-    }
-    zk_disconnect(self);
-    if (self->login != NULL) {
-        explicit_bzero(self->login, strlen(self->login));
-        free(self->login);
-    }
-    module_link_free(&self->link);
-    free(self);
-}
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int take_hosts(const store *self, firn_error *error) {
     for (size_t i = 0; i < self->link.url.host_count; i++) {
@@ -624,39 +598,40 @@ static int take_login(store *self, firn_error *error) {
                : FIRN_OK;
 }
 
-static int set_up(store *self, const char *url, const firn_store_options *options,
-                  firn_error *error) {
-    int code = module_link_read(&self->link, url, options, error);
-    if (code == FIRN_OK && module_param(&self->link.url, "tls") != NULL) {
+static int set_up(void *handle, firn_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    store *self = handle;
+    pthread_once(&once, zk_watch_forks);
+    if (module_param(&self->link.url, "tls") != NULL) {
         return module_fail(error, FIRN_EUSAGE,
                            "Debian's ZooKeeper library has no TLS: omit tls=, and use a tunnel "
                            "where others can listen");
     }
-    code = code == FIRN_OK ? take_hosts(self, error) : code;
+    int code = take_hosts(self, error);
     code = code == FIRN_OK ? take_root(self, error) : code;
-    code = code == FIRN_OK ? take_login(self, error) : code;
-    return code == FIRN_OK
-               ? module_params_done(&self->link.url,
-                                    "connect_timeout_ms timeout_ms password-file unsafe", error)
-               : code;
+    return code == FIRN_OK ? take_login(self, error) : code;
 }
 
-/* Does not connect; the first verb does, so that the server can start later. */
+static void clean(void *handle) {
+    store *self = handle;
+    if (self->login != NULL) {
+        explicit_bzero(self->login, strlen(self->login));
+        free(self->login);
+    }
+}
+
+/* Opening does not connect; the first verb does, so that the server can start later. */
+static const module_engine engine = {
+    .size = sizeof(store),
+    .parameters = "connect_timeout_ms timeout_ms password-file unsafe",
+    .set_up = set_up,
+    .hang_up = zk_hang_up,
+    .clean = clean,
+};
+
 static int zookeeper_open(void **handle, const char *url, const firn_store_options *options,
                           firn_error *error) {
-    store *self = calloc(1, sizeof *self);
-    if (self == NULL) {
-        return module_no_memory(error);
-    }
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, zk_watch_forks);
-    int code = set_up(self, url, options, error);
-    if (code != FIRN_OK) {
-        zookeeper_close_store(self);
-        return code;
-    }
-    *handle = self;
-    return FIRN_OK;
+    return module_open(handle, &engine, url, options, error);
 }
 
 const firn_store_ops firn_store_module = {
@@ -667,5 +642,5 @@ const firn_store_ops firn_store_module = {
     .give_back = zookeeper_give_back,
     .list = zookeeper_list,
     .now = zookeeper_now,
-    .close = zookeeper_close_store,
+    .close = module_close,
 };

@@ -69,9 +69,8 @@ typedef struct store {
 void zk_watch_forks(void);
 /* Starts a verb on a working connection. */
 int zk_enter(store *self, firn_error *error);
-void zk_disconnect(store *self);
-/* Forgets what a forked child inherited. */
-void zk_abandon(store *self);
+/* Closes the connection, if there is one. `forked`: it is the parent's. */
+void zk_hang_up(void *self, bool forked);
 /* Forgets everything about the engine. */
 void zk_forget(store *self);
 

@@ -177,19 +177,6 @@ static void on_log(const char *message) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-void zk_disconnect(store *self) {
-    if (self->handle != NULL) {
-        /* Stop its threads first: zookeeper_close waits up to 1.5 s for a server that does not
-         * answer. */
-        zookeeper_close(self->handle);
-        self->handle = NULL;
-    }
-    if (self->session != NULL) {
-        zk_leave(self->session);
-        self->session = NULL;
-    }
-}
-
 void zk_forget(store *self) {
     self->newest = 0;
     self->suspect = false;
@@ -202,15 +189,26 @@ void zk_forget(store *self) {
 /* A forked child has none of the library's threads, and their locks may stay locked: everything of
  * the library is abandoned, with the socket, which exec closes. What the handle remembers may be
  * incomplete. */
-void zk_abandon(store *self) {
-    self->handle = NULL;
-    self->session = NULL;
-    self->rooted = false;
-    zk_forget(self);
+void zk_hang_up(void *of, bool forked) {
+    store *self = of;
+    if (forked) {
+        self->handle = NULL;
+        self->session = NULL;
+        self->rooted = false;
+        zk_forget(self);
+    }
+    if (self->handle != NULL) {
+        zookeeper_close(self->handle); /* up to 1.5 s if the server does not answer */
+        self->handle = NULL;
+    }
+    if (self->session != NULL) {
+        zk_leave(self->session);
+        self->session = NULL;
+    }
 }
 
 static int failed_to_connect(store *self, int answer, firn_error *error) {
-    zk_disconnect(self);
+    zk_hang_up(self, false);
     if (answer == ZOO_AUTH_FAILED_STATE) {
         return zk_explain(self, ZAUTHFAILED, false, error);
     }
@@ -341,10 +339,10 @@ static int make_connection(store *self, firn_error *error) {
  * request would wait in it and could be sent after its caller gave up. */
 int zk_enter(store *self, firn_error *error) {
     if (module_link_begin(&self->link)) {
-        zk_abandon(self);
+        zk_hang_up(self, true);
     }
     if (self->handle != NULL && zoo_state(self->handle) != ZOO_CONNECTED_STATE) {
-        zk_disconnect(self);
+        zk_hang_up(self, false);
     }
     return self->handle != NULL ? FIRN_OK : make_connection(self, error);
 }
@@ -353,7 +351,7 @@ int zk_enter(store *self, firn_error *error) {
 static int settle(store *self, int code) {
     if (code == ZCONNECTIONLOSS || code == ZOPERATIONTIMEOUT || code == ZSESSIONEXPIRED ||
         code == ZINVALIDSTATE || code == ZCLOSING || code == ZAUTHFAILED || code == ZSESSIONMOVED) {
-        zk_disconnect(self);
+        zk_hang_up(self, false);
         module_retry_failed(&self->link.retry);
     }
     return code;

@@ -6,7 +6,9 @@
 
 #include "../modules/module.h"
 
+#include <dlfcn.h>
 #include <firn/firn.h>
+#include <netdb.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,6 +108,43 @@ static void a_slow_redis_is_bounded(void **state) {
     a_slow_engine_is_bounded("redis", "timeout_ms=1000");
 }
 
+/* Replaces the C library's, for the modules and their libraries too: a name server does not answer. */
+int getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+                struct addrinfo **found) {
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    memcpy(&real, &symbol, sizeof real);
+    if (name != NULL && strcmp(name, "db.example") == 0) {
+        if (hints == NULL || (hints->ai_flags & AI_NUMERICHOST) == 0) {
+            sleep(10);
+        }
+        return EAI_NONAME;
+    }
+    return real(name, port, hints, found);
+}
+
+static void a_slow_name_server_is_bounded(void **state) {
+    static const char *const urls[] = {"mysql://db.example/d", "postgres://db.example/d",
+                                       "etcd://db.example", "zookeeper://db.example",
+                                       "redis://db.example"};
+    (void)state;
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        const firn_store_options options = {.wait_ms = 500};
+        const int64_t begun_ms = now_ms();
+        firn_store *store = NULL;
+        firn_error error = {0};
+        firn_time now;
+        int code = firn_store_open(&store, urls[i], &options, &error);
+        if (code == FIRN_OK) { /* the first verb connects */
+            code = firn_store_now(store, &now, &error);
+        }
+        printf("# %s: %d in %ld ms: %s\n", urls[i], code, (long)(now_ms() - begun_ms), error.text);
+        assert_int_equal(code, FIRN_ESTORE);
+        assert_true(now_ms() - begun_ms < 5000);
+        firn_store_close(store);
+    }
+}
+
 /* Process 1 of a container may have a child that is process 1 of another: more than the number must differ. */
 static void a_child_is_another_process_whatever_its_number(void **state) {
     (void)state;
@@ -154,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_and_a_verb_share_the_time),
         cmocka_unit_test(a_child_is_another_process_whatever_its_number),
+        cmocka_unit_test(a_slow_name_server_is_bounded),
         cmocka_unit_test(a_slow_mysql_is_bounded),
         cmocka_unit_test(a_slow_postgres_is_bounded),
         cmocka_unit_test(a_slow_etcd_is_bounded),

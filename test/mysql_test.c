@@ -41,6 +41,13 @@ static void settings_that_forget(void **state) {
     sql(server, "SET GLOBAL read_only = 0;");
 }
 
+/* InnoDB tables and logs that are not synced. */
+static void files_that_forget(void **state) {
+    engine *loose = needed("mysql", 6, "--innodb-flush-method=littlesync");
+    (void)state;
+    not_opened(loose->url, "innodb_flush_method=littlesync");
+}
+
 static void log_that_forgets(void **state) {
     engine *loose = needed("mysql", 2, "--log-bin=b --sync-binlog=0 --server-id=7");
     (void)state;
@@ -727,6 +734,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
+        {"files that are not synced are refused", files_that_forget, NULL, NULL, NULL},
         {"a binary log that loses commits is refused", log_that_forgets, NULL, NULL, NULL},
         {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
