@@ -37,8 +37,7 @@ int module_unknown(firn_error *error, const char *where, const char *why) {
 
 int module_unreachable(firn_error *error, const char *where, const char *why) {
     return module_fail(error, FIRN_ESTORE,
-                       "store %.60s cannot be reached (%.70s): check the server, the network and "
-                       "the login",
+                       "store %.46s cannot be reached (%.88s): check its host name, port and login",
                        where, why);
 }
 
