@@ -7,6 +7,7 @@
 #include "config/setting.h"
 #include "core/catalog.h"
 #include "core/log.h"
+#include "core/monotonic.h"
 #include "core/server.h"
 #include "http/clients.h"
 #include "http/exchange.h"
@@ -185,6 +186,7 @@ static void begin(void) {
     loop.worker = worker_new(true);
     loop.listener = &place;
     pthread_mutex_init(&loop.lock, NULL);
+    list_clear(&loop.parked);
 }
 
 /* ---- HTTP ------------------------------------------------------------------------------------ */
@@ -282,7 +284,7 @@ static void ask_http(const char *text, size_t size) {
     it->loop = &loop;
     it->connection = &connection;
     it->path = target;
-    it->began_ns = now_ns();
+    it->began_ns = monotonic_ns();
     serve_begin(it, method, "HTTP/1.1");
     if (connection.replies == 0 && at < size) {
         for (size_t piece; at < size; at += piece) {

@@ -304,7 +304,7 @@ uint64_t access_load_count(void) {
 }
 
 /* Reads the count before the tokens, so that a load in between is noticed. */
-static enum role role_now(access_pass *it) {
+enum role access_again(access_pass *it) {
     enum role role = ROLE_NOBODY;
     it->load = access_load_count();
     it->account = NULL;
@@ -320,11 +320,7 @@ static enum role role_now(access_pass *it) {
 
 enum role access_begin(access_pass *it) {
     *it = (access_pass){.has_token = false};
-    return role_now(it);
-}
-
-enum role access_again(access_pass *it) {
-    return role_now(it);
+    return access_again(it);
 }
 
 enum role access_enter(access_pass *it, word given) {
@@ -333,7 +329,7 @@ enum role access_enter(access_pass *it, word given) {
         return ROLE_NOBODY;
     }
     digest_of(made.digest, given.text, given.length);
-    enum role role = role_now(&made);
+    enum role role = access_again(&made);
     if (role != ROLE_NOBODY) {
         *it = made;
     }

@@ -232,27 +232,45 @@ static int renewer_of_named(renewer **out, const char *store, firn_error *error)
     return renewer_of(out, named != NULL ? named : default_store, error);
 }
 
+/* Makes a generator and opens it, unless it needs a store (*reserved). */
+static int prepare(generator **out, const char *name, const char *scheme, const char *keys,
+                   const char *form, const char *prefix, bool *reserved, firn_error *error) {
+    int code = generator_make(out, name, scheme, keys, form, prefix, error);
+    if (code == FIRN_OK && (code = generator_try(*out, reserved, error)) != FIRN_OK) {
+        generator_free(*out);
+    }
+    return code;
+}
+
+int catalog_check_generator(const char *name, const char *scheme, const char *keys,
+                            const char *store, const char *form, const char *prefix,
+                            firn_error *error) {
+    generator *it;
+    bool reserved;
+    int code = renewer_check(named_store(store), error);
+    code =
+        code == FIRN_OK ? prepare(&it, name, scheme, keys, form, prefix, &reserved, error) : code;
+    if (code == FIRN_OK) {
+        generator_free(it);
+    }
+    return code;
+}
+
 int catalog_add_generator(const char *name, const char *scheme, const char *keys, const char *store,
                           const char *form, const char *prefix, firn_error *error) {
-    generator *it = NULL;
-    bool reserved = false;
+    generator *it;
+    bool reserved;
     int code = renewer_check(named_store(store), error);
-    if (code == FIRN_OK) {
-        code = generator_make(&it, name, scheme, keys, form, prefix, error);
-    }
+    code = code == FIRN_OK ? check_room(&generators, name, error) : code;
+    code =
+        code == FIRN_OK ? prepare(&it, name, scheme, keys, form, prefix, &reserved, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
     it->configured = true;
     atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
-    code = check_room(&generators, name, error);
-    code = code == FIRN_OK ? generator_try(it, &reserved, error) : code;
-    if (code == FIRN_OK && reserved) {
-        code = renewer_of_named(&it->renewer, store, error);
-    }
-    if (code == FIRN_OK) {
-        code = add_configured(&generators, name, it, error);
-    }
+    code = reserved ? renewer_of_named(&it->renewer, store, error) : FIRN_OK;
+    code = code == FIRN_OK ? add_configured(&generators, name, it, error) : code;
     if (code != FIRN_OK) {
         generator_free(it);
     } else if (it->renewer != NULL) {
@@ -261,42 +279,23 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
     return code;
 }
 
-int catalog_check_generator(const char *name, const char *scheme, const char *keys,
-                            const char *store, const char *form, const char *prefix,
-                            firn_error *error) {
-    generator *it = NULL;
-    bool reserved = false;
-    int code = renewer_check(named_store(store), error);
-    if (code == FIRN_OK) {
-        code = generator_make(&it, name, scheme, keys, form, prefix, error);
-    }
-    if (code == FIRN_OK) {
-        code = generator_try(it, &reserved, error);
-        generator_free(it);
-    }
-    return code;
-}
-
 int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error) {
-    generator *it = NULL;
-    bool reserved = false;
+    generator *it;
+    bool reserved;
     *out = catalog_generator((word){name, strlen(name)});
     if (*out != NULL) {
         return FIRN_OK;
     }
-    if (name_table_is_full(
-            &generators)) { /* checked again below; here so that no node is claimed needlessly */
-        return refuse_full(&generators, error);
-    }
-    int code = generator_make(&it, name, name, "", NULL, NULL, error);
+    /* checked again below; here so that no node is claimed needlessly */
+    int code = name_table_is_full(&generators)
+                   ? refuse_full(&generators, error)
+                   : prepare(&it, name, name, "", NULL, NULL, &reserved, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = generator_try(it, &reserved, error);
-    if (code == FIRN_OK && reserved && without_store) {
+    if (reserved && without_store) {
         code = set_error(error, FIRN_ESTORE, "%s needs a store", name);
-    }
-    if (code == FIRN_OK && reserved) {
+    } else if (reserved) {
         it->renewer = catalog_renewer(error);
         code = it->renewer == NULL ? error->code : generator_open(it, error);
     }
@@ -312,6 +311,15 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
     return code;
 }
 
+int catalog_check_segment(const char *name, const char *keys, const char *store,
+                          firn_error *error) {
+    segment *it = NULL;
+    int code = renewer_check(named_store(store), error);
+    code = code == FIRN_OK ? segment_make(&it, name, keys, error) : code;
+    segment_free(it);
+    return code;
+}
+
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error) {
     segment *it = NULL;
     int code = segment_make(&it, name, keys, error);
@@ -321,27 +329,12 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
     it->configured = true;
     atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
     code = check_room(&segments, name, error);
-    if (code == FIRN_OK) {
-        code = renewer_of_named(&it->renewer, store, error);
-    }
-    if (code == FIRN_OK) {
-        code = add_configured(&segments, name, it, error);
-    }
+    code = code == FIRN_OK ? renewer_of_named(&it->renewer, store, error) : code;
+    code = code == FIRN_OK ? add_configured(&segments, name, it, error) : code;
     if (code != FIRN_OK) {
         segment_free(it);
     } else {
         segment_want(it);
-    }
-    return code;
-}
-
-int catalog_check_segment(const char *name, const char *keys, const char *store,
-                          firn_error *error) {
-    segment *it = NULL;
-    int code = renewer_check(named_store(store), error);
-    if (code == FIRN_OK) {
-        code = segment_make(&it, name, keys, error);
-        segment_free(it);
     }
     return code;
 }

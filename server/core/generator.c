@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "generator.h"
 
+#include "config/setting.h"
 #include "errors.h"
 #include "id_form.h"
 #include "log.h"
@@ -47,12 +48,9 @@ int take_configured(char *to, size_t size, const char *from, const char *what, f
 
 static int read_scheme(generator *it, const char *form, const char *prefix, firn_error *error) {
     char epoch[FIRN_NS_SIZE], bits[FIRN_NS_SIZE], digits[FIRN_NS_SIZE], full[FIRN_NS_SIZE];
-    keys_value(epoch, it->keys, "epoch");
-    keys_value(bits, it->keys, "bits");
-    keys_value(digits, it->keys, "digits");
-    int code =
-        firn_scheme_make(&it->own, it->text, epoch[0] != '\0' ? epoch : NULL,
-                         bits[0] != '\0' ? bits : NULL, digits[0] != '\0' ? digits : NULL, error);
+    int code = firn_scheme_make(&it->own, it->text, or_null(keys_value(epoch, it->keys, "epoch")),
+                                or_null(keys_value(bits, it->keys, "bits")),
+                                or_null(keys_value(digits, it->keys, "digits")), error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -89,15 +87,11 @@ int generator_make(generator **out, const char *name, const char *scheme, const 
     }
     pthread_mutex_init(&it->dated_lock, NULL);
     int code = take_configured(it->name, sizeof it->name, name, "name of a generator", error);
-    if (code == FIRN_OK) {
-        code = take_configured(it->text, sizeof it->text, scheme, "scheme", error);
-    }
-    if (code == FIRN_OK) {
-        code = take_configured(it->keys, sizeof it->keys, keys, "line of keys", error);
-    }
-    if (code == FIRN_OK) {
-        code = read_scheme(it, form, prefix, error);
-    }
+    code = code == FIRN_OK ? take_configured(it->text, sizeof it->text, scheme, "scheme", error)
+                           : code;
+    code = code == FIRN_OK ? take_configured(it->keys, sizeof it->keys, keys, "line of keys", error)
+                           : code;
+    code = code == FIRN_OK ? read_scheme(it, form, prefix, error) : code;
     if (code != FIRN_OK) {
         generator_free(it);
         return code;
@@ -250,10 +244,6 @@ void generator_want(generator *it) {
     if (it->renewer != NULL && !atomic_exchange_explicit(&it->wanted, true, memory_order_seq_cst)) {
         renewer_wake(it->renewer);
     }
-}
-
-int generator_trouble(const generator *it, firn_error *error) {
-    return last_error_get(&it->failed, error);
 }
 
 /* ---- renewing -------------------------------------------------------------------------------- */

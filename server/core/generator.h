@@ -71,8 +71,6 @@ int generator_open(generator *it, firn_error *error);
 
 /* Number of IDs this server issued. Any thread. */
 uint64_t generator_issued(const generator *it);
-/* The renewer's last failure; 0: none. Any thread. */
-int generator_trouble(const generator *it, firn_error *error);
 enum { WINDOW_MOST_MS = 30000 }; /* a longer result would mean that slots are not ticks */
 /* How many ms the window lasts; -1: no window, or unknown. Any thread. */
 int64_t generator_window_ms(const generator *it);

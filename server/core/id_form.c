@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+const firn_scheme *scheme_named(word name) {
+    char text[FIRN_NAME_SIZE];
+    return word_copy(name, text, sizeof text) ? firn_scheme_find(text) : NULL;
+}
+
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) {
     const char *names[FIRN_FORM_COUNT + 1];
     char text[FIRN_NAME_SIZE];

@@ -9,6 +9,8 @@
 
 #define PREFIX_SIZE 66 /* 63 characters, the _ and the zero */
 
+/* The scheme of the table with this name, or NULL. */
+const firn_scheme *scheme_named(word name);
 /* Finds a form by name. FIRN_EUSAGE: unknown, or not a form of the scheme. */
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error);
 /* FIRN_EUSAGE: the form is not typeid, or the prefix is invalid. "": no prefix. */

@@ -88,7 +88,6 @@ static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error
 }
 
 static int read_generator(request *it, firn_error *error) {
-    char name[FIRN_NAME_SIZE];
     it->generator = catalog_generator(it->name);
     if (it->generator != NULL) {
         return FIRN_OK;
@@ -98,17 +97,12 @@ static int read_generator(request *it, firn_error *error) {
             error, FIRN_EUSAGE,
             "the name of a generator is missing: add one, or a scheme such as snowflake or uuid7");
     }
-    const firn_scheme *scheme =
-        word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
+    const firn_scheme *scheme = scheme_named(it->name);
     return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it, error);
 }
 
 static const firn_scheme *scheme_of(const request *it) {
-    char name[FIRN_NAME_SIZE];
-    if (it->generator != NULL) {
-        return it->generator->scheme;
-    }
-    return word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
+    return it->generator != NULL ? it->generator->scheme : scheme_named(it->name);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -134,9 +128,8 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     if (!tick) { /* the whole time: the layout's range is checked below */
         code = firn_time_parse(&it->time, text, strlen(text), error);
     }
-    if (code == FIRN_OK) {
-        code = firn_fields_set(&fields, scheme, tick ? "tick" : "time", text, error);
-    }
+    code = code == FIRN_OK ? firn_fields_set(&fields, scheme, tick ? "tick" : "time", text, error)
+                           : code;
     if (code == FIRN_OK && tick) {
         firn_scheme_time(scheme, fields.value[index].low, &it->time);
     }
@@ -219,14 +212,11 @@ static int read_pair(request *it, const firn_scheme *scheme, word key, word valu
     return refuse_setting(it, scheme, key, error);
 }
 
-static int read_form(request *it, const firn_scheme *scheme, firn_error *error) {
+int ids_read_form(request *it, const firn_scheme *scheme, bool takes_prefix, firn_error *error) {
     word as = request_value(it, "as"), prefix = request_value(it, "prefix");
-    int code = FIRN_OK;
     it->form = it->generator != NULL ? it->generator->form : scheme->form;
-    if (as.text != NULL) {
-        code = form_of(&it->form, scheme, as, error);
-    }
-    if (code == FIRN_OK && prefix.text != NULL) {
+    int code = as.text != NULL ? form_of(&it->form, scheme, as, error) : FIRN_OK;
+    if (code == FIRN_OK && prefix.text != NULL && takes_prefix) {
         code = prefix_of(it->prefix, it->form, prefix, error);
     } else if (code == FIRN_OK && it->generator != NULL && it->form == FIRN_FORM_TYPEID) {
         memcpy(it->prefix, it->generator->prefix, sizeof it->prefix);
@@ -259,12 +249,8 @@ int ids_read_new(request *it, firn_error *error) {
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         code = read_pair(it, scheme, it->pairs[i].key, it->pairs[i].value, error);
     }
-    if (code == FIRN_OK) {
-        code = read_form(it, scheme, error);
-    }
-    if (code == FIRN_OK) {
-        code = check_dated(it, scheme, error);
-    }
+    code = code == FIRN_OK ? ids_read_form(it, scheme, true, error) : code;
+    code = code == FIRN_OK ? check_dated(it, scheme, error) : code;
     return code == FIRN_OK && it->digest != NULL ? check_digest(it, error) : code;
 }
 
@@ -295,7 +281,7 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
         return code;
     }
     generator_want(it);
-    int trouble = generator_trouble(it, &why);
+    int trouble = last_error_get(&it->failed, &why);
     if (trouble != FIRN_OK) {
         *error = why;
     }
@@ -427,8 +413,7 @@ void ids_reply_dated(const request *it, const firn_id *ids, reply *out) {
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 static json_t *number_text(uint64_t number, bool is_signed) {
-    char text[24];
-    return json_stringn(text, write_number(text, number, is_signed));
+    return is_signed ? json_sprintf("%" PRId64, (int64_t)number) : json_sprintf("%" PRIu64, number);
 }
 
 /* [["first", "last"], ...] */

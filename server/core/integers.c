@@ -4,6 +4,7 @@
 
 #include "catalog.h"
 #include "errors.h"
+#include "id_form.h"
 
 #include <string.h>
 
@@ -26,9 +27,9 @@ static int read_counts_only(request *it, const char *verb, firn_error *error) {
 
 /* Suggests FIRN.NEW if the name is a generator or scheme. */
 static int refuse_segment(word name, int code, firn_error *error) {
-    char text[FIRN_NAME_SIZE];
-    bool scheme = word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL;
-    const char *kind = catalog_generator(name) != NULL ? "generator" : scheme ? "scheme" : NULL;
+    const char *kind = catalog_generator(name) != NULL ? "generator"
+                       : scheme_named(name) != NULL    ? "scheme"
+                                                       : NULL;
     return kind == NULL
                ? code
                : set_error(error, FIRN_EUSAGE,
@@ -63,7 +64,7 @@ static int wait_for_range(segment *it, int code, firn_error *error) {
     if (code != FIRN_EWINDOW) {
         return code;
     }
-    int trouble = segment_trouble(it, &why);
+    int trouble = last_error_get(&it->failed, &why);
     segment_want(it);
     if (trouble != FIRN_OK) {
         *error = why;

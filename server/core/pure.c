@@ -31,30 +31,21 @@ static int take_text(char *room, size_t size, word from, const char *what, int c
 /* The value of a parameter as text; NULL: not given. FIRN_EUSAGE: too long, or with a zero byte. */
 static int text_of(char room[VALUE_SIZE], const char **out, const request *it, const char *key,
                    firn_error *error) {
-    int code = FIRN_OK;
-    *out = NULL;
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        if (word_is(it->pairs[i].key, key)) {
-            code = take_text(room, VALUE_SIZE, it->pairs[i].value, key, FIRN_EUSAGE, error);
-            *out = code == FIRN_OK ? room : NULL;
-        }
-    }
-    return code;
+    word value = request_value(it, key);
+    *out = value.text != NULL ? room : NULL;
+    return value.text == NULL ? FIRN_OK
+                              : take_text(room, VALUE_SIZE, value, key, FIRN_EUSAGE, error);
 }
 
 /* FIRN_EUSAGE: a parameter not in `known`. */
 static int check_keys(const request *it, const char *verb, const char *const *known,
                       firn_error *error) {
-    for (size_t i = 0; i < it->pair_count; i++) {
-        const char *const *at = known;
-        while (*at != NULL && !word_is(it->pairs[i].key, *at)) {
-            at++;
-        }
-        if (*at == NULL) {
-            return refuse_key(it, it->pairs[i].key, verb, known, error);
-        }
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        word key = it->pairs[i].key;
+        code = word_is_in(key, known) ? FIRN_OK : refuse_key(it, key, verb, known, error);
     }
-    return FIRN_OK;
+    return code;
 }
 
 /* ---- schemes ------------------------------------------------------------------------------------ */
@@ -65,12 +56,8 @@ static int make_scheme(firn_scheme *scheme, const request *it, word name, firn_e
     char text[VALUE_SIZE], rooms[3][VALUE_SIZE];
     const char *epoch, *bits, *digits;
     int code = text_of(rooms[0], &epoch, it, "epoch", error);
-    if (code == FIRN_OK) {
-        code = text_of(rooms[1], &bits, it, "bits", error);
-    }
-    if (code == FIRN_OK) {
-        code = text_of(rooms[2], &digits, it, "digits", error);
-    }
+    code = code == FIRN_OK ? text_of(rooms[1], &bits, it, "bits", error) : code;
+    code = code == FIRN_OK ? text_of(rooms[2], &digits, it, "digits", error) : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -91,9 +78,7 @@ static int make_scheme(firn_scheme *scheme, const request *it, word name, firn_e
     return code;
 }
 
-static bool is_scheme_key(word key) {
-    return word_is(key, "epoch") || word_is(key, "bits") || word_is(key, "digits");
-}
+static const char *const scheme_keys[] = {"epoch", "bits", "digits", NULL};
 
 /* Reads the fields among the parameters; `others` are not fields. */
 static int read_fields(firn_fields *fields, const firn_scheme *scheme, const request *it,
@@ -102,11 +87,7 @@ static int read_fields(firn_fields *fields, const firn_scheme *scheme, const req
     int code = FIRN_OK;
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         word key = it->pairs[i].key;
-        const char *const *at = others;
-        while (*at != NULL && !word_is(key, *at)) {
-            at++;
-        }
-        if (*at != NULL || is_scheme_key(key)) {
+        if (word_is_in(key, others) || word_is_in(key, scheme_keys)) {
             continue;
         }
         if (!word_copy(key, name, sizeof name)) {
@@ -125,21 +106,9 @@ static int read_fields(firn_fields *fields, const firn_scheme *scheme, const req
     return code;
 }
 
-/* The requested form and prefix, or the scheme's. */
-static int read_form(request *it, const firn_scheme *scheme, firn_error *error) {
-    int code = FIRN_OK;
-    it->form = scheme->form;
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        if (word_is(it->pairs[i].key, "as")) {
-            code = form_of(&it->form, scheme, it->pairs[i].value, error);
-        }
-    }
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        if (word_is(it->pairs[i].key, "prefix") && firn_scheme_field(scheme, "prefix") < 0) {
-            code = prefix_of(it->prefix, it->form, it->pairs[i].value, error);
-        }
-    }
-    return code;
+/* In a scheme with a field of this name, prefix= is the field. */
+static bool has_prefix_field(const firn_scheme *scheme) {
+    return firn_scheme_field(scheme, "prefix") >= 0;
 }
 
 static int reply_id(const request *it, const firn_id *id, reply *out, firn_error *error) {
@@ -177,16 +146,10 @@ static int answer_pack(request *it, reply *out, firn_error *error) {
     if (code == FIRN_OK && scheme.keyed) {
         return refuse_keyed(&scheme, error);
     }
-    if (code == FIRN_OK) {
-        bool field = firn_scheme_field(&scheme, "prefix") >= 0;
-        code = read_fields(&fields, &scheme, it, field ? as : others, error);
-    }
-    if (code == FIRN_OK) {
-        code = firn_pack(&id, &scheme, &fields, error);
-    }
-    if (code == FIRN_OK) {
-        code = read_form(it, &scheme, error);
-    }
+    bool field = code == FIRN_OK && has_prefix_field(&scheme);
+    code = code == FIRN_OK ? read_fields(&fields, &scheme, it, field ? as : others, error) : code;
+    code = code == FIRN_OK ? firn_pack(&id, &scheme, &fields, error) : code;
+    code = code == FIRN_OK ? ids_read_form(it, &scheme, !field, error) : code;
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }
 
@@ -210,18 +173,10 @@ static int answer_range(request *it, reply *out, firn_error *error) {
     firn_id ends[2];
     char texts[2][FIRN_TEXT_SIZE + PREFIX_SIZE];
     int code = make_scheme(&scheme, it, it->name, error);
-    if (code == FIRN_OK) {
-        code = read_form(it, &scheme, error);
-    }
-    if (code == FIRN_OK) {
-        code = read_time(&from, it, "from", error);
-    }
-    if (code == FIRN_OK) {
-        code = read_time(&to, it, "to", error);
-    }
-    if (code == FIRN_OK) {
-        code = read_fields(&pinned, &scheme, it, others, error);
-    }
+    code = code == FIRN_OK ? ids_read_form(it, &scheme, !has_prefix_field(&scheme), error) : code;
+    code = code == FIRN_OK ? read_time(&from, it, "from", error) : code;
+    code = code == FIRN_OK ? read_time(&to, it, "to", error) : code;
+    code = code == FIRN_OK ? read_fields(&pinned, &scheme, it, others, error) : code;
     if (code == FIRN_OK && it->form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
         return set_error(error, FIRN_EUNSORTED,
                          "IDs of %s have texts of several lengths, so texts cannot bound a range: "
@@ -261,20 +216,17 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
                    : set_error(error, FIRN_EUSAGE,
                                "unknown form '%.40s': use dec, hex, uuid or another form", form);
     }
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        if (word_is(it->pairs[i].key, "scheme")) {
-            reader->named = true;
-            code = make_scheme(&reader->scheme, it, it->pairs[i].value, error);
-        } else if (is_scheme_key(it->pairs[i].key)) {
-            bool named = false;
-            for (size_t j = 0; j < it->pair_count; j++) {
-                named = named || word_is(it->pairs[j].key, "scheme");
-            }
-            code =
-                named ? FIRN_OK
-                      : set_error(error, FIRN_EUSAGE, "%.*s needs a scheme: %s",
-                                  word_shown(it->pairs[i].key), it->pairs[i].key.text, name_it(it));
-        }
+    word scheme = request_value(it, "scheme");
+    reader->named = scheme.text != NULL;
+    if (code == FIRN_OK && reader->named) {
+        code = make_scheme(&reader->scheme, it, scheme, error);
+    }
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK && !reader->named; i++) {
+        word key = it->pairs[i].key;
+        code = word_is_in(key, scheme_keys)
+                   ? set_error(error, FIRN_EUSAGE, "%.*s needs a scheme: %s", word_shown(key),
+                               key.text, name_it(it))
+                   : FIRN_OK;
     }
     return code == FIRN_OK && reader->named && reader->scheme.keyed
                ? refuse_keyed(&reader->scheme, error)

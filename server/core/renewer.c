@@ -25,8 +25,7 @@ enum {
     PROBE_MS = 1000, /* an unused store is probed after this */
     SLOW_MS = 1000,  /* a longer call counts as no answer */
     RETRY_LEAST_MS = 100,
-    RETRY_MOST_MS = 2000, /* after failures */
-    TELLS_MAX = 4         /* callbacks for news */
+    RETRY_MOST_MS = 2000 /* after failures */
 };
 
 struct renewer {
@@ -57,18 +56,13 @@ struct renewer {
 };
 
 static renewer *_Atomic renewers[RENEWERS_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for `renewers` and `tells` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for `renewers` */
 static _Atomic bool stopping;
+static void (*_Atomic tell_news)(void); /* NULL: nobody asked */
 /* Set before the threads start: */
-static bool unsafe, existing;
+static bool unsafe, existing, only_check;
 static int64_t (*step_all)(renewer *of, bool *news);
 static void (*close_all)(renewer *of);
-
-static struct {
-    void (*tell)(void *self);
-    void *self;
-} tells[TELLS_MAX];
-static _Atomic int tell_count;
 
 /* ---- the meter: a store that counts what it is asked, and passes it on ----------------------- */
 
@@ -194,12 +188,13 @@ int64_t retry_pause_ms(int64_t *pause_ms) {
     return *pause_ms;
 }
 
-void renewers_allow_unsafe(void) {
-    unsafe = true;
+void renewers_open_stores(bool may_lose, bool must_exist) {
+    unsafe = may_lose;
+    existing = must_exist;
 }
 
-void renewers_make_no_store(void) {
-    existing = true;
+void renewers_only_check(void) {
+    only_check = true;
 }
 
 static void tell_made(void *self, const char *text) {
@@ -348,12 +343,6 @@ static void sleep_until(renewer *it, int64_t ms) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void tell_news(void) {
-    for (int i = 0; i < atomic_load_explicit(&tell_count, memory_order_seq_cst); i++) {
-        tells[i].tell(tells[i].self);
-    }
-}
-
 /* Later tasks are refused. */
 static void close_queue(renewer *it) {
     pthread_mutex_lock(&it->lock);
@@ -368,8 +357,9 @@ static void *run(void *self) {
         atomic_store_explicit(&it->beat_ms, monotonic_ms(), memory_order_seq_cst);
         run_tasks(it, ROUND_TASKS, ROUND_MS);
         int64_t wait_ms = step_all(it, &news);
-        if (news) {
-            tell_news();
+        void (*tell)(void) = atomic_load_explicit(&tell_news, memory_order_seq_cst);
+        if (news && tell != NULL) {
+            tell();
         }
         probe(it);
         sleep_until(it, wait_ms);
@@ -422,12 +412,6 @@ static void free_renewer(renewer *it) {
     free(it);
 }
 
-static bool only_check; /* set before any renewer is made */
-
-void renewers_only_check(void) {
-    only_check = true;
-}
-
 static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     renewer *it = calloc(1, sizeof *it);
     if (it == NULL) {
@@ -471,6 +455,11 @@ int renewer_check(const char *url, firn_error *error) {
                      length < 31 ? (int)length : 31, url);
 }
 
+/* The i-th; NULL past the last. */
+static renewer *renewer_at(size_t i) {
+    return i < RENEWERS_MAX ? atomic_load_explicit(&renewers[i], memory_order_seq_cst) : NULL;
+}
+
 int renewer_of(renewer **out, const char *url, firn_error *error) {
     size_t i = 0;
     int code = renewer_check(url, error);
@@ -478,30 +467,29 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
         return code;
     }
     pthread_mutex_lock(&lock);
-    while (i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL &&
-           !is_same(atomic_load_explicit(&renewers[i], memory_order_seq_cst)->url, url)) {
+    while (renewer_at(i) != NULL && !renewer_is_of(i, url)) {
         i++;
     }
+    renewer *found = renewer_at(i);
     if (i == RENEWERS_MAX) {
         code = set_error(error, FIRN_ERANGE,
                          "more than %d stores: use another server for the others", RENEWERS_MAX);
-    } else if (atomic_load_explicit(&renewers[i], memory_order_seq_cst) == NULL &&
-               atomic_load_explicit(&stopping, memory_order_seq_cst)) {
+    } else if (found == NULL && atomic_load_explicit(&stopping, memory_order_seq_cst)) {
         code = set_error(error, FIRN_ESTORE, "the server is stopping: use another server");
-    } else if (atomic_load_explicit(&renewers[i], memory_order_seq_cst) == NULL) {
-        atomic_store_explicit(&renewers[i], make_renewer(url, i, error), memory_order_seq_cst);
+    } else if (found == NULL) {
+        found = make_renewer(url, i, error);
+        atomic_store_explicit(&renewers[i], found, memory_order_seq_cst);
+        code = found != NULL ? FIRN_OK : error->code;
     }
     if (code == FIRN_OK) {
-        *out = atomic_load_explicit(&renewers[i], memory_order_seq_cst);
-        code = *out != NULL ? FIRN_OK : error->code;
+        *out = found;
     }
     pthread_mutex_unlock(&lock);
     return code;
 }
 
 bool renewer_is_of(size_t i, const char *url) {
-    const renewer *it =
-        i < RENEWERS_MAX ? atomic_load_explicit(&renewers[i], memory_order_seq_cst) : NULL;
+    const renewer *it = renewer_at(i);
     return it != NULL && is_same(it->url, url);
 }
 
@@ -520,8 +508,7 @@ uint64_t renewer_calls(const renewer *it) {
 }
 
 bool renewer_look(size_t i, renewer_state *state) {
-    renewer *it =
-        i < RENEWERS_MAX ? atomic_load_explicit(&renewers[i], memory_order_seq_cst) : NULL;
+    renewer *it = renewer_at(i);
     int64_t now = monotonic_ms();
     if (it == NULL) {
         return false;
@@ -548,15 +535,8 @@ bool renewer_look(size_t i, renewer_state *state) {
     return true;
 }
 
-void renewers_on_news(void (*tell)(void *self), void *self) {
-    pthread_mutex_lock(&lock);
-    int count = atomic_load_explicit(&tell_count, memory_order_seq_cst);
-    if (count < TELLS_MAX) {
-        tells[count].tell = tell;
-        tells[count].self = self;
-        atomic_store_explicit(&tell_count, count + 1, memory_order_seq_cst);
-    }
-    pthread_mutex_unlock(&lock);
+void renewers_on_news(void (*tell)(void)) {
+    atomic_store_explicit(&tell_news, tell, memory_order_seq_cst);
 }
 
 /* True: it ended in time. A renewer that hangs in its store is abandoned, with its memory. */
@@ -593,15 +573,11 @@ void renewers_stop(int64_t ms) {
     pthread_mutex_lock(&lock);
     atomic_store_explicit(&stopping, true, memory_order_seq_cst); /* no new renewers from here on */
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0;
-         i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL;
-         i++) {
-        renewer_wake(atomic_load_explicit(&renewers[i], memory_order_seq_cst));
+    for (size_t i = 0; renewer_at(i) != NULL; i++) {
+        renewer_wake(renewer_at(i));
     }
-    for (size_t i = 0;
-         i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL;
-         i++) {
-        renewer *it = atomic_load_explicit(&renewers[i], memory_order_seq_cst);
+    renewer *it;
+    for (size_t i = 0; (it = renewer_at(i)) != NULL; i++) {
         bool ended = await_end(it, &until);
         atomic_store_explicit(&renewers[i], NULL, memory_order_seq_cst);
         if (ended) {
@@ -610,7 +586,7 @@ void renewers_stop(int64_t ms) {
         all = all && ended;
     }
     pthread_mutex_lock(&lock);
-    atomic_store_explicit(&tell_count, 0, memory_order_seq_cst);
+    renewers_on_news(NULL);
     atomic_store_explicit(&stopping, !all,
                           memory_order_seq_cst); /* hanging renewers end when their store returns */
     pthread_mutex_unlock(&lock);

@@ -26,10 +26,9 @@ void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(rene
 /* The pause after one more failure: 100 ms, doubled up to 2 s. Set *pause_ms to 0 after a
  * success. */
 int64_t retry_pause_ms(int64_t *pause_ms);
-/* Before the first renewer: accept stores that may lose what they acknowledged. */
-void renewers_allow_unsafe(void);
-/* Before the first renewer: refuse paths without a store, unless the URL has create=yes. */
-void renewers_make_no_store(void);
+/* Before the first renewer. `unsafe`: accept stores that may lose what they acknowledged;
+ * `must_exist`: refuse paths without a store, unless the URL has create=yes. */
+void renewers_open_stores(bool unsafe, bool must_exist);
 /* Is this the URL of a known kind of store? NULL: the default store. FIRN_EUSAGE. */
 int renewer_check(const char *url, firn_error *error);
 /* The renewer of a URL, made on first use; NULL: the default store. FIRN_EUSAGE: unknown kind;
@@ -66,8 +65,8 @@ typedef struct renewer_state {
 /* The i-th renewer; false past the last. Any thread. */
 bool renewer_look(size_t i, renewer_state *state);
 
-/* Called by renewers after rounds with news. */
-void renewers_on_news(void (*tell)(void *self), void *self);
+/* Called by renewers after rounds with news, until renewers_stop. */
+void renewers_on_news(void (*tell)(void));
 /* Runs queued tasks, gives windows back, joins threads and closes stores, within `ms`; a hanging
  * store is abandoned. No worker may issue any more. */
 void renewers_stop(int64_t ms);

@@ -146,3 +146,39 @@ size_t reply_write_id(char *out, const request *it, const reply *of, size_t i) {
     firn_format(out + prefix, &of->ids[i], it->form);
     return prefix + strlen(out + prefix);
 }
+
+size_t reply_taken(const reply *it) {
+    return it->kind == REPLY_NUMBERS ? BATCH_MAX * sizeof *it->numbers
+           : it->kind == REPLY_IDS   ? BATCH_MAX * sizeof *it->ids
+                                     : 0;
+}
+
+bool reply_take(reply *it, worker *from) {
+    bool narrow = it->kind == REPLY_NUMBERS;
+    const void *ids = narrow ? (const void *)it->numbers : (const void *)it->ids;
+    void *array = narrow ? (void *)from->numbers : (void *)from->ids;
+    if (array == ids) {
+        from->numbers = narrow ? NULL : from->numbers;
+        from->ids = narrow ? from->ids : NULL;
+    } else if ((array = malloc(reply_taken(it))) != NULL) {
+        memcpy(array, ids, it->count * (narrow ? sizeof *it->numbers : sizeof *it->ids));
+    }
+    it->numbers = narrow ? array : NULL;
+    it->ids = narrow ? NULL : array;
+    return array != NULL;
+}
+
+void reply_give_back(reply *it, worker *to) {
+    uint64_t *numbers = (uint64_t *)(uintptr_t)it->numbers;
+    firn_id *ids = (firn_id *)(uintptr_t)it->ids;
+    if (to->numbers == NULL) {
+        to->numbers = numbers;
+        numbers = NULL;
+    }
+    if (to->ids == NULL) {
+        to->ids = ids;
+        ids = NULL;
+    }
+    free(numbers);
+    free(ids);
+}

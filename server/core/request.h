@@ -108,6 +108,12 @@ int worker_make_room(worker *it, bool narrow, firn_error *error);
 static inline bool verb_issues(enum verb verb) {
     return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT;
 }
+/* Takes the IDs of a reply over, so that the worker can answer others: its array, or a copy of a
+ * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */
+bool reply_take(reply *it, worker *from);
+void reply_give_back(reply *it, worker *to);
+/* The bytes that it has taken. */
+size_t reply_taken(const reply *it);
 /* Is it transient: ended by time or a renewer? */
 bool is_passing(int code);
 /* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns

@@ -109,10 +109,6 @@ void segment_count(segment *it, const worker *by, int64_t last, uint64_t n) {
     meter_add(&it->by[by->index].issued, n);
 }
 
-int segment_trouble(const segment *it, firn_error *error) {
-    return last_error_get(&it->failed, error);
-}
-
 /* ---- renewing -------------------------------------------------------------------------------- */
 
 /* Adds it to its renewer's list, once: `due` is true from before until it is removed. */

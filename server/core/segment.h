@@ -37,8 +37,6 @@ int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error)
 int64_t segment_last(const segment *it);
 /* Number of integers this server issued. Any thread. */
 uint64_t segment_issued(const segment *it);
-/* The renewer's last failure; 0: none. Any thread. */
-int segment_trouble(const segment *it, firn_error *error);
 
 /* Counts `n` issued integers. */
 void segment_count(segment *it, const worker *by, int64_t last, uint64_t n);

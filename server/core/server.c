@@ -51,7 +51,7 @@ static bool find_unready(char why[256]) {
         if (!atomic_load_explicit(&g->idle, memory_order_seq_cst) && !generator_is_ready(g)) {
             say(why, "generator", g->name,
                 atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL,
-                generator_trouble(g, &error), error.text);
+                last_error_get(&g->failed, &error), error.text);
             return true;
         }
     }
@@ -59,7 +59,7 @@ static bool find_unready(char why[256]) {
         if (!segment_is_ready(s)) {
             say(why, "segment", s->name,
                 atomic_load_explicit(&s->range, memory_order_seq_cst) != NULL,
-                segment_trouble(s, &error), error.text);
+                last_error_get(&s->failed, &error), error.text);
             return true;
         }
     }

@@ -16,9 +16,7 @@
 #include <string.h>
 
 static json_t *decimal(int64_t number) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, number);
-    return json_string(text);
+    return json_sprintf("%" PRId64, number);
 }
 
 /* ---- generators and segments ----------------------------------------------------------------- */
@@ -40,7 +38,7 @@ static json_t *generator_object(const generator *it) {
         firn_gen_status(gen, &status);
     }
     int64_t window_ms = generator_window_ms(it);
-    int trouble = generator_trouble(it, &error);
+    int trouble = last_error_get(&it->failed, &error);
     return json_pack(
         "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
         json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
@@ -58,7 +56,7 @@ static json_t *segment_object(const segment *it) {
     firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
     firn_error error = {0, ""};
     int64_t last = segment_last(it);
-    int trouble = segment_trouble(it, &error);
+    int trouble = last_error_get(&it->failed, &error);
     return json_pack(
         "{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name), "configured",
         it->configured, "open", range != NULL, "increment", (json_int_t)it->increment, "left",
@@ -78,36 +76,6 @@ static json_t *renewer_object(const renewer_state *it) {
         (json_int_t)it->busy_ms, "tasks", it->tasks);
 }
 
-typedef struct sums {
-    uint64_t requests[METER_KIND_COUNT], refused[METER_KIND_COUNT], latency[METER_BUCKETS];
-    uint64_t ids, latency_ns, received, sent, accepted, turned_away, slow, broken, parked;
-    int64_t open;
-} sums;
-
-static uint64_t read_meter(const _Atomic uint64_t *counter) {
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-static void add_meter(sums *to, const meter *from) {
-    for (int i = 0; i < METER_KIND_COUNT; i++) {
-        to->requests[i] += read_meter(&from->requests[i]);
-        to->refused[i] += read_meter(&from->refused[i]);
-    }
-    for (int i = 0; i < METER_BUCKETS; i++) {
-        to->latency[i] += read_meter(&from->latency[i]);
-    }
-    to->ids += read_meter(&from->ids);
-    to->latency_ns += read_meter(&from->latency_ns);
-    to->received += read_meter(&from->received);
-    to->sent += read_meter(&from->sent);
-    to->accepted += read_meter(&from->accepted);
-    to->turned_away += read_meter(&from->turned_away);
-    to->slow += read_meter(&from->closed_slow);
-    to->broken += read_meter(&from->closed_broken);
-    to->parked += read_meter(&from->parked);
-    to->open += atomic_load_explicit(&from->open, memory_order_relaxed);
-}
-
 static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
     static const char *const names[] = {
 #define METER_X(id, name) name,
@@ -122,7 +90,7 @@ static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
 }
 
 /* [[up to ns, requests], ...]; the last bucket has no limit. */
-static json_t *latency_array(const sums *from) {
+static json_t *latency_array(const totals *from) {
     json_t *array = json_array();
     for (int i = 0; i < METER_BUCKETS; i++) {
         json_t *end = i < METER_BUCKETS - 1 ? json_integer(INT64_C(1000) << i) : json_null();
@@ -132,20 +100,22 @@ static json_t *latency_array(const sums *from) {
 }
 
 static json_t *totals_object(void) {
-    sums all = {0};
-    const worker *one;
+    totals all = {0};
     int workers = 0;
-    for (; (one = worker_at(workers)) != NULL; workers++) {
-        add_meter(&all, &one->meter);
+    meters_sum(&all, false);
+    meters_sum(&all, true);
+    while (worker_at(workers) != NULL) {
+        workers++;
     }
     return json_pack("{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
                      "workers", workers, "requests", kinds_object(all.requests), "refused",
                      kinds_object(all.refused), "ids", (json_int_t)all.ids, "received",
                      (json_int_t)all.received, "sent", (json_int_t)all.sent, "accepted",
                      (json_int_t)all.accepted, "turned_away", (json_int_t)all.turned_away,
-                     "closed_slow", (json_int_t)all.slow, "closed_broken", (json_int_t)all.broken,
-                     "parked", (json_int_t)all.parked, "open", (json_int_t)all.open, "latency_ns",
-                     decimal((int64_t)all.latency_ns), "latency", latency_array(&all));
+                     "closed_slow", (json_int_t)all.closed_slow, "closed_broken",
+                     (json_int_t)all.closed_broken, "parked", (json_int_t)all.parked, "open",
+                     (json_int_t)all.open, "latency_ns", decimal((int64_t)all.latency_ns),
+                     "latency", latency_array(&all));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

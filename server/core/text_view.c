@@ -9,6 +9,13 @@ bool word_is(word it, const char *name) {
     return strlen(name) == it.length && strncasecmp(it.text, name, it.length) == 0;
 }
 
+bool word_is_in(word it, const char *const *names) {
+    while (*names != NULL && !word_is(it, *names)) {
+        names++;
+    }
+    return *names != NULL;
+}
+
 bool word_copy(word it, char *text, size_t size) {
     if (it.length >= size || memchr(it.text, '\0', it.length) != NULL) {
         return false;

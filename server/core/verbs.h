@@ -8,6 +8,8 @@
 /* NEW and RUNS. Finds the generator or scheme and checks the parameters. Codes as request_read. */
 int ids_read_new(request *it, firn_error *error);
 int ids_read_runs(request *it, firn_error *error);
+/* Sets the form and, if it takes one, the prefix: the requested ones, or the generator's or scheme's. */
+int ids_read_form(request *it, const firn_scheme *scheme, bool takes_prefix, firn_error *error);
 /* Codes as request_answer. */
 int ids_answer_new(request *it, size_t times, reply *out, firn_error *error);
 int ids_answer_runs(request *it, reply *out, firn_error *error);

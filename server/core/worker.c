@@ -36,6 +36,18 @@ worker *worker_at(int i) {
                                      : atomic_load_explicit(&workers[i], memory_order_acquire);
 }
 
+void meters_sum(totals *to, bool http) {
+    _Static_assert(sizeof(totals) == sizeof(meter), "a sum has the place of its counter");
+    uint64_t *sums = (uint64_t *)to;
+    const worker *it;
+    for (int i = 0; (it = worker_at(i)) != NULL; i++) {
+        const _Atomic uint64_t *counters = (const _Atomic uint64_t *)&it->meter;
+        for (size_t j = 0; it->http == http && j < sizeof *to / sizeof *sums; j++) {
+            sums[j] += atomic_load_explicit(&counters[j], memory_order_relaxed);
+        }
+    }
+}
+
 /* Bucket i counts requests of up to 1000 << i ns. */
 void meter_time(meter *at, uint64_t n, uint64_t ns) {
     uint64_t us = ns == 0 ? 0 : (ns - 1) / 1000;

@@ -22,21 +22,27 @@ enum {
         METER_KIND_COUNT
 };
 
+/* What is counted, by `counter` variables:
+ * ids: issued, with integers; latency: requests by time from read to written, latency_ns: the sum;
+ * received, sent: bytes; accepted to closed_broken: connections; closed_crowded: unauthenticated
+ * ones, closed to make room; over_quota: refused requests; parked: requests that waited for a
+ * window, the lead or the store; open: connections now; waiting: of these, Redis clients whose
+ * request waits. */
+#define METER_MEMBERS(counter)                                                                     \
+    counter requests[METER_KIND_COUNT], refused[METER_KIND_COUNT];                                 \
+    counter ids, latency[METER_BUCKETS], latency_ns, received, sent;                               \
+    counter accepted, turned_away, closed_slow, closed_broken, closed_crowded;                     \
+    counter wrong_tokens, over_quota, parked, open, waiting;
+
 /* Counters of one thread, which adds without locked instructions. */
 typedef struct meter {
-    _Atomic uint64_t requests[METER_KIND_COUNT], refused[METER_KIND_COUNT];
-    _Atomic uint64_t ids;                    /* issued, with integers */
-    _Atomic uint64_t latency[METER_BUCKETS]; /* by time from read to written */
-    _Atomic uint64_t latency_ns;             /* the sum */
-    _Atomic uint64_t received, sent;         /* bytes */
-    _Atomic uint64_t accepted, turned_away, closed_slow, closed_broken; /* connections */
-    _Atomic uint64_t closed_crowded; /* unauthenticated, closed to make room */
-    _Atomic uint64_t wrong_tokens;
-    _Atomic uint64_t over_quota; /* refused requests */
-    _Atomic uint64_t parked;     /* requests that waited for a window, the lead or the store */
-    _Atomic int64_t open;        /* connections now */
-    _Atomic int64_t waiting;     /* of these, Redis clients whose request waits */
+    METER_MEMBERS(_Atomic uint64_t)
 } meter;
+
+/* Sums of the counters of several threads. */
+typedef struct totals {
+    METER_MEMBERS(uint64_t)
+} totals;
 
 typedef struct worker {
     int index; /* 0 .. WORKERS_MAX - 1 */
@@ -52,6 +58,8 @@ static inline void meter_add(_Atomic uint64_t *counter, uint64_t n) {
                           memory_order_relaxed);
 }
 
+/* Adds what the threads of a listener have counted. */
+void meters_sum(totals *to, bool http);
 /* `n` requests of `ns` each. */
 void meter_time(meter *at, uint64_t n, uint64_t ns);
 

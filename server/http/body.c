@@ -43,25 +43,6 @@ bool body_keep(exchange *it, const char *bytes, size_t size) {
 
 /* ---- form ------------------------------------------------------------------------------------ */
 
-/* Decodes + and %XX in place. */
-static int read_escaped(word *of, firn_error *error) {
-    char *to = (char *)(uintptr_t)of->text; /* a copy of the exchange */
-    size_t length = 0;
-    for (size_t i = 0; i < of->length; i++) {
-        int c = (unsigned char)of->text[i];
-        if (c == '%') {
-            c = hex_pair(of->text + i + 1, of->length - i - 1);
-            if (c < 0) {
-                return refuse_escape(error);
-            }
-            i += 2;
-        }
-        to[length++] = of->text[i] == '+' && c == '+' ? ' ' : (char)c;
-    }
-    of->length = length;
-    return FIRN_OK;
-}
-
 static int read_form(exchange *it, firn_error *error) {
     const char *at = it->body, *end = it->body + it->body_length;
     int code = FIRN_OK;
@@ -77,8 +58,8 @@ static int read_form(exchange *it, firn_error *error) {
         if (key.length == 0 && value.length == 0) {
             continue; /* && or a line end */
         }
-        code = read_escaped(&key, error);
-        code = code == FIRN_OK ? read_escaped(&value, error) : code;
+        code = exchange_decode(it, &key, true, error);
+        code = code == FIRN_OK ? exchange_decode(it, &value, true, error) : code;
         code = code == FIRN_OK ? exchange_add(it, key, value, error) : code;
     }
     return code;

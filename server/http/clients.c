@@ -78,7 +78,7 @@ static bool has_left(const http_client *it) {
 
 /* shutdown() makes libmicrohttpd see an end. */
 static void close_unauthenticated(http_loop *loop, unauthenticated *one) {
-    http_client *it = (http_client *)((char *)one - offsetof(http_client, unauthenticated));
+    http_client *it = list_entry(one, http_client, unauthenticated);
     meter_add(&loop->worker->meter.closed_crowded, 1);
     it->is_evicted = true;
     if (it->exchange != NULL && it->exchange->is_parked && it->exchange->stage == STAGE_DELAYED) {
@@ -141,7 +141,8 @@ void clients_sweep(http_loop *loop, int64_t now) {
         return;
     }
     loop->swept_ms = now;
-    for (http_client *it = loop->clients; it != NULL; it = it->next) {
+    for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
+        http_client *it = list_entry(at, http_client, place);
         distrust(loop, it);
         bool waits = it->exchange != NULL && it->exchange->is_parked;
         bool slow = !waits && (it->exchange == NULL ? is_slow_to_ask(it, now, slow_ms)
@@ -201,11 +202,7 @@ http_client *client_new(http_loop *loop, struct MHD_Connection *connection) {
     it->fresh = true;
     it->signers_seen = credentials_signer_changes();
     it->since_ms = monotonic_ms();
-    it->next = loop->clients;
-    if (it->next != NULL) {
-        it->next->previous = it;
-    }
-    loop->clients = it;
+    list_add(&loop->clients, &it->place);
     count_address(loop, it);
     distrust(loop, it);
     return it;
@@ -216,18 +213,12 @@ void client_free(http_loop *loop, http_client *it) {
     if (it->counted) {
         address_leave(it->address);
     }
-    if (it->previous != NULL) {
-        it->previous->next = it->next;
-    } else {
-        loop->clients = it->next;
-    }
-    if (it->next != NULL) {
-        it->next->previous = it->previous;
-    }
+    list_remove(&it->place);
     free(it);
 }
 
 void clients_begin(http_loop *loop) {
+    list_clear(&loop->clients);
     unauthenticated_begin(&loop->unauthenticated, &shared);
 }
 

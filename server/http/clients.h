@@ -21,7 +21,7 @@ struct http_client {
     uint64_t seen_bytes;              /* bytes received, or acknowledged while it is answered */
     int64_t since_ms;                 /* end of its last request, or its start */
     int64_t slow_ms;                  /* when it became slow; 0: it is not */
-    http_client *next, *previous;
+    list_link place;                  /* in the list of the loop */
 };
 
 /* A request had a valid token. */

@@ -2,6 +2,7 @@
 /* The files of the console, compiled in: as they are or compressed, and not again to a browser that
  * has them. */
 #include "core/server.h"
+#include "header.h"
 #include "http_reply.h"
 
 #include <stdio.h>
@@ -15,58 +16,11 @@ static word value_of(const exchange *it, const char *name) {
     return (word){text != NULL ? text : "", text != NULL ? strlen(text) : 0};
 }
 
-/* The next part of a list that is separated by commas, without blanks around it. */
-static word next_part(word *list) {
-    const char *blanks = " \t", *comma = memchr(list->text, ',', list->length);
-    size_t length = comma != NULL ? (size_t)(comma - list->text) : list->length;
-    word part = {list->text, length};
-    size_t used = length + (comma != NULL);
-    *list = (word){list->text + used, list->length - used};
-    while (part.length > 0 && strchr(blanks, part.text[0]) != NULL) {
-        part.text++;
-        part.length--;
-    }
-    while (part.length > 0 && strchr(blanks, part.text[part.length - 1]) != NULL) {
-        part.length--;
-    }
-    return part;
-}
-
-/* Is a quality of zero given, such as ";q=0.000"? */
-static bool is_refused(word parameters) {
-    const char *q = memmem(parameters.text, parameters.length, "q=", 2);
-    if (q == NULL) {
-        return false;
-    }
-    for (q += 2; q < parameters.text + parameters.length; q++) {
-        if (*q != '0' && *q != '.') {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool accepts_gzip(const exchange *it) {
-    word list = value_of(it, "Accept-Encoding");
-    while (list.length > 0) {
-        word part = next_part(&list), name = part;
-        const char *end = memchr(part.text, ';', part.length);
-        name.length = end != NULL ? (size_t)(end - part.text) : part.length;
-        while (name.length > 0 && strchr(" \t", name.text[name.length - 1]) != NULL) {
-            name.length--;
-        }
-        if (word_is(name, "gzip")) {
-            return end == NULL || !is_refused((word){end, part.length - (size_t)(end - part.text)});
-        }
-    }
-    return false;
-}
-
 /* Has the browser this representation (RFC 9110, 13.1.2)? */
 static bool has_it(const exchange *it, const char *tag) {
     word list = value_of(it, "If-None-Match");
     while (list.length > 0) {
-        word part = next_part(&list);
+        word part = list_part(&list);
         if (part.length > 2 && memcmp(part.text, "W/", 2) == 0) {
             part = (word){part.text + 2, part.length - 2};
         }
@@ -106,7 +60,8 @@ static void add_headers(struct MHD_Response *to, const char *type, const char *t
 
 static enum MHD_Result send_file(exchange *it, const console_file *file) {
     char tag[TAG_SIZE];
-    bool packed = file->packed_size < file->size && accepts_gzip(it);
+    bool packed = file->packed_size < file->size &&
+                  accept_weight(value_of(it, "Accept-Encoding"), "gzip") > 0;
     snprintf(tag, sizeof tag, "\"%s%s\"", file->tag, packed ? "-gzip" : "");
     bool has = has_it(it, tag);
     const unsigned char *bytes = packed ? file->packed : file->bytes;
@@ -131,6 +86,6 @@ enum MHD_Result page_file(exchange *it) {
             return send_file(it, file);
         }
     }
-    it->refused = true;
-    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: use /v1/new/SCHEME or /v1/show/ID, or see /openapi.json");
+    return answer_refusal(it, MHD_HTTP_NOT_FOUND, NULL,
+                          "unknown path: use /v1/new/SCHEME or /v1/show/ID, or see /openapi.json");
 }

@@ -6,13 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static int hex_digit(char c) {
     return c >= '0' && c <= '9'                     ? c - '0'
@@ -20,44 +13,32 @@ static int hex_digit(char c) {
                                                     : -1;
 }
 
-int hex_pair(const char *text, size_t length) {
-    int high = length > 1 ? hex_digit(text[0]) : -1, low = length > 1 ? hex_digit(text[1]) : -1;
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
-int refuse_escape(firn_error *error) {
-    return set_error(error, FIRN_EUSAGE,
-                     "'%%' is not followed by two hex digits: encode it as %%25");
-}
-
-/* Enough for everything that can be decoded. */
-static bool has_room(exchange *it) {
-    if (it->decoded == NULL) {
-        it->decoded = malloc(LINE_MOST);
-        it->decoded_at = it->decoded;
-    }
-    return it->decoded != NULL;
-}
-
-int exchange_decode(exchange *it, word *of, firn_error *error) {
-    if (memchr(of->text, '%', of->length) == NULL) {
+/* Decoding never adds bytes, so there is room for all words of the request. */
+int exchange_decode(exchange *it, word *of, bool plus, firn_error *error) {
+    if (memchr(of->text, '%', of->length) == NULL &&
+        (!plus || memchr(of->text, '+', of->length) == NULL)) {
         return FIRN_OK;
     }
-    if (!has_room(it)) {
+    if (it->decoded == NULL) {
+        it->decoded = it->decoded_at = malloc(LINE_MOST + BODY_MOST);
+    }
+    if (it->decoded == NULL) {
         return out_of_memory(error);
     }
     char *begin = it->decoded_at;
     for (size_t i = 0; i < of->length; i++) {
-        char c = of->text[i];
+        char c = plus && of->text[i] == '+' ? ' ' : of->text[i];
         if (c == '%') {
-            int value = hex_pair(of->text + i + 1, of->length - i - 1);
-            if (value < 0) {
-                return refuse_escape(error);
+            int high = i + 2 < of->length ? hex_digit(of->text[i + 1]) : -1;
+            int low = high >= 0 ? hex_digit(of->text[i + 2]) : -1;
+            if (low < 0) {
+                return set_error(error, FIRN_EUSAGE,
+                                 "'%%' is not followed by two hex digits: encode it as %%25");
             }
-            c = (char)value;
+            c = (char)(high * 16 + low);
             i += 2;
         }
-        *it->decoded_at++ = c; /* decoding never adds bytes, and LINE_MOST limits the request */
+        *it->decoded_at++ = c;
     }
     *of = (word){begin, (size_t)(it->decoded_at - begin)};
     return FIRN_OK;

@@ -24,10 +24,10 @@ typedef struct http_loop {
     struct MHD_Daemon *daemon;
     const listener *listener;
     worker *worker;
-    http_client *clients; /* open connections */
+    list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
-    exchange *parked; /* suspended */
-    exchange *unused; /* for reuse */
+    list_link parked; /* suspended exchanges */
+    list_link unused; /* exchanges for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
     int64_t swept_ms;
@@ -73,7 +73,7 @@ struct exchange {
     access_pass pass;
     bool guessed; /* its wrong token is counted */
     request request;
-    char *decoded; /* room for decoded words */
+    char *decoded; /* room for decoded words: of the request line and the body */
     char *decoded_at;
     char *body; /* NULL: none; room for BODY_MOST bytes */
     size_t body_length;
@@ -89,7 +89,7 @@ struct exchange {
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */
     firn_error error; /* of the last try */
     bool is_parked, refused;
-    exchange *next, *previous;
+    list_link place; /* in the list of parked or of unused ones */
     /* Kept when the exchange is reused: */
     struct usual_reply {
         struct MHD_Response *made; /* NULL: none */
@@ -113,14 +113,8 @@ struct route {
 /* Adds a parameter of the query or the body; its bytes must live as long as the exchange.
  * FIRN_EUSAGE: too many, or a different value exists. */
 int exchange_add(exchange *it, word key, word value, firn_error *error);
-/* Decodes %XX in place of the word; a word without escapes is unchanged. FIRN_EUSAGE,
+/* Decodes %XX, and with `plus` + as a blank; a word without escapes is unchanged. FIRN_EUSAGE,
  * FIRN_EMEMORY. */
-int exchange_decode(exchange *it, word *of, firn_error *error);
-
-/* The byte of two hex digits, or -1; and the error for that. */
-int hex_pair(const char *text, size_t length);
-int refuse_escape(firn_error *error);
-/* CLOCK_MONOTONIC in nanoseconds. */
-int64_t now_ns(void);
+int exchange_decode(exchange *it, word *of, bool plus, firn_error *error);
 
 #endif

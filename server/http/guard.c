@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks Host, origin and token. */
-#include "guard.h"
-
 #include "clients.h"
 #include "config/setting.h"
 #include "http_reply.h"
 #include "net/credentials.h"
 #include "net/guesses.h"
 #include "parked.h"
+#include "serve.h"
 
 #include <string.h>
 

@@ -41,6 +41,20 @@ static bool begins_with(word it, const char *name) {
     return it.length >= length && word_is((word){it.text, length}, name);
 }
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static word without_blanks(word it) {
+    while (it.length > 0 && is_blank(it.text[0])) {
+        it = (word){it.text + 1, it.length - 1};
+    }
+    while (it.length > 0 && is_blank(it.text[it.length - 1])) {
+        it.length--;
+    }
+    return it;
+}
+
 /* SIZE_MAX: not a number. */
 static size_t body_length(word value) {
     size_t length = 0;
@@ -91,9 +105,7 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
     all->count++;
     all->bytes += key_length + length + strlen(": \r\n");
     all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
-    while (value.length > 0 && strchr(" \t", text[value.length - 1]) != NULL) {
-        value.length--; /* trailing blanks are not part of a value (RFC 9110, 5.5) */
-    }
+    value = without_blanks(value); /* blanks around it are not part of a value (RFC 9110, 5.5) */
     switch (key_length == 0 ? '\0' : key[0] | 0x20) {
     case 'h':
         if (word_is(name, "host")) {
@@ -226,27 +238,32 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
     return NULL;
 }
 
-/* The weight of a media type in thousandths: of the last range of Accept that names it. */
-static int wanted(word accept, const char *type) {
-    const char *at = accept.text, *end = accept.text + accept.length;
-    size_t length = strlen(type);
-    for (int i = 0; i < 32 && at != NULL && at < end; i++) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        const char *stop = comma != NULL ? comma : end;
-        for (; at < stop && (*at == ' ' || *at == '\t'); at++) {
-        }
-        if ((size_t)(stop - at) >= length && word_is((word){at, length}, type)) {
-            const char *q = memmem(at, (size_t)(stop - at), "q=", 2);
+/* Cuts `it` before the mark, and makes the rest behind it *rest; without a mark the rest is empty. */
+static word cut(word it, char mark, word *rest) {
+    const char *at = memchr(it.text, mark, it.length);
+    size_t length = at != NULL ? (size_t)(at - it.text) : it.length, used = length + (at != NULL);
+    *rest = (word){it.text + used, it.length - used};
+    return without_blanks((word){it.text, length});
+}
+
+word list_part(word *list) {
+    return cut(*list, ',', list);
+}
+
+int accept_weight(word list, const char *name) {
+    for (int i = 0; i < 32 && list.length > 0; i++) {
+        word parameters, one = cut(list_part(&list), ';', &parameters);
+        if (word_is(one, name)) {
+            const char *q = memmem(parameters.text, parameters.length, "q=", 2);
             char digits[8] = "1";
             if (q != NULL) {
-                size_t room = (size_t)(stop - q) - 2;
+                size_t room = (size_t)(parameters.text + parameters.length - q) - 2;
                 memcpy(digits, q + 2, room < 7 ? room : 7);
                 digits[room < 7 ? room : 7] = '\0';
             }
             double share = strtod(digits, NULL);
             return share >= 0 && share <= 1 ? (int)(share * 1000) : 0;
         }
-        at = stop + 1;
     }
     return 0;
 }
@@ -269,8 +286,9 @@ const char *header_read(exchange *it, const char *method, const char *version, u
         it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
         trouble = judge_body(it, version, status);
     }
-    it->as_text = it->header.accept.length > 3 && wanted(it->header.accept, "text/plain") >
-                                                      wanted(it->header.accept, "application/json");
+    it->as_text =
+        it->header.accept.length > 3 && accept_weight(it->header.accept, "text/plain") >
+                                            accept_weight(it->header.accept, "application/json");
     return trouble;
 }
 

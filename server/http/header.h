@@ -14,6 +14,11 @@ const char *header_read(exchange *it, const char *method, const char *version, u
 /* The route of a path; *name: the part for {name}, still encoded. NULL: no route. */
 const route *route_find(const char *path, word *name);
 
+/* The next part of a list that is separated by commas, without blanks around it. */
+word list_part(word *list);
+/* The weight of a name in a list such as that of Accept, in thousandths; 0: refused, or absent. */
+int accept_weight(word list, const char *name);
+
 /* Can this Content-Type be read? */
 bool body_type_is_known(word type);
 /* Adds a piece of the body. False: out of memory. */

@@ -81,8 +81,7 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
 enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made) {
     if (made->failed) {
         free(made->bytes);
-        it->refused = true;
-        return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY",
+        return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY",
                               "out of memory: ask for fewer at once");
     }
     return answer_bytes(it, status, type, made->bytes, made->length);
@@ -120,4 +119,9 @@ enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, 
                              MHD_get_reason_phrase_for(status), "status", (int)status, "detail",
                              json_foreign(words), "code", code);
     return answer_json(it, status, "application/problem+json", made);
+}
+
+enum MHD_Result answer_refusal(exchange *it, unsigned status, const char *code, const char *words) {
+    it->refused = true;
+    return answer_problem(it, status, code, words);
 }

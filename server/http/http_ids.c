@@ -26,8 +26,7 @@ typedef struct writing {
     text_out made;
     reply of;
     size_t next; /* the first that is not written */
-    void *array; /* the IDs, if they are its own */
-    size_t held; /* bytes of the array and the text, counted in advance */
+    size_t held; /* bytes of the IDs and the text, counted in advance */
 } writing;
 
 static marks marks_of(const exchange *it) {
@@ -104,27 +103,6 @@ static enum MHD_Result write_now(exchange *it, const reply *of) {
     return answer_made(it, MHD_HTTP_OK, type_of(it), &now.made);
 }
 
-/* The worker's own array of IDs, or a copy of a task's. False: out of memory. */
-static bool take_array(writing *to, worker *from) {
-    reply *of = &to->of;
-    bool narrow = of->kind == REPLY_NUMBERS;
-    size_t each = narrow ? sizeof *of->numbers : sizeof *of->ids;
-    const void *ids = narrow ? (const void *)of->numbers : (const void *)of->ids;
-    to->held = BATCH_MAX * each;
-    if (narrow && ids == from->numbers) {
-        to->array = from->numbers;
-        from->numbers = NULL;
-    } else if (!narrow && ids == from->ids) {
-        to->array = from->ids;
-        from->ids = NULL;
-    } else if ((to->array = malloc(BATCH_MAX * each)) != NULL) {
-        memcpy(to->array, ids, of->count * each);
-    }
-    of->numbers = narrow ? to->array : NULL;
-    of->ids = narrow ? NULL : to->array;
-    return to->array != NULL;
-}
-
 static enum MHD_Result write_later(exchange *it, const reply *of) {
     marks say = marks_of(it);
     writing *to = calloc(1, sizeof *to);
@@ -132,12 +110,12 @@ static enum MHD_Result write_later(exchange *it, const reply *of) {
         return write_now(it, of);
     }
     to->of = *of;
-    if (of->kind != REPLY_INTEGER && !take_array(to, it->loop->worker)) {
+    if (of->kind != REPLY_INTEGER && !reply_take(&to->of, it->loop->worker)) {
         free(to);
         return write_now(it, of);
     }
     char one[ID_SIZE];
-    to->held += of->count * (write_id(one, it, &to->of, 0) + strlen(say.between));
+    to->held = reply_taken(of) + of->count * (write_id(one, it, &to->of, 0) + strlen(say.between));
     reply_hold(it, to->held);
     text_add(&to->made, say.first, strlen(say.first));
     it->writing = to;
@@ -163,21 +141,13 @@ enum MHD_Result writing_go_on(exchange *it) {
 
 void writing_free(exchange *it) {
     writing *to = it->writing;
-    worker *of = it->loop->worker;
-    if (to == NULL) {
-        return;
+    if (to != NULL) {
+        it->writing = NULL;
+        reply_unhold(it, to->held);
+        reply_give_back(&to->of, it->loop->worker);
+        free(to->made.bytes);
+        free(to);
     }
-    it->writing = NULL;
-    reply_unhold(it, to->held);
-    if (to->of.kind == REPLY_NUMBERS && of->numbers == NULL) {
-        of->numbers = to->array;
-    } else if (to->of.kind == REPLY_IDS && of->ids == NULL) {
-        of->ids = to->array;
-    } else {
-        free(to->array);
-    }
-    free(to->made.bytes);
-    free(to);
 }
 
 enum MHD_Result write_ids(exchange *it, const reply *of) {

@@ -39,14 +39,14 @@ static void note_connection(void *self, struct MHD_Connection *connection, void 
     meter *at = &loop->worker->meter;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         clients_count(1);
-        atomic_fetch_add_explicit(&at->open, 1, memory_order_seq_cst);
+        meter_add(&at->open, 1);
         meter_add(&at->accepted, 1);
         *context = client_new(loop, connection);
     } else {
         if (*context != NULL) {
             client_free(loop, *context);
         }
-        atomic_fetch_sub_explicit(&at->open, 1, memory_order_seq_cst);
+        meter_add(&at->open, (uint64_t)-1);
         clients_count(-1);
     }
 }
@@ -54,11 +54,11 @@ static void note_connection(void *self, struct MHD_Connection *connection, void 
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static exchange *take_exchange(http_loop *loop) {
-    exchange *it = loop->unused;
-    if (it == NULL) {
-        return calloc(1, sizeof *it);
+    if (list_is_empty(&loop->unused)) {
+        return calloc(1, sizeof(exchange));
     }
-    loop->unused = it->next;
+    exchange *it = list_entry(loop->unused.next, exchange, place);
+    list_remove(&it->place);
     loop->unused_count--;
     /* Not the pairs, which pair_count covers, and not the usual reply. */
     memset(it, 0, offsetof(exchange, request) + offsetof(request, pairs));
@@ -75,8 +75,7 @@ static void put_exchange(http_loop *loop, exchange *it) {
         free(it);
         return;
     }
-    it->next = loop->unused;
-    loop->unused = it;
+    list_add(loop->unused.next, &it->place); /* the last one is reused first */
     loop->unused_count++;
 }
 
@@ -94,7 +93,7 @@ static exchange *begin(http_loop *loop, struct MHD_Connection *connection, const
     it->client = from;
     it->connection = connection;
     it->path = path;
-    it->began_ns = now_ns();
+    it->began_ns = monotonic_ns();
     from->exchange = it;
     from->requests++;
     from->fresh = false;
@@ -130,7 +129,7 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
         return;
     }
     meter *at = &loop->worker->meter;
-    int64_t now = now_ns();
+    int64_t now = monotonic_ns();
     meter_add(&at->requests[it->kind], 1);
     meter_add(&at->refused[it->kind], it->refused ? 1 : 0);
     meter_time(at, 1, (uint64_t)(now - it->began_ns));
@@ -184,7 +183,8 @@ static void tell_trouble(void *self, const char *format, va_list words) {
 /* How long the loop may sleep, in ms. */
 static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
-    for (const exchange *it = loop->parked; it != NULL && wait > 0; it = it->next) {
+    for (list_link *at = loop->parked.next; at != &loop->parked && wait > 0; at = at->next) {
+        const exchange *it = list_entry(at, exchange, place);
         int least = it->stage == STAGE_WRITING ? 0 : it->stage == STAGE_LATER ? 1 : TASK_MS;
         wait = wait < least ? wait : least;
     }
@@ -193,17 +193,16 @@ static int round_ms(const http_loop *loop) {
 
 static void come_round(http_loop *loop) {
     MHD_run_wait(loop->daemon, round_ms(loop));
-    int64_t now = now_ns();
+    int64_t now = monotonic_ns();
     atomic_store_explicit(&loop->beat_ms, now / 1000000, memory_order_relaxed);
-    if (loop->parked != NULL) {
-        wake_parked(loop, now, false);
-    }
+    wake_parked(loop, now, false);
     clients_sweep(loop, now / 1000000);
 }
 
 /* Closes idle clients; the others still get their replies. */
 static void send_home(http_loop *loop, bool all) {
-    for (http_client *it = loop->clients; it != NULL; it = it->next) {
+    for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
+        const http_client *it = list_entry(at, http_client, place);
         if (all || client_is_idle(it)) {
             shutdown(it->fd, SHUT_RDWR);
         }
@@ -215,14 +214,14 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
-    while (loop->clients != NULL &&
+    while (!list_is_empty(&loop->clients) &&
            monotonic_ms() < atomic_load_explicit(&loop->end_ms, memory_order_seq_cst)) {
         send_home(loop, false);
         come_round(loop);
     }
     loop->over = true;
-    wake_parked(loop, now_ns(), true);
-    for (int i = 0; i < 10 && loop->clients != NULL; i++) { /* sends the last replies */
+    wake_parked(loop, monotonic_ns(), true);
+    for (int i = 0; i < 10 && !list_is_empty(&loop->clients); i++) { /* sends the last replies */
         come_round(loop);
         send_home(loop, i > 0);
     }
@@ -253,6 +252,8 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
         return set_error(error, FIRN_EMEMORY, "too many HTTP threads: lower http_threads");
     }
     atomic_store_explicit(&loop->beat_ms, monotonic_ms(), memory_order_seq_cst);
+    list_clear(&loop->parked);
+    list_clear(&loop->unused);
     clients_begin(loop);
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);

@@ -3,15 +3,15 @@
 #include "http_reply.h"
 
 #include "core/catalog.h"
+#include "core/id_form.h"
 #include "core/json_lines.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "object.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NUMBER_SIZE 24
 
 /* ---- problems -------------------------------------------------------------------------------- */
 
@@ -42,9 +42,7 @@ static const struct {
 };
 
 static bool is_scheme(word name) {
-    char text[FIRN_NAME_SIZE];
-    return memchr(name.text, ':', name.length) != NULL || /* a layout */
-           (word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL);
+    return memchr(name.text, ':', name.length) != NULL || /* a layout */ scheme_named(name) != NULL;
 }
 
 /* Is the name in the path unknown? */
@@ -88,15 +86,12 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
 static enum MHD_Result write_run(exchange *it, const reply *of) {
-    char first[NUMBER_SIZE] = "", step[NUMBER_SIZE] = "", count[NUMBER_SIZE] = "";
-    first[write_number(first, (uint64_t)of->first, true)] = '\0';
-    step[write_number(step, (uint64_t)of->increment, true)] = '\0';
-    count[write_number(count, (uint64_t)of->run, true)] = '\0';
     text_out made = {0};
     text_print(&made,
-               it->as_text ? "%s %s %s\n"
-                           : "{\"first\":\"%s\",\"increment\":\"%s\",\"count\":\"%s\"}\n",
-               first, step, count);
+               it->as_text ? "%" PRId64 " %" PRId64 " %" PRId64 "\n"
+                           : "{\"first\":\"%" PRId64 "\",\"increment\":\"%" PRId64
+                             "\",\"count\":\"%" PRId64 "\"}\n",
+               of->first, of->increment, of->run);
     return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
 }
 
@@ -138,17 +133,13 @@ enum MHD_Result write_integers(exchange *it, const reply *of) {
 }
 
 enum MHD_Result write_last(exchange *it, const reply *of) {
-    char number[NUMBER_SIZE] = "";
     text_out made = {0};
-    bool none = of->kind != REPLY_INTEGER;
-    if (!none) {
-        number[write_number(number, (uint64_t)of->first, true)] = '\0';
+    if (of->kind != REPLY_INTEGER) {
+        text_print(&made, it->as_text ? "none\n" : "{\"last\":null}\n");
+    } else {
+        text_print(&made, it->as_text ? "%" PRId64 "\n" : "{\"last\":\"%" PRId64 "\"}\n",
+                   of->first);
     }
-    text_print(&made, it->as_text ? "%s%s%s" : "{\"last\":%s%s%s}\n",
-               it->as_text || none ? "" : "\"", none ? (it->as_text ? "none" : "null") : number,
-               it->as_text ? "\n"
-               : none      ? ""
-                           : "\"");
     return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
 }
 

@@ -30,6 +30,8 @@ void writing_free(exchange *it);
 enum MHD_Result answer_options(exchange *it);
 /* A problem of RFC 9457. `code`: the name of a FIRN_E code, or NULL. */
 enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
+/* The same, counted as a refusal. */
+enum MHD_Result answer_refusal(exchange *it, unsigned status, const char *code, const char *text);
 
 /* For routes.def. */
 enum MHD_Result write_answer(exchange *it, const reply *of);

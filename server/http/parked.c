@@ -28,28 +28,15 @@ void reply_release(const exchange *it) {
 }
 
 void park(exchange *it, enum stage stage, int64_t wake_ns) {
-    http_loop *loop = it->loop;
     it->stage = stage;
     it->wake_ns = wake_ns;
     it->is_parked = true;
-    it->previous = NULL;
-    it->next = loop->parked;
-    if (it->next != NULL) {
-        it->next->previous = it;
-    }
-    loop->parked = it;
+    list_add(&it->loop->parked, &it->place);
     MHD_suspend_connection(it->connection);
 }
 
 void unpark(exchange *it) {
-    if (it->previous != NULL) {
-        it->previous->next = it->next;
-    } else {
-        it->loop->parked = it->next;
-    }
-    if (it->next != NULL) {
-        it->next->previous = it->previous;
-    }
+    list_remove(&it->place);
     it->is_parked = false;
 }
 
@@ -109,8 +96,9 @@ bool park_give_up(exchange *it) {
 }
 
 void wake_parked(http_loop *loop, int64_t now, bool all) {
-    for (exchange *it = loop->parked, *next; it != NULL; it = next) {
-        next = it->next;
+    for (list_link *at = loop->parked.next, *next; at != &loop->parked; at = next) {
+        exchange *it = list_entry(at, exchange, place);
+        next = at->next;
         if (all) {
             it->until_ns = 1;
         } else if (it->wake_ns > now) {

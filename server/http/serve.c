@@ -3,12 +3,12 @@
 
 #include "clients.h"
 #include "config/setting.h"
-#include "core/quota.h"
+#include "core/monotonic.h"
 #include "errors.h"
-#include "guard.h"
 #include "header.h"
 #include "http_reply.h"
 #include "net/access_log.h"
+#include "net/quota.h"
 #include "parked.h"
 
 #include <string.h>
@@ -39,9 +39,9 @@ static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char
     exchange *it = reader->it;
     word name = {key, key_length}, value = {text != NULL ? text : "", length};
     (void)kind;
-    reader->code = exchange_decode(it, &name, &it->error);
+    reader->code = exchange_decode(it, &name, false, &it->error);
     if (reader->code == FIRN_OK) {
-        reader->code = exchange_decode(it, &value, &it->error);
+        reader->code = exchange_decode(it, &value, false, &it->error);
     }
     if (reader->code == FIRN_OK) {
         reader->code = exchange_add(it, name, value, &it->error);
@@ -51,7 +51,7 @@ static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char
 
 /* Decodes the name, the query and the body. */
 static int take_words(exchange *it, firn_error *error) {
-    pair_reader reader = {it, exchange_decode(it, &it->request.name, &it->error)};
+    pair_reader reader = {it, exchange_decode(it, &it->request.name, false, &it->error)};
     if (reader.code == FIRN_OK) {
         MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, take_pair, &reader);
     }
@@ -76,15 +76,10 @@ static enum MHD_Result fail(exchange *it, int code) {
     return it->route->fail(it, code, &it->error);
 }
 
-static quota_address quota_of(const exchange *it) {
-    address_key from = client_address(it);
-    return (quota_address){from.high, from.low};
-}
-
 static bool is_over_quota(exchange *it, int64_t *wait_ms) {
     const request *asked = &it->request;
     return verb_issues(asked->verb) &&
-           quota_allows(&it->pass, quota_of(it), 1, asked->count, wait_ms, &it->error) == 0;
+           quota_allows(&it->pass, client_address(it), 1, asked->count, wait_ms, &it->error) == 0;
 }
 
 /* Retry-After says when the quota has room again. */
@@ -101,7 +96,7 @@ static enum MHD_Result refuse_quota(exchange *it, int64_t wait_ms) {
 
 static enum MHD_Result write_reply(exchange *it, const reply *of) {
     if (verb_issues(it->request.verb)) {
-        quota_spend(&it->pass, quota_of(it), it->request.count);
+        quota_spend(&it->pass, client_address(it), it->request.count);
     }
     log_access(it, false);
     return it->route->write(it, of);
@@ -150,11 +145,11 @@ static enum MHD_Result ask(exchange *it) {
         park_for_task(it);
         return MHD_YES;
     }
-    if (it->loop->over || now_ns() >= it->until_ns) {
+    if (it->loop->over || monotonic_ns() >= it->until_ns) {
         int why = code == REQUEST_TASK ? FIRN_ESTORE : FIRN_EEXHAUSTED;
         return fail(it, it->error.code != 0 ? it->error.code : why);
     }
-    park(it, STAGE_LATER, now_ns() + RETRY_NS);
+    park(it, STAGE_LATER, monotonic_ns() + RETRY_NS);
     return MHD_YES;
 }
 
@@ -169,8 +164,7 @@ static bool is_large(const exchange *it) {
 
 /* Nothing was issued yet. */
 static enum MHD_Result refuse_large(exchange *it) {
-    it->refused = true;
-    return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
+    return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
                           "replies that clients have not read reach replies_mib: ask for at most "
                           "64 IDs, or try again later");
 }
@@ -211,8 +205,7 @@ static enum MHD_Result show_page(exchange *it) {
 }
 
 static enum MHD_Result refuse_method(exchange *it) {
-    it->refused = true;
-    return answer_problem(it, MHD_HTTP_METHOD_NOT_ALLOWED, NULL,
+    return answer_refusal(it, MHD_HTTP_METHOD_NOT_ALLOWED, NULL,
                           it->route != NULL && it->route->posts
                               ? "method not allowed: use GET, HEAD or POST"
                               : "method not allowed: use GET or HEAD");
@@ -236,8 +229,7 @@ enum MHD_Result serve_go_on(exchange *it) {
         return refuse_method(it);
     }
     if (it->body_is_over) {
-        it->refused = true;
-        return answer_problem(it, MHD_HTTP_CONTENT_TOO_LARGE, NULL,
+        return answer_refusal(it, MHD_HTTP_CONTENT_TOO_LARGE, NULL,
                               "the body is longer than 16384 bytes: send fewer parameters");
     }
     if (guard_refuses(it, &result)) {

@@ -13,4 +13,9 @@ enum MHD_Result serve_go_on(exchange *it);
 /* The reply was sent, or the client is gone. */
 void serve_end(exchange *it);
 
+/* Authentication and authorization; without tokens, protection from requests that a browser was
+ * tricked into. True: refused, or parked for a delayed refusal; return *result. Else fills in the
+ * request's role. */
+bool guard_refuses(exchange *it, enum MHD_Result *result);
+
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "addresses.h"
 
+#include "core/monotonic.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#define BUCKETS 4096
+enum { BITS = 12 }; /* of the number of buckets */
 
 typedef struct entry entry;
 struct entry {
@@ -20,7 +23,7 @@ struct entry {
 
 static struct {
     pthread_mutex_t lock;
-    entry *buckets[BUCKETS];
+    entry *buckets[1 << BITS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 address_key address_of(const struct sockaddr_storage *peer) {
@@ -61,11 +64,26 @@ void address_write(char out[ADDRESS_TEXT_SIZE], address_key key) {
     }
 }
 
-/* A client with many addresses can make chains long, but not longer than its connections. */
+static uint64_t seed;
+
+static void choose_seed(void) {
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) {
+        seed = (uint64_t)monotonic_ms();
+    }
+    seed |= 1;
+}
+
+size_t address_place(address_key key, unsigned bits) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose_seed);
+    uint64_t hash = (key.high ^ seed) * UINT64_C(0xd6e8feb86659fd93);
+    hash = (hash ^ hash >> 32 ^ key.low) * seed;
+    hash = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(hash >> (64 - bits));
+}
+
 static entry **find(address_key key) {
-    uint64_t hash =
-        (key.high ^ key.low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
-    entry **at = &table.buckets[hash >> 52];
+    entry **at = &table.buckets[address_place(key, BITS)];
     while (*at != NULL && !address_is_same((*at)->key, key)) {
         at = &(*at)->next;
     }

@@ -22,6 +22,8 @@ void address_leave(address_key key);
  * open. */
 int64_t address_count_stranger(address_key key, int change);
 bool address_is_same(address_key a, address_key b);
+/* The place of an address in a table of 1 << bits: nobody can choose addresses of one place. */
+size_t address_place(address_key key, unsigned bits);
 
 #define ADDRESS_TEXT_SIZE 64
 /* 192.0.2.1, 2001:db8::/64, or unix. */

@@ -7,10 +7,9 @@
 #include "core/monotonic.h"
 
 #include <pthread.h>
-#include <sys/random.h>
 
 enum {
-    PLACES = 4096,
+    BITS = 12,       /* of the number of places */
     FREE = 5,        /* wrong tokens without a delay */
     MOST = 130,      /* maximum remembered */
     FORGET_MS = 200, /* one is forgotten per */
@@ -27,23 +26,13 @@ typedef struct place {
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t seed; /* so that nobody can choose an address that shares a place */
-    place places[PLACES];
+    place places[1 << BITS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Under the lock; forgets old ones. */
 static place *place_of(address_key from) {
     int64_t now = monotonic_ms();
-    if (table.seed == 0) {
-        if (getrandom(&table.seed, sizeof table.seed, GRND_NONBLOCK) < 0) {
-            table.seed = (uint64_t)now;
-        }
-        table.seed |= 1;
-    }
-    uint64_t hash = (from.high ^ table.seed) * UINT64_C(0xd6e8feb86659fd93);
-    hash = (hash ^ hash >> 32 ^ from.low) * table.seed;
-    hash = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-    place *it = &table.places[hash >> 52];
+    place *it = &table.places[address_place(from, BITS)];
     int64_t gone = (now - it->since_ms) / FORGET_MS;
     it->wrong = gone < it->wrong ? it->wrong - gone : 0;
     it->tries = gone < it->tries ? it->tries - gone : 0;

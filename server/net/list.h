@@ -4,11 +4,15 @@
 #define FIRN_LIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Head or member; alone, it is an empty list. */
 typedef struct list_link {
     struct list_link *next, *before;
 } list_link;
+
+/* The entry that has this link as its member. */
+#define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void list_clear(list_link *it) {
     it->next = it->before = it;

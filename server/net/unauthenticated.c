@@ -13,7 +13,7 @@ enum {
 };
 
 static unauthenticated *unauthenticated_at(list_link *place) {
-    return (unauthenticated *)((char *)place - offsetof(unauthenticated, place));
+    return list_entry(place, unauthenticated, place);
 }
 
 void unauthenticated_begin(unauthenticated_list *it, unauthenticated_share *share) {

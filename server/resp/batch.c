@@ -6,28 +6,15 @@
 #include <string.h>
 
 void batch_clear(batch *it) {
-    free(it->bytes);
+    free(it->bytes.bytes);
     *it = (batch){0};
 }
 
 bool batch_keep(batch *it, const char *bytes, size_t length) {
-    if (length > it->room - it->length) {
-        size_t room = it->room < 4096 ? 4096 : it->room;
-        while (room - it->length < length) {
-            room *= 2;
-        }
-        char *more = realloc(it->bytes, room);
-        if (more == NULL) {
-            it->is_spoiled = true;
-            return false;
-        }
-        it->bytes = more;
-        it->room = room;
-    }
-    memcpy(it->bytes + it->length, bytes, length);
-    it->length += length;
+    text_add(&it->bytes, bytes, length);
+    it->is_spoiled = it->is_spoiled || it->bytes.failed;
     it->count++;
-    return true;
+    return !it->bytes.failed;
 }
 
 enum outcome run_multi(client *it, const resp_command *said, resp_out *out) {

@@ -6,6 +6,7 @@
 #include "handlers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct command command;
@@ -47,6 +48,44 @@ static const command *command_find(word name) {
         }
     }
     return NULL;
+}
+
+/* ---- replies that several commands share ---------------------------------------------------- */
+
+bool refuse_large_page(resp_out *out) {
+    bool full = unsent_is_full();
+    if (full) {
+        resp_error(out, "TRYAGAIN", TOO_LARGE);
+    }
+    return full;
+}
+
+enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after) {
+    char text[400];
+    snprintf(text, sizeof text, "%s'%.*s'%s", before, (int)(said.length < 64 ? said.length : 64),
+             said.text, after);
+    resp_error(out, "ERR", text);
+    return COMMAND_DONE;
+}
+
+enum outcome refuse(resp_out *out, const char *text) {
+    resp_error(out, "ERR", text);
+    return COMMAND_DONE;
+}
+
+enum outcome reply_ok(resp_out *out) {
+    resp_status(out, "OK");
+    return COMMAND_DONE;
+}
+
+enum outcome reply_page(text_out *text, resp_out *out) {
+    if (text->failed) {
+        resp_error(out, "OOM", "out of memory");
+    } else {
+        resp_page(out, text->bytes, text->length);
+    }
+    free(text->bytes);
+    return COMMAND_DONE;
 }
 
 /* ---- replies --------------------------------------------------------------------------------- */
@@ -381,7 +420,7 @@ static enum outcome dispatch(client *it, const resp_command *said, question *ask
     }
     if (it->batch.is_open && !runs_at_once(entry)) {
         bool fits =
-            it->batch.count < BATCH_COMMANDS && said->size <= BATCH_BYTES - it->batch.length;
+            it->batch.count < BATCH_COMMANDS && said->size <= BATCH_BYTES - it->batch.bytes.length;
         it->batch.is_spoiled = it->batch.is_spoiled || !fits;
         return fits
                    ? COMMAND_QUEUE

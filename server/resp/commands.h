@@ -5,7 +5,9 @@
 #define FIRN_COMMANDS_H
 
 #include "core/answer.h"
+#include "core/text.h"
 #include "net/addresses.h"
+#include "net/list.h"
 #include "resp.h"
 
 #define CLIENT_NAME_SIZE 64
@@ -17,8 +19,8 @@
 typedef struct batch {
     bool is_open, is_spoiled; /* spoiled: one was refused, so EXEC runs none */
     bool runs;                /* EXEC came: its bytes are read next */
-    size_t count, length, room;
-    char *bytes;
+    size_t count;
+    text_out bytes;
 } batch;
 
 /* A token without an answer yet. */
@@ -47,7 +49,7 @@ typedef struct client {
     const char *_Atomic last; /* name of its last command; NULL: none */
     _Atomic uint64_t ids;     /* IDs and integers that it got */
     batch batch;
-    struct client *next, *previous; /* in the list of clients */
+    list_link place; /* in the list of clients */
 } client;
 
 /* A new client, or one that sent RESET. */

@@ -22,5 +22,7 @@ enum outcome refuse(resp_out *out, const char *text);
 enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after);
 /* +OK. COMMAND_DONE. */
 enum outcome reply_ok(resp_out *out);
+/* The text as a page, and frees it. COMMAND_DONE. */
+enum outcome reply_page(text_out *text, resp_out *out);
 
 #endif

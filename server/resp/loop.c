@@ -12,7 +12,7 @@ void loop_ring(loop *it) {
 }
 
 static connection *waiting_at(list_link *place) {
-    return (connection *)((char *)place - offsetof(connection, queue));
+    return list_entry(place, connection, queue);
 }
 
 connection *waiting_first(const list_link *queue) {
@@ -81,8 +81,7 @@ static void enter_queue(list_link *queue, connection *it, bool sorted) {
 static void count_waiting(const connection *it, enum waiting next) {
     bool was = it->wait == WAIT_LATER || it->wait == WAIT_TASK;
     bool is = next == WAIT_LATER || next == WAIT_TASK;
-    atomic_fetch_add_explicit(&it->lane->worker->meter.waiting, (int)is - (int)was,
-                              memory_order_relaxed);
+    meter_add(&it->lane->worker->meter.waiting, (uint64_t)is - (uint64_t)was);
 }
 
 void loop_wait(connection *it, enum waiting what) {

@@ -86,7 +86,7 @@ static void on_gone(connection *it) {
         client_leave(&it->client);
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
         atomic_fetch_sub_explicit(&shared.open, 1, memory_order_seq_cst);
-        atomic_fetch_sub_explicit(&on->lane.worker->meter.open, 1, memory_order_relaxed);
+        meter_add(&on->lane.worker->meter.open, (uint64_t)-1);
         if (!it->is_unix) {
             address_leave(it->client.key);
         }
@@ -322,7 +322,7 @@ static void welcome(loop *it, int fd, const listener *at) {
     client_enter(&one->client);
     count_strangers(one);
     meter_add(&it->lane.worker->meter.accepted, 1);
-    atomic_fetch_add_explicit(&it->lane.worker->meter.open, 1, memory_order_relaxed);
+    meter_add(&it->lane.worker->meter.open, 1);
     connection_read(one, true);
 }
 
@@ -402,7 +402,7 @@ static void on_sweep(uv_timer_t *timer) {
     list_link *next;
     for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
         next = at->next;
-        sweep_one((connection *)((char *)at - offsetof(connection, all)), now);
+        sweep_one(list_entry(at, connection, all), now);
     }
     if (it->is_ending) {
         end_all(it);
@@ -415,7 +415,7 @@ static void close_all(loop *it) {
     list_link *next;
     for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
         next = at->next;
-        connection_close((connection *)((char *)at - offsetof(connection, all)));
+        connection_close(list_entry(at, connection, all));
     }
 }
 
@@ -457,7 +457,7 @@ static void begin_end(loop *it) {
         uv_close((uv_handle_t *)&it->polls[i], NULL);
     }
     for (list_link *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
-        connection *one = (connection *)((char *)at - offsetof(connection, all));
+        connection *one = list_entry(at, connection, all);
         one->is_ahead = !one->is_reading || one->length >= AHEAD_BYTES;
     }
     uv_timer_start(&it->sweep, on_sweep, 1, SWEEP_END_MS);

@@ -13,33 +13,22 @@
 #include <string.h>
 
 /* consecutive wrong tokens before the connection is closed */
-#define FAILURES_MAX 3
-#define PENALTY_MS   500 /* delay of the answer to a wrong token */
+#define FAILURES_MAX   3
+#define CLIENTS_LISTED 65536
+#define PENALTY_MS     500 /* delay of the answer to a wrong token */
 
 static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER;
-static client *clients; /* connected ones, newest first */
+static list_link clients = {&clients, &clients}; /* connected ones, newest first */
 
 void client_enter(client *it) {
     pthread_mutex_lock(&clients_lock);
-    it->previous = NULL;
-    it->next = clients;
-    if (clients != NULL) {
-        clients->previous = it;
-    }
-    clients = it;
+    list_add(clients.next, &it->place);
     pthread_mutex_unlock(&clients_lock);
 }
 
 void client_leave(client *it) {
     pthread_mutex_lock(&clients_lock);
-    if (it->previous != NULL) {
-        it->previous->next = it->next;
-    } else if (clients == it) {
-        clients = it->next;
-    }
-    if (it->next != NULL) {
-        it->next->previous = it->previous;
-    }
+    list_remove(&it->place);
     pthread_mutex_unlock(&clients_lock);
     batch_clear(&it->batch);
 }
@@ -244,27 +233,23 @@ static void write_client(text_out *to, const client *it) {
                atomic_load_explicit(&it->ids, memory_order_seq_cst));
 }
 
-static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {
+/* One, or all (NULL). */
+static enum outcome reply_clients(const client *only, resp_out *out) {
     text_out text = {0};
-    if (most > 1 && refuse_large_page(out)) {
+    if (only == NULL && refuse_large_page(out)) {
         return COMMAND_DONE;
     }
     pthread_mutex_lock(&clients_lock);
-    const client *at = first != NULL ? first : clients;
-    for (size_t i = 0; i < most && at != NULL; i++, at = at->next) {
-        write_client(&text, at);
+    if (only != NULL) {
+        write_client(&text, only);
+    }
+    const list_link *at = only != NULL ? &clients : clients.next;
+    for (size_t i = 0; i < CLIENTS_LISTED && at != &clients; i++, at = at->next) {
+        write_client(&text, list_entry(at, client, place));
     }
     pthread_mutex_unlock(&clients_lock);
-    if (text.failed) {
-        resp_error(out, "OOM", "out of memory");
-    } else {
-        resp_page(out, text.bytes, text.length);
-    }
-    free(text.bytes);
-    return COMMAND_DONE;
+    return reply_page(&text, out);
 }
-
-#define CLIENTS_LISTED 65536
 
 static enum outcome client_list(const client *it, const resp_command *said, resp_out *out) {
     if (it->role != ROLE_ADMIN) {
@@ -273,9 +258,9 @@ static enum outcome client_list(const client *it, const resp_command *said, resp
         return COMMAND_DONE;
     }
     if (said->count == 4 && word_is(said->words[2], "type") && word_is(said->words[3], "normal")) {
-        return reply_clients(NULL, CLIENTS_LISTED, out);
+        return reply_clients(NULL, out);
     }
-    return said->count == 2 ? reply_clients(NULL, CLIENTS_LISTED, out)
+    return said->count == 2 ? reply_clients(NULL, out)
                             : refuse(out, "syntax error: use CLIENT LIST [TYPE normal]");
 }
 
@@ -295,7 +280,7 @@ enum outcome run_client(client *it, const resp_command *said, resp_out *out) {
     if (said->count == 2 && word_is(what, "id")) {
         resp_integer(out, (int64_t)it->id);
     } else if (said->count == 2 && word_is(what, "info")) {
-        return reply_clients(it, 1, out);
+        return reply_clients(it, out);
     } else if (word_is(what, "list")) {
         return client_list(it, said, out);
     } else if (said->count == 2 && word_is(what, "getname")) {

@@ -4,7 +4,6 @@
 #include "connection.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     LEAST_IDS = 8192, /* smaller replies take less than a turn of other commands */
@@ -15,8 +14,6 @@ struct stream {
     question asked; /* its words are gone */
     reply of;
     size_t next;    /* the first ID that is not written */
-    void *array;    /* the IDs */
-    int64_t size;   /* in bytes */
     worker *worker; /* whose array it was, and may be again */
 };
 
@@ -25,38 +22,17 @@ bool stream_is_large(const question *ask, const reply *of) {
            (of->kind == REPLY_NUMBERS || of->kind == REPLY_IDS);
 }
 
-/* The worker's own array, or a copy of a task's. */
-static void *take_array(worker *of, reply *from, size_t *size) {
-    bool narrow = from->kind == REPLY_NUMBERS;
-    void *array = narrow ? (void *)of->numbers : (void *)of->ids;
-    size_t each = narrow ? sizeof *of->numbers : sizeof *of->ids;
-    const void *ids = narrow ? (const void *)from->numbers : (const void *)from->ids;
-    *size = BATCH_MAX * each;
-    if (array == ids) {
-        of->numbers = narrow ? NULL : of->numbers;
-        of->ids = narrow ? of->ids : NULL;
-    } else if ((array = malloc(*size)) != NULL) {
-        memcpy(array, ids, from->count * each);
-    }
-    from->numbers = narrow ? array : NULL;
-    from->ids = narrow ? NULL : array;
-    return array;
-}
-
 stream *stream_begin(const question *ask, const reply *of, resp_out *out) {
     stream *it = malloc(sizeof *it);
     if (it == NULL) {
         return NULL;
     }
-    size_t size;
     *it = (stream){.asked = *ask, .of = *of, .worker = ask->request.worker};
-    it->array = take_array(it->worker, &it->of, &size);
-    if (it->array == NULL) {
+    if (!reply_take(&it->of, it->worker)) {
         free(it);
         return NULL;
     }
-    it->size = (int64_t)size;
-    unsent_add(it->size);
+    unsent_add((int64_t)reply_taken(&it->of));
     resp_array(out, of->count);
     return it;
 }
@@ -76,16 +52,9 @@ bool stream_write(stream *it, resp_out *out) {
 }
 
 void stream_free(stream *it) {
-    if (it == NULL) {
-        return;
+    if (it != NULL) {
+        unsent_add(-(int64_t)reply_taken(&it->of));
+        reply_give_back(&it->of, it->worker);
+        free(it);
     }
-    unsent_add(-it->size);
-    if (it->of.kind == REPLY_NUMBERS && it->worker->numbers == NULL) {
-        it->worker->numbers = it->array;
-    } else if (it->of.kind == REPLY_IDS && it->worker->ids == NULL) {
-        it->worker->ids = it->array;
-    } else {
-        free(it->array);
-    }
-    free(it);
 }

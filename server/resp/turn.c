@@ -3,9 +3,9 @@
 
 #include "config/setting.h"
 #include "connection.h"
-#include "core/quota.h"
 #include "handlers.h"
 #include "net/access_log.h"
+#include "net/quota.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -142,10 +142,6 @@ static int refuse_large(firn_error *error) {
     return FIRN_EWINDOW;
 }
 
-static quota_address quota_of(const connection *it) {
-    return (quota_address){it->client.key.high, it->client.key.low};
-}
-
 /* Reduces *times to the client's quotas. */
 static int check_quota(const connection *it, const request *asked, size_t *times,
                        firn_error *error) {
@@ -153,7 +149,7 @@ static int check_quota(const connection *it, const request *asked, size_t *times
     if (!verb_issues(asked->verb)) {
         return FIRN_OK;
     }
-    *times = quota_allows(&it->client.pass, quota_of(it), *times, asked->count, &wait_ms, error);
+    *times = quota_allows(&it->client.pass, it->client.key, *times, asked->count, &wait_ms, error);
     if (*times == 0) {
         meter_add(&it->lane->worker->meter.over_quota, 1);
     }
@@ -167,7 +163,7 @@ static void count_taken(connection *it, const question *ask, size_t times) {
     atomic_store_explicit(&it->client.last, ask->command, memory_order_relaxed);
     if (verb_issues(asked->verb)) {
         meter_add(&it->client.ids, (uint64_t)ids);
-        quota_spend(&it->client.pass, quota_of(it), ids);
+        quota_spend(&it->client.pass, it->client.key, ids);
     }
 }
 
@@ -386,16 +382,16 @@ static bool take_batch(connection *it) {
         return false;
     }
     free(it->rest);
-    it->rest = from->bytes;
+    it->rest = from->bytes.bytes;
     it->start = it->needed = 0;
-    it->length = from->length;
-    it->room = from->room;
+    it->length = from->bytes.length;
+    it->room = from->bytes.room;
     *from = (batch){0};
     return true;
 }
 
 void close_unauthenticated(unauthenticated *one) {
-    connection *it = (connection *)((char *)one - offsetof(connection, unauthenticated));
+    connection *it = list_entry(one, connection, unauthenticated);
     meter_add(&it->lane->worker->meter.closed_crowded, 1);
     connection_close(it);
 }

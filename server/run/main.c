@@ -17,7 +17,7 @@
 #include "net/credentials.h"
 #include "net/listener.h"
 #include "net/probe.h"
-#include "notify.h"
+#include "net/systemd.h"
 #include "resp/resp_listener.h"
 
 #include <fcntl.h>
@@ -127,12 +127,8 @@ static size_t segments_allowed(const settings *set) {
 
 static int begin_catalog(const config *it, firn_error *error) {
     const settings *set = &it->set;
-    if (set->unsafe) {
-        renewers_allow_unsafe();
-    }
-    if (it->file[0] != '\0') { /* written on one machine, it may be read on another */
-        renewers_make_no_store();
-    }
+    /* a file that was written on one machine may be read on another */
+    renewers_open_stores(set->unsafe, it->file[0] != '\0');
     /* includes what a reload may allow */
     size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
     for (size_t i = 0; i < it->sections.count; i++) {
@@ -239,8 +235,7 @@ static int open_all(firn_error *error) {
     return code;
 }
 
-static void pass_news_on(void *self) {
-    (void)self;
+static void pass_news_on(void) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         if (all.protocols[i].is_open && all.protocols[i].news != NULL) {
             all.protocols[i].news();
@@ -291,7 +286,7 @@ static void tell_alive(void) {
     }
     if (is_alive()) {
         all.alive_at_ms = monotonic_ms();
-        notify_alive();
+        systemd_notify("WATCHDOG=1");
     } else {
         log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread is stuck", NULL);
     }
@@ -308,7 +303,7 @@ static void tell_ready(void) {
         log_event(ready ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, ready ? "ready" : "not ready",
                   ready ? NULL : "why", why, NULL);
     }
-    notify_status(ready ? "serving" : why);
+    systemd_notify("STATUS=%s", ready ? "serving" : why);
     all.ready = ready;
     memcpy(all.why, why, sizeof why);
 }
@@ -372,7 +367,8 @@ static int take_config(const config *fresh, firn_error *error) {
 static void reload(void) {
     config fresh;
     firn_error error;
-    notify_reloading();
+    /* systemd needs the time to tell the READY below from an older one */
+    systemd_notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, monotonic_ns() / 1000);
     int code = config_read(&fresh, all.count, all.words, &error);
     if (code == FIRN_OK) {
         code = take_config(&fresh, &error);
@@ -384,7 +380,7 @@ static void reload(void) {
     } else {
         log_event(LOG_LEVEL_ERROR, "reload failed, nothing changed", "why", error.text, NULL);
     }
-    notify_ready(all.ready ? "serving" : all.why);
+    systemd_notify("READY=1\nSTATUS=%s", all.ready ? "serving" : all.why);
 }
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -482,8 +478,8 @@ static int serve(void) {
         close_all();
         return fail(&error);
     }
-    renewers_on_news(pass_news_on, NULL);
-    pass_news_on(NULL); /* news from before */
+    renewers_on_news(pass_news_on);
+    pass_news_on(); /* news from before */
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         tell_listeners(&all.protocols[i]);
     }
@@ -498,12 +494,13 @@ static int serve(void) {
     }
     all.ready = true;
     all.on_terminal = isatty(STDIN_FILENO) == 1;
-    all.watchdog_ms = notify_watchdog_ms();
+    all.watchdog_ms = (int64_t)(systemd_watchdog_us() / 1000);
     all.alive_at_ms = monotonic_ms();
-    notify_ready("serving");
+    systemd_notify("READY=1\nSTATUS=serving");
     int number = run(&set, INT64_MAX);
     int64_t drain_s = number == SIGTERM ? all.config.set.drain_s : 0; /* SIGINT: a person waits */
-    notify_stopping(stopping_ms(drain_s));
+    systemd_notify("STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=%" PRId64,
+                   stopping_ms(drain_s) * 1000);
     if (drain_s > 0) {
         drain(&set);
     }

@@ -3,12 +3,11 @@
 #include "quota.h"
 
 #include "config/setting.h"
+#include "core/monotonic.h"
 #include "errors.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <sys/random.h>
-#include <time.h>
 
 #define UNIT     INT64_C(16) /* per nanosecond, so that an ID of 10^9 a second has 16 units */
 #define SECOND   (INT64_C(1000000000) * UNIT) /* times the greatest quota: below 2^64 */
@@ -18,9 +17,7 @@
 /* ---- one quota ------------------------------------------------------------------------------- */
 
 static int64_t units_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec) * UNIT;
+    return monotonic_ns() * UNIT;
 }
 
 /* Rounded up: rounding never allows more. ids_s at most 10^9; `ids` is more than one second's only
@@ -50,33 +47,23 @@ static int64_t spent_until(int64_t until, int64_t ids_s, int64_t ids, int64_t no
 
 /* A table of a fixed size, so that many addresses cost no memory. If all places of a set are in
  * use, the address that has spent least is forgotten. */
-enum { SETS = 16384, WAYS = 4 };
+enum { BITS = 14, WAYS = 4 }; /* 1 << BITS sets of places */
 
 typedef struct place {
-    quota_address address;
+    address_key address;
     int64_t until;
 } place;
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t seed; /* so that nobody can choose addresses of one set */
-    place sets[SETS][WAYS];
+    place sets[1 << BITS][WAYS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Under the lock. */
-static place *place_of(quota_address from) {
-    if (table.seed == 0) {
-        if (getrandom(&table.seed, sizeof table.seed, GRND_NONBLOCK) < 0) {
-            table.seed = (uint64_t)units_now();
-        }
-        table.seed |= 1;
-    }
-    uint64_t hash = (from.high ^ table.seed) * UINT64_C(0xd6e8feb86659fd93);
-    hash = (hash ^ hash >> 32 ^ from.low) * table.seed;
-    hash = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-    place *set = table.sets[hash >> 50], *least = set;
+static place *place_of(address_key from) {
+    place *set = table.sets[address_place(from, BITS)], *least = set;
     for (place *it = set; it < set + WAYS; it++) {
-        if (it->address.high == from.high && it->address.low == from.low) {
+        if (address_is_same(it->address, from)) {
             return it;
         }
         least = it->until < least->until ? it : least;
@@ -85,14 +72,14 @@ static place *place_of(quota_address from) {
     return least;
 }
 
-static int64_t address_until(quota_address from) {
+static int64_t address_until(address_key from) {
     pthread_mutex_lock(&table.lock);
     int64_t until = place_of(from)->until;
     pthread_mutex_unlock(&table.lock);
     return until;
 }
 
-static void address_spend(quota_address from, int64_t ids_s, int64_t ids) {
+static void address_spend(address_key from, int64_t ids_s, int64_t ids) {
     pthread_mutex_lock(&table.lock);
     place *it = place_of(from);
     it->until = spent_until(it->until, ids_s, ids, units_now());
@@ -109,7 +96,7 @@ static int64_t limit_of_token(const access_pass *pass) {
     return pass->account == NULL ? 0 : own >= 0 ? own : settings_now()->token_ids_s;
 }
 
-static int64_t limit_of_address(quota_address from) {
+static int64_t limit_of_address(address_key from) {
     return from.high == 0 && from.low == 0 ? 0 : settings_now()->address_ids_s;
 }
 
@@ -137,7 +124,7 @@ static void allow(const char *whose, int64_t until, int64_t ids_s, int64_t each,
     }
 }
 
-size_t quota_allows(const access_pass *pass, quota_address from, size_t times, int64_t each,
+size_t quota_allows(const access_pass *pass, address_key from, size_t times, int64_t each,
                     int64_t *wait_ms, firn_error *error) {
     int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
     if (of_token > 0) {
@@ -150,7 +137,7 @@ size_t quota_allows(const access_pass *pass, quota_address from, size_t times, i
     return times;
 }
 
-void quota_spend(const access_pass *pass, quota_address from, int64_t ids) {
+void quota_spend(const access_pass *pass, address_key from, int64_t ids) {
     int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
     if (of_token > 0) {
         int64_t until = atomic_load_explicit(&pass->account->until, memory_order_seq_cst),
