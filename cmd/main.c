@@ -4,6 +4,7 @@
  * and behaves the same everywhere. */
 #include "command.h"
 #include "conceal.h"
+#include "descriptors.h"
 #include "shared/color.h"
 #include "shared/json.h"
 
@@ -54,7 +55,11 @@ static int run(session *s, int count, char **words) {
 int main(int count, char **words) {
     static session s; /* static for its size: most of the buffer is never touched */
     signal(SIGPIPE, SIG_IGN);
-    int status = run(&s, count, conceal_passwords(count, words));
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then like a full disk */
+    int status =
+        take_standard_descriptors()
+            ? run(&s, count, conceal_passwords(count, words))
+            : fail_as(&s, FIRN_ESYSTEM, "cannot open /dev/null: %s: create it", strerror(errno));
     output_flush(&s.out);
     free(s.operands);
     if (s.out.error != 0) {

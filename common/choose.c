@@ -116,7 +116,8 @@ int choose_answer(choose_answers *answers, int question, const char *lead, const
             error, FIRN_EUSAGE, "%s%.40s is not valid: use a %s", lead, value,
             question == CHOOSE_NODES
                 ? "whole number from 1 to 1000000000000, such as 40"
-                : "number above 0, such as 200, 0.5, 50k (50 thousand) or 2M (2 million)");
+                : "number from 1e-9 to 1e15, such as 200, 0.5, 50k (50 thousand) or 2M (2 "
+                  "million)");
     }
     answers->amount[question] = amount;
     answers->given |= 1u << question;

@@ -116,6 +116,9 @@ static void keep_numbers(firn_reading *readings, id_counts *counts) {
 
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure) {
     char remark[REMARK_SIZE];
+    if (length == 0) {
+        return set_error(error, FIRN_ETEXT, "the ID is empty: give one");
+    }
     bool none = strcmp(remark_on(remark, text, length), "none") == 0;
     if (none && remark[0] != '\0') { /* damaged: the remark says what to fix */
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,

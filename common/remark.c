@@ -60,8 +60,9 @@ static void remark_integer(char out[REMARK_SIZE], const char *text, size_t lengt
     if (fits && text[0] != '-') {
         read_number(time, id.low);
     }
-    bool zeros = text[0] == '0' && length > 1;
-    snprintf(out, REMARK_SIZE, "%s%s%s%.90s", zeros ? "digits with a leading 0" : "a plain integer",
+    bool minus = text[0] == '-', zeros = text[minus] == '0' && length > 1;
+    snprintf(out, REMARK_SIZE, "%s%s%s%.90s",
+             zeros ? minus ? "a minus before a 0" : "digits with a leading 0" : "a plain integer",
              fits || zeros ? "" : ", too big for 64 bits", time[0] != '\0' ? "; " : "", time);
 }
 

@@ -2,6 +2,7 @@
 /* Connections of the embedded store: opening, waiting for locks, statements, and failures as text. */
 #include "sqlite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -68,6 +69,12 @@ int sqlite_explain(const session *s, int result) {
         why = strerror(number);
     } else {
         why = s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+    }
+    if (primary == SQLITE_CANTOPEN && (number == EMFILE || number == ENFILE)) {
+        return module_fail(s->error, FIRN_ESTORE,
+                           "store %s cannot be opened (%.40s): raise the limit of open files "
+                           "(ulimit -n)",
+                           path, why);
     }
     for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
         if (explanations[i].result == primary) {

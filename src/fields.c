@@ -184,6 +184,12 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
         if (code != FIRN_OK) {
             return code;
         }
+    } else if (firn__value_is_large(value)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s=%.60s%s is out of range (%" PRIu32
+                          " bits of %s): choose a smaller number",
+                          name, value, strlen(value) > 60 ? "..." : "",
+                          firn_scheme_width(scheme, (uint32_t)i), scheme->name);
     } else if (!firn__value_parse(&parsed, value)) {
         return firn__fail(
             error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,

@@ -283,6 +283,8 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...)
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
 /* FIRN_ELAYOUT: the time of the layout is used up. */
 int firn__gen_ended(const firn_gen *gen, firn_error *error);
+/* The first instant without IDs, of the time or of the slots. False: none. */
+bool firn__gen_end(const firn_gen *gen, firn_time *end);
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error);
 /* The random field of one ID. FIRN_EENTROPY. */

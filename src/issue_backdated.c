@@ -354,6 +354,12 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
             return code;
         }
     }
+    if (done < n && tick >= gen->tick_end) {
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "%zu of %zu back-dated IDs fit between that instant and the end of the "
+                          "layout of %s: ask for fewer, or use an earlier time",
+                          done, n, gen->scheme.name);
+    }
     return done == n
                ? FIRN_OK
                : firn__fail(error, FIRN_EEXHAUSTED,

@@ -96,7 +96,9 @@ int firn__node_read(uint64_t *number, const char *name, const char *value, uint3
     firn_value parsed = {0, 0};
     uint64_t out = 0;
     int code = FIRN_OK;
-    if (firn__value_parse(&parsed, value)) {
+    if (firn__value_is_large(value)) {
+        parsed.high = 1; /* refused below */
+    } else if (firn__value_parse(&parsed, value)) {
         out = parsed.low;
     } else {
         code = look_up(&out, name, value, bits, role, error);

@@ -117,3 +117,11 @@ bool firn__value_parse(firn_value *value, const char *text) {
     *value = out;
     return true;
 }
+
+bool firn__value_is_large(const char *text) {
+    firn_value unused;
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = text + (hex ? 2 : 0);
+    size_t length = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
+    return length > 0 && digits[length] == '\0' && !firn__value_parse(&unused, text);
+}

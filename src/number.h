@@ -37,6 +37,8 @@ void firn__value_put(char text[FIRN_VALUE_SIZE], firn_value value);
 /* Reads a decimal, 0x hex or address (six bytes of two hex digits, with : or - between). False: not
  * a number, or more than 128 bits. */
 bool firn__value_parse(firn_value *value, const char *text);
+/* A decimal or 0x hex of more than 128 bits? */
+bool firn__value_is_large(const char *text);
 /* 10 to the power of n, 0..19. */
 uint64_t firn__power_of_ten(uint32_t n);
 

@@ -252,8 +252,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
 static void tell_end(const firn_gen *gen) {
     firn_time now, end;
     char when[FIRN_TIME_SIZE];
-    if (!firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, &end) ||
-        gen->clock->wall(gen->clock->self, &now) != FIRN_OK ||
+    if (!firn__gen_end(gen, &end) || gen->clock->wall(gen->clock->self, &now) != FIRN_OK ||
         firn__time_since(&end, &now) >= SOON_NS) {
         return;
     }

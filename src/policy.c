@@ -33,7 +33,26 @@ int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
                       gen->scheme.name, gen->keys.max_lead_ms);
 }
 
+bool firn__gen_end(const firn_gen *gen, firn_time *end) {
+    const uint64_t slots = (uint64_t)gen->slot_end >> gen->s;
+    if (gen->scheme.tick_ns != 0 && gen->reserved && slots < gen->tick_end) {
+        firn_scheme_time(&gen->scheme, slots, end);
+        return true;
+    }
+    return firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, end);
+}
+
 int firn__gen_ended(const firn_gen *gen, firn_error *error) {
+    char when[FIRN_TIME_SIZE];
+    firn_time end;
+    if (gen->reserved && (uint64_t)gen->slot_end >> gen->s < gen->tick_end &&
+        firn__gen_end(gen, &end)) {
+        return firn__fail(
+            error, FIRN_ELAYOUT,
+            "the layout of %.60s has ended: from %s its slots pass 2^62: use fewer sequence "
+            "bits, a longer tick or a later epoch=",
+            gen->scheme.name, firn_time_format(when, &end, firn_scheme_digits(&gen->scheme)));
+    }
     return firn__fail(
         error, FIRN_ELAYOUT,
         "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);

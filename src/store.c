@@ -133,8 +133,13 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     const char *slashes = strstr(url, "//"), *from = slashes != NULL ? slashes + 2 : url;
     const char *at = memrchr(from, '@', strcspn(from, "?")); /* passwords may hold one too */
     const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
+    if (strlen(url) >= URL_SIZE) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the URL of the store has %zu characters: use at most %d", strlen(url),
+                          URL_SIZE - 1);
+    }
     if (url[length] != ':' || length == 0 || length > 31 ||
-        strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
+        strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length) {
         return firn__fail(
             error, FIRN_EUSAGE, /* a password may follow */
             "'%.*s' is not a kind of store: write sqlite:PATH for a file, or the URL of a "

@@ -93,6 +93,13 @@ same "only IDs are counted" "1 3 1 7 line 2" \
 # ---- what cannot be read or written --------------------------------------------------------------
 refuses "a file that is not there" 6 "cannot read nowhere: No such file" check nowhere
 refuses "a folder" 6 "cannot read .: Is a directory" check .
+printf '\357\273\2771541815603606036480\n1541815603606036481\n' >mark
+ask check mark mark
+same "a byte order mark is read over, in each file" "1 4 IDs, 2 duplicates, 0 out of order
+1541815603606036480  mark: line 1, again mark: line 1
+1541815603606036481  mark: line 2, again mark: line 2" "$status $out"
+cat mark mark >marks
+refuses "not between lines" 1 "line 3: .*character 1" check marks
 refuses "standard input twice" 2 "standard input is given twice" check - -
 for size in 0 1 1K 1023K x 1MM 2T 99999999999999999999 -1M; do
     refuses "--memory $size is refused" 2 "--memory $size is not valid" check --memory=$size empty
@@ -101,7 +108,7 @@ awk 'BEGIN { srand(1); for (i = 0; i < 400000; i++) printf "%d%09d\n", 1 + int(r
 TMPDIR=none "$FIRN" check --memory 1M many >out 2>err
 same "no folder for what does not fit the memory" \
     "6 0 firn: cannot write a temporary file in none: No such file or directory: free space there" "$? $(wc -l <out) $(cut -d, -f 1 err)"
-(trap '' XFSZ; ulimit -f 100; "$FIRN" check --memory 1M many 2>err | cat >out)
+(ulimit -f 100; "$FIRN" check --memory 1M many 2>err | cat >out)
 same "no room there is one line" "0 1 File too large" "$(wc -l <out) $(wc -l <err) $(grep -o 'File too large' err)"
 same "nothing is left in the folder" "" "$(find . -name 'firn-*')"
 

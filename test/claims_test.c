@@ -378,7 +378,8 @@ static void a_tick_beyond_the_slots_is_the_end(void **state) {
             int code = mode ? firn__claim_online(gen, ticks[i], 1, &out, &error)
                             : firn__claim_window(gen, 0, ticks[i], 1, &error);
             pthread_mutex_unlock(&gen->live->locked.lock);
-            said(&error, FIRN_ELAYOUT, "has ended");
+            said(&error, FIRN_ELAYOUT, "has ended: from 2029-05-04");
+            said(&error, FIRN_ELAYOUT, "slots pass 2^62");
             assert_int_equal(code, FIRN_ELAYOUT);
         }
         assert_int_equal(world.log.reserves, reserves);

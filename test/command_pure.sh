@@ -106,7 +106,10 @@ piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 
     show --scheme snowflake --keep-going --json
 piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: shorten it
 error: the ID '': the text is empty: dec of 64 bits has at most 20 digits" 1 "$(printf '%070000d' 1)\n\n" show --scheme snowflake --keep-going
-piped "a zero byte is not a text" "error: the line contains a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
+piped "a byte order mark before the first line is read over" "0000000000000001
+0000000000000002" 0 '\357\273\2771\n2\n' convert --from dec --scheme snowflake --to hex
+piped "an empty line is not an ID" "error: the ID is empty: give one" 1 '\n' show --keep-going
+piped "a zero byte is not a text" "error: the line contains a zero byte: send text, as UTF-8 and not UTF-16" 1 '1\0002\n' show --scheme snowflake --keep-going
 refuses "an ID of no scheme is a no" 1 "'hello!' is not an ID" show 'hello!'
 refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455

@@ -45,6 +45,27 @@ same "no standard output at all is status 6" "6 1" "$? $(wc -l <"$TMPDIR/stderr"
 same "no standard input is status 6" "6 firn: cannot read standard input" "$? $(cut -d: -f 1-2 "$TMPDIR/stderr")"
 "$FIRN" show </ 2>"$TMPDIR/stderr"
 same "a folder as standard input is status 6" "6 firn: cannot read standard input" "$? $(cut -d: -f 1-2 "$TMPDIR/stderr")"
+# A limit on the size of files is like a full disk.
+for line in 'new uuid7 -n 100000' 'show' 'pack snowflake -' 'convert --to hex --scheme uuid7' 'show --find -'; do
+    input=$TMPDIR/ids
+    [ "$line" != "pack snowflake -" ] || input=$TMPDIR/rows
+    # shellcheck disable=SC2086
+    (ulimit -f 100 && exec "$FIRN" $line <"$input" >"$TMPDIR/limited" 2>"$TMPDIR/stderr")
+    same "firn $line with a limit on files: status 6, one line" \
+        "6 firn: cannot write to standard output: File too large: free some space and run the command again" \
+        "$? $(grep -v '^firn: note: ' "$TMPDIR/stderr")"
+done
+(ulimit -f 8 && exec "$FIRN" segment limited --store "sqlite:$TMPDIR/limited.db" "$unsafe" 2>"$TMPDIR/stderr")
+same "and a store that may not grow fails" "3 1" "$? $(grep -vc '^firn: note: ' "$TMPDIR/stderr")"
+# What is opened next would take the place of a closed descriptor: output would go into the connection of a store.
+mkfifo "$TMPDIR/never"
+"$FIRN" show --find "$TMPDIR/never" <&- >&- 2>&- &
+waiting=$!
+exec 5>"$TMPDIR/never"
+same "no file takes the place of a closed descriptor" "/dev/null /dev/null /dev/null" \
+    "$(for fd in 0 1 2; do readlink "/proc/$waiting/fd/$fd"; done | xargs)"
+exec 5>&-
+wait $waiting
 printf '' | "$FIRN" show
 same "nothing on standard input is nothing, status 0" 0 $?
 

@@ -22,6 +22,10 @@ printf '7\n5\n6\n5\n' >hand
 same "duplicates are counted, in any order" "1 4 IDs, 1 duplicate, 0 gaps, 0 missing" "$("$FIRN" check --gaps hand >out; echo "$? $(cat out)")"
 printf '%s\n' -2 1 >hand
 same "through 0" "-1 to 0  2 missing" "$("$FIRN" check --gaps hand | sed -n 2p)"
+printf '%s\n' 9223372036854775807 9223372036854775809 >hand
+same "without a sign through 2^63" "9223372036854775808 to 9223372036854775808  1 missing" "$("$FIRN" check --gaps hand | sed -n 2p)"
+printf '%s\n' 0 18446744073709551615 >hand
+same "and from the least to the greatest" '1 18446744073709551614' "$("$FIRN" check --gaps --json hand | jq -r '.first[] | "\(.first) \(.last)"')"
 printf '1\n100\n' >hand
 same "two integers have a gap between them" "2 IDs, 0 duplicates, 1 gap, 98 missing" "$("$FIRN" check --gaps hand | head -n 1)"
 { seq 5 5 100; seq 115 5 200; } >hand
@@ -98,8 +102,9 @@ def compare(what, got, wanted):
     if bad:
         print(what, bad)
 
-for case in range(12):
-    start = random.choice([-50, 1, 10**12, 2**62])
+# signed if one of them is negative; else up to 2^64 - 1
+for case in range(24):
+    start = (-50, 1, 10**12, 2**62, -50000, -2**63, 2**63 - 20, 2**64 - 1200000)[case // 3]
     values = [start + i for i in range(random.choice([2, 30, 3000, 100000])) if random.random() < 0.9 or i == 0]
     values += random.choices(values, k=random.choice([0, 3]))
     if case % 3:

@@ -22,6 +22,7 @@ enum {
     SPARSE = 1000 /* a series has more than one integer in this many */
 };
 
+/* The top bit of an integer: its sign if the integers are signed. */
 #define SIGN (UINT64_C(1) << 63)
 
 /* What is counted. */
@@ -48,10 +49,11 @@ typedef struct gaps {
     runs sorted;
     bool sorting;  /* else integers that ascend are followed as they come */
     bool descends; /* they did not ascend */
+    bool tops;     /* sorted integers: those with SIGN are visited, or else those without */
 
     bool any;
     uint64_t issuer, tick, last; /* of the ID before */
-    uint64_t smallest;           /* integer, with its sign inverted, as all of them */
+    uint64_t smallest; /* integer, with SIGN inverted if they are signed, as all of them */
     uint64_t ids, duplicates, count, missing, largest;
     uint64_t distances, divisor; /* integers: how many distances, their common divisor, */
     uint64_t least, least_count; /* the least distance, and how often it occurs */
@@ -60,6 +62,11 @@ typedef struct gaps {
     gap early[SHOWN], shown[SHOWN];
     size_t early_count, shown_count;
 } gaps;
+
+/* A decimal of 64 bits may be signed or not: signed if there is a minus anywhere. */
+static bool is_signed(const gaps *it) {
+    return it->kind == KIND_INTEGERS && it->stream.minus;
+}
 
 static size_t digits_of(uint64_t number) {
     size_t digits = 1;
@@ -162,7 +169,7 @@ static void follow(void *context, const uint64_t *key) {
     gaps *it = context;
     const bool integers = it->kind == KIND_INTEGERS;
     const uint64_t issuer = integers ? 0 : key[0], tick = integers ? 0 : key[1];
-    const uint64_t number = integers ? key[0] : key[2];
+    const uint64_t number = integers ? key[0] ^ (is_signed(it) ? SIGN : 0) : key[2];
     it->ids++;
     if (it->any && issuer == it->issuer && tick == it->tick && number == it->last) {
         it->duplicates++;
@@ -233,7 +240,7 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
     const firn_scheme *scheme = &it->stream.reader.scheme;
     firn_fields fields;
     if (it->kind == KIND_INTEGERS) {
-        key[0] = it->stream.form == FIRN_FORM_UNSIGNED ? id->low : id->low ^ SIGN;
+        key[0] = id->low;
         return 1;
     }
     const int time = scheme_index(scheme, FIRN_ROLE_TIME);
@@ -256,7 +263,7 @@ static int check_form(const gaps *it, firn_error *error) {
                            "--scheme NAME");
 }
 
-/* Stops when integers that are followed as they come do not ascend. */
+/* Stops when integers that are followed as they come do not ascend, or are signed. */
 static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
     gaps *it = context;
     uint64_t key[RUNS_WORDS_MAX];
@@ -268,7 +275,7 @@ static int take(void *context, const id_batch *batch, bool *stop, firn_error *er
         key_of(it, key, &batch->ids[i]);
         if (it->sorting) {
             code = runs_add(&it->sorted, key, error);
-        } else if (it->any && key[0] < it->last) {
+        } else if (is_signed(it) || (it->any && key[0] < it->last)) {
             it->descends = *stop = true;
         } else {
             follow(it, key);
@@ -287,6 +294,24 @@ static int start_again(gaps *it, firn_error *error) {
     return stream_again(&it->stream, error);
 }
 
+/* Signed integers: the upper half is less. */
+static void follow_half(void *context, const uint64_t *key) {
+    gaps *it = context;
+    if (((key[0] & SIGN) != 0) == it->tops) {
+        follow(it, key);
+    }
+}
+
+static int follow_sorted(gaps *it, firn_error *error) {
+    if (!is_signed(it)) {
+        return runs_each(&it->sorted, follow, it, error);
+    }
+    it->tops = true;
+    int code = runs_each(&it->sorted, follow_half, it, error);
+    it->tops = false;
+    return code == FIRN_OK ? runs_each(&it->sorted, follow_half, it, error) : code;
+}
+
 static int find_all(gaps *it, uint64_t memory, firn_error *error) {
     int code = FIRN_OK;
     it->sorting = it->kind != KIND_INTEGERS || !stream_again_possible(&it->stream);
@@ -302,16 +327,16 @@ static int find_all(gaps *it, uint64_t memory, firn_error *error) {
         code = runs_open(&it->sorted, it->kind == KIND_INTEGERS ? 1 : 3, memory, error);
     }
     code = code == FIRN_OK ? stream_each(&it->stream, "reading", take, it, error) : code;
-    return code == FIRN_OK ? runs_each(&it->sorted, follow, it, error) : code;
+    return code == FIRN_OK ? follow_sorted(it, error) : code;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
 static char *integer_text(char text[32], const gaps *it, uint64_t value) {
-    if (it->stream.form == FIRN_FORM_UNSIGNED) {
-        snprintf(text, 32, "%" PRIu64, value);
-    } else {
+    if (is_signed(it)) {
         snprintf(text, 32, "%" PRId64, (int64_t)(value ^ SIGN));
+    } else {
+        snprintf(text, 32, "%" PRIu64, value);
     }
     return text;
 }

@@ -55,15 +55,36 @@ static int learn(sample *it, const char *text, size_t length, firn_error *error)
     return FIRN_OK;
 }
 
+static bool is_integer(const firn_id *id) {
+    return id->bits == 64 && id->low >> 63 == 0;
+}
+
+/* No scheme fits all of the IDs: they are integers, if they can be. */
+static int become_integers(sample *it, const firn_id *id, firn_error *error) {
+    bool are = (it->form == FIRN_FORM_DEC || it->form == FIRN_FORM_UNSIGNED) && is_integer(id);
+    for (size_t i = 0; i < it->count && are; i++) {
+        are = is_integer(&it->list[i].id);
+    }
+    it->integers = are;
+    if (are) {
+        return FIRN_OK;
+    }
+    return it->count == 0
+               ? set_error(error, FIRN_EMISMATCH, "it is not a recent ID: use --scheme NAME")
+               : set_error(error, FIRN_EMISMATCH,
+                           "it is not of the same scheme as the IDs before: remove it, or use "
+                           "--scheme NAME");
+}
+
 /* Rules out what the ID does not fit. */
 static int narrow(sample *it, const firn_id *id, firn_error *error) {
     firn_fields fields;
     size_t left = 0;
     if (it->integers) {
-        return id->low >> 63 == 0 ? FIRN_OK
-                                  : set_error(error, FIRN_ERANGE,
-                                              "the integer is out of range (0 to 2^63 - 1): name "
-                                              "its scheme with --scheme NAME");
+        return is_integer(id) ? FIRN_OK
+                              : set_error(error, FIRN_ERANGE,
+                                          "the integer is out of range (0 to 2^63 - 1): remove it, "
+                                          "or name its scheme with --scheme NAME");
     }
     if (it->reader.named) {
         return firn_unpack(&fields, &it->reader.scheme, id, error);
@@ -74,13 +95,10 @@ static int narrow(sample *it, const firn_id *id, firn_error *error) {
         }
     }
     it->candidate_count = left;
-    if (left == 0 && it->form != FIRN_FORM_DEC && it->form != FIRN_FORM_UNSIGNED) {
-        return set_error(error, FIRN_EMISMATCH,
-                         "it is not of the same scheme as the IDs before: remove it, or use "
-                         "--scheme NAME");
+    if (left > 0) {
+        return FIRN_OK;
     }
-    it->integers = left == 0;
-    return FIRN_OK;
+    return become_integers(it, id, error);
 }
 
 static int add(sample *it, const sighting *one, firn_error *error) {

@@ -242,6 +242,7 @@ static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, 
         code = firn_unpack(&fields, &in->reader.scheme, id, &why);
     }
     if (code == FIRN_OK) {
+        in->minus = in->minus || text[0] == '-';
         return FIRN_OK;
     }
     return set_error(error, code, "'%.40s'%s: %s%s", text, length > 40 ? "..." : "", why.text,
@@ -298,7 +299,7 @@ static bool next_file(id_stream *in, int *code, firn_error *error) {
     in->window.file = standard ? STDIN_FILENO : open(in->names[in->index], O_RDONLY | O_CLOEXEC);
     in->window.start = in->window.end = 0;
     in->line = 0;
-    in->window.ended = in->window.cut = false;
+    in->window.ended = in->window.cut = in->window.begun = false;
     if (in->window.file < 0) {
         *code = no_read(in, error);
     } else {
@@ -414,7 +415,10 @@ static int next_batch(id_stream *in, id_batch *batch, firn_error *error) {
         batch->file = in->index;
         batch->line = in->line + 1;
         while (!none && code == FIRN_OK && batch->count < STREAM_BATCH) {
-            batch->count += read_easy(in, batch->ids + batch->count, STREAM_BATCH - batch->count);
+            if (in->window.begun) {
+                batch->count +=
+                    read_easy(in, batch->ids + batch->count, STREAM_BATCH - batch->count);
+            }
             if (batch->count < STREAM_BATCH) {
                 code = close_look(in, &batch->ids[batch->count], &none, error);
                 batch->count += !none && code == FIRN_OK;
@@ -459,7 +463,7 @@ int stream_open(session *s, id_stream *in, char **names, size_t count) {
     in->count = count > 0 ? count : 1;
     in->index = 0;
     in->window = (line_window){.file = -1, .buffer = in->buffer, .size = STREAM_SIZE};
-    in->known = false;
+    in->known = in->minus = false;
     in->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
     in->keep_going = s->option[OPTION_KEEP_GOING] != NULL;
     for (size_t i = 0, found = 0; i < count; i++) {

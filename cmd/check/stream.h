@@ -17,6 +17,7 @@ typedef struct id_stream {
     int form;
     uint32_t bits;
     size_t lead;                /* 2: each line begins with 0x */
+    bool minus;                 /* a number with a minus was read */
     uint64_t fixed[2], must[2]; /* of a named scheme: bits that are constant, and what they are;
                                  * the lower word first */
 

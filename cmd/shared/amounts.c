@@ -57,7 +57,9 @@ int amount_rate(session *s, double initial, double *rate) {
     double number = read_amount(text, &rest);
     if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
         return fail_usage(
-            s, "--rate %.40s is not valid: use IDs per second above 0, such as 1000, 50k or 0.5/s",
+            s,
+            "--rate %.40s is not valid: use IDs per second above 0, at most 1e18, such as 1000, "
+            "50k or 0.5/s",
             text);
     }
     *rate = number;

@@ -31,9 +31,32 @@ bool window_fill(line_window *in) {
     return got >= 0;
 }
 
+/* Skips a byte order mark, as editors on Windows write one. */
+static int skip_mark(line_window *in, window_more *more, void *context, firn_error *error) {
+    static const char mark[3] = "\xef\xbb\xbf";
+    while (!in->begun) {
+        size_t size = in->end - in->start;
+        bool is = memcmp(in->buffer + in->start, mark, size < 3 ? size : 3) == 0;
+        if (is && size < 3 && !in->ended) {
+            int code = more(context, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            continue;
+        }
+        in->start += is && size >= 3 ? 3 : 0;
+        in->begun = true;
+    }
+    return FIRN_OK;
+}
+
 int window_line(line_window *in, window_more *more, void *context, char **text, size_t *length,
                 firn_error *error) {
+    int code = skip_mark(in, more, context, error);
     *text = NULL;
+    if (code != FIRN_OK) {
+        return code;
+    }
     for (;;) {
         char *start = in->buffer + in->start;
         size_t size = in->end - in->start;
@@ -44,7 +67,7 @@ int window_line(line_window *in, window_more *more, void *context, char **text, 
             size = 0;
         }
         if (newline == NULL && !in->ended) {
-            int code = more(context, error);
+            code = more(context, error);
             if (code != FIRN_OK) {
                 return code;
             }
@@ -62,7 +85,8 @@ int window_line(line_window *in, window_more *more, void *context, char **text, 
         }
         size -= size > 0 && start[size - 1] == '\r';
         if (memchr(start, '\0', size) != NULL) {
-            return set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
+            return set_error(error, FIRN_ETEXT,
+                             "the line contains a zero byte: send text, as UTF-8 and not UTF-16");
         }
         *text = start;
         *length = size;

@@ -15,6 +15,7 @@ typedef struct line_window {
     size_t start, end; /* what is read and was not used yet */
     bool ended;        /* nothing follows */
     bool cut;          /* the present line is too long, and its beginning is gone */
+    bool begun;        /* a byte order mark was looked for */
     char *buffer;
     size_t size; /* above LINE_SIZE */
 } line_window;
@@ -25,7 +26,7 @@ void note_terminal(int file);
 bool window_fill(line_window *in);
 /* Fills the window. A FIRN_E code. */
 typedef int window_more(void *context, firn_error *error);
-/* The next line without its end, after which there is a spare byte; *text is NULL after the last one. FIRN_ETEXT
+/* The next line without its end, the first one without a byte order mark of UTF-8, after which there is a spare byte; *text is NULL after the last one. FIRN_ETEXT
  * for a line that is too long, which is skipped, or has a zero byte; codes of `more`. */
 int window_line(line_window *in, window_more *more, void *context, char **text, size_t *length,
                 firn_error *error);

@@ -11,10 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *cure_of(int number) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return "create its folder";
+    case EISDIR:
+        return "name a file in it";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return "choose a folder that you can write";
+    default:
+        return "free some space and run the command again";
+    }
+}
+
 static int no_write(const atomic_output *to, int number, firn_error *error) {
-    return set_error(error, FIRN_EIO,
-                     "cannot write %.80s: %s: free some space and run the command again", to->name,
-                     strerror(number));
+    return set_error(error, FIRN_EIO, "cannot write %.80s: %s: %s", to->name, strerror(number),
+                     cure_of(number));
 }
 
 static int open_standard(atomic_output *to, session *s) {
@@ -62,8 +77,8 @@ static int open_temporary(atomic_output *to, const struct stat *old, firn_error 
         int number = errno;
         free(to->temporary);
         to->temporary = NULL;
-        return set_error(error, FIRN_EIO, "cannot create a file next to %.80s: %s", to->name,
-                         strerror(number));
+        return set_error(error, FIRN_EIO, "cannot create a file next to %.80s: %s: %s", to->name,
+                         strerror(number), cure_of(number));
     }
     to->out->file = file;
     if (!copy_mode(file, old)) {

@@ -24,7 +24,8 @@ size_t records_line_end(const char *text, size_t size) {
 
 int records_no_zero(const char *text, size_t size, firn_error *error) {
     if (memchr(text, '\0', size) != NULL) {
-        return set_error(error, FIRN_ETEXT, "the record contains a zero byte: send text");
+        return set_error(error, FIRN_ETEXT,
+                         "the record contains a zero byte: send text, as UTF-8 and not UTF-16");
     }
     return FIRN_OK;
 }

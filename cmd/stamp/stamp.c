@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sha2.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -635,7 +634,8 @@ static int stamp(stamping *it, firn_error *error) {
     }
     if (code == FIRN_OK && it->in.regular &&
         atomic_output_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
-        code = set_error(error, FIRN_EUSAGE, "%.80s is both input and output: use -o", it->in.name);
+        code = set_error(error, FIRN_EUSAGE,
+                         "%.80s is both input and output: use -o, or another output", it->in.name);
     }
     if (code == FIRN_OK && twice) {
         code = rehearse(it, &title, &head, error);
@@ -659,7 +659,6 @@ int run_stamp(session *s) {
     clock_gettime(CLOCK_MONOTONIC, &it.begun);
     it.line = 1;
     it.in.file = -1;
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then like a full disk */
     if (s->option[OPTION_OUTPUT] != NULL) {
         it.shown = (progress){.known = true, .wanted = isatty(STDERR_FILENO) == 1};
     }

@@ -9,6 +9,7 @@
 #include "core/monotonic.h"
 #include "core/renewer.h"
 #include "core/server.h"
+#include "descriptors.h"
 #include "errors.h"
 #include "hints.h"
 #include "http/http_listener.h"
@@ -83,18 +84,6 @@ static int fail(const firn_error *error) {
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */
-
-/* A closed standard descriptor would become the next file or socket, and logs would be written to
- * it. Writes to standard output still fail. */
-static bool take_standard_descriptors(void) {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* Raises the limit of descriptors to the maximum. Listeners report if it is not enough. */
 static void raise_limits(void) {
@@ -403,6 +392,7 @@ static void take_signals(sigset_t *set) {
     }
     pthread_sigmask(SIG_BLOCK, set, NULL); /* inherited by later threads */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then like a full disk */
 }
 
 static void let_signals_end(const sigset_t *set) {
