@@ -341,7 +341,7 @@ static const char *ssl_mode(const char *word) {
                                          : word;
 }
 
-/* A host as libpq wants it: its name as often as it has addresses. */
+/* A host in the form of libpq: its name, repeated for each of its addresses. */
 typedef struct place {
     char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
 } place;

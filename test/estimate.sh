@@ -37,7 +37,7 @@ same "the earliest time is accepted" 9223372038558840000 \
 same "and one that is not" -5 "$(value .ahead_s --seen 2024-01-01T00:00:10Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "uuid1 shows the address of a network card, unless it is random" "1 0" \
     "$(value .issuers.cards c232ab00-9414-11ec-b3c8-9e6bdeced846) $(value .issuers.cards c232ab00-9414-11ec-b3c8-9f6bdeced846)"
-refuses "a number of 128 bits is no integer" 1 "line 2: '1': it is not of the same scheme" estimate - <<END
+refuses "a number of 128 bits is not an integer" 1 "line 2: '1': it is not of the same scheme" estimate - <<END
 340282366920938463463374607431768211455
 1
 END

@@ -194,7 +194,7 @@ same "input and output that are one file are refused" "2 1" "$? $(grep -c 'is bo
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone UTC --scheme snowflake node=1 -o "$TMPDIR/none/out.csv"
 same "a folder that is not there" "6 firn: cannot create a file next to $TMPDIR/none/out.csv: No such file or directory: create its folder" "$status $err"
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone UTC --scheme snowflake node=1 -o "$folder"
-same "a folder is no file" "6 firn: cannot write $folder: Is a directory: name a file in it" "$status $err"
+same "a folder is not a file" "6 firn: cannot write $folder: Is a directory: name a file in it" "$status $err"
 
 # A limit on the size of files is as a full disk.
 (ulimit -f 100 && exec "$FIRN" stamp "$TMPDIR/long.csv" $good -o "$folder/out.csv") 2>"$TMPDIR/stderr"

@@ -13,7 +13,7 @@ typedef struct word {
 
 /* Ignores letter case. */
 bool word_is(word it, const char *name);
-/* Is it one of the names, which end with NULL? */
+/* Is the word among the names, which end with NULL? */
 bool word_is_in(word it, const char *const *names);
 /* Copies it with a terminator; false: longer than `size` - 1, or it contains a zero byte. */
 bool word_copy(word it, char *text, size_t size);

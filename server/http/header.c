@@ -238,7 +238,7 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
     return NULL;
 }
 
-/* Cuts `it` before the mark, and makes the rest behind it *rest; without a mark the rest is empty. */
+/* Cuts `it` before the mark, and makes the rest after it *rest; without a mark the rest is empty. */
 static word cut(word it, char mark, word *rest) {
     const char *at = memchr(it.text, mark, it.length);
     size_t length = at != NULL ? (size_t)(at - it.text) : it.length, used = length + (at != NULL);

@@ -16,7 +16,7 @@ const route *route_find(const char *path, word *name);
 
 /* The next part of a list that is separated by commas, without blanks around it. */
 word list_part(word *list);
-/* The weight of a name in a list such as that of Accept, in thousandths; 0: refused, or absent. */
+/* The weight of a name in a list such as the header Accept, in thousandths; 0: refused, or absent. */
 int accept_weight(word list, const char *name);
 
 /* Can this Content-Type be read? */

@@ -55,19 +55,19 @@ typedef struct metric {
     const char *name, *kind, *help;
 } metric;
 
-enum { METRICS_MOST = 16, LABELS_SIZE = 1400 };
+enum { METRICS_MAX = 16, LABELS_SIZE = 1400 };
 
 /* The labels of the i-th of a family and the values of its metrics; false: past the last. */
-typedef bool read_function(size_t i, char labels[LABELS_SIZE], double values[METRICS_MOST]);
+typedef bool read_function(size_t i, char labels[LABELS_SIZE], double values[METRICS_MAX]);
 
 #define METRIC(name, kind, help, value) {name, kind, help},
 #define VALUE(name, kind, help, value)  (double)(value),
 
 /* Each of the family is read once; the format demands all values of a metric together. */
 static void write_family(text_out *to, const metric *all, size_t count, read_function *read) {
-    text_out parts[METRICS_MOST] = {0};
+    text_out parts[METRICS_MAX] = {0};
     char labels[LABELS_SIZE] = "";
-    double values[METRICS_MOST];
+    double values[METRICS_MAX];
     for (size_t m = 0; m < count; m++) {
         begin(&parts[m], all[m].name, all[m].kind, all[m].help);
     }
@@ -93,7 +93,7 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
 #define RETURN_VALUES(list, values)                                                                \
     do {                                                                                           \
         const double now[] = {list(VALUE)};                                                        \
-        _Static_assert(sizeof now / sizeof *now <= METRICS_MOST, "raise METRICS_MOST");            \
+        _Static_assert(sizeof now / sizeof *now <= METRICS_MAX, "raise METRICS_MAX");            \
         memcpy(values, now, sizeof now);                                                           \
         return true;                                                                               \
     } while (0)

@@ -175,7 +175,7 @@ static void write_service(text_out *to, const resp_command *said, const totals *
     }
 }
 
-/* With the counters of Redis clients; those of HTTP are in /metrics. */
+/* With the counters of Redis clients; the counters of HTTP are in /metrics. */
 enum outcome run_info(client *it, const resp_command *said, resp_out *out) {
     text_out text = {0};
     totals sum = {0};

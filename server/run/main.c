@@ -356,7 +356,7 @@ static int take_config(const config *fresh, firn_error *error) {
 static void reload(void) {
     config fresh;
     firn_error error;
-    /* systemd needs the time to tell the READY below from an older one */
+    /* systemd needs the time to distinguish the READY below from an older one */
     systemd_notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, monotonic_ns() / 1000);
     int code = config_read(&fresh, all.count, all.words, &error);
     if (code == FIRN_OK) {
