@@ -75,10 +75,22 @@ FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
     } else if (word ~ /^MARIADB_/) {
         mariadb[++count] = part[1] " " part[2]
         add_signature("MariaDB", part[1] "(" part[n] ")")
-    } else if (word == "POSTGRES") {
+    } else if (word == "POSTGRES" || word == "POSTGRES_PURE") {
+        if (word == "POSTGRES_PURE") {
+            part[4] = part[4] "_" part[5]
+            part[5] = "IMMUTABLE"
+            part[6] = "SAFE"
+            part[7] = "everybody"
+        }
         kind = part[5] == "IMMUTABLE" && part[4] != "check_count" ? "pure" : part[4] ~ /^stamp_|^confirm|^hand_|^take_/ ? "old" : "issue"
-        create(part[1], part[2], part[3], part[4], part[5], part[6], part[7])
-        add_signature("PostgreSQL", part[1] "(" part[2] ")")
+        optional = part[2] ~ /\[/
+        for (i = 0; i <= optional; i++) { # without what is in [], and with it
+            arguments = part[2]
+            if (i == 0) sub(/\[.*/, "", arguments)
+            gsub(/[][]/, "", arguments)
+            create(part[1], arguments, part[3], part[4], part[5], part[6], part[7])
+            add_signature("PostgreSQL", part[1] "(" arguments ")")
+        }
     } else if (word == "POSTGRES_SQL") {
         if (part[3] == "granted") revoke(part[1], part[2])
         add_signature("PostgreSQL", part[1] "(" part[2] ")")

@@ -99,7 +99,7 @@ same "without a store named it is the default one, and notes are reported" "1|19
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
     507119778886617994390110; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null | sed 's/,"formats":.*/}/')
-    [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is not an ID of a known scheme: name its scheme too"
+    [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is not an ID of a known scheme: name its scheme"
     answers "firn_show($id) is firn show --json" "$expected" "SELECT firn_show('$id');"
 done
 answers "a GUID is a UUID that firn does not issue" \
@@ -222,6 +222,7 @@ answers "a table is moved in batches, each of which may come twice" "1000|1000|1
 first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
 like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
 answers "... but issues its IDs again with again=1" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
+answers "... wherever the option stands and however many blanks there are" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', ' again=1   job=nightly ');"
 errs "a seed needs a job with a name, or two jobs would make the same random fields" "add job=NAME" \
     "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'shift_ms=5 seed=word')" \
     "firn_stamp('snowflake', '2024-01-01', 'seed=word')"

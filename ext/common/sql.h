@@ -34,42 +34,30 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
 int sql_time_number(firn_time *time, const char *text, size_t length, firn_error *error);
 /* 2024-01-01 10:00:00.123 in UTC. FIRN_ERANGE: before the year 1, or after 9999. */
 int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, firn_error *error);
-/* The time of an ID. FIRN_EUSAGE: the scheme has no time. */
-int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, firn_error *error);
 
 /* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme. */
 int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text, size_t length,
                firn_error *error);
-int sql_pack(firn_id *id, const firn_scheme *scheme, const char *text, size_t length,
-             firn_error *error);
-/* The least and greatest ID of the tick that contains the instant; `pinned` as in sql_fields. */
-int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, const firn_time *time,
-               const char *pinned, size_t length, firn_error *error);
-
-/* Reads an ID from text, or from bytes if it has more than 64 bits. `scheme` may be NULL. Best
- * reading first, as firn_guess. */
-int sql_read(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, const firn_scheme *scheme,
-             const char *text, size_t length, firn_error *error);
-/* An SQL integer, two's complement. */
-int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
-                     const firn_scheme *scheme, int64_t value, firn_error *error);
-/* FIRN_ETEXT unless all readings mean the same ID. */
-int sql_certain(const firn_reading *readings, id_counts counts, firn_error *error);
-/* The ID in another form, or in another scheme with the same content; `to` names it. */
-int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, id_counts counts,
-                const char *to, size_t length, firn_error *error);
-/* A UUID of any version in 36, 38 or 32 characters. */
-int sql_uuid(firn_id *id, const char *text, size_t length, firn_error *error);
-/* MySQL's order of the bytes, which sorts version 1 by time, and back. */
-void sql_swap(uint8_t out[16], const uint8_t in[16], bool back);
-/* A UUID of version 1 from its parts, exact to 100 ns. */
-int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char *address,
-              size_t length, firn_error *error);
 /* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly. */
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error);
 
+/* A TypeID with a prefix, which may be "". FIRN_ETEXT: invalid prefix. */
+int sql_typeid(char text[SQL_TEXT_SIZE], const char *prefix, size_t length, const firn_id *id,
+               firn_error *error);
+
+/* How many arguments must be given; `types` as in ext/functions.def. */
+int sql_needed(const char *types);
+
 /* Do the options contain NAME=...? */
 bool sql_has(const char *options, const char *name);
+/* Moves the value of NAME=VALUE out of the options; "": there is none. The others are left with one
+ * blank between them. FIRN_ERANGE: its length. */
+int sql_take(char *options, const char *name, char *value, size_t size, firn_error *error);
+/* The same for a number of 0 to `most`, which is left as it was if there is none. */
+int sql_take_number(char *options, const char *name, int64_t *value, int64_t most,
+                    firn_error *error);
+/* A random digest and seed of a job. FIRN_EENTROPY. */
+int sql_draw(uint64_t *digest, char seed[33], firn_error *error);
 /* Do the options give the node, as one number or by a field? */
 bool sql_has_node(const char *options, const firn_scheme *scheme);
 

@@ -91,16 +91,14 @@ static part part_of(const char *scheme, const char *options) {
                : (part){entries + GENERATORS_PLAIN, GENERATORS_MOST};
 }
 
-static bool is_named(const entry *e, const char *scheme, const char *options) {
-    return strcmp(e->options, options) == 0 && strcmp(e->scheme, scheme) == 0;
-}
-
-static firn_gen *look(part among, const char *scheme, const char *options) {
+/* The first one in a state, of scheme and options unless it is FREE. Without the lock only READY. */
+static entry *search(part among, int state, const char *scheme, const char *options) {
     for (size_t i = 0; i < among.count; i++) {
         entry *e = &among.first[i];
-        if (atomic_load_explicit(&e->state, memory_order_acquire) == READY &&
-            is_named(e, scheme, options)) {
-            return e->gen;
+        if (atomic_load_explicit(&e->state, memory_order_acquire) == state &&
+            (state == FREE ||
+             (strcmp(e->options, options) == 0 && strcmp(e->scheme, scheme) == 0))) {
+            return e;
         }
     }
     return NULL;
@@ -132,34 +130,13 @@ static int open_entry(entry *to, firn_error *error) {
     return firn_open_with(&to->gen, &config, error);
 }
 
-/* One that another thread is opening, or NULL. */
-static entry *find_opening(part among, const char *scheme, const char *options) {
-    for (size_t i = 0; i < among.count; i++) {
-        entry *e = &among.first[i];
-        if (atomic_load_explicit(&e->state, memory_order_seq_cst) == OPENING &&
-            is_named(e, scheme, options)) {
-            return e;
-        }
-    }
-    return NULL;
-}
-
-static entry *find_free(part among) {
-    for (size_t i = 0; i < among.count; i++) {
-        if (atomic_load_explicit(&among.first[i].state, memory_order_seq_cst) == FREE) {
-            return &among.first[i];
-        }
-    }
-    return NULL;
-}
-
 /* Threads share the result of an opening, also its error: otherwise each would wait for an
  * unavailable store in turn. */
 static int share(entry *e, firn_gen **gen, firn_error *error) {
     int code = FIRN_OK;
     e->waiting++;
     while (atomic_load_explicit(&e->state, memory_order_seq_cst) ==
-           OPENING) { /* the store limits this wait */
+           OPENING) { /* the store limits this wait; READY: at once */
         pthread_cond_wait(&opened, &places);
     }
     e->waiting--;
@@ -177,15 +154,12 @@ static int share(entry *e, firn_gen **gen, firn_error *error) {
 static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *options,
                  firn_error *error) {
     part among = part_of(scheme, options);
-    entry *e = find_opening(among, scheme, options);
-    *gen = look(among, scheme, options); /* another connection may have been faster */
-    if (*gen != NULL) {
-        return FIRN_OK;
-    }
+    entry *e = search(among, READY, scheme, options); /* another connection may have been faster */
+    e = e != NULL ? e : search(among, OPENING, scheme, options);
     if (e != NULL) {
         return share(e, gen, error);
     }
-    e = find_free(among);
+    e = search(among, FREE, scheme, options);
     if (e == NULL) {
         return set_error(error, FIRN_EUSAGE,
                          "%zu schemes with options are in use by this server: use fewer different"
@@ -216,8 +190,9 @@ static void finish(entry *e, int code, const firn_error *error) {
 
 int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error) {
     entry *mine = NULL;
-    *gen = look(part_of(scheme, options), scheme, options);
-    if (*gen != NULL) {
+    const entry *ready = search(part_of(scheme, options), READY, scheme, options);
+    if (ready != NULL) {
+        *gen = ready->gen;
         return FIRN_OK;
     }
     pthread_mutex_lock(&places);
@@ -235,89 +210,19 @@ int generator_find(firn_gen **gen, const char *scheme, const char *options, firn
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Options of a job that are not keys. */
-typedef struct job_options {
-    char keys[SQL_TEXT_SIZE + 1]; /* the rest, each followed by a blank */
-    char store[SQL_TEXT_SIZE];
-    int64_t shift_ms, disorder_ms, unsafe;
-} job_options;
-
-static int take_number(int64_t *to, const char *word, firn_error *error) {
-    char *end;
-    const char *text = strchr(word, '=') + 1;
-    long long value = strtoll(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || value > NUMBER_MOST) {
-        return set_error(error, FIRN_ERANGE, "'%.60s' is out of range: 0 to %d", word, NUMBER_MOST);
-    }
-    *to = value;
-    return FIRN_OK;
-}
-
-static int take_word(job_options *it, const char *word, firn_error *error) {
-    const struct {
-        const char *name;
-        int64_t *number;
-    } numbers[] = {
-        {"shift_ms", &it->shift_ms}, {"disorder_ms", &it->disorder_ms}, {"unsafe", &it->unsafe}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (sql_has(word, numbers[i].name)) {
-            return take_number(numbers[i].number, word, error);
-        }
-    }
-    if (sql_has(word, "store")) {
-        snprintf(it->store, sizeof it->store, "%s", word + strlen("store="));
-    } else {
-        strcat(it->keys, word); /* not longer than the source */
-        strcat(it->keys, " ");
-    }
-    return FIRN_OK;
-}
-
-static int split(job_options *it, const char *options, firn_error *error) {
-    char words[SQL_TEXT_SIZE], *rest;
-    int code = FIRN_OK;
-    *it = (job_options){.shift_ms = SHIFT_MS};
-    snprintf(words, sizeof words, "%s", options);
-    for (char *word = strtok_r(words, " \t\n", &rest); word != NULL && code == FIRN_OK;
-         word = strtok_r(NULL, " \t\n", &rest)) {
-        code = take_word(it, word, error);
-    }
-    return code;
-}
-
-/* A digest of this statement only: a name that was used is refused, because nothing shows that the
- * rows are the same. */
-static int draw(uint64_t *digest, char seed[33], firn_error *error) {
-    uint64_t words[3];
-    if (getentropy(words, sizeof words) != 0) {
-        return set_error(error, FIRN_EENTROPY, "the system returns no randomness: try again");
-    }
-    *digest = words[0];
-    snprintf(seed, 33, "%016" PRIx64 "%016" PRIx64, words[1], words[2]);
-    return FIRN_OK;
-}
-
-/* How many nodes this server's SQL may take permanently. */
-static int max_jobs(int64_t *most, firn_error *error) {
-    const char *text = getenv("FIRN_JOBS");
-    char word[64];
-    *most = JOBS_MOST;
-    if (text == NULL || text[0] == '\0') {
-        return FIRN_OK;
-    }
-    snprintf(word, sizeof word, "FIRN_JOBS=%s", text);
-    return take_number(most, word, error);
-}
-
 /* MariaDB checks no privilege for loadable functions, so anybody who can write SQL takes nodes
  * permanently. They are counted in the store, which limits them. */
 static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
     firn_mark held = {0, 0};
-    int64_t most, first;
-    int code = max_jobs(&most, error);
-    if (code == FIRN_OK && getentropy(&mine->grant, sizeof mine->grant) != 0) {
-        code = set_error(error, FIRN_EENTROPY, "the system returns no randomness: try again");
+    char limit[64], unused[33];
+    const char *text = getenv("FIRN_JOBS");
+    int64_t most = JOBS_MOST, first; /* nodes that this server's SQL may take permanently */
+    int code = FIRN_OK;
+    if (text != NULL && text[0] != '\0') {
+        snprintf(limit, sizeof limit, "FIRN_JOBS=%s", text);
+        code = sql_take_number(limit, "FIRN_JOBS", &most, NUMBER_MOST, error);
     }
+    code = code == FIRN_OK ? sql_draw(&mine->grant, unused, error) : code;
     mine->grant = (mine->grant & INT64_MAX) | 1;
     firn_request request = {.ns = JOBS_NS,
                             .layout = "count",
@@ -335,7 +240,9 @@ static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
                          "FIRN_JOBS in the server's environment to a higher number",
                          most);
     }
-    mine->high = first + 1;
+    if (code == FIRN_OK) {
+        mine->high = first + 1;
+    }
     return code;
 }
 
@@ -352,29 +259,36 @@ static int open_counted(firn_job **job, const firn_job_config *config, firn_erro
     return code;
 }
 
+/* A digest of this statement only: a name that was used is refused, because nothing shows that the
+ * rows are the same. */
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error) {
-    job_options it;
     firn_scheme made;
-    char seed[33];
+    char keys[SQL_TEXT_SIZE], store[SQL_TEXT_SIZE], seed[33];
+    int64_t unsafe = 0;
     firn_job_config config = {.size = sizeof config,
                               .scheme = scheme,
-                              .keys = it.keys,
+                              .keys = keys,
                               .name = name,
                               .seed = seed,
+                              .shift_ms = SHIFT_MS,
                               .notice = put_notice};
-    int code = split(&it, options, error);
+    int64_t *const numbers[] = {&config.shift_ms, &config.disorder_ms, &unsafe};
+    static const char *const names[] = {"shift_ms", "disorder_ms", "unsafe"};
+    snprintf(keys, sizeof keys, "%s", options);
+    int code = sql_take(keys, "store", store, sizeof store, error);
+    for (int i = 0; i < 3 && code == FIRN_OK; i++) {
+        code = sql_take_number(keys, names[i], numbers[i], NUMBER_MOST, error);
+    }
     code = code == FIRN_OK ? sql_scheme(&made, scheme, strlen(scheme), error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
-    code = code == FIRN_OK ? draw(&config.digest, seed, error) : code;
+    code = code == FIRN_OK ? sql_draw(&config.digest, seed, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    config.shift_ms = it.shift_ms;
-    config.disorder_ms = it.disorder_ms;
-    if (made.node_rule == FIRN_NODE_REQUIRED || sql_has_node(it.keys, &made)) {
-        const firn_store_options store_options = {.unsafe = it.unsafe != 0};
-        const char *url = it.store[0] != '\0' ? it.store : store_url(options);
+    if (made.node_rule == FIRN_NODE_REQUIRED || sql_has_node(keys, &made)) {
+        const firn_store_options store_options = {.unsafe = unsafe != 0};
+        const char *url = store[0] != '\0' ? store : store_url(options);
         code = firn_store_open(&config.store, url, &store_options, error);
     }
     if (code == FIRN_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The renewer: a background worker. It writes to tables what backends request, in transactions of its own, and answers
  * after the commit. One renewer serves all databases of the server, so each mark has one writer. */
-#include "renewer.h"
+#include "extension.h"
 
 #include "access/xact.h"
 #include "catalog/pg_database.h"
@@ -20,7 +20,11 @@
 #include "utils/wait_event.h"
 #endif
 
-enum { LOOK_MS = 1000 };
+#include "errors.h"
+
+#include <time.h>
+
+enum { LOOK_MS = 1000, JUMP_MS = 5000, HOLD_MS = 2000 };
 
 void firn_background_register(void) {
     BackgroundWorker worker = {.bgw_flags =
@@ -35,6 +39,46 @@ void firn_background_register(void) {
     snprintf(worker.bgw_library_name, BGW_MAXLEN, "firn");
     snprintf(worker.bgw_function_name, BGW_MAXLEN, "firn_background_main");
     RegisterBackgroundWorker(&worker);
+}
+
+/* ---- the clock ---------------------------------------------------------------------------------- */
+
+static int64 ms_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
+}
+
+void firn_hold(void) {
+    int64 end = ms_of(CLOCK_BOOTTIME) + HOLD_MS, left = HOLD_MS;
+    for (int i = 0; i < 100 && left > 0; i++) {
+        pg_usleep((long)Min(left, HOLD_MS) * 1000L);
+        CHECK_FOR_INTERRUPTS();
+        left = end - ms_of(CLOCK_BOOTTIME);
+    }
+}
+
+/* The wall clock against the one that never steps. */
+static int64 offset_now(void) {
+    int64 steady = ms_of(CLOCK_BOOTTIME);
+    return ms_of(CLOCK_REALTIME) - steady;
+}
+
+/* A wrong reading would push the mark into the future, and there it stays: after a jump ahead waits until the clock has
+ * held. */
+static void await_clock(void) {
+    static int64 offset;
+    static bool known;
+    int64 now = offset_now();
+    if (known && now - offset > JUMP_MS) {
+        ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; it is believed when it has "
+                             "held for 2 s",
+                             (double)(now - offset) / 1000)));
+        firn_hold();
+        now = offset_now();
+    }
+    offset = now;
+    known = true;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -148,11 +192,6 @@ static void write_all(round_ *it) {
     firn_tables_note_begun();
 }
 
-static void set_why(firn_error *why, const char *what, const char *message) {
-    why->code = FIRN_ESTORE;
-    snprintf(why->text, sizeof why->text, "%s, %.100s: see the server's log", what, message);
-}
-
 /* The transaction failed: all waiting backends get the reason. */
 static void fail_all(round_ *it, MemoryContext context) {
     MemoryContextSwitchTo(context);
@@ -160,10 +199,12 @@ static void fail_all(round_ *it, MemoryContext context) {
     FlushErrorState();
     AbortCurrentTransaction();
     for (uint32 i = 0; i < it->cell_count; i++) {
-        set_why(&it->wishes[i].why, "the marks could not be written", error->message);
+        set_error(&it->wishes[i].why, FIRN_ESTORE,
+                  "the marks could not be written, %.100s: see the server's log", error->message);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
-        set_why(&it->takes[i].why, "the node could not be taken", error->message);
+        set_error(&it->takes[i].why, FIRN_ESTORE,
+                  "the node could not be taken, %.100s: see the server's log", error->message);
     }
     ereport(LOG, (errmsg("firn: marks were not written: %s", error->message),
                   error->hint != NULL ? errhint("%s", error->hint) : 0));
@@ -174,7 +215,7 @@ static void fail_all(round_ *it, MemoryContext context) {
 /* Returns false when nobody asked for anything. */
 static bool serve(round_ *it) {
     MemoryContext context = CurrentMemoryContext;
-    firn_await_clock();
+    await_clock();
     if (!gather(it)) {
         return false;
     }

@@ -71,6 +71,12 @@ static bool spoiled, writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static void refuse_spoiled(void) pg_attribute_noreturn();
+static void refuse_spoiled(void) {
+    firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
+                            "transaction again, and stamp rows by statements of their own");
+}
+
 /* The table has the written counts: the end of the transaction commits or drops them. */
 static void forget_all(void) {
     for (firn_counted *it = opened; it != NULL; it = it->next) {
@@ -91,8 +97,7 @@ static void at_end(XactEvent event, void *unused) {
     case XACT_EVENT_PRE_COMMIT:
     case XACT_EVENT_PRE_PREPARE:
         if (spoiled) {
-            firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
-                                    "transaction again, and stamp rows by statements of their own");
+            refuse_spoiled();
         }
         write_all();
         break;
@@ -196,13 +201,18 @@ typedef struct caller {
     int context;
 } caller;
 
+static void refuse_missing(void) pg_attribute_noreturn();
+static void refuse_missing(void) {
+    firn_refuse(FIRN_ENAMESPACE,
+                "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
+                "again, and give the job another name");
+}
+
 static caller become_owner(Oid table) {
     caller before;
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
     if (!HeapTupleIsValid(tuple)) {
-        firn_refuse(FIRN_ENAMESPACE,
-                    "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
-                    "again, and give the job another name");
+        refuse_missing();
     }
     Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
@@ -387,9 +397,7 @@ static void write_all(void) {
 Oid firn_counts_table(Oid function) {
     Oid table = get_relname_relid("firn_job", get_func_namespace(function));
     if (!OidIsValid(table)) {
-        firn_refuse(FIRN_ENAMESPACE,
-                    "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
-                    "again, and give the job another name");
+        refuse_missing();
     }
     return table;
 }
@@ -399,27 +407,16 @@ void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u", MyDatabaseId, table, file);
 }
 
-static bool is_text(const text *known, const text *given) {
-    size_t size = known != NULL ? VARSIZE_ANY_EXHDR(known) : 0;
-    return size == (given != NULL ? VARSIZE_ANY_EXHDR(given) : 0) &&
-           (size == 0 || memcmp(VARDATA_ANY(known), VARDATA_ANY(given), size) == 0);
-}
-
 firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
     firn_counted *it = opened;
     if (spoiled) {
-        firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
-                                "transaction again, and stamp rows by statements of their own");
+        refuse_spoiled();
     }
-    while (it != NULL && !(is_text(it->scheme, scheme) && is_text(it->name, name) &&
-                           is_text(it->options, options))) {
+    while (it != NULL && !(firn_text_same(it->scheme, scheme) && firn_text_same(it->name, name) &&
+                           firn_text_same(it->options, options))) {
         it = it->next;
     }
     return it;
-}
-
-static text *keep(text *one) {
-    return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
 }
 
 /* Other schemes or options of the same job count in the same rows, so only one of them may be open at a time. */
@@ -448,9 +445,9 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     firn_counted *it = palloc0(sizeof *it);
     strlcpy(it->key, key, sizeof it->key);
     it->ns = cstring_to_text(ns);
-    it->name = keep(name);
-    it->scheme = keep(scheme);
-    it->options = keep(options);
+    it->name = firn_text_keep(name);
+    it->scheme = firn_text_keep(scheme);
+    it->options = firn_text_keep(options);
     it->table = table;
     it->chunk_bits = PIECE_BITS;
     while (it->chunk_bits < 32 && /* the bits of tick_count.at */

@@ -28,8 +28,6 @@ extern bool firn_setting_unsafe;
 extern bool firn_preloaded;
 /* Counts changes of settings: makers with another count are opened again. */
 extern uint64 firn_settings_count;
-/* Defines them; firn_preloaded must be set. */
-void firn_settings_define(void);
 
 /* ---- errors and values (values.c) ------------------------------------------------------------ */
 
@@ -45,14 +43,24 @@ void firn_fail(const firn_error *error) pg_attribute_noreturn();
 void firn_refuse(int code, const char *format, ...) pg_attribute_noreturn()
     pg_attribute_printf(2, 3);
 
+/* An SQL function, whose symbol ext/functions.def names: returns what `call` returns. */
+#define FIRN_ENTRY(symbol, call)                                                                   \
+    PG_FUNCTION_INFO_V1(firn_sql_##symbol);                                                        \
+    Datum firn_sql_##symbol(PG_FUNCTION_ARGS) {                                                    \
+        return call;                                                                               \
+    }
+
 enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
 firn_time firn_time_of(TimestampTz at);
 TimestampTz firn_timestamp_of(const firn_time *time);
-firn_id firn_id_of_int(int64 value);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */
 Datum firn_datum(const firn_id *id, enum firn_type type, int form);
+/* A copy in the current memory context; of NULL, NULL. */
+text *firn_text_keep(text *one);
+/* The same bytes? NULL is the same as "". */
+bool firn_text_same(const text *a, const text *b);
 
 /* A scheme with its options "key=value ...". */
 typedef struct firn_recipe {
@@ -74,39 +82,6 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
                       enum firn_reading_of what);
 /* The same, remembered at the place of the call as long as the texts stay the same. */
 const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options);
-
-/* ---- packing fast (values.c) ----------------------------------------------------------------- */
-
-enum { FIRN_TERMS = 8 };
-
-/* An ID as a sum: the base and, for each slice of a field that changes, a part of its value times
- * the ID that its lowest bit makes. Where a slice is mirrored there is no such sum. */
-typedef struct firn_sum {
-    bool exact; /* the sum is the ID; else firn_pack must be asked */
-    firn_id base;
-    int count;
-    struct {
-        uint8 field; /* 0: the first of the two fields, 1: the second */
-        uint8 from;
-        uint64 mask;
-        uint64 high, low;
-    } terms[FIRN_TERMS];
-} firn_sum;
-
-/* Of a scheme whose other fields are `fields`; the two that change are first slices, the second
- * may be UINT32_MAX. */
-void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *fields,
-                   uint32 first, uint32 second);
-
-static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first, uint64 second) {
-    const uint64 values[2] = {first, second};
-    *id = sum->base;
-    for (int i = 0; i < sum->count; i++) { /* no two terms share a bit, so nothing is carried */
-        uint64 part = values[sum->terms[i].field] >> sum->terms[i].from & sum->terms[i].mask;
-        id->low += part * sum->terms[i].low;
-        id->high += part * sum->terms[i].high;
-    }
-}
 
 /* ---- the node (node.c) ------------------------------------------------------------------------ */
 
@@ -171,7 +146,8 @@ typedef struct firn_cell {
     char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
-/* NODE: one that was never used, for good, or the job's own. CONFIRM: which ones were not. */
+/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn.mark does
+ * not name have no old rows, whatever was forgotten. HAND_OVER: before a planned switchover. */
 enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
 
 /* Another request to the renewer. */
@@ -218,11 +194,8 @@ firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node);
 /* A node for a job's old rows. `counts` names the table that counts them, by which the job is known
  * again; "": a job of one statement. */
 uint64 firn_shared_take(const firn_recipe *recipe, const char *job, const char *counts);
-/* "LOW-HIGH": the nodes that firn.mark does not name have no old rows, whatever was forgotten. */
-void firn_shared_confirm(const char *nodes);
-/* Before a planned switchover, and back. */
-void firn_shared_hand_over(void);
-void firn_shared_take_back(void);
+/* Asks for anything but a node. `nodes`: LOW-HIGH, of FIRN_ASK_CONFIRM; else NULL. */
+void firn_shared_ask(enum firn_ask what, const char *nodes);
 
 /* ---- a backend's generators (issuer.c) -------------------------------------------------------- */
 
@@ -262,6 +235,22 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
                                 text *options, Oid table);
 const firn_scheme *firn_counted_scheme(const firn_counted *it);
 void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
+
+/* ---- the renewer (background.c), and the tables that it reads and writes (tables.c) ----------- */
+
+/* Sleeps for 2 s, whatever signals come. */
+void firn_hold(void);
+
+/* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
+void firn_tables_prepare(void);
+/* After the commit, before anybody is answered: a file of the data directory says that tables exist. */
+void firn_tables_note_begun(void);
+/* Reserves slots for a cell: the answer is written into the wish. */
+void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
+/* Carries out a take: the answer is written into it. */
+void firn_tables_do(firn_take *take);
+/* True, and why: the server handed its nodes over, so it reserves nothing. */
+bool firn_tables_refuse(firn_error *why);
 
 void firn_background_register(void);
 PGDLLEXPORT void firn_background_main(Datum argument);

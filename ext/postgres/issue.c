@@ -4,6 +4,8 @@
  * the backend claims there. */
 #include "extension.h"
 
+#include "../common/sql.h"
+
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -213,14 +215,13 @@ static inline void next_of(maker *one, firn_id *id) {
     }
 }
 
-static Datum text_with_prefix(const maker *one, const firn_id *id) {
-    char text[FIRN_TEXT_SIZE], whole[FIRN_TEXT_SIZE + 80];
+static Datum text_with_prefix(const char *prefix, size_t length, const firn_id *id) {
+    char text[SQL_TEXT_SIZE];
     firn_error error;
-    firn_id back;
-    firn_format(text, id, one->form);
-    int length = snprintf(whole, sizeof whole, "%s_%s", one->prefix, text);
-    FIRN_CHECK(firn_parse(&back, FIRN_FORM_TYPEID, 128, whole, (size_t)length, &error));
-    return PointerGetDatum(cstring_to_text(whole));
+    if (sql_typeid(text, prefix, length, id, &error) != FIRN_OK) {
+        firn_refuse(FIRN_EUSAGE, "%s", error.text);
+    }
+    return PointerGetDatum(cstring_to_text(text));
 }
 
 static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) {
@@ -228,81 +229,75 @@ static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) 
         if (one->form != FIRN_FORM_TYPEID) {
             firn_refuse(FIRN_EUSAGE, "prefix= is for typeid: leave it out");
         }
-        return text_with_prefix(one, id);
+        return text_with_prefix(one->prefix, strlen(one->prefix), id);
     }
     return firn_datum(id, type, one->form);
 }
 
 /* ---- functions without arguments ------------------------------------------------------------- */
 
-/* A maker that is remembered once a process. */
+/* A maker that is remembered, once a process or at a call. */
 typedef struct place {
     maker *maker;
     uint64 count;
 } place;
 
-static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
-    firn_id id;
-    if (unlikely(at->maker == NULL || at->count != makers_count ||
-                 made_for != firn_settings_count)) {
+static inline bool is_open(const place *at) {
+    return at->maker != NULL && at->count == makers_count && made_for == firn_settings_count;
+}
+
+static inline maker *plain_maker(place *at, const char *scheme) {
+    if (unlikely(!is_open(at))) {
         at->maker = find_maker(scheme, "", NULL);
         at->count = makers_count;
     }
-    next_of(at->maker, &id);
+    return at->maker;
+}
+
+static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
+    firn_id id;
+    next_of(plain_maker(at, scheme), &id);
     return type == FIRN_AS_INT ? Int64GetDatum((int64)id.low)
                                : firn_datum(&id, type, at->maker->form);
 }
 
-/* A generator of ext/functions.def. */
-#define ISSUED(name, scheme, type)                                                                 \
-    PG_FUNCTION_INFO_V1(firn_sql_##name);                                                          \
-    Datum firn_sql_##name(PG_FUNCTION_ARGS) {                                                      \
-        static place at;                                                                           \
-        return issue(&at, scheme, FIRN_AS_##type);                                                 \
-    }
-#define GENERATOR(name, scheme, type) ISSUED(name, scheme, type)
+#define GENERATOR(name, scheme, type)                                                              \
+    static place place_of_##name;                                                                  \
+    FIRN_ENTRY(name, issue(&place_of_##name, scheme, FIRN_AS_##type))
 #include "../functions.def"
-ISSUED(region, "region", INT)
+
+static place place_of_region;
+FIRN_ENTRY(region, issue(&place_of_region, "region", FIRN_AS_INT))
 
 /* ---- functions with arguments ---------------------------------------------------------------- */
 
-/* What the call remembers: its maker, as long as the arguments are the same. */
-typedef struct call {
-    place at;
-    size_t size;
-    char text[KEY_SIZE];
-} call;
+/* Is the key of the maker these two texts, with a newline between them? */
+static bool is_of(const maker *one, const char *scheme, size_t scheme_size, const char *options,
+                  size_t options_size) {
+    const char *key = one->key;
+    return scheme_size + options_size < sizeof one->key - 1 &&
+           memcmp(key, scheme, scheme_size) == 0 && key[scheme_size] == '\n' &&
+           memcmp(key + scheme_size + 1, options, options_size) == 0 &&
+           key[scheme_size + 1 + options_size] == '\0';
+}
 
+/* Remembered at the call, as long as the arguments are the same. */
 static maker *maker_at(FunctionCallInfo fcinfo, const char *scheme, size_t scheme_size,
                        const char *options, size_t options_size) {
-    call *known = fcinfo->flinfo->fn_extra;
+    place *known = fcinfo->flinfo->fn_extra;
     if (known == NULL) {
         known = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *known);
         fcinfo->flinfo->fn_extra = known;
     }
-    bool same = known->at.maker != NULL && known->at.count == makers_count &&
-                made_for == firn_settings_count && known->size == scheme_size + 1 + options_size &&
-                memcmp(known->text, scheme, scheme_size) == 0 && known->text[scheme_size] == '\n' &&
-                memcmp(known->text + scheme_size + 1, options, options_size) == 0;
-    if (!same) {
+    if (!is_open(known) || !is_of(known->maker, scheme, scheme_size, options, options_size)) {
         char *name = pnstrdup(scheme, scheme_size), *line = pnstrdup(options, options_size);
-        known->at.maker = NULL;
-        known->at.maker = find_maker(name, line, PG_NARGS() == 1 ? fcinfo : NULL);
-        known->at.count = makers_count;
-        known->size = (size_t)snprintf(known->text, sizeof known->text, "%s\n%s", name, line);
+        known->maker = NULL;
+        known->maker = find_maker(name, line, PG_NARGS() == 1 ? fcinfo : NULL);
+        known->count = makers_count;
         pfree(name);
         pfree(line);
     }
-    return known->at.maker;
-}
-
-/* A function with one number or word for the options. */
-static Datum issue_with(FunctionCallInfo fcinfo, const char *scheme, const char *options,
-                        enum firn_type type) {
-    firn_id id;
-    maker *one = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
-    next_of(one, &id);
-    return value_of(one, &id, type);
+    return known->maker;
 }
 
 /* How many IDs a call shall give: the number itself, unless it is too great. */
@@ -317,45 +312,34 @@ Datum firn_sql_check_count(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(count);
 }
 
-PG_FUNCTION_INFO_V1(firn_sql_instagram);
-Datum firn_sql_instagram(PG_FUNCTION_ARGS) {
-    char options[32];
-    snprintf(options, sizeof options, "shard=%d", PG_GETARG_INT32(0));
-    return issue_with(fcinfo, "instagram", options, FIRN_AS_INT);
-}
-
-PG_FUNCTION_INFO_V1(firn_sql_region_of);
-Datum firn_sql_region_of(PG_FUNCTION_ARGS) {
-    char options[32];
-    snprintf(options, sizeof options, "region=%d", PG_GETARG_INT32(0));
-    return issue_with(fcinfo, "region", options, FIRN_AS_INT);
-}
-
-PG_FUNCTION_INFO_V1(firn_sql_time_member);
-Datum firn_sql_time_member(PG_FUNCTION_ARGS) {
+/* A function whose argument is one of the options. */
+static Datum issue_of(FunctionCallInfo fcinfo, const char *scheme, const char *field, int64 value,
+                      enum firn_type type) {
     char options[48];
-    snprintf(options, sizeof options, "member=" INT64_FORMAT, PG_GETARG_INT64(0));
-    return issue_with(fcinfo, "time-member", options, FIRN_AS_TEXT);
+    firn_id id;
+    snprintf(options, sizeof options, "%s=" INT64_FORMAT, field, value);
+    maker *one = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
+    next_of(one, &id);
+    return value_of(one, &id, type);
 }
 
-PG_FUNCTION_INFO_V1(firn_sql_typeid);
-Datum firn_sql_typeid(PG_FUNCTION_ARGS) {
-    text *prefix = PG_GETARG_TEXT_PP(0);
-    char options[96];
+FIRN_ENTRY(instagram, issue_of(fcinfo, "instagram", "shard", PG_GETARG_INT32(0), FIRN_AS_INT))
+FIRN_ENTRY(region_of, issue_of(fcinfo, "region", "region", PG_GETARG_INT32(0), FIRN_AS_INT))
+FIRN_ENTRY(time_member, issue_of(fcinfo, "time-member", "member", PG_GETARG_INT64(0), FIRN_AS_TEXT))
+
+/* One generator for all prefixes. */
+static Datum issue_typeid(const text *prefix) {
+    static place at;
     size_t size = VARSIZE_ANY_EXHDR(prefix);
+    firn_id id;
     if (size > 63 || size == 0) {
         firn_refuse(FIRN_ERANGE, "the prefix has %zu bytes: 1 to 63", size);
     }
-    for (size_t i = 0; i < size; i++) { /* a blank would begin another option */
-        char one = VARDATA_ANY(prefix)[i];
-        if (one != '_' && (one < 'a' || one > 'z')) {
-            firn_refuse(FIRN_EUSAGE, "character %zu of the prefix is not a to z or _: leave it out",
-                        i + 1);
-        }
-    }
-    snprintf(options, sizeof options, "prefix=%.*s", (int)size, VARDATA_ANY(prefix));
-    return issue_with(fcinfo, "typeid", options, FIRN_AS_TEXT);
+    next_of(plain_maker(&at, "typeid"), &id);
+    return text_with_prefix(VARDATA_ANY(prefix), size, &id);
 }
+
+FIRN_ENTRY(typeid, issue_typeid(PG_GETARG_TEXT_PP(0)))
 
 static Datum issue_any(FunctionCallInfo fcinfo, enum firn_type type) {
     text *scheme = PG_GETARG_TEXT_PP(0);
@@ -368,13 +352,7 @@ static Datum issue_any(FunctionCallInfo fcinfo, enum firn_type type) {
     return value_of(one, &id, type);
 }
 
-#define ENTRY(name, type)                                                                          \
-    PG_FUNCTION_INFO_V1(firn_sql_new_##name);                                                      \
-    Datum firn_sql_new_##name(PG_FUNCTION_ARGS) {                                                  \
-        return issue_any(fcinfo, type);                                                            \
-    }
-ENTRY(int, FIRN_AS_INT)
-ENTRY(uuid, FIRN_AS_UUID)
-ENTRY(text, FIRN_AS_TEXT)
-ENTRY(bytes, FIRN_AS_BYTES)
-#undef ENTRY
+FIRN_ENTRY(new_int, issue_any(fcinfo, FIRN_AS_INT))
+FIRN_ENTRY(new_uuid, issue_any(fcinfo, FIRN_AS_UUID))
+FIRN_ENTRY(new_text, issue_any(fcinfo, FIRN_AS_TEXT))
+FIRN_ENTRY(new_bytes, issue_any(fcinfo, FIRN_AS_BYTES))

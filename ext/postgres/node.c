@@ -117,45 +117,49 @@ bool firn_node_is_given(const firn_recipe *recipe) {
     return recipe->node_given || missing_part(recipe) == NULL;
 }
 
-uint64 firn_node_of(firn_recipe *recipe) {
-    const char *missing = missing_part(recipe);
-    if (recipe->node_given) {
-        firn_node_split(recipe, recipe->node, "node");
-        missing = NULL;
+/* firn.node as a number, for all parts. */
+static void set_number(firn_recipe *recipe, const char *missing) {
+    errno = 0;
+    uint64 node = strtoull(firn_setting_node, NULL, 10);
+    if (errno != 0) {
+        firn_refuse(FIRN_ERANGE, "firn.node is too great: take a smaller one");
     }
-    if (missing != NULL && names_hold(recipe->scheme.node_fields, missing)) {
-        firn_refuse(FIRN_EUSAGE, "%s is not given: give %s=NUMBER in the options", missing,
-                    missing);
-    }
-    if (missing != NULL && firn_setting_node[0] == '\0') {
-        firn_refuse(FIRN_EWINDOW,
-                    "firn.node is not set: give this server a node that no other one has, ALTER "
-                    "SYSTEM SET firn.node = 'NUMBER' and SELECT pg_reload_conf()");
-    }
-    if (missing != NULL && strspn(firn_setting_node, "0123456789") == strlen(firn_setting_node)) {
-        errno = 0;
-        uint64 node = strtoull(firn_setting_node, NULL, 10);
-        if (errno != 0) {
-            firn_refuse(FIRN_ERANGE, "firn.node is too great: take a smaller one");
-        }
-        bool fits = true;
-        for (uint32 i = 0; i < recipe->scheme.slice_count; i++) {
-            fits = fits && !(firn_is_part(&recipe->scheme, i) && is_given(recipe, i));
-        }
-        if (!fits) {
+    for (uint32 i = 0; i < recipe->scheme.slice_count; i++) {
+        if (firn_is_part(&recipe->scheme, i) && is_given(recipe, i)) {
             firn_refuse(FIRN_EUSAGE,
                         "a part of the node is given and firn.node is a number: give %s too",
                         missing);
         }
-        firn_node_split(recipe, node, "firn.node");
-    } else if (missing != NULL) {
-        set_fields(recipe, firn_setting_node);
-        missing = missing_part(recipe);
-        if (missing != NULL) {
-            firn_refuse(FIRN_EUSAGE,
-                        "firn.node does not give %s: name each part of the node, or a number",
-                        missing);
-        }
+    }
+    firn_node_split(recipe, node, "firn.node");
+}
+
+uint64 firn_node_of(firn_recipe *recipe) {
+    if (recipe->node_given) {
+        firn_node_split(recipe, recipe->node, "node");
+    }
+    const char *missing = missing_part(recipe);
+    if (missing == NULL) {
+        return join(recipe);
+    }
+    if (names_hold(recipe->scheme.node_fields, missing)) {
+        firn_refuse(FIRN_EUSAGE, "%s is not given: give %s=NUMBER in the options", missing,
+                    missing);
+    }
+    if (firn_setting_node[0] == '\0') {
+        firn_refuse(FIRN_EWINDOW,
+                    "firn.node is not set: give this server a node that no other one has, ALTER "
+                    "SYSTEM SET firn.node = 'NUMBER' and SELECT pg_reload_conf()");
+    }
+    if (strspn(firn_setting_node, "0123456789") == strlen(firn_setting_node)) {
+        set_number(recipe, missing);
+        return join(recipe);
+    }
+    set_fields(recipe, firn_setting_node);
+    missing = missing_part(recipe);
+    if (missing != NULL) {
+        firn_refuse(FIRN_EUSAGE,
+                    "firn.node does not give %s: name each part of the node, or a number", missing);
     }
     return join(recipe);
 }

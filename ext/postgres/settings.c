@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of the extension: firn.NAME in postgresql.conf and SET. */
+/* What happens when the server, or a session, loads the extension, and its settings: firn.NAME in postgresql.conf and
+ * SET. */
 #include "extension.h"
 
+#include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 
 char *firn_setting_node;
@@ -24,7 +27,7 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
-void firn_settings_define(void) {
+static void define(void) {
     /* PostgreSQL accepts a PGC_POSTMASTER setting only during its start. */
     GucContext start = firn_preloaded ? PGC_POSTMASTER : PGC_SIGHUP;
     DefineCustomStringVariable("firn.node", "The node of this server.",
@@ -57,3 +60,19 @@ void firn_settings_define(void) {
     EmitWarningsOnPlaceholders("firn");
 #endif
 }
+
+/* ---- loading ------------------------------------------------------------------------------------ */
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+void _PG_init(void) {
+    firn_preloaded = process_shared_preload_libraries_in_progress;
+    define();
+    if (firn_preloaded) {
+        firn_shared_request();
+        firn_background_register();
+    }
+}
+
+FIRN_ENTRY(version, PointerGetDatum(cstring_to_text(firn_version())))

@@ -298,27 +298,15 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job, const char *c
 }
 
 /* Needs the renewer, which only a preloaded server has. */
-static void tell_renewer(firn_take *wanted) {
+void firn_shared_ask(enum firn_ask what, const char *nodes) {
+    firn_take wanted = {.what = what};
+    if (nodes != NULL) {
+        read_range(nodes, &wanted.low, &wanted.high);
+    }
     if (firn_slots == NULL) {
         firn_refuse(FIRN_EWINDOW, "marks are kept by a preloaded firn: put it into "
                                   "shared_preload_libraries and restart");
     }
     firn_require_primary();
-    settle(wanted);
-}
-
-void firn_shared_confirm(const char *nodes) {
-    firn_take wanted = {.what = FIRN_ASK_CONFIRM};
-    read_range(nodes, &wanted.low, &wanted.high);
-    tell_renewer(&wanted);
-}
-
-void firn_shared_hand_over(void) {
-    firn_take wanted = {.what = FIRN_ASK_HAND_OVER};
-    tell_renewer(&wanted);
-}
-
-void firn_shared_take_back(void) {
-    firn_take wanted = {.what = FIRN_ASK_TAKE_BACK};
-    tell_renewer(&wanted);
+    settle(&wanted);
 }

@@ -137,10 +137,6 @@ static firn_job *open_job(const opening *it) {
     return job;
 }
 
-static text *keep(text *one) {
-    return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
-}
-
 static void find_job(stamping *it, FunctionCallInfo fcinfo) {
     char name[FIRN_JOB_SIZE], counts[FIRN_COUNTS_SIZE] = "";
     bool named = it->name != NULL && VARSIZE_ANY_EXHDR(it->name) > 0;
@@ -178,9 +174,9 @@ static stamping *begin(FunctionCallInfo fcinfo, text *scheme, text *name, text *
     MemoryContext context = fcinfo->flinfo->fn_mcxt;
     stamping *it = MemoryContextAllocZero(context, sizeof *it);
     MemoryContext before = MemoryContextSwitchTo(context);
-    it->scheme = keep(scheme);
-    it->name = keep(name);
-    it->options = keep(options);
+    it->scheme = firn_text_keep(scheme);
+    it->name = firn_text_keep(name);
+    it->options = firn_text_keep(options);
     MemoryContextSwitchTo(before);
     find_job(it, fcinfo);
     it->form =
@@ -190,12 +186,6 @@ static stamping *begin(FunctionCallInfo fcinfo, text *scheme, text *name, text *
     MemoryContextRegisterResetCallback(context, &it->callback);
     fcinfo->flinfo->fn_extra = it;
     return it;
-}
-
-static bool alike(text *a, text *b) {
-    size_t size = a != NULL ? VARSIZE_ANY_EXHDR(a) : 0;
-    return size == (b != NULL ? VARSIZE_ANY_EXHDR(b) : 0) &&
-           (size == 0 || memcmp(VARDATA_ANY(a), VARDATA_ANY(b), size) == 0);
 }
 
 /* (scheme, time), (scheme, job, time) or (scheme, job, time, options) */
@@ -210,8 +200,8 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     int64_t shift_ns;
     if (it == NULL) {
         it = begin(fcinfo, scheme, name, options);
-    } else if (!alike(scheme, it->scheme) || !alike(name, it->name) ||
-               !alike(options, it->options)) {
+    } else if (!firn_text_same(scheme, it->scheme) || !firn_text_same(name, it->name) ||
+               !firn_text_same(options, it->options)) {
         firn_refuse(FIRN_EUSAGE, "scheme, job and options change from row to row: a job has one "
                                  "of each, so run a statement for each");
     }
@@ -226,32 +216,19 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     return firn_datum(&id, type, it->form);
 }
 
-#define ENTRY(name, type)                                                                          \
-    PG_FUNCTION_INFO_V1(firn_sql_stamp_##name);                                                    \
-    Datum firn_sql_stamp_##name(PG_FUNCTION_ARGS) {                                                \
-        return stamp(fcinfo, type);                                                                \
-    }
-ENTRY(int, FIRN_AS_INT)
-ENTRY(uuid, FIRN_AS_UUID)
-ENTRY(text, FIRN_AS_TEXT)
-#undef ENTRY
+FIRN_ENTRY(stamp_int, stamp(fcinfo, FIRN_AS_INT))
+FIRN_ENTRY(stamp_uuid, stamp(fcinfo, FIRN_AS_UUID))
+FIRN_ENTRY(stamp_text, stamp(fcinfo, FIRN_AS_TEXT))
+
+/* Returns void. */
+static Datum ask(enum firn_ask what, const char *nodes) {
+    firn_shared_ask(what, nodes);
+    return (Datum)0;
+}
 
 /* firn_confirm_history([NODES]) */
-PG_FUNCTION_INFO_V1(firn_sql_confirm_history);
-Datum firn_sql_confirm_history(PG_FUNCTION_ARGS) {
-    firn_shared_confirm(PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0))
-                                       : firn_setting_history);
-    PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(firn_sql_hand_over);
-Datum firn_sql_hand_over(PG_FUNCTION_ARGS) {
-    firn_shared_hand_over();
-    PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(firn_sql_take_back);
-Datum firn_sql_take_back(PG_FUNCTION_ARGS) {
-    firn_shared_take_back();
-    PG_RETURN_VOID();
-}
+FIRN_ENTRY(confirm_history,
+           ask(FIRN_ASK_CONFIRM,
+               PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0)) : firn_setting_history))
+FIRN_ENTRY(hand_over, ask(FIRN_ASK_HAND_OVER, NULL))
+FIRN_ENTRY(take_back, ask(FIRN_ASK_TAKE_BACK, NULL))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The renewer's tables: marks, nodes for old rows, hand-overs. These functions run in the renewer's transaction and do
  * not commit. */
-#include "renewer.h"
+#include "extension.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 
 #include "../../modules/module.h"
+#include "errors.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -192,20 +193,6 @@ static Datum cell_at(int column, bool *is_null) {
     return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
 }
 
-/* Names come in the encoding of the backend's database, which need not be this one's. */
-static bool is_text(const char *name) {
-    return pg_verifymbstr(name, (int)strlen(name), true);
-}
-
-static void refuse(firn_error *why, int code, const char *format, ...) pg_attribute_printf(3, 4);
-static void refuse(firn_error *why, int code, const char *format, ...) {
-    va_list list;
-    why->code = code;
-    va_start(list, format);
-    vsnprintf(why->text, sizeof why->text, format, list);
-    va_end(list);
-}
-
 /* ---- who the server is ----------------------------------------------------------------------- */
 
 /* A promoted standby or a restored backup has another timeline, a dump that was loaded elsewhere
@@ -314,28 +301,35 @@ void firn_tables_prepare(void) {
 
 enum { OTHERS = 2 }; /* a grant that no request has: libfirn's are odd */
 
+/* Names come in the encoding of the backend's database, which need not be this one's. */
+static bool check_text(const char *text, firn_error *why) {
+    return pg_verifymbstr(text, (int)strlen(text), true) ||
+           set_error(why, FIRN_EUSAGE,
+                     "job or ns cannot be written in the encoding of database %.60s: use ASCII",
+                     firn_setting_database) == FIRN_OK;
+}
+
+/* Has the namespace another layout? Leaves `list` with both. */
+static bool check_layout(arguments *list, const char *ns, const char *layout, firn_error *why) {
+    add_text(list, ns);
+    add_text(list, layout);
+    return run(other_layout, list) == 0 ||
+           set_error(why, FIRN_ENAMESPACE,
+                     "namespace %.60s belongs to another layout: give another ns=", ns) == FIRN_OK;
+}
+
 /* What the table keeps of a cell. Returns false, and why, when nothing of it may be issued. */
 static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
     kept->current = true;
     kept->mark.grant = OTHERS;
-    if (!is_text(cell->ns)) {
-        refuse(why, FIRN_EUSAGE,
-               "ns cannot be written in the encoding of database %.60s: use ASCII",
-               firn_setting_database);
+    if (!check_text(cell->ns, why) ||
+        (!cell->loaded && !check_layout(&list, cell->ns, cell->layout, why))) {
         return false;
     }
+    list.count = 0;
     add_text(&list, cell->ns);
-    if (!cell->loaded) {
-        add_text(&list, cell->layout);
-        if (run(other_layout, &list) > 0) {
-            refuse(why, FIRN_ENAMESPACE,
-                   "namespace %.60s belongs to another layout: give another ns=", cell->ns);
-            return false;
-        }
-        list.count = 1;
-    }
     add_int(&list, (int64)cell->node);
     add_me(&list);
     if (run(look, &list) == 0) {
@@ -345,13 +339,14 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
     kept->current = DatumGetBool(cell_at(2, &is_null));
     (void)cell_at(3, &is_null);
     if (!is_null) {
-        refuse(why, FIRN_EBUSY,
-               "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
-               cell->node, cell->ns);
+        set_error(why, FIRN_EBUSY,
+                  "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
+                  cell->node, cell->ns);
     } else if (kept->mark.high >= (int64)cell->slot_end) {
-        refuse(why, FIRN_ELAYOUT,
-               "the mark of %.60s node %" PRIu64 " is at the end of the layout: take another node",
-               cell->ns, cell->node);
+        set_error(why, FIRN_ELAYOUT,
+                  "the mark of %.60s node %" PRIu64
+                  " is at the end of the layout: take another node",
+                  cell->ns, cell->node);
     }
     return why->code == FIRN_OK;
 }
@@ -388,7 +383,7 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     firn_mark held;
     module_kept kept = {.known = true, .layout = cell->layout};
     if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
-        refuse(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
+        set_error(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
         return;
     }
     /* After the wait for what lost tables let out: nothing before the present. */
@@ -419,36 +414,6 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
 
-static arguments range_of(const firn_take *it) {
-    arguments list = {0};
-    add_me(&list);
-    add_int(&list, (int64)it->low);
-    add_int(&list, (int64)it->high);
-    return list;
-}
-
-static void confirm(firn_take *it) {
-    arguments list = range_of(it);
-    run(confirm_nodes, &list);
-}
-
-static void hand_over(firn_take *it) {
-    arguments list = {0};
-    add_me(&list);
-    run(hand_over_here, &list);
-}
-
-static void take_back(firn_take *it) {
-    arguments list = {0};
-    add_me(&list);
-    if (run(handed_over, &list) == 0) {
-        refuse(&it->why, FIRN_EUSAGE,
-               "this server did not hand its nodes over: there is nothing to take back");
-        return;
-    }
-    run(take_back_here, &list);
-}
-
 static void add_live_nodes(arguments *list, const char *ns) {
     Datum nodes[FIRN_CELLS];
     int count = 0;
@@ -475,51 +440,44 @@ static bool find_begun(firn_take *it) {
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
     bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
     if (it->counts[0] == '\0') {
-        refuse(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
-               it->job, it->ns);
+        set_error(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+                  it->job, it->ns);
     } else if (!DatumGetBool(cell_at(3, &is_null))) {
-        refuse(&it->why, FIRN_EBUSY,
-               "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
-               "forgotten: give the other rows another job name",
-               it->job, it->ns);
+        set_error(
+            &it->why, FIRN_EBUSY,
+            "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
+            "forgotten: give the other rows another job name",
+            it->job, it->ns);
     } else if (!same_counts) {
-        refuse(&it->why, FIRN_EBUSY,
-               "job %s of %.60s was begun in another database, or its table firn_job was lost: "
-               "give the other rows another job name",
-               it->job, it->ns);
+        set_error(&it->why, FIRN_EBUSY,
+                  "job %s of %.60s was begun in another database, or its table firn_job was lost: "
+                  "give the other rows another job name",
+                  it->job, it->ns);
     } else if (it->low == it->high && it->node != it->low) {
-        refuse(&it->why, FIRN_EBUSY,
-               "job %s of %.60s has node %" PRIu64 ": leave the node out of the options", it->job,
-               it->ns, it->node);
+        set_error(&it->why, FIRN_EBUSY,
+                  "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
+                  it->job, it->ns, it->node);
     }
     return true;
 }
 
-static void take(firn_take *it) {
-    arguments range = range_of(it), list = {0};
+static void take(firn_take *it, arguments *range) {
+    arguments list = {0};
     bool is_null;
-    if (!is_text(it->ns) || !is_text(it->job)) {
-        refuse(&it->why, FIRN_EUSAGE,
-               "job or ns cannot be written in the encoding of database %.60s: use ASCII",
-               firn_setting_database);
-        return;
-    }
-    add_text(&list, it->ns);
-    add_text(&list, it->layout);
-    if (run(other_layout, &list) > 0) {
-        refuse(&it->why, FIRN_ENAMESPACE,
-               "namespace %.60s belongs to another layout: give another ns=", it->ns);
+    if (!check_text(it->ns, &it->why) || !check_text(it->job, &it->why) ||
+        !check_layout(&list, it->ns, it->layout, &it->why)) {
         return;
     }
     if (find_begun(it)) {
         return;
     }
-    if (run(is_confirmed, &range) == 0) {
-        refuse(&it->why, FIRN_EWINDOW,
-               "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
-               "or a restore (timeline " INT64_FORMAT
-               "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
-               it->low, it->high, me.timeline, it->low, it->high);
+    if (run(is_confirmed, range) == 0) {
+        set_error(
+            &it->why, FIRN_EWINDOW,
+            "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
+            "or a restore (timeline " INT64_FORMAT
+            "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
+            it->low, it->high, me.timeline, it->low, it->high);
         return;
     }
     add_int(&list, (int64)it->mark);
@@ -530,21 +488,39 @@ static void take(firn_take *it) {
     add_int(&list, (int64)it->high);
     add_live_nodes(&list, it->ns);
     if (run(take_node, &list) == 0) {
-        refuse(&it->why, FIRN_EBUSY,
-               "no node of %.60s from %" PRIu64 " to %" PRIu64
-               " is left for old rows: widen firn.history, or give another node",
-               it->ns, it->low, it->high);
+        set_error(&it->why, FIRN_EBUSY,
+                  "no node of %.60s from %" PRIu64 " to %" PRIu64
+                  " is left for old rows: widen firn.history, or give another node",
+                  it->ns, it->low, it->high);
         return;
     }
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
 }
 
 void firn_tables_do(firn_take *it) {
-    static void (*const verbs[])(firn_take *) = {[FIRN_ASK_NODE] = take,
-                                                 [FIRN_ASK_CONFIRM] = confirm,
-                                                 [FIRN_ASK_HAND_OVER] = hand_over,
-                                                 [FIRN_ASK_TAKE_BACK] = take_back};
-    verbs[it->what](it);
+    arguments me_only = {0};
+    add_me(&me_only);
+    arguments range = me_only;
+    add_int(&range, (int64)it->low);
+    add_int(&range, (int64)it->high);
+    switch (it->what) {
+    case FIRN_ASK_NODE:
+        take(it, &range);
+        break;
+    case FIRN_ASK_CONFIRM:
+        run(confirm_nodes, &range);
+        break;
+    case FIRN_ASK_HAND_OVER:
+        run(hand_over_here, &me_only);
+        break;
+    case FIRN_ASK_TAKE_BACK:
+        if (run(handed_over, &me_only) == 0) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "this server did not hand its nodes over: there is nothing to take back");
+        } else {
+            run(take_back_here, &me_only);
+        }
+    }
 }
 
 bool firn_tables_refuse(firn_error *why) {
@@ -554,9 +530,9 @@ bool firn_tables_refuse(firn_error *why) {
     if (run(handed_over, &list) == 0) {
         return false;
     }
-    refuse(why, FIRN_EWINDOW,
-           "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
-           "promoted, SELECT firn_take_back()",
-           TextDatumGetCString(cell_at(1, &is_null)));
+    set_error(why, FIRN_EWINDOW,
+              "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
+              "promoted, SELECT firn_take_back()",
+              TextDatumGetCString(cell_at(1, &is_null)));
     return true;
 }

@@ -110,10 +110,6 @@ TimestampTz firn_timestamp_of(const firn_time *time) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-firn_id firn_id_of_int(int64 value) {
-    return (firn_id){.low = (uint64)value, .bits = 64};
-}
-
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid) {
     uint64 words[2];
     memcpy(words, uuid->data, sizeof words);
@@ -166,35 +162,14 @@ Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
     }
 }
 
-void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *fields,
-                   uint32 first, uint32 second) {
-    const uint32 changing[2] = {first, second};
-    firn_fields one = *fields;
-    firn_error error;
-    memset(sum, 0, sizeof *sum);
-    FIRN_CHECK(firn_pack(&sum->base, scheme, &one, &error));
-    sum->exact = scheme->bits <= 128;
-    for (uint32 i = 0; i < scheme->slice_count; i++) {
-        const firn_slice *slice = &scheme->slices[i];
-        uint32 field = firn_scheme_first(scheme, i);
-        firn_id unit;
-        if (field != first && field != second) {
-            continue;
-        }
-        if (slice->group != 0 || sum->count == FIRN_TERMS || slice->from > 63) {
-            sum->exact = false;
-            return;
-        }
-        one.value[field] = (firn_value){UINT64CONST(1) << slice->from, 0};
-        FIRN_CHECK(firn_pack(&unit, scheme, &one, &error));
-        one.value[field] = (firn_value){0, 0};
-        sum->terms[sum->count].field = field == changing[0] ? 0 : 1;
-        sum->terms[sum->count].from = slice->from;
-        sum->terms[sum->count].mask =
-            slice->bits < 64 ? ~(~UINT64CONST(0) << slice->bits) : ~UINT64CONST(0);
-        sum->terms[sum->count].high = unit.high - sum->base.high;
-        sum->terms[sum->count++].low = unit.low - sum->base.low;
-    }
+text *firn_text_keep(text *one) {
+    return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
+}
+
+bool firn_text_same(const text *a, const text *b) {
+    size_t size = a != NULL ? VARSIZE_ANY_EXHDR(a) : 0;
+    return size == (b != NULL ? VARSIZE_ANY_EXHDR(b) : 0) &&
+           (size == 0 || memcmp(VARDATA_ANY(a), VARDATA_ANY(b), size) == 0);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -330,7 +305,7 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
     FIRN_CHECK(firn_scheme_make(&recipe->scheme, scheme, epoch, bits, digits, &error));
     for (int i = 0; i < count; i++) {
         const char *key = words[i].key;
-        if (strcmp(key, "epoch") != 0 && strcmp(key, "bits") != 0 && strcmp(key, "digits") != 0) {
+        if (!is_one_of(key, shaping, 3)) { /* epoch, bits, digits */
             read_word(recipe, &words[i], what);
         }
         if (strcmp(key, "prefix") != 0) { /* the text's, not the generator's */
@@ -346,34 +321,29 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
 /* ---- remembered at the call ------------------------------------------------------------------ */
 
 typedef struct memo {
-    size_t scheme_size, options_size;
+    text *scheme, *options;
     firn_recipe recipe;
-    char texts[FLEXIBLE_ARRAY_MEMBER];
 } memo;
 
 const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options) {
     memo *known = fcinfo->flinfo->fn_extra;
-    size_t scheme_size = VARSIZE_ANY_EXHDR(scheme);
-    size_t options_size = options != NULL ? VARSIZE_ANY_EXHDR(options) : 0;
-    const char *option_text = options != NULL ? VARDATA_ANY(options) : "";
-    if (known == NULL || known->scheme_size != scheme_size || known->options_size != options_size ||
-        memcmp(known->texts, VARDATA_ANY(scheme), scheme_size) != 0 ||
-        memcmp(known->texts + scheme_size, option_text, options_size) != 0) {
+    if (known == NULL || !firn_text_same(known->scheme, scheme) ||
+        !firn_text_same(known->options, options)) {
         firn_recipe recipe;
         firn_recipe_read(&recipe, text_to_cstring(scheme),
                          options != NULL ? text_to_cstring(options) : "", FIRN_OF_FIELDS);
+        MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+        memo *made = palloc(sizeof *made);
+        *made = (memo){firn_text_keep(scheme), firn_text_keep(options), recipe};
+        MemoryContextSwitchTo(before);
         if (known != NULL) {
+            pfree(known->scheme);
+            if (known->options != NULL) {
+                pfree(known->options);
+            }
             pfree(known);
-            fcinfo->flinfo->fn_extra = NULL;
         }
-        known = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-                                   offsetof(memo, texts) + scheme_size + options_size);
-        known->scheme_size = scheme_size;
-        known->options_size = options_size;
-        known->recipe = recipe;
-        memcpy(known->texts, VARDATA_ANY(scheme), scheme_size);
-        memcpy(known->texts + scheme_size, option_text, options_size);
-        fcinfo->flinfo->fn_extra = known;
+        fcinfo->flinfo->fn_extra = known = made;
     }
     return &known->recipe;
 }

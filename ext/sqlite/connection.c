@@ -3,10 +3,10 @@
  * options a call may have and which belong to the connection. */
 #include "extension.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { KEYS_SIZE = 2 * SQL_TEXT_SIZE, SHIFT_MS = 1000, SHIFT_MOST = 86400000 };
 
@@ -23,27 +23,24 @@ connection *connection_new(sqlite3 *db) {
     return it;
 }
 
-static void forget(held *h) {
-    free(h->scheme);
-    free(h->options);
-    *h = (held){0};
+/* What is not given back expires. */
+static void close_list(held_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        firn_close(list->all[i].gen, NULL);
+        firn_job_close(list->all[i].job);
+        free(list->all[i].scheme);
+        free(list->all[i].options);
+    }
+    list->count = 0;
 }
 
 void connection_close_gens(connection *it) {
     it->era++;
-    for (size_t i = 0; i < it->gen_count; i++) {
-        firn_close(it->gens[i].gen, NULL); /* what is not given back expires */
-        forget(&it->gens[i]);
-    }
-    it->gen_count = 0;
+    close_list(&it->gens);
 }
 
 void connection_close_jobs(connection *it) {
-    for (size_t i = 0; i < it->job_count; i++) {
-        firn_job_close(it->jobs[i].job);
-        forget(&it->jobs[i]);
-    }
-    it->job_count = 0;
+    close_list(&it->jobs);
 }
 
 void connection_drop(void *context) {
@@ -64,7 +61,8 @@ void connection_drop(void *context) {
 int add_functions(connection *it, const function_row *rows, size_t count) {
     int code = SQLITE_OK;
     for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
-        for (int n = rows[i].least; n <= rows[i].most && code == SQLITE_OK; n++) {
+        const int most = (int)strlen(rows[i].types);
+        for (int n = sql_needed(rows[i].types); n <= most && code == SQLITE_OK; n++) {
             it->uses++; /* SQLite releases it, also on failure */
             code = sqlite3_create_function_v2(it->db, rows[i].name, n, SQLITE_UTF8 | rows[i].flags,
                                               it, rows[i].call, NULL, NULL, connection_drop);
@@ -197,29 +195,27 @@ static int check_options(const char *options, firn_error *error) {
 }
 
 /* The first word is the scheme, the others are keys. */
-static int split(wanted *w, line scheme, firn_error *error) {
-    int code = sql_scheme(&w->scheme, scheme.at, scheme.length, error);
+static int split(wanted *w, sql_value scheme, firn_error *error) {
+    int code = sql_scheme(&w->scheme, scheme.text, scheme.length, error);
     code =
-        code == FIRN_OK ? sql_copy(w->name, "the scheme", scheme.at, scheme.length, error) : code;
+        code == FIRN_OK ? sql_copy(w->name, "the scheme", scheme.text, scheme.length, error) : code;
     w->keys[0] = '\0';
     if (code != FIRN_OK) {
         return code;
     }
-    char first[SQL_TEXT_SIZE];
-    size_t start = strspn(w->name, blanks), length = strcspn(w->name + start, blanks);
-    snprintf(first, sizeof first, "%.*s", (int)length, w->name + start);
-    if (firn_scheme_find(first) != NULL) {
-        code = add_keys(w, w->name + start + length, "", error);
-        memcpy(w->name, first, length + 1);
+    size_t start = strspn(w->name, blanks), end = start + strcspn(w->name + start, blanks);
+    if (firn_scheme_find(w->scheme.name) != NULL) { /* not a layout */
+        code = add_keys(w, w->name + end, "", error);
+        snprintf(w->name, sizeof w->name, "%s", w->scheme.name);
     }
     return code;
 }
 
 /* Scheme and options as the library expects them. `live`: for a generator. */
-static int want(const connection *it, wanted *w, line scheme, line options, bool live,
+static int want(const connection *it, wanted *w, sql_value scheme, sql_value options, bool live,
                 firn_error *error) {
     char own[SQL_TEXT_SIZE]; /* arguments may be longer */
-    int code = sql_copy(own, "the options", options.at, options.length, error);
+    int code = sql_copy(own, "the options", options.text, options.length, error);
     code = code == FIRN_OK ? check_options(own, error) : code;
     code = code == FIRN_OK ? split(w, scheme, error) : code;
     if (code != FIRN_OK) {
@@ -239,77 +235,67 @@ static int want(const connection *it, wanted *w, line scheme, line options, bool
     return code == FIRN_OK ? add_keys(w, own, "", error) : code;
 }
 
-/* ---- generators ----------------------------------------------------------------------------- */
+/* ---- generators and jobs -------------------------------------------------------------------- */
 
-static bool is_text(const char *known, line text) {
-    return strlen(known) == text.length && memcmp(known, text.at, text.length) == 0;
+static bool is_text(const char *known, sql_value text) {
+    return strlen(known) == text.length && memcmp(known, text.text, text.length) == 0;
 }
 
-static held *find(held *list, size_t count, line scheme, line options) {
-    for (size_t i = 0; i < count; i++) {
-        if (is_text(list[i].scheme, scheme) && is_text(list[i].options, options)) {
-            return &list[i];
+typedef int opener(connection *it, held *h, sql_value scheme, sql_value options, firn_error *error);
+
+/* The one of scheme and options, opened on first use. NULL: see *error. */
+static const held *hold(connection *it, held_list *list, sql_value scheme, sql_value options,
+                        opener *open, firn_error *error) {
+    for (size_t i = 0; i < list->count; i++) {
+        held *h = &list->all[i];
+        if (is_text(h->scheme, scheme) && is_text(h->options, options)) {
+            return h;
         }
     }
+    if (list->count == HELD_MOST) {
+        set_error(error, FIRN_EUSAGE,
+                  "this connection has %d %s of other schemes or options already: use fewer "
+                  "different options",
+                  HELD_MOST, list == &it->gens ? "generators" : "jobs");
+        return NULL;
+    }
+    held h = {.scheme = strndup(scheme.text, scheme.length),
+              .options = strndup(options.text, options.length)};
+    if (h.scheme == NULL || h.options == NULL) {
+        out_of_memory(error);
+    } else if (open(it, &h, scheme, options, error) == FIRN_OK) {
+        list->all[list->count] = h;
+        return &list->all[list->count++];
+    }
+    free(h.scheme);
+    free(h.options);
     return NULL;
 }
 
-/* Adds a name; the caller counts it after success. */
-static int name_held(held *list, size_t count, line scheme, line options, const char *what,
-                     firn_error *error) {
-    if (count == HELD_MOST) {
-        return set_error(error, FIRN_EUSAGE,
-                         "this connection has %d %s of other schemes or options already: use "
-                         "fewer different options",
-                         HELD_MOST, what);
-    }
-    held *h = &list[count];
-    h->scheme = strndup(scheme.at, scheme.length);
-    h->options = strndup(options.at, options.length);
-    if (h->scheme == NULL || h->options == NULL) {
-        forget(h);
-        return set_error(error, FIRN_EMEMORY, "out of memory for the %s", what);
-    }
-    return FIRN_OK;
+static int check_store(connection *it, firn_error *error) {
+    int code = check_url(it, error);
+    return code == FIRN_OK ? check_apart(it, error) : code;
 }
 
-static int open_gen(connection *it, const wanted *w, firn_gen **gen, firn_error *error) {
+static int open_gen(connection *it, held *h, sql_value scheme, sql_value options,
+                    firn_error *error) {
+    wanted w;
+    int code = want(it, &w, scheme, options, true, error);
+    code = code == FIRN_OK && w.reserved ? check_store(it, error) : code;
     firn_config config = {.size = sizeof config,
-                          .scheme = w->name,
-                          .keys = w->keys,
+                          .scheme = w.name,
+                          .keys = w.keys,
                           .store_url = store_url(it),
                           .notice = notice,
                           .notice_self = it};
-    int code = w->reserved ? check_url(it, error) : FIRN_OK;
-    if (code == FIRN_OK && w->reserved) {
-        code = check_apart(it, error);
-    }
-    return code == FIRN_OK ? firn_open_with(gen, &config, error) : code;
+    return code == FIRN_OK ? firn_open_with(&h->gen, &config, error) : code;
 }
 
-int connection_gen(connection *it, line scheme, line options, firn_gen **gen, firn_error *error) {
-    wanted w;
-    held *h = find(it->gens, it->gen_count, scheme, options);
-    if (h != NULL) {
-        *gen = h->gen;
-        return FIRN_OK;
-    }
-    int code = want(it, &w, scheme, options, true, error);
-    if (code == FIRN_OK) {
-        code = name_held(it->gens, it->gen_count, scheme, options, "generators", error);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    h = &it->gens[it->gen_count];
-    code = open_gen(it, &w, &h->gen, error);
-    if (code != FIRN_OK) {
-        forget(h);
-        return code;
-    }
-    it->gen_count++;
-    *gen = h->gen;
-    return FIRN_OK;
+int connection_gen(connection *it, sql_value scheme, sql_value options, firn_gen **gen,
+                   firn_error *error) {
+    const held *h = hold(it, &it->gens, scheme, options, open_gen, error);
+    *gen = h != NULL ? h->gen : NULL;
+    return h != NULL ? FIRN_OK : error->code;
 }
 
 int connection_failed(connection *it, int code, firn_error *error) {
@@ -325,96 +311,45 @@ int connection_failed(connection *it, int code, firn_error *error) {
 
 /* Options of a job that are not keys. */
 typedef struct job_words {
-    char name[64], seed[128];
+    char name[64], seed[128], again[8];
     int64_t shift_ms;
-    bool named, again;
+    uint64_t digest;
+    bool named;
 } job_words;
 
-/* The value of NAME=value. */
-static int take_text(char *to, size_t size, const char *word, firn_error *error) {
-    const char *value = strchr(word, '=') + 1;
-    size_t length = strlen(value);
-    if (length == 0 || length >= size) {
-        return set_error(error, FIRN_ERANGE, "'%.60s' has %zu characters after =: give 1 to %zu",
-                         word, length, size - 1);
+/* Moves them out of the options; a store knows a job again by the rest, letter by letter. A job
+ * without a name gets a random name and seed, so that nothing repeats it. */
+static int take_words(job_words *words, char options[SQL_TEXT_SIZE], firn_error *error) {
+    int code = sql_take(options, "job", words->name, sizeof words->name, error);
+    code =
+        code == FIRN_OK ? sql_take(options, "seed", words->seed, sizeof words->seed, error) : code;
+    code = code == FIRN_OK ? sql_take(options, "again", words->again, sizeof words->again, error)
+                           : code;
+    code = code == FIRN_OK
+               ? sql_take_number(options, "shift_ms", &words->shift_ms, SHIFT_MOST, error)
+               : code;
+    words->named = words->name[0] != '\0';
+    if (code == FIRN_OK && words->again[0] != '\0' && strcmp(words->again, "1") != 0) {
+        code = set_error(error, FIRN_EUSAGE, "again=%s is not valid: give again=1, or leave it out",
+                         words->again);
     }
-    memcpy(to, value, length + 1);
-    return FIRN_OK;
-}
-
-static int take_shift(job_words *words, const char *word, firn_error *error) {
-    char text[16], *end;
-    int code = take_text(text, sizeof text, word, error);
-    if (code != FIRN_OK) {
+    if (code != FIRN_OK || words->named) {
         return code;
     }
-    long long value = strtoll(text, &end, 10);
-    if (*end != '\0' || text[0] < '0' || text[0] > '9' || value > SHIFT_MOST) {
-        return set_error(error, FIRN_ERANGE, "shift_ms=%s is out of range: 0 to %d", text,
-                         SHIFT_MOST);
-    }
-    words->shift_ms = value;
-    return FIRN_OK;
-}
-
-static int take_word(job_words *words, bool *taken, const char *word, firn_error *error) {
-    *taken = true;
-    if (sql_has(word, "job")) {
-        words->named = true;
-        return take_text(words->name, sizeof words->name, word, error);
-    }
-    if (sql_has(word, "seed")) {
-        return take_text(words->seed, sizeof words->seed, word, error);
-    }
-    if (sql_has(word, "shift_ms")) {
-        return take_shift(words, word, error);
-    }
-    words->again = words->again || strcmp(word, "again=1") == 0;
-    *taken = strcmp(word, "again=1") == 0;
-    return FIRN_OK;
-}
-
-/* Separates the job's options; the others go into `keys`. */
-static int take_words(job_words *words, char keys[SQL_TEXT_SIZE], line options, firn_error *error) {
-    char copy[SQL_TEXT_SIZE], *rest = NULL;
-    size_t length = 0;
-    int code = sql_copy(copy, "the options", options.at, options.length, error);
-    char *word = code == FIRN_OK ? strtok_r(copy, blanks, &rest) : NULL;
-    for (; code == FIRN_OK && word != NULL; word = strtok_r(NULL, blanks, &rest)) {
-        bool taken;
-        code = take_word(words, &taken, word, error);
-        if (!taken) { /* not longer than the source */
-            length += (size_t)snprintf(keys + length, SQL_TEXT_SIZE - length, "%s%s",
-                                       length > 0 ? " " : "", word);
-        }
-    }
-    return code;
-}
-
-/* A job without a name gets a random name and seed, so that nothing repeats it. */
-static int draw_words(job_words *words, uint64_t *digest, firn_error *error) {
-    uint64_t drawn[4];
-    if (!words->named && words->seed[0] != '\0') { /* a second job could use it */
+    if (words->seed[0] != '\0') { /* a second job could use it */
         return set_error(error, FIRN_EUSAGE,
                          "seed= without job= would make the same random fields each time: add "
                          "job=NAME, or leave the seed out");
     }
-    if (getentropy(drawn, sizeof drawn) != 0) {
-        return set_error(error, FIRN_EENTROPY, "the system returns no randomness for a job");
-    }
-    if (!words->named) {
-        *digest = drawn[0];
-        snprintf(words->name, sizeof words->name, "sqlite %016llx", (unsigned long long)drawn[1]);
-        snprintf(words->seed, sizeof words->seed, "%016llx%016llx", (unsigned long long)drawn[2],
-                 (unsigned long long)drawn[3]);
-    }
-    return FIRN_OK;
+    code = sql_draw(&words->digest, words->seed, error);
+    snprintf(words->name, sizeof words->name, "sqlite %016" PRIx64, words->digest);
+    return code;
 }
 
 /* Starting a named job again repeats its IDs from the first one: right if they were rolled back,
  * wrong otherwise. */
 static int check_again(firn_job *job, const job_words *words, firn_error *error) {
-    if (words->named && !words->again && firn_job_again(job)) {
+    if (words->named && words->again[0] == '\0' && firn_job_again(job)) {
         return set_error(error, FIRN_EBUSY,
                          "job %.63s was begun before: give another name, or again=1 if nothing "
                          "of it was kept and the rows come in the same order",
@@ -423,73 +358,50 @@ static int check_again(firn_job *job, const job_words *words, firn_error *error)
     return FIRN_OK;
 }
 
-static int open_job(connection *it, const wanted *w, const char *keys, job_words *words,
-                    firn_job **out, firn_error *error) {
-    firn_store_options options = {.unsafe = it->unsafe};
-    firn_store *store = NULL;
-    firn_job *job = NULL;
+/* The scheme's changes, then the options that are keys. */
+static int open_job(connection *it, held *h, sql_value scheme, sql_value options,
+                    firn_error *error) {
+    firn_store_options store_options = {.unsafe = it->unsafe};
+    job_words words = {.shift_ms = SHIFT_MS};
+    char own[SQL_TEXT_SIZE];
+    wanted w;
+    int code = sql_copy(own, "the options", options.text, options.length, error);
+    code = code == FIRN_OK ? take_words(&words, own, error) : code;
+    code = code == FIRN_OK
+               ? want(it, &w, scheme, (sql_value){.text = own, .length = strlen(own)}, false, error)
+               : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
     firn_job_config config = {.size = sizeof config,
-                              .scheme = w->name,
-                              .keys = keys,
-                              .seed = words->seed,
-                              .name = words->name,
-                              .shift_ms = words->shift_ms,
+                              .scheme = w.name,
+                              .keys = w.keys,
+                              .seed = words.seed,
+                              .name = words.name,
+                              .digest = words.digest,
+                              .shift_ms = words.shift_ms,
                               .notice = notice,
                               .notice_self = it};
-    int code = draw_words(words, &config.digest, error);
-    if (code == FIRN_OK && (w->reserved || words->named)) {
-        code = check_url(it, error);
-        if (code == FIRN_OK) {
-            code = check_apart(it, error);
-        }
-        if (code == FIRN_OK) {
-            code = firn_store_open(&store, store_url(it), &options, error);
-        }
+    if (w.reserved || words.named) {
+        code = check_store(it, error);
+        code = code == FIRN_OK
+                   ? firn_store_open(&config.store, store_url(it), &store_options, error)
+                   : code;
     }
-    config.store = store;
+    code = code == FIRN_OK ? firn_job_open(&h->job, &config, error) : code;
+    firn_store_close(config.store);
     if (code == FIRN_OK) {
-        code = firn_job_open(&job, &config, error);
-    }
-    if (store != NULL) {
-        firn_store_close(store);
-    }
-    if (code == FIRN_OK && (code = check_again(job, words, error)) != FIRN_OK) {
-        firn_job_close(job);
-    } else if (code == FIRN_OK) {
-        *out = job;
+        code = check_again(h->job, &words, error);
+        if (code != FIRN_OK) {
+            firn_job_close(h->job);
+        }
     }
     return code;
 }
 
-/* The scheme's changes, then the options that are keys. */
-static int make_job(connection *it, line scheme, line options, firn_job **job, firn_error *error) {
-    wanted w;
-    char keys[SQL_TEXT_SIZE] = "";
-    job_words words = {.shift_ms = SHIFT_MS};
-    int code = take_words(&words, keys, options, error);
-    if (code == FIRN_OK) {
-        code = want(it, &w, scheme, (line){keys, strlen(keys)}, false, error);
-    }
-    return code == FIRN_OK ? open_job(it, &w, w.keys, &words, job, error) : code;
-}
-
-int connection_job(connection *it, line scheme, line options, firn_job **job, firn_error *error) {
-    held *h = find(it->jobs, it->job_count, scheme, options);
-    if (h != NULL) {
-        *job = h->job;
-        return FIRN_OK;
-    }
-    int code = name_held(it->jobs, it->job_count, scheme, options, "jobs", error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    h = &it->jobs[it->job_count];
-    code = make_job(it, scheme, options, &h->job, error);
-    if (code != FIRN_OK) {
-        forget(h);
-        return code;
-    }
-    it->job_count++;
-    *job = h->job;
-    return FIRN_OK;
+int connection_job(connection *it, sql_value scheme, sql_value options, firn_job **job,
+                   firn_error *error) {
+    const held *h = hold(it, &it->jobs, scheme, options, open_job, error);
+    *job = h != NULL ? h->job : NULL;
+    return h != NULL ? FIRN_OK : error->code;
 }

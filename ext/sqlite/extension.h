@@ -4,19 +4,13 @@
 #ifndef FIRN_SQLITE_EXTENSION_H
 #define FIRN_SQLITE_EXTENSION_H
 
-#include "../common/sql.h"
+#include "../common/call.h"
 #include "errors.h"
 
 #include <sqlite3ext.h>
 #ifndef FIRN_SQLITE_ENTRY
 SQLITE_EXTENSION_INIT3
 #endif
-
-/* A text of SQLite: terminated, without zero bytes. */
-typedef struct line {
-    const char *at;
-    size_t length;
-} line;
 
 /* ---- values (values.c) ---------------------------------------------------------------------- */
 
@@ -30,32 +24,30 @@ enum {
 
 void result_error(sqlite3_context *context, const firn_error *error);
 void result_id(sqlite3_context *context, const firn_id *id, int form, int as);
-/* Text with a terminator. FIRN_EUSAGE: another type; `what` names the argument. */
-int text_of(line *text, sqlite3_value *value, const char *what, firn_error *error);
+/* Argument i, as text with a terminator and without zero bytes. FIRN_EUSAGE: another type. */
+int text_of(sql_value *text, sqlite3_value *value, int i, firn_error *error);
 /* 'integer', 'text', 'blob' or the name of a form. FIRN_EUSAGE. */
-int as_of(int *as, sqlite3_value *value, firn_error *error);
+int as_of(int *as, sqlite3_value *value, int i, firn_error *error);
 /* Can an ID of the scheme be returned like that? FIRN_EUSAGE. */
 int as_check(int as, const firn_scheme *scheme, firn_error *error);
 /* TEXT, or INTEGER seconds since 1970. FIRN_EUSAGE: REAL and BLOB; FIRN_ETEXT. */
-int time_of(firn_time *time, sqlite3_value *value, firn_error *error);
-/* INTEGER, TEXT or BLOB. With `scheme` one reading, else any that fit. */
-int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn_scheme *scheme,
-          sqlite3_value *value, firn_error *error);
-/* The scheme of argument i, parsed once per statement if it is constant; valid during the call.
- * NULL: see *error. */
-const firn_scheme *scheme_of(sqlite3_context *context, sqlite3_value **values, int i,
-                             firn_error *error);
+int time_of(firn_time *time, sqlite3_value *value, int i, firn_error *error);
 
 /* ---- connection (connection.c) -------------------------------------------------------------- */
 
-enum { HELD_MOST = 32, NOTICES_MOST = 32, ARGUMENTS_MOST = 6 };
+enum { HELD_MOST = 32, NOTICES_MOST = 32 };
 
 /* A generator or a job, identified by scheme and options. */
 typedef struct held {
     char *scheme, *options;
-    firn_gen *gen;
+    firn_gen *gen; /* or */
     firn_job *job;
 } held;
+
+typedef struct held_list {
+    held all[HELD_MOST];
+    size_t count;
+} held_list;
 
 typedef struct connection {
     sqlite3 *db;
@@ -64,11 +56,10 @@ typedef struct connection {
     char *store;  /* its URL, or NULL: FIRN_STORE, or the default */
     char *node;   /* for schemes that require a node; NULL: claims a free node */
     bool unsafe;  /* accept a store that may lose what it acknowledged */
-    held gens[HELD_MOST], jobs[HELD_MOST];
-    size_t gen_count, job_count;
-    firn_error error; /* for frequent functions, to keep it off the stack */
-    firn_reading readings[FIRN_READINGS_MAX];
-    firn_scheme schemes[ARGUMENTS_MOST];
+    held_list gens, jobs;
+    sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
+    int as;        /* how its answer is returned */
+    firn_scheme schemes[SQL_ARGUMENTS_MOST];
     char *notices[NOTICES_MOST]; /* oldest first */
     size_t notice_count;
 } connection;
@@ -81,9 +72,11 @@ void connection_close_gens(connection *it);
 void connection_close_jobs(connection *it);
 /* The generator of scheme and options, opened on first use. FIRN_EUSAGE: options that belong to
  * firn_config, or more than HELD_MOST; errors of firn_open_with. */
-int connection_gen(connection *it, line scheme, line options, firn_gen **gen, firn_error *error);
+int connection_gen(connection *it, sql_value scheme, sql_value options, firn_gen **gen,
+                   firn_error *error);
 /* The job of scheme and options. */
-int connection_job(connection *it, line scheme, line options, firn_job **job, firn_error *error);
+int connection_job(connection *it, sql_value scheme, sql_value options, firn_job **job,
+                   firn_error *error);
 /* After a failure to issue: is this connection the reason? Then *error says so. Returns `code`. */
 int connection_failed(connection *it, int code, firn_error *error);
 
@@ -98,7 +91,7 @@ int add_tables(connection *it);     /* tables.c */
 typedef void function(sqlite3_context *context, int count, sqlite3_value **values);
 typedef struct function_row {
     const char *name;
-    int least, most; /* arguments */
+    const char *types; /* of its arguments, as in ext/functions.def */
     int flags;
     function *call;
 } function_row;

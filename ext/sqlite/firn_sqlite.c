@@ -8,22 +8,6 @@ SQLITE_EXTENSION_INIT1
 
 enum { OLDEST_SQLITE = 3037000 };
 
-/* On failure SQLite releases what was added when the connection is closed. */
-static int add_all(sqlite3 *db) {
-    connection *it = connection_new(db);
-    int code = it != NULL ? add_generators(it) : SQLITE_NOMEM;
-    if (code == SQLITE_OK) {
-        code = add_readers(it);
-    }
-    if (code == SQLITE_OK) {
-        code = add_tables(it);
-    }
-    if (it != NULL) {
-        connection_drop(it);
-    }
-    return code;
-}
-
 int firn_sqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *routines) {
     SQLITE_EXTENSION_INIT2(routines);
     (void)routines;
@@ -34,7 +18,14 @@ int firn_sqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *ro
         }
         return SQLITE_ERROR;
     }
-    return add_all(db);
+    connection *it = connection_new(db);
+    int code = it != NULL ? add_generators(it) : SQLITE_NOMEM;
+    code = code == SQLITE_OK ? add_readers(it) : code;
+    code = code == SQLITE_OK ? add_tables(it) : code;
+    if (it != NULL) { /* after a failure SQLite drops what was added when it is closed */
+        connection_drop(it);
+    }
+    return code;
 }
 
 #ifndef SQLITE_CORE

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMES_MOST = 64, PREFIX_MOST = 63 };
+enum { SCHEMES_MOST = 64 };
 
 /* A scheme's function, until SQLite releases it. */
 typedef struct scheme_function {
@@ -31,8 +31,8 @@ static void drop_function(void *context) {
 }
 
 static int find_plain(scheme_function *it, firn_error *error) {
-    line name = {it->scheme->name, strlen(it->scheme->name)};
-    int code = connection_gen(it->of, name, (line){"", 0}, &it->plain, error);
+    sql_value name = {.text = it->scheme->name, .length = strlen(it->scheme->name)};
+    int code = connection_gen(it->of, name, (sql_value){.text = ""}, &it->plain, error);
     it->era = it->of->era;
     it->plain = code == FIRN_OK ? it->plain : NULL;
     return code;
@@ -45,19 +45,22 @@ static inline int plain_gen(scheme_function *it, firn_gen **gen, firn_error *err
 }
 
 /* Options are TEXT; an INTEGER is the node. */
-static int options_of(line *options, char room[32], sqlite3_value *value, firn_error *error) {
+static int options_of(sql_value *options, char room[32], sqlite3_value **values, int i,
+                      firn_error *error) {
+    sqlite3_value *value = values[i];
     if (sqlite3_value_type(value) == SQLITE_INTEGER) {
-        options->at = room;
+        options->text = room;
         options->length = (size_t)snprintf(room, 32, "node=%lld", sqlite3_value_int64(value));
         return FIRN_OK;
     }
-    return text_of(options, value, "the options", error);
+    return text_of(options, value, i, error);
 }
 
-static int gen_of(scheme_function *it, firn_gen **gen, sqlite3_value *value, firn_error *error) {
+static int gen_of(scheme_function *it, firn_gen **gen, sqlite3_value **values, int i,
+                  firn_error *error) {
     char room[32];
-    line options, name = {it->scheme->name, strlen(it->scheme->name)};
-    int code = options_of(&options, room, value, error);
+    sql_value options, name = {.text = it->scheme->name, .length = strlen(it->scheme->name)};
+    int code = options_of(&options, room, values, i, error);
     return code == FIRN_OK ? connection_gen(it->of, name, options, gen, error) : code;
 }
 
@@ -70,10 +73,10 @@ static int next_id(connection *it, firn_gen *gen, firn_id *id, firn_error *error
 /* snowflake(), snowflake(OPTIONS), snowflake(NODE) */
 static void issue(sqlite3_context *context, int count, sqlite3_value **values) {
     scheme_function *it = sqlite3_user_data(context);
-    firn_error *error = &it->of->error; /* on the stack it would be zeroed for each row */
+    firn_error *error = &it->of->call.error; /* on the stack it would be zeroed for each row */
     firn_gen *gen = NULL;
     firn_id id;
-    int code = count == 0 ? plain_gen(it, &gen, error) : gen_of(it, &gen, values[0], error);
+    int code = count == 0 ? plain_gen(it, &gen, error) : gen_of(it, &gen, values, 0, error);
     if (code == FIRN_OK) {
         code = next_id(it->of, gen, &id, error);
     }
@@ -84,43 +87,25 @@ static void issue(sqlite3_context *context, int count, sqlite3_value **values) {
     }
 }
 
-/* TypeID 0.3: at most 63 of a-z and _, a letter at both ends; no prefix, no _. */
-static int check_prefix(line prefix, firn_error *error) {
-    bool fits =
-        prefix.length <= PREFIX_MOST &&
-        strspn(prefix.at, "abcdefghijklmnopqrstuvwxyz_") == prefix.length &&
-        (prefix.length == 0 || (prefix.at[0] != '_' && prefix.at[prefix.length - 1] != '_'));
-    return fits
-               ? FIRN_OK
-               : set_error(
-                     error, FIRN_EUSAGE,
-                     "'%.70s' is not a valid prefix: use at most 63 of a-z and _, with a letter at "
-                     "both ends",
-                     prefix.at);
-}
-
 /* typeid(PREFIX [, OPTIONS]) */
 static void issue_prefixed(sqlite3_context *context, int count, sqlite3_value **values) {
     scheme_function *it = sqlite3_user_data(context);
-    char text[PREFIX_MOST + 2 + FIRN_TEXT_SIZE];
+    char text[SQL_TEXT_SIZE];
     firn_gen *gen = NULL;
     firn_error error;
     firn_id id;
-    line prefix;
-    int code = text_of(&prefix, values[0], "the prefix", &error);
-    code = code == FIRN_OK ? check_prefix(prefix, &error) : code;
+    sql_value prefix;
+    int code = text_of(&prefix, values[0], 0, &error);
     if (code == FIRN_OK) {
-        code = count == 1 ? plain_gen(it, &gen, &error) : gen_of(it, &gen, values[1], &error);
+        code = count == 1 ? plain_gen(it, &gen, &error) : gen_of(it, &gen, values, 1, &error);
     }
     code = code == FIRN_OK ? next_id(it->of, gen, &id, &error) : code;
-    if (code != FIRN_OK) {
+    code = code == FIRN_OK ? sql_typeid(text, prefix.text, prefix.length, &id, &error) : code;
+    if (code == FIRN_OK) {
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    } else {
         result_error(context, &error);
-        return;
     }
-    size_t length = prefix.length + (prefix.length > 0);
-    snprintf(text, sizeof text, "%s%s", prefix.at, prefix.length > 0 ? "_" : "");
-    firn_format(text + length, &id, FIRN_FORM_TYPEID);
-    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
 static int add_scheme_function(connection *of, const char *name, const firn_scheme *scheme, int as,
@@ -170,26 +155,26 @@ static int add_schemes(connection *it) {
 
 /* ---- any scheme ----------------------------------------------------------------------------- */
 
-/* The optional last arguments of firn_new and firn_stamp: options and kind. */
-static int rest_of(line *options, char room[32], int *as, int count, sqlite3_value **values,
-                   firn_error *error) {
-    *options = (line){"", 0};
+/* The optional last arguments of firn_new and firn_stamp, from i on: options and kind. */
+static int rest_of(sql_value *options, char room[32], int *as, int i, int count,
+                   sqlite3_value **values, firn_error *error) {
+    *options = (sql_value){.text = ""};
     *as = AS_OWN;
-    int code = count > 0 ? options_of(options, room, values[0], error) : FIRN_OK;
-    return code == FIRN_OK && count > 1 ? as_of(as, values[1], error) : code;
+    int code = count > i ? options_of(options, room, values, i, error) : FIRN_OK;
+    return code == FIRN_OK && count > i + 1 ? as_of(as, values[i + 1], i + 1, error) : code;
 }
 
 /* firn_new(SCHEME [, OPTIONS [, KIND]]) */
 static void new_id(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     char room[32];
-    line scheme, options;
+    sql_value scheme, options;
     firn_gen *gen = NULL;
     firn_error error UNWIPED;
     firn_id id;
     int as;
-    int code = text_of(&scheme, values[0], "the scheme", &error);
-    code = code == FIRN_OK ? rest_of(&options, room, &as, count - 1, values + 1, &error) : code;
+    int code = text_of(&scheme, values[0], 0, &error);
+    code = code == FIRN_OK ? rest_of(&options, room, &as, 1, count, values, &error) : code;
     code = code == FIRN_OK ? connection_gen(it, scheme, options, &gen, &error) : code;
     code = code == FIRN_OK ? as_check(as, firn_gen_scheme(gen), &error) : code;
     code = code == FIRN_OK ? next_id(it, gen, &id, &error) : code;
@@ -204,20 +189,20 @@ static void new_id(sqlite3_context *context, int count, sqlite3_value **values) 
 static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     char room[32];
-    line scheme, options;
+    sql_value scheme, options;
     firn_job *job = NULL;
     firn_error error UNWIPED;
     firn_time time;
     firn_id id;
     int64_t shift_ns;
     int as;
-    int code = text_of(&scheme, values[0], "the scheme", &error);
+    int code = text_of(&scheme, values[0], 0, &error);
     if (sqlite3_value_type(values[1]) == SQLITE_NULL) {
         code = set_error(&error, FIRN_EUSAGE,
                          "firn_stamp got NULL for the time: add WHERE ... IS NOT NULL");
     }
-    code = code == FIRN_OK ? time_of(&time, values[1], &error) : code;
-    code = code == FIRN_OK ? rest_of(&options, room, &as, count - 2, values + 2, &error) : code;
+    code = code == FIRN_OK ? time_of(&time, values[1], 1, &error) : code;
+    code = code == FIRN_OK ? rest_of(&options, room, &as, 2, count, values, &error) : code;
     code = code == FIRN_OK ? connection_job(it, scheme, options, &job, &error) : code;
     code = code == FIRN_OK ? as_check(as, firn_job_scheme(job), &error) : code;
     code = code == FIRN_OK ? firn_job_next(job, &time, &id, &shift_ns, &error) : code;
@@ -233,76 +218,36 @@ static void stamp_end(sqlite3_context *context, int count, sqlite3_value **value
     connection *it = sqlite3_user_data(context);
     (void)count;
     (void)values;
-    sqlite3_result_int64(context, (sqlite3_int64)it->job_count);
+    sqlite3_result_int64(context, (sqlite3_int64)it->jobs.count);
     connection_close_jobs(it);
 }
 
 /* ---- what is set for a connection ------------------------------------------------------------ */
 
-typedef struct setting {
-    const char *name;
-    int (*set)(connection *it, const char *value, firn_error *error);
-    const char *(*get)(const connection *it);
-} setting;
-
 static int replace(char **place, const char *value, firn_error *error) {
     char *copy = value[0] != '\0' ? strdup(value) : NULL;
     if (value[0] != '\0' && copy == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory for a setting");
+        return out_of_memory(error);
     }
     free(*place);
     *place = copy;
     return FIRN_OK;
 }
 
-static int set_store(connection *it, const char *value, firn_error *error) {
-    return replace(&it->store, value, error);
-}
-
-static int set_node(connection *it, const char *value, firn_error *error) {
-    if (strlen(value) >= SQL_TEXT_SIZE / 2 || strpbrk(value, " \t\n") != NULL) {
+/* `place`: of the store or the node; NULL: unsafe. */
+static int set(connection *it, char **place, const char *value, firn_error *error) {
+    if (place == NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+        return set_error(error, FIRN_ERANGE, "unsafe='%.40s' is not valid: give 0 or 1", value);
+    }
+    if (place == &it->node && (strlen(value) >= SQL_TEXT_SIZE / 2 || strpbrk(value, " \t\n"))) {
         return set_error(error, FIRN_EUSAGE,
                          "'%.40s' is not a valid node: give a number or ordinal", value);
     }
-    return replace(&it->node, value, error);
-}
-
-static int set_unsafe(connection *it, const char *value, firn_error *error) {
-    if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
-        return set_error(error, FIRN_ERANGE, "unsafe='%.40s' is not valid: give 0 or 1", value);
+    if (place != NULL) {
+        return replace(place, value, error);
     }
     it->unsafe = value[0] == '1';
     return FIRN_OK;
-}
-
-static const char *get_store(const connection *it) {
-    return it->store;
-}
-
-static const char *get_node(const connection *it) {
-    return it->node;
-}
-
-static const char *get_unsafe(const connection *it) {
-    return it->unsafe ? "1" : "0";
-}
-
-static const setting settings[] = {{"store", set_store, get_store},
-                                   {"node", set_node, get_node},
-                                   {"unsafe", set_unsafe, get_unsafe}};
-
-static const setting *setting_of(sqlite3_value *value, firn_error *error) {
-    line name;
-    if (text_of(&name, value, "the setting", error) != FIRN_OK) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        if (strcmp(settings[i].name, name.at) == 0) {
-            return &settings[i];
-        }
-    }
-    set_error(error, FIRN_EUSAGE, "there is no setting '%.40s': store, node, unsafe", name.at);
-    return NULL;
 }
 
 /* firn_config(NAME [, VALUE]): returns the setting. A new value closes the generators and applies
@@ -310,18 +255,30 @@ static const setting *setting_of(sqlite3_value *value, firn_error *error) {
 static void config(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     firn_error error;
-    const setting *s = setting_of(values[0], &error);
-    int code = s != NULL ? FIRN_OK : error.code;
+    sql_value name;
+    int code = text_of(&name, values[0], 0, &error);
+    const char *wanted = code == FIRN_OK ? name.text : "";
+    char **place = strcmp(wanted, "store") == 0  ? &it->store
+                   : strcmp(wanted, "node") == 0 ? &it->node
+                                                 : NULL;
+    if (code == FIRN_OK && place == NULL && strcmp(wanted, "unsafe") != 0) {
+        code = set_error(&error, FIRN_EUSAGE, "'%.40s' is not a setting: use store, node or unsafe",
+                         wanted);
+    }
     if (code == FIRN_OK && count == 2) {
         const char *value = (const char *)sqlite3_value_text(values[1]);
-        code = s->set(it, value != NULL ? value : "", &error);
+        code = set(it, place, value != NULL ? value : "", &error);
         connection_close_gens(it);
     }
     if (code != FIRN_OK) {
         result_error(context, &error);
         return;
     }
-    sqlite3_result_text(context, s->get(it), -1, SQLITE_TRANSIENT);
+    sqlite3_result_text(context,
+                        place != NULL ? *place
+                        : it->unsafe  ? "1"
+                                      : "0",
+                        -1, SQLITE_TRANSIENT);
 }
 
 /* firn_notices(): one per line, or NULL. */
@@ -337,7 +294,7 @@ static void notices(sqlite3_context *context, int count, sqlite3_value **values)
 }
 
 static const function_row rows[] = {
-#define SQLITE_ISSUE(name, least, most, flags, call, arguments) {#name, least, most, flags, call},
+#define SQLITE_ISSUE(name, flags, call, types, arguments) {#name, types, flags, call},
 #include "../functions.def"
 };
 

@@ -23,7 +23,7 @@ typedef struct table {
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_value *arguments[ARGUMENTS_MOST]; /* as given, for the hidden columns */
+    sqlite3_value *arguments[SQL_ARGUMENTS_MOST]; /* as given, for the hidden columns */
     sqlite3_int64 rowid;
     bool end;
     int as;
@@ -75,8 +75,8 @@ static int fill(table *it, cursor *at, firn_error *error) {
 }
 
 static int ids_begin(table *it, cursor *at, firn_error *error) {
-    line scheme, options = {"", 0};
-    int code = text_of(&scheme, at->arguments[0], "the scheme", error);
+    sql_value scheme, options = {.text = ""};
+    int code = text_of(&scheme, at->arguments[0], 0, error);
     if (code == FIRN_OK && (sqlite3_value_type(at->arguments[1]) != SQLITE_INTEGER ||
                             sqlite3_value_int64(at->arguments[1]) < 0)) {
         code = set_error(error, FIRN_ERANGE,
@@ -84,10 +84,10 @@ static int ids_begin(table *it, cursor *at, firn_error *error) {
                          "more");
     }
     if (code == FIRN_OK && at->arguments[2] != NULL) {
-        code = text_of(&options, at->arguments[2], "the options", error);
+        code = text_of(&options, at->arguments[2], 2, error);
     }
     if (code == FIRN_OK && at->arguments[3] != NULL) {
-        code = as_of(&at->as, at->arguments[3], error);
+        code = as_of(&at->as, at->arguments[3], 3, error);
     }
     code = code == FIRN_OK ? connection_gen(it->of, scheme, options, &at->gen, error) : code;
     if (code == FIRN_OK) {
@@ -119,9 +119,9 @@ static const struct {
              {"week", 7 * 86400 * SECOND}};
 
 /* '15 minutes' */
-static int step_of_text(int64_t *ns, line text, firn_error *error) {
+static int step_of_text(int64_t *ns, sql_value text, firn_error *error) {
     char *rest;
-    long long count = strtoll(text.at, &rest, 10);
+    long long count = strtoll(text.text, &rest, 10);
     size_t length;
     rest += strspn(rest, " ");
     length = strlen(rest);
@@ -136,14 +136,14 @@ static int step_of_text(int64_t *ns, line text, firn_error *error) {
         error, FIRN_EUSAGE,
         "'%.40s' is not a valid step: give INTEGER seconds, or a number and microseconds, "
         "milliseconds, seconds, minutes, hours, days or weeks",
-        text.at);
+        text.text);
 }
 
 /* One day by default. Steps must not share a tick, whose IDs would count twice. */
 static int step_of(cursor *at, firn_error *error) {
     sqlite3_value *value = at->arguments[3];
     int64_t ns = 86400 * SECOND;
-    line text;
+    sql_value text;
     int code = FIRN_OK;
     if (value != NULL && sqlite3_value_type(value) == SQLITE_INTEGER) {
         bool wide = __builtin_mul_overflow(sqlite3_value_int64(value), SECOND, &ns);
@@ -151,7 +151,7 @@ static int step_of(cursor *at, firn_error *error) {
                                : set_error(error, FIRN_ERANGE,
                                            "the step is out of range: 1 to 9223372036 seconds");
     } else if (value != NULL) {
-        code = text_of(&text, value, "the step", error);
+        code = text_of(&text, value, 3, error);
         code = code == FIRN_OK ? step_of_text(&ns, text, error) : code;
     }
     if (code == FIRN_OK && at->scheme.tick_ns > 0 && ns % at->scheme.tick_ns != 0) {
@@ -194,27 +194,27 @@ static int take_step(cursor *at, firn_error *error) {
 }
 
 static int series_fields(cursor *at, firn_error *error) {
-    line text;
+    sql_value text;
     if (at->arguments[4] == NULL) {
         return FIRN_OK;
     }
-    int code = text_of(&text, at->arguments[4], "the fields", error);
-    return code == FIRN_OK ? sql_fields(&at->pinned, &at->scheme, text.at, text.length, error)
+    int code = text_of(&text, at->arguments[4], 4, error);
+    return code == FIRN_OK ? sql_fields(&at->pinned, &at->scheme, text.text, text.length, error)
                            : code;
 }
 
 static int series_begin(table *it, cursor *at, firn_error *error) {
-    line scheme;
+    sql_value scheme;
     uint64_t tick;
     (void)it;
-    int code = text_of(&scheme, at->arguments[0], "the scheme", error);
-    code = code == FIRN_OK ? sql_scheme(&at->scheme, scheme.at, scheme.length, error) : code;
-    code = code == FIRN_OK ? time_of(&at->from, at->arguments[1], error) : code;
-    code = code == FIRN_OK ? time_of(&at->to, at->arguments[2], error) : code;
+    int code = text_of(&scheme, at->arguments[0], 0, error);
+    code = code == FIRN_OK ? sql_scheme(&at->scheme, scheme.text, scheme.length, error) : code;
+    code = code == FIRN_OK ? time_of(&at->from, at->arguments[1], 1, error) : code;
+    code = code == FIRN_OK ? time_of(&at->to, at->arguments[2], 2, error) : code;
     code = code == FIRN_OK ? step_of(at, error) : code;
     code = code == FIRN_OK ? series_fields(at, error) : code;
     if (code == FIRN_OK && at->arguments[5] != NULL) {
-        code = as_of(&at->as, at->arguments[5], error);
+        code = as_of(&at->as, at->arguments[5], 5, error);
         code = code == FIRN_OK ? as_check(at->as, &at->scheme, error) : code;
     }
     if (code == FIRN_OK && at->scheme.tick_ns == 0) {
@@ -288,7 +288,7 @@ static int table_disconnect(sqlite3_vtab *base) {
 /* idxNum: bit i means that argument i is given; arguments are in the order of the columns. */
 static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     const table *it = (const table *)base;
-    int found[ARGUMENTS_MOST] = {-1, -1, -1, -1, -1, -1}, next = 0;
+    int found[SQL_ARGUMENTS_MOST] = {-1, -1, -1, -1, -1, -1}, next = 0;
     for (int i = 0; i < info->nConstraint; i++) {
         int argument = info->aConstraint[i].iColumn - it->row->shown;
         if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) {
@@ -328,7 +328,7 @@ static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 }
 
 static void forget_arguments(cursor *at) {
-    for (int i = 0; i < ARGUMENTS_MOST; i++) {
+    for (int i = 0; i < SQL_ARGUMENTS_MOST; i++) {
         sqlite3_value_free(at->arguments[i]);
         at->arguments[i] = NULL;
     }

@@ -25,6 +25,10 @@ SELECT firn_time('\x507f1f77bcf86cd799439011'::bytea, 'objectid');
 SELECT firn_show('C232AB00-9414-11EC-B3C8-9F6BDECED846'::uuid) - 'candidates';
 SELECT firn_show(NULL::uuid) IS NULL, firn_time(NULL, 'snowflake') IS NULL, firn_min('snowflake', NULL) IS NULL;
 SELECT firn_time(-1, 'discord'), firn_time(9223372036854775807, 'snowflake');
+-- a layout of less than 64 bits
+SELECT id, firn_time(id, layout), firn_show(id, layout) -> 'fields' AS fields FROM (SELECT layout,
+    firn_pack_bigint(layout, 'time=2024-01-01T00:00:01Z node=2 sequence=3') FROM (SELECT 'time:41/ms@@2024-01-01 node:10 sequence:12') l (layout)) t (layout, id);
+SELECT refusal($$SELECT firn_time(-1, 'time:41/ms@@2024-01-01 node:10 sequence:12')$$);
 
 -- packing
 SELECT firn_pack('snowflake', 'time=2022-06-28T16:07:40.105Z datacenter=11 worker=26 sequence=0');
