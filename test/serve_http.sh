@@ -343,6 +343,8 @@ refuses "a generator's first ID likewise" 503 "" /v1/new/orders
 refuses "and readyz says why" 503 "" /readyz
 json "what needs no store continues" '.ids' /v1/new/uuid7
 same "healthz as well" ok "$(curl -s "http://$at/healthz")"
+begin --store "sqlite:$TMPDIR/other.db?nokey=1" --wait-ms 200
+refuses "a store whose URL is wrong is the server's fault, not the client's" 503 "nokey" /v1/new/orders
 
 # ---- tokens ------------------------------------------------------------------------------------------
 issue='issue-token-0123456789'
