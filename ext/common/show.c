@@ -1,138 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* firn_show: the JSON of `firn show --json`, without a JSON library, whose names would meet those
- * that a server exports (json_object of PostgreSQL). */
+/* firn_show for SQLite and MariaDB: the JSON of `firn show --json`. PostgreSQL exports functions with the names of the
+ * JSON library, so its extension has a function of its own (ext/postgres/show_jsonb.c). */
 #include "call.h"
 #include "errors.h"
-#include "remark.h"
-
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-static void add(sql_call *it, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(sql_call *it, const char *format, ...) {
-    size_t room = sizeof it->text - it->length;
-    va_list list;
-    va_start(list, format);
-    size_t length = (size_t)vsnprintf(it->text + it->length, room, format, list);
-    va_end(list);
-    it->length += length < room ? length : room - 1; /* a full answer is refused */
-}
-
-/* Texts are those of IDs, so all but their ASCII is replaced. */
-static void add_string(sql_call *it, const char *text) {
-    add(it, "\"");
-    for (; *text != '\0' && it->length < sizeof it->text - 3; text++) {
-        if (*text == '"' || *text == '\\') {
-            it->text[it->length++] = '\\';
-        }
-        it->text[it->length++] = *text < ' ' || *text > '~' ? '?' : *text;
-    }
-    add(it, "\"");
-}
-
-static void add_name(sql_call *it, const char *name) {
-    add(it, "%s\"%s\":", it->text[it->length - 1] == '{' ? "" : ",", name);
-}
-
-static void add_member(sql_call *it, const char *name, const char *text) {
-    add_name(it, name);
-    if (text != NULL) {
-        add_string(it, text);
-    } else {
-        add(it, "null");
-    }
-}
-
-/* Numbers of up to 32 bits are numbers, all others strings: as the scheme says, not the value. */
-static void add_field(sql_call *it, const firn_scheme *scheme, const firn_fields *fields,
-                      uint32_t i) {
-    char text[FIRN_VALUE_SIZE];
-    const firn_slice *slice = &scheme->slices[i];
-    bool constant = slice->role == FIRN_ROLE_CONST;
-    bool random = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
-                  slice->role == FIRN_ROLE_DIGEST;
-    if (random || (constant ? slice->bits : firn_scheme_width(scheme, i)) > 32) {
-        add_member(it, slice->name, firn_fields_get(text, fields, scheme, i));
-    } else {
-        add_name(it, slice->name);
-        add(it, "%" PRIu64, constant ? slice->value : fields->value[i].low);
-    }
-}
-
-static void add_candidates(sql_call *it) {
-    add(it, ",\"candidates\":[");
-    for (size_t i = 0; i < it->counts.plausible; i++) {
-        bool seen = false;
-        for (size_t j = 0; j < i; j++) {
-            seen = seen || it->readings[j].scheme == it->readings[i].scheme;
-        }
-        if (!seen) {
-            add(it, "%s\"%s\"", i > 0 ? "," : "", it->readings[i].scheme->name);
-        }
-    }
-    add(it, "]");
-}
-
-/* No scheme is plausible. */
-static void add_none(sql_call *it) {
-    const char *text = sql_subject(it);
-    char remark[REMARK_SIZE];
-    const char *what = remark_on(remark, text, strlen(text));
-    add_member(it, "id", text);
-    add(it, ",\"scheme\":null,\"bits\":null,\"time\":null,\"unix_ns\":null,\"fields\":{},"
-            "\"candidates\":[]");
-    add_member(it, "what", what);
-    add_member(it, "remark", remark[0] != '\0' ? remark : NULL);
-}
-
-static void add_best(sql_call *it) {
-    const firn_reading *best = &it->readings[0];
-    const firn_scheme *scheme = best->scheme;
-    const int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    char text[READING_TEXT_SIZE], at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE], remark[REMARK_SIZE];
-    firn_fields fields = {0};
-    firn_time time;
-    firn_unpack(&fields, scheme, &best->id, NULL);
-    if (index >= 0) {
-        firn_scheme_time(scheme, fields.value[index].low, &time);
-        firn_time_format(at, &time, firn_scheme_digits(scheme));
-        firn_time_unix_ns(ns, &time);
-    }
-    add_member(it, "id", reading_text(text, best, sql_subject(it)));
-    add_member(it, "scheme", scheme->name);
-    add(it, ",\"bits\":%" PRIu32, scheme->bits);
-    add_member(it, "time", index >= 0 ? at : NULL);
-    add_member(it, "unix_ns", index >= 0 ? ns : NULL);
-    add(it, ",\"fields\":{");
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        const firn_slice *slice = &scheme->slices[i];
-        if (slice->role != FIRN_ROLE_TIME && slice->name[0] != '\0' &&
-            firn_scheme_first(scheme, i) == i) {
-            add_field(it, scheme, &fields, i);
-        }
-    }
-    add(it, "}");
-    add_candidates(it);
-    if (it->scheme == NULL && remark_on_reading(remark, best, sql_subject(it))[0] != '\0') {
-        add_member(it, "remark", remark);
-    }
-}
+#include "object.h"
 
 int sql_show(sql_call *it) {
     int code = sql_read(it);
     if (code != FIRN_OK) {
         return code;
     }
+    json_t *object =
+        object_of_text(sql_subject(it), it->readings, it->counts, NULL, false, it->scheme != NULL);
     it->type = SQL_TEXT;
-    it->length = 0;
-    add(it, "{");
-    if (it->counts.plausible > 0) {
-        add_best(it);
-    } else {
-        add_none(it);
-    }
-    add(it, "}");
-    return it->length < sizeof it->text - 1 ? FIRN_OK : out_of_memory(&it->error);
+    it->length = object != NULL ? json_dumpb(object, it->text, sizeof it->text, JSON_COMPACT) : 0;
+    json_decref(object);
+    return it->length > 0 && it->length <= sizeof it->text ? FIRN_OK : out_of_memory(&it->error);
 }

@@ -95,6 +95,7 @@ SELECT refusal($$SELECT firn_show('\x00'::bytea, 'time:1 node:1/a')$$);
 SELECT refusal($$SELECT bin_to_uuid('\x00')$$);
 SELECT refusal($$SELECT firn_shard(1::bigint, 0)$$);
 SELECT refusal($$SELECT firn_shard(1::bigint, -5)$$);
+SELECT refusal($$SELECT firn_shard('507119778886617994390110', 16)$$);
 SELECT refusal($$SELECT firn_convert('1541815603606036480', 'nonsense')$$);
 
 -- fit for generated columns and indexes
