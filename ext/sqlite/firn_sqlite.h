@@ -7,7 +7,7 @@
  *
  *     sqlite3_auto_extension((void (*)(void))firn_sqlite_init);
  *
- * Link libfirn_sqlite.a, libfirn and SQLite 3.37 or newer. */
+ * Link libfirn_sqlite.a, libfirn, libjansson and SQLite 3.37 or newer. */
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 
