@@ -222,7 +222,7 @@ answers "a table is moved in batches, each of which may come twice" "1000|1000|1
 first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
 like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
 answers "... but issues its IDs again with again=1" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
-answers "... wherever the option stands and however many blanks there are" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', ' again=1   job=nightly ');"
+answers "... wherever the option is and however many blanks there are" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', ' again=1   job=nightly ');"
 errs "a seed needs a job with a name, or two jobs would make the same random fields" "add job=NAME" \
     "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'shift_ms=5 seed=word')" \
     "firn_stamp('snowflake', '2024-01-01', 'seed=word')"

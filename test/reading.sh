@@ -19,7 +19,7 @@ none "a telephone number" 4915112345678 "a plain integer"
 none "seconds since 1970" 1700000000 "a plain integer; as epoch s it is 2023-11-14T22:13:20Z"
 none "milliseconds" 1700000000123 "a plain integer; as epoch ms it is 2023-11-14T22:13:20.123Z"
 none "microseconds" 1700000000123456 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123456Z"
-none "a minus before a 0" -0 "a minus before a 0"
+refuses "a minus before a 0" 1 "is not an ID of a known scheme, but a minus before a 0" show -- -0
 none "a calendar" 20240229123456 "a plain integer; as a calendar date it is 2024-02-29T12:34:56Z"
 none "a negative number" -17 "a plain integer"
 none "one whose bits show a present time" -8387674 "a plain integer"

@@ -65,6 +65,21 @@ kill "$bare"
 wait "$bare"
 same "and it ends as ever" 0 $?
 
+# A limit on the size of files is like a full disk: lines are missing in the log.
+(ulimit -f 1 && exec "$FIRN" serve --config '' --store memory: --resp none --http "unix:$work/limited" \
+    --access-log "$work/limited.log" --access-log-lines request 2>/dev/null) &
+limited=$!
+started="$started $limited"
+await test -S "$work/limited"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    curl -s --max-time 30 --unix-socket "$work/limited" http://localhost/v1/new/uuid7 >/dev/null
+    sleep 0.1
+done
+same "a log that may not grow ends nothing" ok "$(curl -s --max-time 30 --unix-socket "$work/limited" http://localhost/healthz)"
+kill "$limited"
+wait "$limited"
+same "and the end is as ever" 0 $?
+
 answered() {
     curl -s --max-time 30 "http://$http/metrics" | sed -n 's/^firn_requests_total{listener="resp",kind="new"} //p'
 }

@@ -50,10 +50,10 @@ int sql_needed(const char *types);
 
 /* Do the options contain NAME=...? */
 bool sql_has(const char *options, const char *name);
-/* Moves the value of NAME=VALUE out of the options; "": there is none. The others are left with one
+/* Moves the value of NAME=VALUE out of the options; "": not given. The others are left with one
  * blank between them. FIRN_ERANGE: its length. */
 int sql_take(char *options, const char *name, char *value, size_t size, firn_error *error);
-/* The same for a number of 0 to `most`, which is left as it was if there is none. */
+/* The same for a number of 0 to `most`, which stays as it was if the option is not given. */
 int sql_take_number(char *options, const char *name, int64_t *value, int64_t most,
                     firn_error *error);
 /* A random digest and seed of a job. FIRN_EENTROPY. */

@@ -194,7 +194,7 @@ firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node);
 /* A node for a job's old rows. `counts` names the table that counts them, by which the job is known
  * again; "": a job of one statement. */
 uint64 firn_shared_take(const firn_recipe *recipe, const char *job, const char *counts);
-/* Asks for anything but a node. `nodes`: LOW-HIGH, of FIRN_ASK_CONFIRM; else NULL. */
+/* Sends a request for anything but a node. `nodes`: LOW-HIGH, of FIRN_ASK_CONFIRM; else NULL. */
 void firn_shared_ask(enum firn_ask what, const char *nodes);
 
 /* ---- a backend's generators (issuer.c) -------------------------------------------------------- */

@@ -27,7 +27,7 @@ static sql_value id_at(FunctionCallInfo fcinfo, enum firn_type type) {
         const char *bytes = (const char *)PG_GETARG_UUID_P(0)->data;
         return (sql_value){.type = SQL_BYTES, .text = bytes, .length = UUID_LEN};
     }
-    struct varlena *given = PG_GETARG_VARLENA_PP(0); /* text and bytea alike */
+    struct varlena *given = PG_GETARG_VARLENA_PP(0); /* text or bytea */
     size_t length = VARSIZE_ANY_EXHDR(given);
     if (type == FIRN_AS_TEXT && length > TEXT_MOST) {
         firn_refuse(FIRN_ETEXT, "a text of %zu characters is too long for an ID: give at most %d",
@@ -38,7 +38,7 @@ static sql_value id_at(FunctionCallInfo fcinfo, enum firn_type type) {
                        .length = length};
 }
 
-/* Argument 0 is the ID, argument `scheme` its scheme, if there are so many. */
+/* Argument 0 is the ID, argument `scheme` its scheme, if it is given. */
 static sql_call *call_of(FunctionCallInfo fcinfo, enum firn_type type, int scheme) {
     static sql_call it; /* too large to be zeroed for each row */
     it.scheme = scheme_at(fcinfo, scheme);

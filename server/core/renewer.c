@@ -247,7 +247,7 @@ firn_store *renewer_store(renewer *it, firn_error *error) {
             tell_caution(it);
         } else {
             note(it, FIRN_ESTORE, &it->why);
-            /* A wrong URL or a missing module is no fault of a client's request. */
+            /* A wrong URL or a missing module is not the fault of a request. */
             it->why.code = code == FIRN_EUSAGE ? FIRN_ESTORE : code;
             it->retry_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
         }
