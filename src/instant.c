@@ -239,7 +239,8 @@ static int32_t take_fraction(reader *in) {
 
 /* Four digits, or a sign and five or more. */
 static int64_t take_year(reader *in) {
-    static const char why[] = "a year has four digits, or a sign and five or more: write 2024-01-31";
+    static const char why[] =
+        "a year has four digits, or a sign and five or more: write 2024-01-31";
     static const char far[] = "years reach from -292277022657 to +292277026596";
     static const char forms[] = "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970";
     bool negative = next_is(in, '-');

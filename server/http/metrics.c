@@ -93,7 +93,7 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
 #define RETURN_VALUES(list, values)                                                                \
     do {                                                                                           \
         const double now[] = {list(VALUE)};                                                        \
-        _Static_assert(sizeof now / sizeof *now <= METRICS_MAX, "raise METRICS_MAX");            \
+        _Static_assert(sizeof now / sizeof *now <= METRICS_MAX, "raise METRICS_MAX");              \
         memcpy(values, now, sizeof now);                                                           \
         return true;                                                                               \
     } while (0)
