@@ -1030,7 +1030,7 @@ static void what_cannot_be_is_refused(void **state) {
     (void)state;
     refused("uuid3", "", FIRN_EUSAGE, "digest");
     refused("nil", "", FIRN_EUSAGE, "does not generate");
-    refused("uuid8", "", FIRN_EUSAGE, "your own layout");
+    refused("uuid8", "", FIRN_EUSAGE, "a layout of your own");
     refused("node:8 sequence:8", "", FIRN_EUSAGE, "without time");
     refused("time:40/ms node:64 sequence:8", "", FIRN_EUSAGE, "at most 63");
     refused("snowflake", "nodes=2 node=3", FIRN_EUSAGE, "leave the node out");
