@@ -205,7 +205,7 @@ for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=maria
     same "choose is the command's: ${words:-no answer}" "$("$FIRN" choose --json $(printf '%s' "${words:+--}$words" | sed 's/&/ --/g') | jq -Sc .)" \
         "$(curl -s "http://$at/v1/choose?$words" | jq -Sc .)"
 done
-refuses "an answer that is not one is refused" 400 "rate=x is not valid: use a number above 0" '/v1/choose?rate=x'
+refuses "an answer that is not one is refused" 400 "rate=x is not valid: use a number from 1e-9 to 1e15" '/v1/choose?rate=x'
 refuses "a question that does not exist" 400 "rate" '/v1/choose?rat=1'
 json "or one row" '.name == "uuid7"' /v1/schemes/uuid7
 json "nodes lists what the store holds" 'type == "array" and length > 0' /v1/nodes

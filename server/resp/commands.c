@@ -82,7 +82,7 @@ enum outcome reply_page(text_out *text, resp_out *out) {
     if (text->failed) {
         resp_error(out, "OOM", "out of memory");
     } else {
-        resp_page(out, text->bytes, text->length);
+        resp_page(out, text->length > 0 ? text->bytes : "", text->length);
     }
     free(text->bytes);
     return COMMAND_DONE;
