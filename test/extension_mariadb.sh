@@ -165,7 +165,7 @@ done <<'EOF'
 1210|no scheme 'nosuch'|firn_new('nosuch')
 1210|no scheme ''|firn_new('')
 1210|nodee.*node|snowflake('nodee=3')
-1690|out of range (0 to 1023, 10 bits)|snowflake('node=1024')
+1690|out of range .0 to 1023, 10 bits|snowflake('node=1024')
 1210|node=-1|snowflake('node=-1')
 1210|uuid8|firn_new('uuid8')
 1690|outside the range of baidu|baidu()
