@@ -99,10 +99,10 @@ static void lie_free(void) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const urls[] = {"mysql://u:" LIE_PASSWORD "@h/d",
-                                       "mysql://u:" LIE_PASSWORD "@h/d?leaf=leaf_alloc",
-                                       "mysql://u:" LIE_PASSWORD "@h/d?tickets=Tickets64",
-                                       "mysql://u:" LIE_PASSWORD "@h/d?worker_node=W"};
+    static const char *const urls[] = {"mysql://u:" LIE_PASSWORD "@127.0.0.1/d",
+                                       "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?leaf=leaf_alloc",
+                                       "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?tickets=Tickets64",
+                                       "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?worker_node=W"};
     firn_error error = {0, ""};
     const firn_store_options options = {.unsafe = true};
     if (size < 2) {

@@ -120,8 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(s != NULL);
     lie_begin(data + 2, size - 2);
     lie_broken = lie_prepared = false;
-    assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@h/d", &options, &error) ==
-           FIRN_OK);
+    assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@127.0.0.1/d", &options,
+                            &error) == FIRN_OK);
     assert(set_up(s, &error) == FIRN_OK);
     s->link.engine = &postgres_engine;
     s->db = (PGconn *)(void *)s;
