@@ -30,11 +30,7 @@ size_t firn_form_width(int form, uint32_t bits) {
         return bits == 128 ? firn__form_digits(&firn__forms[form], bits) : 0;
     case KIND_DATED:
         return firn__dated_width(bits);
-    case KIND_NUMBER:
-    case KIND_RADIX:
-    case KIND_POWER:
-    case KIND_LEFT:
-        break;
+    default:
+        return firn__form_digits(&firn__forms[form], bits);
     }
-    return firn__form_digits(&firn__forms[form], bits);
 }

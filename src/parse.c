@@ -5,7 +5,7 @@
 #include "dated.h"
 #include "error.h"
 #include "forms.h"
-#include "simd.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,92 +19,9 @@ static inline uint8_t value_of(const firn__form *form, char c) {
     return form->values[(unsigned char)c];
 }
 
-static inline uint32_t get_four(const char *text) {
-    return (uint32_t)(unsigned char)text[0] | (uint32_t)(unsigned char)text[1] << 8 |
-           (uint32_t)(unsigned char)text[2] << 16 | (uint32_t)(unsigned char)text[3] << 24;
-}
-
-/* Eight characters, the first in the lowest byte. */
-static inline uint64_t load_eight(const char *text) {
-    return get_four(text) | (uint64_t)get_four(text + 4) << 32;
-}
-
-/* The number of eight decimal digits. False: a character is not a digit. */
-EACH bool get_eight(uint64_t *number, uint64_t bytes) {
-    if ((bytes & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030 ||
-        ((bytes + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) {
-        return false;
-    }
-    bytes = (bytes & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;
-    bytes = (bytes & 0x00ff00ff00ff00ff) * (1 + (100 << 16)) >> 16;
-    *number = (bytes & 0x0000ffff0000ffff) * (1 + (UINT64_C(10000) << 32)) >> 32;
-    return true;
-}
-
-/* Appends the last 1 to 7 digits of a text of at least eight characters; those before count as 0. */
-EACH bool append_last(uint64_t *number, const char *end, size_t count) {
-    static const uint32_t powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    const uint32_t before = 64 - 8 * (uint32_t)count;
-    uint64_t bytes = load_eight(end - 8) >> before << before, last;
-    if (!get_eight(&last, bytes | UINT64_C(0x3030303030303030) >> 8 * count)) {
-        return false;
-    }
-    *number = *number * powers[count] + last;
-    return true;
-}
-
-/* 8 to 19 decimal digits. */
-EACH bool get_long(uint64_t *number, const char *text, size_t length) {
-    uint64_t x, eight;
-    if (!get_eight(&x, load_eight(text))) {
-        return false;
-    }
-    if (length >= 16) {
-        if (!get_eight(&eight, load_eight(text + 8))) {
-            return false;
-        }
-        x = x * 100000000 + eight;
-    }
-    *number = x;
-    return length % 8 == 0 || append_last(number, text + length, length % 8);
-}
-
-/* 1 to 7 decimal digits. */
-EACH bool get_short(uint64_t *number, const char *text, size_t length) {
-    uint8_t all = IS;
-    *number = 0;
-    for (size_t i = 0; i < length; i++) {
-        uint8_t value = values_10[(unsigned char)text[i]];
-        all &= value;
-        *number = *number * 10 + (value & 0x7f);
-    }
-    return all != 0;
-}
-
-/* 1 to 20 decimal digits; 19 fit 64 bits. */
-EACH bool get_decimal(uint64_t *number, uint32_t bits, const char *text, size_t length) {
-    uint64_t x = 0;
-    const size_t first = length < 20 ? length : 19;
-    if (!(first < 8 ? get_short(&x, text, first) : get_long(&x, text, first))) {
-        return false;
-    }
-    if (length > first) {
-        uint32_t digit = (uint32_t)(unsigned char)text[first] - '0';
-        if (digit > 9 || x > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        x = x * 10 + digit;
-    }
-    *number = x;
-    return x <= firn__mask(bits);
-}
-
 /* At most `width` digits of a number of up to 64 bits. All but the last always fit. */
 EACH bool get_number(uint64_t *number, const firn__form *form, uint32_t bits, const char *text,
                      size_t length) {
-    if (form->base == 10) {
-        return get_decimal(number, bits, text, length);
-    }
     uint64_t x = 0;
     uint8_t all = IS;
     size_t i = 0;
@@ -173,9 +90,9 @@ EACH bool read_number(firn_id *id, const firn__form *form, const char *text, siz
 }
 
 /* 64 bits are read from -2^63 to 2^64 - 1, because systems print the same ID either way. */
-EACH bool read_dec(firn_id *id, const char *text, size_t length) {
+EACH bool read_signed(firn_id *id, const firn__form *form, const char *text, size_t length) {
     const bool negative = id->bits == 64 && length > 0 && *text == '-';
-    if (!read_number(id, &firn__forms[FIRN_FORM_DEC], text + negative, length - negative)) {
+    if (!read_number(id, form, text + negative, length - negative)) {
         return false;
     }
     if (negative) {
@@ -185,27 +102,9 @@ EACH bool read_dec(firn_id *id, const char *text, size_t length) {
     return true;
 }
 
-/* Eight hex digits from two places. All eight bytes are compared at once: adding 0x80 - c to a
- * byte below 0x80 sets its top bit if it is c or more. */
-static inline uint32_t get_hex(const char *first, const char *second, uint32_t *all) {
-    uint64_t text = get_four(first) | (uint64_t)get_four(second) << 32;
-    uint64_t low7 = text & 0x7f7f7f7f7f7f7f7f, lower = low7 | 0x2020202020202020;
-    uint64_t digits = (low7 + 0x5050505050505050) & ~(low7 + 0x4646464646464646);
-    uint64_t letters = (lower + 0x1f1f1f1f1f1f1f1f) & ~(lower + 0x1919191919191919);
-    uint64_t right = (digits | letters) & ~text & 0x8080808080808080;
-    *all &= right == 0x8080808080808080 ? IS : 0;
-    uint64_t word = (low7 & 0x0f0f0f0f0f0f0f0f) + 9 * (letters >> 7 & 0x0101010101010101);
-    word = (word << 4 | word >> 8) & 0x00ff00ff00ff00ff;
-    word = (word << 8 | word >> 16) & 0x0000ffff0000ffff;
-    return (uint32_t)((word << 16 | word >> 32) & UINT32_MAX);
-}
-
-/* Four digits, or eight hex digits. */
+/* Four digits. */
 EACH uint32_t get_power(const firn__form *form, const char *text, uint32_t *all) {
     const uint32_t digit_bits = form->digit_bits;
-    if (digit_bits == 4) {
-        return get_hex(text, text + 4, all);
-    }
     uint32_t a = value_of(form, text[0]), b = value_of(form, text[1]);
     uint32_t c = value_of(form, text[2]), d = value_of(form, text[3]);
     *all &= a & b & c & d;
@@ -213,25 +112,25 @@ EACH uint32_t get_power(const firn__form *form, const char *text, uint32_t *all)
            (d & 0x7f);
 }
 
-/* `width` digits of a radix that is a power of two: the remainder first, then several at a time. */
+/* `width` digits of a radix that is a power of two: the remainder first, then four at a time. */
 EACH bool read_power(firn_id *id, const firn__form *form, const char *text, size_t length) {
-    const uint32_t digit_bits = form->digit_bits, group = digit_bits == 4 ? 8 : 4;
+    const uint32_t digit_bits = form->digit_bits;
     const uint32_t width = firn__form_digits(form, id->bits), spare = width * digit_bits - id->bits;
     if (length != width) {
         return false;
     }
     uint32_t first = value_of(form, text[0]) & 0x7f, all = IS, i = 0;
-    for (; i < width % group; i++) {
+    for (; i < width % 4; i++) {
         uint32_t value = value_of(form, text[i]);
         all &= value;
         firn__push(id, (firn_value){value & 0x7f, 0}, digit_bits);
     }
-    while (i < width) { /* as many groups as a word has */
+    while (i < width) { /* as many as a word has */
         uint64_t word = 0;
         uint32_t bits = 0;
-        for (; i < width && bits + group * digit_bits <= 64; i += group) {
-            word = word << group * digit_bits | get_power(form, text + i, &all);
-            bits += group * digit_bits;
+        for (; i < width && bits + 4 * digit_bits <= 64; i += 4) {
+            word = word << 4 * digit_bits | get_power(form, text + i, &all);
+            bits += 4 * digit_bits;
         }
         firn__push(id, (firn_value){word, 0}, bits);
     }
@@ -247,12 +146,12 @@ EACH bool read_power(firn_id *id, const firn__form *form, const char *text, size
 }
 
 /* xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
-static inline bool read_uuid(firn_id *id, const char *text) {
+EACH bool read_uuid(firn_id *id, const firn__form *form, const char *text) {
     uint32_t all = IS;
-    uint64_t a = get_hex(text, text + 4, &all), b = get_hex(text + 9, text + 14, &all);
-    uint64_t c = get_hex(text + 19, text + 24, &all), d = get_hex(text + 28, text + 32, &all);
-    id->high = a << 32 | b;
-    id->low = c << 32 | d;
+    for (int i = 0; i < 4; i++) {
+        id->high = id->high << 16 | get_power(form, text + firn__frame_places[i], &all);
+        id->low = id->low << 16 | get_power(form, text + firn__frame_places[i + 4], &all);
+    }
     return all != 0 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
 }
 
@@ -266,8 +165,7 @@ bool firn__is_prefix(const char *text, size_t length) {
     return fits;
 }
 
-EACH bool read_typeid(firn_id *id, const char *text, size_t length) {
-    const firn__form *form = &firn__forms[FIRN_FORM_TYPEID];
+EACH bool read_typeid(firn_id *id, const firn__form *form, const char *text, size_t length) {
     size_t width = firn__form_digits(form, 128);
     if (length > width) {
         size_t prefix = length - width - 1;
@@ -298,11 +196,7 @@ EACH bool read_frame(firn_id *id, const firn__form *form, const char *text, size
             return false;
         }
     }
-    return (end == length || text[end] == form->frame[end]) && read_uuid(id, text + before);
-}
-
-static inline bool read_plain_uuid(firn_id *id, const char *text, size_t length) {
-    return id->bits == 128 && length == 36 && read_uuid(id, text);
+    return (end == length || text[end] == form->frame[end]) && read_uuid(id, form, text + before);
 }
 
 /* ---- what is wrong with a text ------------------------------------------------------------- */
@@ -342,12 +236,12 @@ static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int fo
             firn__push(&id, (firn_value){1, 0}, 1);
         }
     }
-    firn_format(out, &id, form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form);
+    firn__writers[form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form](out, &id);
 }
 
 static int explain_digits(const refused *what, int form, uint32_t bits) {
     const firn__form *as = &firn__forms[form];
-    const bool padded = as->kind != KIND_NUMBER;
+    const bool padded = as->kind != KIND_NUMBER && as->kind != KIND_SIGNED;
     char why[128], greatest[FIRN_TEXT_SIZE];
     write_greatest(greatest, what, form, bits);
     const size_t digits = what->length - what->start, width = strlen(greatest);
@@ -374,14 +268,14 @@ static int explain_digits(const refused *what, int form, uint32_t bits) {
     return refuse_big(what, as, greatest, bits);
 }
 
-static int explain_dec(refused *what, uint32_t bits) {
+static int explain_signed(refused *what, int form, uint32_t bits) {
     if (bits == 64 && what->length > 0 && *what->text == '-') {
         what->start = 1;
         if (what->length > 1 && what->text[1] == '0') {
             return refuse(what, 1, "a number after '-' must not begin with 0");
         }
     }
-    return explain_digits(what, FIRN_FORM_DEC, bits);
+    return explain_digits(what, form, bits);
 }
 
 static int explain_frame(const refused *what, const firn__form *as) {
@@ -430,13 +324,11 @@ static int explain(refused *what, int form, uint32_t bits) {
         return explain_typeid(what, bits);
     case KIND_DATED:
         return firn__dated_refuse(what->error, bits, what->text, what->length);
-    case KIND_NUMBER:
-    case KIND_RADIX:
-    case KIND_POWER:
-    case KIND_LEFT:
-        break;
+    case KIND_SIGNED:
+        return explain_signed(what, form, bits);
+    default:
+        return explain_digits(what, form, bits);
     }
-    return form == FIRN_FORM_DEC ? explain_dec(what, bits) : explain_digits(what, form, bits);
 }
 
 int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, firn_error *error) {
@@ -454,80 +346,50 @@ int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, 
 
 /* ---- one reader per form --------------------------------------------------------------------- */
 
-#define READER(name, read)                                                                         \
-    static int name(firn_id *out, int form, uint32_t bits, const char *text, size_t length,        \
-                    firn_error *error) {                                                           \
-        firn_id id = {0, 0, 0, bits};                                                              \
-        if (!(read)) {                                                                             \
-            return firn__refuse_text(form, bits, text, length, error);                             \
-        }                                                                                          \
-        *out = id;                                                                                 \
-        return FIRN_OK;                                                                            \
+EACH bool read_form(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    switch (form->kind) {
+    case KIND_NUMBER:
+        return read_number(id, form, text, length);
+    case KIND_SIGNED:
+        return read_signed(id, form, text, length);
+    case KIND_RADIX:
+        return read_radix(id, form, text, length);
+    case KIND_POWER:
+    case KIND_LEFT:
+        return read_power(id, form, text, length);
+    case KIND_FRAME:
+        return read_frame(id, form, text, length);
+    case KIND_TYPEID:
+        return read_typeid(id, form, text, length);
+    case KIND_DATED:
+        return firn__dated_read(id, text, length);
     }
-#define FORM(name) &firn__forms[FIRN_FORM_##name]
-
-/* Two functions, for IDs up to 64 bits and for wider ones, so that the first saves no registers. */
-#define READER_BY_WIDTH(name, read)                                                                \
-    APART READER(name##_wide, read) READER(name##_narrow, bits <= 64 && (read)) static int name(   \
-        firn_id *out, int form, uint32_t bits, const char *text, size_t length,                    \
-        firn_error *error) {                                                                       \
-        return (bits <= 64 ? name##_narrow : name##_wide)(out, form, bits, text, length, error);   \
-    }
-
-READER(uuid, read_plain_uuid(&id, text, length))
-READER(frame, read_frame(&id, &firn__forms[form], text, length))
-READER_BY_WIDTH(dec, read_dec(&id, text, length))
-READER_BY_WIDTH(number, read_number(&id, FORM(UNSIGNED), text, length))
-READER(flake, read_number(&id, FORM(FLAKE), text, length))
-READER_BY_WIDTH(base36, read_radix(&id, FORM(BASE36), text, length))
-READER(base58, read_radix(&id, FORM(BASE58), text, length))
-READER(base62, read_radix(&id, FORM(BASE62), text, length))
-READER(hex, read_power(&id, FORM(HEX), text, length))
-READER(bin, read_power(&id, FORM(BIN), text, length))
-READER(base32, read_power(&id, FORM(BASE32), text, length))
-READER(base32hex, read_power(&id, FORM(BASE32HEX), text, length))
-READER(base32sort, read_power(&id, FORM(BASE32SORT), text, length))
-READER(base36lower, read_radix(&id, FORM(BASE36LOWER), text, length))
-READER(base64sort, read_power(&id, FORM(BASE64SORT), text, length))
-READER(typeid, read_typeid(&id, text, length))
-READER(dated, firn__dated_read(&id, text, length))
-
-firn__reader *const firn__readers[FIRN_FORM_COUNT] = {
-    [FIRN_FORM_UUID] = uuid,
-    [FIRN_FORM_URN] = frame,
-    [FIRN_FORM_BRACED] = frame,
-    [FIRN_FORM_DEC] = dec,
-    [FIRN_FORM_UNSIGNED] = number,
-    [FIRN_FORM_FLAKE] = flake,
-    [FIRN_FORM_BASE36] = base36,
-    [FIRN_FORM_BASE58] = base58,
-    [FIRN_FORM_BASE62] = base62,
-    [FIRN_FORM_HEX] = hex,
-    [FIRN_FORM_BIN] = bin,
-    [FIRN_FORM_BASE32] = base32,
-    [FIRN_FORM_BASE32HEX] = base32hex,
-    [FIRN_FORM_TYPEID] = typeid,
-    [FIRN_FORM_DATED] = dated,
-    [FIRN_FORM_BASE32SORT] = base32sort,
-    [FIRN_FORM_BASE36LOWER] = base36lower,
-    [FIRN_FORM_BASE64SORT] = base64sort,
-};
-
-APART static int parse_first(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-                             firn_error *error) {
-    firn__simd_choose();
-    return firn_parse(id, form, bits, text, length, error);
+    return false;
 }
 
-int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-               firn_error *error) {
-    const firn__simd *simd = firn__simd_now();
-    if (form < 0 || form >= FIRN_FORM_COUNT || bits - 1 >= 160) {
+EACH int read_as(firn_id *out, const firn__form *as, int form, uint32_t bits, const char *text,
+                 size_t length, firn_error *error) {
+    firn_id id = {0, 0, 0, bits};
+    if (!read_form(&id, as, text, length)) {
         return firn__refuse_text(form, bits, text, length, error);
     }
-    if (simd == NULL) {
-        return parse_first(id, form, bits, text, length, error);
-    }
-    firn__reader *read = simd->read[form] != NULL ? simd->read[form] : firn__readers[form];
-    return read(id, form, bits, text, length, error);
+    *out = id;
+    return FIRN_OK;
 }
+
+/* IDs of more than 64 bits are read by a function of their own, so that the other saves no registers. */
+#define READER(FORM)                                                                               \
+    APART static int wide_##FORM(firn_id *id, int form, uint32_t bits, const char *text,           \
+                                 size_t length, firn_error *error) {                               \
+        return read_as(id, &firn__forms[FIRN_FORM_##FORM], form, bits, text, length, error);       \
+    }                                                                                              \
+    static int read_##FORM(firn_id *id, int form, uint32_t bits, const char *text, size_t length,  \
+                           firn_error *error) {                                                    \
+        return bits > 64                                                                           \
+                   ? wide_##FORM(id, form, bits, text, length, error)                              \
+                   : read_as(id, &firn__forms[FIRN_FORM_##FORM], form, bits, text, length, error); \
+    }
+FORMS(READER)
+
+#define ENTRY(FORM) [FIRN_FORM_##FORM] = read_##FORM,
+firn__reader *const firn__readers[FIRN_FORM_COUNT] = {FORMS(ENTRY)};

@@ -23,6 +23,15 @@ void firn__simd_choose(void);
  * after the last, which is the one that is chosen. */
 const firn__simd *firn__simd_at(size_t i);
 
+/* The versions that the compiler can build for its target. All of them are little-endian. */
+#if defined(__x86_64__)
+#define FIRN__SIMD_X86
+extern const firn__simd firn__simd_ssse3;
+#elif defined(__aarch64__) && defined(__ARM_NEON) && defined(__AARCH64EL__)
+#define FIRN__SIMD_NEON
+extern const firn__simd firn__simd_neon;
+#endif
+
 static inline const firn__simd *firn__simd_now(void) {
     return atomic_load_explicit(&firn__simd_chosen, memory_order_relaxed); /* constant data */
 }

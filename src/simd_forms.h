@@ -4,8 +4,11 @@
  *
  *     put_uuid(out, high, low)                36 characters
  *     get_uuid(&high, &low, text)             of 36 characters
- *     put_hex(first, last, high, low)         16 characters at each of two places
- *     get_hex(&high, &low, first, last)       the same
+ *     load(text), store(text, vector)         16 characters
+ *     hex_digits(&a, &b, high, low)           32 digits as two vectors
+ *     hex_values(vector)                      the values of 16 characters
+ *     are_hex(a, b)                           whether all characters of two such vectors are digits
+ *     hex_words(&high, &low, a, b)            their words
  *     put_eights(out, a, b, digits)           twice 40 bits, as 16 digits of base32
  *     load_values(text, values)               a vector of 16 digits of base32
  *     are_digits(a, b)                        whether all characters of two such vectors are
@@ -49,7 +52,10 @@ TARGET static char *write_hex(char *out, const firn_id *id) {
         return firn__writers[FIRN_FORM_HEX](out, id);
     }
     const firn_value upper = firn__up((firn_value){id->low, id->high}, 128 - id->bits);
-    put_hex(out, out + width - 16, upper.high, id->low);
+    vector first, last;
+    hex_digits(&first, &last, upper.high, id->low);
+    store(out, first);
+    store(out + width - 16, last);
     out[width] = '\0';
     return out;
 }
@@ -60,9 +66,11 @@ TARGET static int read_hex(firn_id *id, int form, uint32_t bits, const char *tex
     if (!is_hex(bits) || length != bits / 4) {
         return firn__readers[form](id, form, bits, text, length, error);
     }
-    if (!get_hex(&high, &low, text, text + length - 16)) {
+    const vector first = hex_values(load(text)), last = hex_values(load(text + length - 16));
+    if (!are_hex(first, last)) {
         return firn__refuse_text(form, bits, text, length, error);
     }
+    hex_words(&high, &low, first, last);
     *id = (firn_id){low, bits == 64 ? 0 : high >> (128 - bits), 0, bits};
     return FIRN_OK;
 }

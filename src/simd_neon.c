@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts by vectors of 16 bytes, for 64-bit ARM: see simd.h. */
-#include "simd_versions.h"
+#include "simd.h"
 
 #ifdef FIRN__SIMD_NEON
 
@@ -89,19 +89,6 @@ INLINE bool get_uuid(uint64_t *high, uint64_t *low, const char *text) {
     b = hex_values(b);
     hex_words(high, low, a, b);
     return are_hex(a, b) && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
-}
-
-INLINE void put_hex(char *first, char *last, uint64_t high, uint64_t low) {
-    vector a, b;
-    hex_digits(&a, &b, high, low);
-    store(first, a);
-    store(last, b);
-}
-
-INLINE bool get_hex(uint64_t *high, uint64_t *low, const char *first, const char *last) {
-    vector a = hex_values(load(first)), b = hex_values(load(last));
-    hex_words(high, low, a, b);
-    return are_hex(a, b);
 }
 
 /* ---- base32 ---------------------------------------------------------------------------------- */

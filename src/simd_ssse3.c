@@ -4,7 +4,7 @@
  *
  * An ID is loaded as two words of 64 bits: one load of 16 bytes would wait for the two stores of an
  * ID that was just made. */
-#include "simd_versions.h"
+#include "simd.h"
 
 #ifdef FIRN__SIMD_X86
 
@@ -38,7 +38,7 @@ INLINE uint64_t word1(__m128i x) {
     return word0(_mm_unpackhi_epi64(x, x));
 }
 
-/* ---- uuid ------------------------------------------------------------------------------------ */
+/* ---- hex and uuid ---------------------------------------------------------------------------- */
 
 enum { NO = -128 }; /* a place that a shuffle leaves 0 */
 
@@ -73,10 +73,16 @@ INLINE __m128i hex_values(__m128i c) {
     return _mm_min_epu8(_mm_sub_epi8(digit, all((char)0xf0)), _mm_adds_epu8(letter, all(10)));
 }
 
-/* The bytes of 32 such values. */
-INLINE __m128i hex_bytes(__m128i a, __m128i b) {
+INLINE bool are_hex(__m128i a, __m128i b) {
+    return _mm_movemask_epi8(_mm_adds_epu8(_mm_or_si128(a, b), all(0x70))) == 0;
+}
+
+/* The bytes of 32 values, as two words. */
+INLINE void hex_words(uint64_t *high, uint64_t *low, __m128i a, __m128i b) {
     const __m128i pairs = _mm_set1_epi16(0x0110); /* 16 times the first, and the second */
-    return _mm_packus_epi16(_mm_maddubs_epi16(a, pairs), _mm_maddubs_epi16(b, pairs));
+    __m128i bytes = _mm_packus_epi16(_mm_maddubs_epi16(a, pairs), _mm_maddubs_epi16(b, pairs));
+    *high = __builtin_bswap64(word0(bytes));
+    *low = __builtin_bswap64(word1(bytes));
 }
 
 INLINE bool get_uuid(uint64_t *high, uint64_t *low, const char *text) {
@@ -97,29 +103,7 @@ INLINE bool get_uuid(uint64_t *high, uint64_t *low, const char *text) {
     if (_mm_movemask_epi8(_mm_andnot_si128(wrong, right)) != 0xffff) {
         return false;
     }
-    __m128i bytes = hex_bytes(a, b);
-    *high = __builtin_bswap64(word0(bytes));
-    *low = __builtin_bswap64(word1(bytes));
-    return true;
-}
-
-/* ---- hex ------------------------------------------------------------------------------------- */
-
-INLINE void put_hex(char *first, char *last, uint64_t high, uint64_t low) {
-    __m128i a, b;
-    hex_digits(&a, &b, high, low);
-    store(first, a);
-    store(last, b);
-}
-
-INLINE bool get_hex(uint64_t *high, uint64_t *low, const char *first, const char *last) {
-    __m128i a = hex_values(load(first)), b = hex_values(load(last));
-    if (_mm_movemask_epi8(_mm_adds_epu8(_mm_or_si128(a, b), all(0x70))) != 0) {
-        return false;
-    }
-    __m128i bytes = hex_bytes(a, b);
-    *high = __builtin_bswap64(word0(bytes));
-    *low = __builtin_bswap64(word1(bytes));
+    hex_words(high, low, a, b);
     return true;
 }
 

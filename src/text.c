@@ -7,7 +7,6 @@
 #include "dated.h"
 #include "forms.h"
 #include "number.h"
-#include "simd.h"
 
 #include <string.h>
 
@@ -105,9 +104,10 @@ EACH size_t write_number(char *out, const firn__form *form, const firn_id *id) {
     return width - zeros;
 }
 
-static size_t write_dec(char *out, const firn_id *id, bool with_sign) {
+/* 64 bits or fewer need no chunks. */
+EACH size_t write_decimal(char *out, const firn__form *form, const firn_id *id, bool with_sign) {
     if (id->bits > 64) {
-        return write_number(out, &firn__forms[FIRN_FORM_DEC], id);
+        return write_number(out, form, id);
     }
     if (with_sign && id->bits == 64 && id->low > INT64_MAX) {
         *out = '-';
@@ -155,100 +155,52 @@ EACH size_t write_power(char *out, const firn__form *form, const firn_id *id) {
     return width;
 }
 
-static inline void put_uuid(char *out, const firn_id *id) {
-    const uint64_t high = id->high, low = id->low;
-    put_byte(out, high >> 56);
-    put_byte(out + 2, high >> 48);
-    put_byte(out + 4, high >> 40);
-    put_byte(out + 6, high >> 32);
-    put_byte(out + 9, high >> 24);
-    put_byte(out + 11, high >> 16);
-    put_byte(out + 14, high >> 8);
-    put_byte(out + 16, high);
-    put_byte(out + 19, low >> 56);
-    put_byte(out + 21, low >> 48);
-    put_byte(out + 24, low >> 40);
-    put_byte(out + 26, low >> 32);
-    put_byte(out + 28, low >> 24);
-    put_byte(out + 30, low >> 16);
-    put_byte(out + 32, low >> 8);
-    put_byte(out + 34, low);
-    out[8] = out[13] = out[18] = out[23] = '-';
+EACH void put_uuid(char *out, const firn__form *form, const firn_id *id) {
+    for (uint32_t i = 0; i < 4; i++) {
+        put_power(out + firn__frame_places[i], form, id->high >> (48 - 16 * i));
+        put_power(out + firn__frame_places[i + 4], form, id->low >> (48 - 16 * i));
+    }
 }
 
-static inline size_t write_frame(char *out, const firn_id *id, const char *before, char after) {
+EACH size_t write_frame(char *out, const firn__form *form, const firn_id *id) {
+    const size_t before = strcspn(form->frame, "x"), length = strlen(form->frame);
     if (id->bits != 128) {
         return 0;
     }
-    size_t length = strlen(before);
-    memcpy(out, before, length);
-    put_uuid(out + length, id);
-    out[length + 36] = after;
-    return length + 36 + (after != '\0');
+    memcpy(out, form->frame, length);
+    put_uuid(out + before, form, id);
+    return length;
 }
 
 /* ---- one writer per form --------------------------------------------------------------------- */
 
-#define WRITER(name, length)                                                                       \
-    static char *name(char *out, const firn_id *id) {                                              \
-        out[length] = '\0';                                                                        \
+EACH size_t write_form(char *out, const firn__form *form, const firn_id *id) {
+    switch (form->kind) {
+    case KIND_NUMBER:
+        return form->base == 10 ? write_decimal(out, form, id, false) : write_number(out, form, id);
+    case KIND_SIGNED:
+        return write_decimal(out, form, id, true);
+    case KIND_RADIX:
+        return write_radix(out, form, id);
+    case KIND_POWER:
+    case KIND_LEFT:
+        return write_power(out, form, id);
+    case KIND_FRAME:
+        return write_frame(out, form, id);
+    case KIND_TYPEID:
+        return id->bits == 128 ? write_power(out, form, id) : 0;
+    case KIND_DATED:
+        return firn__dated_write(out, id);
+    }
+    return 0;
+}
+
+#define WRITER(FORM)                                                                               \
+    static char *write_##FORM(char *out, const firn_id *id) {                                      \
+        out[write_form(out, &firn__forms[FIRN_FORM_##FORM], id)] = '\0';                           \
         return out;                                                                                \
     }
-#define FORM(name) &firn__forms[FIRN_FORM_##name]
+FORMS(WRITER)
 
-WRITER(uuid, write_frame(out, id, "", '\0'))
-WRITER(urn, write_frame(out, id, "urn:uuid:", '\0'))
-WRITER(braced, write_frame(out, id, "{", '}'))
-WRITER(dec, write_dec(out, id, true))
-WRITER(number, write_dec(out, id, false))
-WRITER(flake, write_number(out, FORM(FLAKE), id))
-WRITER(base36, write_radix(out, FORM(BASE36), id))
-WRITER(base58, write_radix(out, FORM(BASE58), id))
-WRITER(base62, write_radix(out, FORM(BASE62), id))
-WRITER(hex, write_power(out, FORM(HEX), id))
-WRITER(bin, write_power(out, FORM(BIN), id))
-WRITER(base32, write_power(out, FORM(BASE32), id))
-WRITER(base32hex, write_power(out, FORM(BASE32HEX), id))
-WRITER(base32sort, write_power(out, FORM(BASE32SORT), id))
-WRITER(base36lower, write_radix(out, FORM(BASE36LOWER), id))
-WRITER(base64sort, write_power(out, FORM(BASE64SORT), id))
-WRITER(typeid, id->bits == 128 ? write_power(out, FORM(TYPEID), id) : 0)
-WRITER(dated, firn__dated_write(out, id))
-
-firn__writer *const firn__writers[FIRN_FORM_COUNT] = {
-    [FIRN_FORM_UUID] = uuid,
-    [FIRN_FORM_URN] = urn,
-    [FIRN_FORM_BRACED] = braced,
-    [FIRN_FORM_DEC] = dec,
-    [FIRN_FORM_UNSIGNED] = number,
-    [FIRN_FORM_FLAKE] = flake,
-    [FIRN_FORM_BASE36] = base36,
-    [FIRN_FORM_BASE58] = base58,
-    [FIRN_FORM_BASE62] = base62,
-    [FIRN_FORM_HEX] = hex,
-    [FIRN_FORM_BIN] = bin,
-    [FIRN_FORM_BASE32] = base32,
-    [FIRN_FORM_BASE32HEX] = base32hex,
-    [FIRN_FORM_TYPEID] = typeid,
-    [FIRN_FORM_DATED] = dated,
-    [FIRN_FORM_BASE32SORT] = base32sort,
-    [FIRN_FORM_BASE36LOWER] = base36lower,
-    [FIRN_FORM_BASE64SORT] = base64sort,
-};
-
-APART static char *format_first(char *text, const firn_id *id, int form) {
-    firn__simd_choose();
-    return firn_format(text, id, form);
-}
-
-char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form) {
-    const firn__simd *simd = firn__simd_now();
-    if (form < 0 || form >= FIRN_FORM_COUNT || id->bits - 1 >= 160) {
-        text[0] = '\0';
-        return text;
-    }
-    if (simd == NULL) {
-        return format_first(text, id, form);
-    }
-    return (simd->write[form] != NULL ? simd->write[form] : firn__writers[form])(text, id);
-}
+#define ENTRY(FORM) [FIRN_FORM_##FORM] = write_##FORM,
+firn__writer *const firn__writers[FIRN_FORM_COUNT] = {FORMS(ENTRY)};
