@@ -4,6 +4,7 @@
 
 #include "dated.h"
 #include "error.h"
+#include "nearest.h"
 #include "number.h"
 
 #include <inttypes.h>
@@ -27,13 +28,20 @@ void firn__pack_given(firn_id *id, const firn_scheme *scheme, const firn_fields 
     *id = out;
 }
 
+/* A decimal number of up to 128 bits. */
+static void put_value(char text[FIRN_VALUE_SIZE], firn_value value) {
+    char digits[FIRN_TEXT_SIZE];
+    const firn_id number = {value.low, value.high, 0, 128};
+    memcpy(text, firn_format(digits, &number, FIRN_FORM_UNSIGNED), FIRN_VALUE_SIZE);
+}
+
 int firn__field_check(const firn_scheme *scheme, uint32_t i, firn_value value, firn_error *error) {
     char text[FIRN_VALUE_SIZE], most[FIRN_VALUE_SIZE];
     if (!firn__above(value, firn_scheme_max(scheme, i))) {
         return FIRN_OK;
     }
-    firn__value_put(text, value);
-    firn__value_put(most, firn_scheme_max(scheme, i));
+    put_value(text, value);
+    put_value(most, firn_scheme_max(scheme, i));
     return firn__fail(
         error, FIRN_ERANGE,
         "%s %s is out of range (0 to %s, %" PRIu32 " bits of %s): choose a smaller number",
@@ -139,9 +147,9 @@ int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id, const f
 /* ---- text ---------------------------------------------------------------------- */
 
 static int unknown_field(const firn_scheme *scheme, const char *name, firn_error *error) {
-    const char *names[FIRN_SLICES_MAX + 3];
-    char list[140] = "";
-    size_t count = 0, length = 0;
+    const char *names[FIRN_SLICES_MAX + 1];
+    char list[140] = "its fields are";
+    size_t count = 0, length = strlen(list);
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i) {
             names[count++] = scheme->slices[i].name;
@@ -151,12 +159,7 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
     for (size_t i = 0; i < count && length < sizeof list - 20; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
-    const char *near = firn_nearest(name, names);
-    return near != NULL
-               ? firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s': did you mean `%s`?",
-                            scheme->name, name, near)
-               : firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s': its fields are%s",
-                            scheme->name, name, list);
+    return firn__unknown(error, scheme->name, "has no field", name, names, list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
@@ -228,7 +231,7 @@ char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
             snprintf(text, FIRN_VALUE_SIZE, "0x%0*" PRIx64, digits, value.low);
         }
     } else {
-        firn__value_put(text, value);
+        put_value(text, value);
     }
     return text;
 }

@@ -7,11 +7,10 @@
 
 #include "traits.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 160, LEAD_BITS = 3 };
+enum { TEXT_MAX = 160, LEAD_BITS = 3, RANK_SURE = 100000 };
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -28,10 +27,9 @@ static const struct entry {
     firn__recognizer *is;
     uint8_t least, most, alphabet, when;
 } formats[] = {
-#define FORMAT(c_name, name, title, least, most, alphabet, when, shape, sure, source)              \
-    {{name, title, shape, sure, source}, firn__is_##c_name, least, most, alphabet, when},
+#define FORMAT(recogniser, name, title, least, most, alphabet, when, shape, sure, source)          \
+    {{name, title, shape, sure, source}, firn__is_##recogniser, least, most, alphabet, when},
 #include "formats.def"
-#undef FORMAT
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -42,52 +40,6 @@ const firn_text_format *firn_text_format_at(size_t i) {
 const char *firn_sure_name(int sure) {
     static const char *const names[] = {"possible", "likely", "certain"};
     return sure >= FIRN_POSSIBLE && sure <= FIRN_CERTAIN ? names[sure] : "?";
-}
-
-/* ---- what recognisers use -------------------------------------------------------------------- */
-
-void firn__match_field(firn_match *out, const char *name, const char *format, ...) {
-    va_list arguments;
-    if (out->count == FIRN_MATCH_FIELDS) {
-        return;
-    }
-    out->fields[out->count].name = name;
-    va_start(arguments, format);
-    vsnprintf(out->fields[out->count++].value, sizeof out->fields[0].value, format, arguments);
-    va_end(arguments);
-}
-
-bool firn__match_ms(firn_match *out, uint64_t ms, int digits) {
-    out->timed = true;
-    out->digits = digits;
-    out->time = (firn_time){(int64_t)(ms / 1000), (int32_t)(ms % 1000 * 1000000)};
-    return ms >= UINT64_C(1104537600000) && ms < UINT64_C(2366841600000);
-}
-
-bool firn__read_digits(firn_id *id, const char *alphabet, const char *text, size_t length) {
-    const uint64_t base = strlen(alphabet);
-    uint64_t low = 0, high = 0;
-    for (size_t i = 0; i < length; i++) {
-        const char *digit = text[i] != '\0' ? strchr(alphabet, text[i]) : NULL;
-        if (digit == NULL) {
-            return false;
-        }
-        /* 128 bits times a base below 2^7, in words of 32 bits */
-        uint64_t words[4] = {low & UINT32_MAX, low >> 32, high & UINT32_MAX, high >> 32};
-        uint64_t carry = (uint64_t)(digit - alphabet);
-        for (int w = 0; w < 4; w++) {
-            carry += words[w] * base;
-            words[w] = carry & UINT32_MAX;
-            carry >>= 32;
-        }
-        if (carry != 0) {
-            return false;
-        }
-        low = words[0] | words[1] << 32;
-        high = words[2] | words[3] << 32;
-    }
-    *id = (firn_id){low, high, 0, 128};
-    return true;
 }
 
 /* ---- recognising ----------------------------------------------------------------------------- */
@@ -118,31 +70,29 @@ static int bits_of(const firn_reading *reading) {
            (firn__traits_today(&traits, &reading->id) ? (int)traits.same_bits : 0);
 }
 
-/* Sorted by what is sure, then by the score; equal ones in the order of the list. */
+/* Sorted by the rank, best first; equal ones in the order of the list. */
 typedef struct ranking {
     firn_match *matches;
-    int scores[FIRN_MATCHES_MAX], bits[FIRN_MATCHES_MAX];
+    int ranks[FIRN_MATCHES_MAX];
+    int best_bits; /* of the first one */
     size_t count;
 } ranking;
 
-static void insert(ranking *list, const firn_match *match, int bits, int score) {
+static void insert(ranking *list, const firn_match *match, int bits, int rank) {
     size_t at = list->count;
-    while (at > 0 &&
-           (list->matches[at - 1].sure < match->sure ||
-            (list->matches[at - 1].sure == match->sure && list->scores[at - 1] < score))) {
+    while (at > 0 && list->ranks[at - 1] < rank) {
         at--;
     }
     list->count += list->count < FIRN_MATCHES_MAX;
     for (size_t i = list->count - 1; i > at; i--) {
         list->matches[i] = list->matches[i - 1];
-        list->scores[i] = list->scores[i - 1];
-        list->bits[i] = list->bits[i - 1];
+        list->ranks[i] = list->ranks[i - 1];
     }
     if (at < FIRN_MATCHES_MAX) {
         list->matches[at] = *match;
-        list->scores[at] = score;
-        list->bits[at] = bits;
+        list->ranks[at] = rank;
     }
+    list->best_bits = at == 0 ? bits : list->best_bits;
 }
 
 /* Adds how often another text looks like this. */
@@ -196,10 +146,11 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
                      : bits >= FIRN__LIKELY_BITS ? FIRN_LIKELY
                                                  : FIRN_POSSIBLE;
         add_chance(&match, bits);
-        insert(&list, &match, bits, bits * 100 + shown_bits[entry->alphabet] * (int)length);
+        insert(&list, &match, bits,
+               match.sure * RANK_SURE + bits * 100 + shown_bits[entry->alphabet] * (int)length);
     }
     for (size_t i = 0; i < list.count; i++) {
-        matches[i].leads = i == 0 && leads(&matches[0], list.bits[0], best);
+        matches[i].leads = i == 0 && leads(&matches[0], list.best_bits, best);
     }
     return list.count;
 }

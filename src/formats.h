@@ -19,13 +19,16 @@ enum { FIRN__CERTAIN_BITS = 20, FIRN__LIKELY_BITS = 6 };
  * and `leads`, and sets *bits: it is in the format by chance in 1 of 2^bits cases. */
 typedef bool firn__recognizer(firn_match *out, int *bits, const firn__look *seen);
 
-#define FORMAT(c_name, ...) firn__recognizer firn__is_##c_name;
+#define FORMAT(recogniser, ...) firn__recognizer firn__is_##recogniser;
 #include "formats.def"
-#undef FORMAT
 
+/* What recognisers return: sets *bits, and the reason, which is cut if it is too long. True. */
+bool firn__matched(firn_match *out, int *bits, int chance, const char *reason, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Adds a field; a value that is too long is cut. */
 void firn__match_field(firn_match *out, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void firn__match_number(firn_match *out, const char *name, uint64_t number);
 /* Sets the time, ms since 1970 with `digits` decimals shown. Returns whether it is in [2005, 2045). */
 bool firn__match_ms(firn_match *out, uint64_t ms, int digits);
 

@@ -2,17 +2,13 @@
 /* Recognisers of the other formats: traces, prefixed IDs, random texts and numbers. */
 #include "bits.h"
 #include "formats.h"
+#include "number.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char base36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 static const char crockford[] = "0123456789abcdefghjkmnpqrstvwxyz";
-
-static bool reason(firn_match *out, const char *text) {
-    snprintf(out->reason, sizeof out->reason, "%s", text);
-    return true;
-}
 
 static bool is_hex(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
@@ -60,8 +56,7 @@ bool firn__is_datadog_trace(firn_match *out, int *bits, const firn__look *seen) 
         return false;
     }
     firn__match_field(out, "low", "%.16s", seen->text + 16);
-    *bits = 32;
-    return reason(out, "32 zero bits after a time from 2005 to 2045");
+    return firn__matched(out, bits, 32, "32 zero bits after a time from 2005 to 2045");
 }
 
 /* Version ff is invalid. A later version may have more fields, after another hyphen. */
@@ -84,8 +79,7 @@ bool firn__is_traceparent(firn_match *out, int *bits, const firn__look *seen) {
     if (!has_seconds(out, text + 3)) {
         out->timed = false;
     }
-    *bits = 32;
-    return reason(out, "the hyphens, widths and IDs of a traceparent");
+    return firn__matched(out, bits, 32, "the hyphens, widths and IDs of a traceparent");
 }
 
 /* ---- prefixes -------------------------------------------------------------------------------- */
@@ -103,9 +97,9 @@ bool firn__is_upid(firn_match *out, int *bits, const firn__look *seen) {
     firn__match_field(out, "prefix", "%.4s", text);
     firn__match_field(out, "random", "%.13s", text + 13);
     firn__match_field(out, "version", "a");
-    *bits = today ? 12 : 5;
-    return reason(out, today ? "version a and a time from 2005 to 2045, in units of 256 ms"
-                             : "version a, with an unusual time");
+    return firn__matched(out, bits, today ? 12 : 5,
+                         today ? "version a and a time from 2005 to 2045, in units of 256 ms"
+                               : "version a, with an unusual time");
 }
 
 static uint32_t polymod(uint32_t sum, uint32_t value) {
@@ -181,13 +175,13 @@ bool firn__is_orderlyid(firn_match *out, int *bits, const firn__look *seen) {
     firn__match_field(out, "prefix", "%.*s", (int)prefix, text);
     firn__match_field(out, "flags", "%llu%s", (unsigned long long)firn__get(&id, 104, 8).low,
                       (firn__get(&id, 104, 8).low & 0x20) != 0 ? " (time rounded)" : "");
-    firn__match_field(out, "tenant", "%llu", (unsigned long long)firn__get(&id, 88, 16).low);
-    firn__match_field(out, "sequence", "%llu", (unsigned long long)firn__get(&id, 76, 12).low);
-    firn__match_field(out, "shard", "%llu", (unsigned long long)firn__get(&id, 60, 16).low);
+    firn__match_number(out, "tenant", firn__get(&id, 88, 16).low);
+    firn__match_number(out, "sequence", firn__get(&id, 76, 12).low);
+    firn__match_number(out, "shard", firn__get(&id, 60, 16).low);
     firn__match_field(out, "random", "0x%015llx", (unsigned long long)firn__get(&id, 0, 60).low);
-    *bits = rest == 37 ? 35 : 15;
-    return reason(out, rest == 37 ? "the checksum, the flags and a time from 2020 to 2045"
-                                  : "the flags and a time from 2020 to 2045");
+    return firn__matched(out, bits, rest == 37 ? 35 : 15,
+                         rest == 37 ? "the checksum, the flags and a time from 2020 to 2045"
+                                    : "the flags and a time from 2020 to 2045");
 }
 
 /* prefix_REST, perhaps prefix_test_REST: the length of the prefix, or 0. */
@@ -227,11 +221,11 @@ bool firn__is_stripe(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     firn__match_field(out, "prefix", "%.*s", (int)length, seen->text);
-    *bits = 10;
     const bool secret = memcmp(word, " sk_", 4) == 0 || memcmp(word, " rk_", 4) == 0 ||
                         strcmp(word, " whsec ") == 0;
-    return reason(out, secret ? "the prefix of a secret key of Stripe: keep it secret"
-                              : "the prefix of an object of Stripe");
+    return firn__matched(out, bits, 10,
+                         secret ? "the prefix of a secret key of Stripe: keep it secret"
+                                : "the prefix of an object of Stripe");
 }
 
 bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
@@ -243,8 +237,8 @@ bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     firn__match_field(out, "prefix", "%.*s", (int)length, seen->text);
-    *bits = 0;
-    return reason(out, "a prefix, then letters and digits, as Stripe and others have");
+    return firn__matched(out, bits, 0,
+                         "a prefix, then letters and digits, as Stripe and others have");
 }
 
 /* ---- random texts ---------------------------------------------------------------------------- */
@@ -260,11 +254,10 @@ bool firn__is_julid(firn_match *out, int *bits, const firn__look *seen) {
     if (counter >= 16) {
         return false;
     }
-    firn__match_field(out, "counter", "%llu", (unsigned long long)counter);
+    firn__match_number(out, "counter", counter);
     firn__match_field(out, "random", "0x%016llx", (unsigned long long)id.low);
     out->subset = true;
-    *bits = 12;
-    return reason(out, "a ULID with a counter below 16 after the time");
+    return firn__matched(out, bits, 12, "a ULID with a counter below 16 after the time");
 }
 
 /* The package writes the process before the machine, its manual the other way round. */
@@ -276,11 +269,11 @@ bool firn__is_puid(firn_match *out, int *bits, const firn__look *seen) {
         ns.low >= 1000000000 || !firn__match_ms(out, ms.low, 3)) {
         return false;
     }
-    firn__match_field(out, "process", "%llu", (unsigned long long)pid.low);
+    firn__match_number(out, "process", pid.low);
     firn__match_field(out, "machine", "%.6s", text + 12);
-    firn__match_field(out, "ns", "%llu", (unsigned long long)ns.low);
-    *bits = 9;
-    return reason(out, "a time from 2005 to 2045, hex digits of a machine and ns below 10^9");
+    firn__match_number(out, "ns", ns.low);
+    return firn__matched(out, bits, 9,
+                         "a time from 2005 to 2045, hex digits of a machine and ns below 10^9");
 }
 
 bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
@@ -290,11 +283,10 @@ bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
         !firn__read_digits(&counter, base36, text + 9, 4) || !firn__match_ms(out, ms.low, 3)) {
         return false;
     }
-    firn__match_field(out, "counter", "%llu", (unsigned long long)counter.low);
+    firn__match_number(out, "counter", counter.low);
     firn__match_field(out, "fingerprint", "%.4s", text + 13);
     firn__match_field(out, "random", "%.8s", text + 17);
-    *bits = 6;
-    return reason(out, "the c and a time from 2005 to 2045");
+    return firn__matched(out, bits, 6, "the c and a time from 2005 to 2045");
 }
 
 bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
@@ -308,33 +300,29 @@ bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen)
                         3)) {
         return false;
     }
-    firn__match_field(out, "id", "%llu", (unsigned long long)id.low);
+    firn__match_number(out, "id", id.low);
     firn__match_field(out, "scheme", "instagram");
-    firn__match_field(out, "shard", "%llu", (unsigned long long)(id.low >> 10 & 8191));
-    firn__match_field(out, "sequence", "%llu", (unsigned long long)(id.low & 1023));
-    *bits = 3;
-    return reason(out, "64 bits in base64url, of a time from 2011 to 2045");
+    firn__match_number(out, "shard", id.low >> 10 & 8191);
+    firn__match_number(out, "sequence", id.low & 1023);
+    return firn__matched(out, bits, 3, "64 bits in base64url, of a time from 2011 to 2045");
 }
 
 bool firn__is_cuid2(firn_match *out, int *bits, const firn__look *seen) {
     size_t digits, capitals;
-    *bits = 0;
     return seen->text[0] >= 'a' && is_word(seen->text, seen->length, &digits, &capitals) &&
            digits > 0 && digits < seen->length - 1 &&
-           reason(out, "24 lower-case letters and digits, a letter first");
+           firn__matched(out, bits, 0, "24 lower-case letters and digits, a letter first");
 }
 
 bool firn__is_nuid(firn_match *out, int *bits, const firn__look *seen) {
     firn__match_field(out, "prefix", "%.12s", seen->text);
     firn__match_field(out, "counter", "%.10s", seen->text + 12);
-    *bits = 0;
-    return reason(out, "22 letters and digits");
+    return firn__matched(out, bits, 0, "22 letters and digits");
 }
 
 bool firn__is_nanoid(firn_match *out, int *bits, const firn__look *seen) {
     (void)seen;
-    *bits = 0;
-    return reason(out, "21 letters, digits, - and _");
+    return firn__matched(out, bits, 0, "21 letters, digits, - and _");
 }
 
 bool firn__is_sqids(firn_match *out, int *bits, const firn__look *seen) {
@@ -343,8 +331,7 @@ bool firn__is_sqids(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     firn__match_field(out, "integers", "%s", numbers);
-    *bits = 5;
-    return reason(out, "it encodes these integers with the default alphabet");
+    return firn__matched(out, bits, 5, "it encodes these integers with the default alphabet");
 }
 
 bool firn__is_hashids(firn_match *out, int *bits, const firn__look *seen) {
@@ -353,8 +340,8 @@ bool firn__is_hashids(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     firn__match_field(out, "integers", "%s", numbers);
-    *bits = 5;
-    return reason(out, "it encodes these integers with the default alphabet and no salt");
+    return firn__matched(out, bits, 5,
+                         "it encodes these integers with the default alphabet and no salt");
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -370,34 +357,20 @@ static bool read_number(uint64_t *number, const firn__look *seen) {
     return true;
 }
 
-static bool is_epoch(firn_match *out, int *bits, const firn__look *seen, uint64_t second,
-                     int digits) {
-    uint64_t number; /* its digits make it at least 10^9 s */
+/* 10, 13, 16 or 19 digits, which make it at least 10^9 s. */
+bool firn__is_epoch(firn_match *out, int *bits, const firn__look *seen) {
+    const uint32_t digits = (uint32_t)seen->length - 10;
+    const uint64_t second = firn__power_of_ten(digits);
+    uint64_t number;
     if (!read_number(&number, seen) || number / second >= 2366841600) {
         return false;
     }
     out->timed = true;
-    out->digits = digits;
+    out->digits = (int)digits;
     out->time =
         (firn_time){(int64_t)(number / second), (int32_t)(number % second * (1000000000 / second))};
-    *bits = 2;
-    return reason(out, "a time from 2001 to 2045, which any number of this size may be");
-}
-
-bool firn__is_epoch_s(firn_match *out, int *bits, const firn__look *seen) {
-    return is_epoch(out, bits, seen, 1, 0);
-}
-
-bool firn__is_epoch_ms(firn_match *out, int *bits, const firn__look *seen) {
-    return is_epoch(out, bits, seen, 1000, 3);
-}
-
-bool firn__is_epoch_us(firn_match *out, int *bits, const firn__look *seen) {
-    return is_epoch(out, bits, seen, 1000000, 6);
-}
-
-bool firn__is_epoch_ns(firn_match *out, int *bits, const firn__look *seen) {
-    return is_epoch(out, bits, seen, 1000000000, 9);
+    return firn__matched(out, bits, 2,
+                         "a time from 2001 to 2045, which any number of this size may be");
 }
 
 bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
@@ -405,9 +378,8 @@ bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
     if (!read_number(&number, seen) || number >> 63 != 0 || !firn__match_ms(out, number >> 22, 3)) {
         return false;
     }
-    firn__match_field(out, "low", "%llu", (unsigned long long)(number & 0x3fffff));
-    *bits = 1;
-    return reason(out, "a time from 2005 to 2039 from bit 22 up");
+    firn__match_number(out, "low", number & 0x3fffff);
+    return firn__matched(out, bits, 1, "a time from 2005 to 2039 from bit 22 up");
 }
 
 bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
@@ -416,14 +388,12 @@ bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
         !firn__match_ms(out, (number >> 22) + UINT64_C(1704067200000), 3)) {
         return false;
     }
-    firn__match_field(out, "node", "%llu", (unsigned long long)(number >> 12 & 1023));
-    firn__match_field(out, "sequence", "%llu", (unsigned long long)(number & 4095));
-    *bits = 1;
-    return reason(out, "a time from 2024 to 2045 from bit 22 up");
+    firn__match_number(out, "node", number >> 12 & 1023);
+    firn__match_number(out, "sequence", number & 4095);
+    return firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
 }
 
 bool firn__is_integer(firn_match *out, int *bits, const firn__look *seen) {
     (void)seen;
-    *bits = 0;
-    return reason(out, "decimal digits");
+    return firn__matched(out, bits, 0, "decimal digits");
 }

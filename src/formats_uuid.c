@@ -61,12 +61,11 @@ static bool add_uuid(firn_match *out, int *bits, const firn_id *id, const char *
     firn__match_field(out, "scheme", "%s", scheme->name);
     const bool today = set_time(out, scheme, id);
     const bool random = scheme->tick_ns == 0 && firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
-    snprintf(out->reason, sizeof out->reason, "%s of a UUID, version %s%s", what, scheme->name + 4,
-             today        ? ", with a time from 1990 to 2045"
-             : out->timed ? ", with an unusual time"
-                          : "");
-    *bits = today ? 12 : random ? 6 : out->timed ? 1 : 3;
-    return true;
+    const int chance = today ? 12 : random ? 6 : out->timed ? 1 : 3;
+    return firn__matched(out, bits, chance, "%s of a UUID, version %s%s", what, scheme->name + 4,
+                         today        ? ", with a time from 1990 to 2045"
+                         : out->timed ? ", with an unusual time"
+                                      : "");
 }
 
 /* The better of two ways to read a text; `other` has a note about itself. */
@@ -120,11 +119,9 @@ bool firn__is_microsoft_guid(firn_match *out, int *bits, const firn__look *seen)
     firn__match_field(out, "data4", "%016llx", (unsigned long long)id.low);
     const firn_id swapped = swap(&id);
     firn__match_field(out, "memory", "%s", firn_format(hex, &swapped, FIRN_FORM_HEX));
-    snprintf(out->reason, sizeof out->reason, "%s",
-             com ? "the form and the last 8 bytes of COM"
-                 : "the form and the three bits of the variant");
-    *bits = com ? 64 : FIRN__LIKELY_BITS;
-    return true;
+    return firn__matched(out, bits, com ? 64 : FIRN__LIKELY_BITS,
+                         com ? "the form and the last 8 bytes of COM"
+                             : "the form and the three bits of the variant");
 }
 
 /* Only families 0 to 13 were assigned. */
@@ -139,12 +136,10 @@ bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
     }
     const uint64_t time = firn__get(&id, 80, 48).low, family = firn__get(&id, 56, 8).low;
     if (firn__get(&id, 64, 16).low != 0 || family >= FAMILIES || time == 0) {
-        snprintf(out->reason, sizeof out->reason,
-                 "the bit of the variant, but %s: rather 128 arbitrary bits",
-                 family >= FAMILIES ? "no family of NCS"
-                                    : "its reserved bits or its time are not NCS's");
-        *bits = 0;
-        return true;
+        return firn__matched(out, bits, 0,
+                             "the bit of the variant, but %s: rather 128 arbitrary bits",
+                             family >= FAMILIES ? "no family of NCS"
+                                                : "its reserved bits or its time are not NCS's");
     }
     firn__match_field(out, "variant", "0 (NCS)");
     firn__match_field(out, "family", "%llu (%s)", (unsigned long long)family, families[family]);
@@ -152,9 +147,8 @@ bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
     out->timed = true;
     out->digits = 6;
     out->time = (firn_time){315532800 + (int64_t)(time / 250000), (int32_t)(time % 250000 * 4000)};
-    snprintf(out->reason, sizeof out->reason, "the variant, 16 zero bits and a family of NCS");
-    *bits = FIRN__CERTAIN_BITS;
-    return true;
+    return firn__matched(out, bits, FIRN__CERTAIN_BITS,
+                         "the variant, 16 zero bits and a family of NCS");
 }
 
 bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {

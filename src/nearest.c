@@ -2,6 +2,8 @@
 /* The nearest name, for "did you mean": see nearest.h. */
 #include "nearest.h"
 
+#include "error.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -51,4 +53,13 @@ const char *firn_nearest(const char *name, const char *const *names) {
     }
     /* Otherwise hardly a character of the name is left. */
     return found != NULL && least <= 1 + strlen(found) / 3 && least < strlen(name) ? found : NULL;
+}
+
+int firn__unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
+                  const char *const *names, const char *what_to_do) {
+    const char *near = firn_nearest(name, names);
+    return near != NULL ? firn__fail(error, FIRN_EUSAGE, "%s %s '%.60s': did you mean `%s`?", owner,
+                                     has_no, name, near)
+                        : firn__fail(error, FIRN_EUSAGE, "%s %s '%.60s': %s", owner, has_no, name,
+                                     what_to_do);
 }

@@ -10,5 +10,8 @@
 /* How many edits turn `a` into `b`: a character inserted, deleted or changed, or two neighbours
  * swapped. Letters of `a` count in either case; `b` is in lower case. */
 unsigned firn__edits(const char *a, const char *b);
+/* FIRN_EUSAGE: "OWNER HAS_NO 'name': did you mean `...`?", or what to do if no name is near. */
+int firn__unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
+                  const char *const *names, const char *what_to_do);
 
 #endif

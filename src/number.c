@@ -42,24 +42,6 @@ size_t firn__number_put(char *out, uint64_t number) {
     return length + 8;
 }
 
-void firn__value_put(char text[FIRN_VALUE_SIZE], firn_value value) {
-    uint32_t limbs[4] = {(uint32_t)(value.high >> 32), (uint32_t)value.high,
-                         (uint32_t)(value.low >> 32), (uint32_t)value.low};
-    char digits[40];
-    int at = 40;
-    do {
-        uint64_t rest = 0;
-        for (int i = 0; i < 4; i++) {
-            rest = rest << 32 | limbs[i];
-            limbs[i] = (uint32_t)(rest / 10);
-            rest %= 10;
-        }
-        digits[--at] = (char)('0' + rest);
-    } while ((limbs[0] | limbs[1] | limbs[2] | limbs[3]) != 0);
-    memcpy(text, digits + at, (size_t)(40 - at));
-    text[40 - at] = '\0';
-}
-
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
@@ -70,8 +52,7 @@ static int hex_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* value * base + digit. False: the result has more than 128 bits. */
-static bool append(firn_value *value, uint32_t base, uint32_t digit) {
+bool firn__value_append(firn_value *value, uint32_t base, uint32_t digit) {
     uint64_t low = (value->low & UINT32_MAX) * base + digit;
     uint64_t mid = (value->low >> 32) * base + (low >> 32);
     uint64_t high = (value->high & UINT32_MAX) * base + (mid >> 32);
@@ -90,7 +71,7 @@ static bool read_address(firn_value *value, const char *text) {
             return false;
         }
         if (i % 3 != 2) {
-            append(&out, 16, (uint32_t)digit);
+            firn__value_append(&out, 16, (uint32_t)digit);
         }
     }
     *value = out;
@@ -110,7 +91,7 @@ bool firn__value_parse(firn_value *value, const char *text) {
     for (; *at != '\0'; at++) {
         int digit = hex_digit(*at);
         if (digit < 0 || digit >= (hex ? 16 : 10) ||
-            !append(&out, hex ? 16 : 10, (uint32_t)digit)) {
+            !firn__value_append(&out, hex ? 16 : 10, (uint32_t)digit)) {
             return false;
         }
     }

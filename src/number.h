@@ -32,8 +32,8 @@ static inline uint64_t firn__eight_decimals(uint32_t number) {
 /* Writes a decimal number without a zero at its end: up to 20 characters, of room for 24. Returns
  * how many. */
 size_t firn__number_put(char *out, uint64_t number);
-/* Writes the decimal number of a value of 128 bits, with a zero. */
-void firn__value_put(char text[FIRN_VALUE_SIZE], firn_value value);
+/* value * base + digit; the base is below 2^32. False: the result has more than 128 bits. */
+bool firn__value_append(firn_value *value, uint32_t base, uint32_t digit);
 /* Reads a decimal, 0x hex or address (six bytes of two hex digits, with : or - between). False: not
  * a number, or more than 128 bits. */
 bool firn__value_parse(firn_value *value, const char *text);
