@@ -38,9 +38,6 @@ static void check_bounds(const firn__keys *keys) {
     assert(keys->name##_ >= 0 && keys->name##_ < count_words(words));
 #define WORD(name, text) assert(keys->name == NULL || inside(keys, keys->name));
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
 }
 
 static void check_refused(const firn_error *error) {

@@ -184,9 +184,6 @@ static void put_keys(FILE *page) {
 #define CHOICE(name, initial, words, text) put_choice(page, #name, initial, words, text);
 #define WORD(name, text)                   put_word(page, #name, text);
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     fputs(".El\n", page);
 }
 

@@ -10,7 +10,7 @@
 
 /* ---- the joined node ---------------------------------------------------------------------------- */
 
-/* Joins or splits the node over the fields that are its parts, most significant first. */
+/* The mask of a part in the joined node; *position moves down to its lowest bit. */
 static uint64_t node_part(const firn_gen *gen, uint32_t i, uint32_t *position) {
     *position -= firn_scheme_width(&gen->scheme, i);
     return firn__mask(firn_scheme_width(&gen->scheme, i)) << *position;
@@ -20,14 +20,21 @@ bool firn__identity_part(const firn_gen *gen, uint32_t i) {
     return firn__scheme_is_node(&gen->scheme, i) && firn_scheme_first(&gen->scheme, i) == i;
 }
 
-int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error) {
-    firn_fields fields = gen->kept.fields;
+/* Splits the node over the fields that are its parts, most significant first. */
+static void split_node(const firn_gen *gen, uint64_t node, firn_fields *fields) {
     uint32_t position = gen->node_bits;
-    for (uint32_t i = 0; gen->reserved && i < gen->scheme.slice_count; i++) {
+    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
         if (firn__identity_part(gen, i)) {
             uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&fields, i, (firn_value){(node & mask) >> position, 0});
+            firn__fields_put(fields, i, (firn_value){(node & mask) >> position, 0});
         }
+    }
+}
+
+int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error) {
+    firn_fields fields = gen->kept.fields;
+    if (gen->reserved) {
+        split_node(gen, node, &fields);
     }
     firn__pack_given(base, &gen->scheme, &fields);
     if (gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
@@ -40,15 +47,13 @@ int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error
 }
 
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node) {
-    uint32_t position = gen->node_bits;
+    firn_fields fields = {0, {{0, 0}}};
     size_t length = 0;
     text[0] = '\0';
+    split_node(gen, node, &fields);
     for (uint32_t i = 0; i < gen->scheme.slice_count && length < 100; i++) {
         if (firn__identity_part(gen, i)) {
             char value[FIRN_VALUE_SIZE];
-            firn_fields fields = {0, {{0, 0}}};
-            uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&fields, i, (firn_value){(node & mask) >> position, 0});
             firn_fields_get(value, &fields, &gen->scheme, i);
             length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s",
                                        length > 0 ? " " : "", gen->scheme.slices[i].name, value);
@@ -142,7 +147,6 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
 /* node= names the joined node, or the field of that name. */
 static int set_node(firn_gen *gen, firn_error *error) {
     uint64_t node;
-    uint32_t position = gen->node_bits;
     if (gen->keys.node == NULL) {
         return FIRN_OK;
     }
@@ -152,17 +156,16 @@ static int set_node(firn_gen *gen, firn_error *error) {
     if (gen->node_bits == 0 || gen->node_bits > 63) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no node: leave node out", gen->scheme.name);
     }
-    int code =
-        firn__node_read(&node, "node", gen->keys.node, gen->node_bits, FIRN_ROLE_NODE, error);
-    for (uint32_t i = 0; code == FIRN_OK && i < gen->scheme.slice_count; i++) {
+    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
         if (firn__identity_part(gen, i) && gen->kept.fields.given >> i & 1) {
             return firn__fail(error, FIRN_EUSAGE, "node and %s are given: give one of them",
                               gen->scheme.slices[i].name);
         }
-        if (firn__identity_part(gen, i)) {
-            uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&gen->kept.fields, i, (firn_value){(node & mask) >> position, 0});
-        }
+    }
+    int code =
+        firn__node_read(&node, "node", gen->keys.node, gen->node_bits, FIRN_ROLE_NODE, error);
+    if (code == FIRN_OK) {
+        split_node(gen, node, &gen->kept.fields);
     }
     return code;
 }

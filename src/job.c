@@ -314,9 +314,6 @@ static int check_keys(const firn_gen *gen, firn_error *error) {
 #define WORD(name, text)                                                                           \
     other = keys->name != NULL && !firn__names_hold(own, #name) ? #name : other;
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     if (other != NULL) {
         return firn__fail(
             error, FIRN_EUSAGE,

@@ -3,8 +3,10 @@
 #include "keys.h"
 
 #include "error.h"
+#include "nearest.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 int firn__number_read(int64_t *number, const char *name, const char *value, int64_t least,
@@ -69,9 +71,6 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
         return FIRN_OK;                                                                            \
     }
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     return keep(keys, name, value, error);
 }
 
@@ -81,9 +80,6 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
 #define CHOICE(key, value, words, text)       .key##_ = (value),
 #define WORD(key, text)
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     };
     size_t length = text == NULL ? 0 : strlen(text);
     *keys = initial;
@@ -125,23 +121,16 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
 #define CHOICE(key, initial, words, text)       names[count++] = #key;
 #define WORD(key, text)                         names[count++] = #key;
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST) {
             names[count++] = scheme->slices[i].name;
         }
     }
     names[count] = NULL;
-    const char *near = firn_nearest(name, names);
-    if (near != NULL) {
-        return firn__fail(error, FIRN_EUSAGE, "%s has no key or field '%.40s': did you mean `%s`?",
-                          scheme->name, name, near);
-    }
     bool known = firn_scheme_find(scheme->name) != NULL; /* not a layout */
-    return firn__fail(error, FIRN_EUSAGE,
-                      "%s has no key or field '%.40s': see%s%s%s `firn new --help` for the keys",
-                      scheme->name, name, known ? " `firn schemes " : "", known ? scheme->name : "",
-                      known ? "` for its fields, and" : "");
+    char see[100];
+    snprintf(see, sizeof see, "see%s%s%s `firn new --help` for the keys",
+             known ? " `firn schemes " : "", known ? scheme->name : "",
+             known ? "` for its fields, and" : "");
+    return firn__unknown(error, scheme->name, "has no key or field", name, names, see);
 }

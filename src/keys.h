@@ -26,9 +26,6 @@ typedef struct firn__keys {
 #define CHOICE(name, initial, words, text)       int64_t name##_;
 #define WORD(name, text)                         const char *name;
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
     firn__pair fields[FIRN_SLICES_MAX]; /* all other keys: fields of the scheme */
     size_t field_count;
     char text[FIRN__KEYS_SIZE];

@@ -415,11 +415,7 @@ static int unknown_scheme(const char *text, firn_error *error) {
                           "which is random",
                           text);
     }
-    const char *near = firn_nearest(text, names);
-    return near != NULL ? firn__fail(error, FIRN_EUSAGE,
-                                     "there is no scheme '%.60s': did you mean `%s`?", text, near)
-                        : firn__fail(error, FIRN_EUSAGE,
-                                     "there is no scheme '%.60s': run firn schemes", text);
+    return firn__unknown(error, "there", "is no scheme", text, names, "run firn schemes");
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "keys.h"
 #include "module.h"
+#include "nearest.h"
 #include "number.h"
 #include "reserve.h"
 #include "store.h"
@@ -83,10 +84,8 @@ static int read_pair(firn_order *order, const firn__pair *pair, firn_error *erro
     if (strcmp(pair->name, "tweak") == 0) {
         return read_tweak(order, pair->value, error);
     }
-    const char *near = firn_nearest(pair->name, names);
-    return firn__fail(error, FIRN_EUSAGE, "order numbers have no key '%.40s': %s%s%s", pair->name,
-                      near != NULL ? "did you mean `" : "use digits, key_id, check or tweak",
-                      near != NULL ? near : "", near != NULL ? "`?" : "");
+    return firn__unknown(error, "order numbers", "have no key", pair->name, names,
+                         "use digits, key_id, check or tweak");
 }
 
 static int load_cipher(firn_order *order, const char *dir, firn_error *error) {

@@ -49,7 +49,6 @@ enum {
 #include "schemes.def"
     LIST_COUNT
 };
-#undef SCHEME
 
 /* The widths must add up. */
 #define SLICE(role, name, from, width, group, value) +(width)
@@ -57,8 +56,6 @@ enum {
     _Static_assert((width) == 0 slices, text ": the widths of the slices must add up");            \
     _Static_assert((width) <= 160 && sizeof(text) <= FIRN_NAME_SIZE, text ": too long");
 #include "schemes.def"
-#undef SLICE
-#undef SCHEME
 
 /* The number of slices of each scheme. */
 #define SLICE(role, name, from, width, group, value)      +1
@@ -66,8 +63,6 @@ enum {
 enum {
 #include "schemes.def"
 };
-#undef SLICE
-#undef SCHEME
 
 /* The schemes. */
 #define SLICE(role, name, from, width, group, value)                                               \
@@ -84,27 +79,25 @@ enum {
 static const firn_scheme schemes[LIST_COUNT] = {
 #include "schemes.def"
 };
-#undef SLICE
-#undef SCHEME
 
-/* The packers: one straight line for each scheme. A slice that is not drawn is 0 and costs
- * nothing. */
-#define DRAW_CONST(from, bits, group)   ((firn_value){0, 0})
-#define DRAW_NODE(from, bits, group)    ((firn_value){0, 0})
-#define DRAW_ADDRESS(from, bits, group) ((firn_value){0, 0})
-#define DRAW_PROCESS(from, bits, group) ((firn_value){0, 0})
-#define DRAW_USER(from, bits, group)    ((firn_value){0, 0})
-#define DRAW_DIGEST(from, bits, group)  ((firn_value){0, 0})
-#define DRAW_TIME(from, bits, group)                                                               \
-    firn__slice_part((firn_value){draw->tick, 0}, from, bits, group)
-#define DRAW_SEQUENCE(from, bits, group)                                                           \
-    firn__slice_part((firn_value){draw->count, 0}, from, bits, group)
-#define DRAW_COUNTER(from, bits, group)                                                            \
-    firn__slice_part((firn_value){draw->count, 0}, from, bits, group)
-#define DRAW_RANDOM(from, bits, group) firn__part(draw->random, from, bits)
+/* What a slice has of a draw; 0: it is not drawn. */
+static inline __attribute__((always_inline)) firn_value drawn(const firn__draw *draw, int role,
+                                                              uint32_t from, uint32_t bits,
+                                                              uint32_t group) {
+    firn_value value = {0, 0};
+    if (role == FIRN_ROLE_TIME) {
+        value.low = draw->tick;
+    } else if (role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER) {
+        value.low = draw->count;
+    } else if (role == FIRN_ROLE_RANDOM) {
+        value = draw->random;
+    }
+    return firn__slice_part(value, from, bits, group);
+}
 
+/* The packers: one straight line for each scheme. A slice that is not drawn costs nothing. */
 #define SLICE(role, name, from, width, group, value)                                               \
-    firn__push(&id, DRAW_##role(from, width, group), width);
+    firn__push(&id, drawn(draw, FIRN_ROLE_##role, from, width, group), width);
 #define SCHEME(name, text, width, tick, epoch, slices, ...)                                        \
     static void pack_##name(firn_id *out, const firn_scheme *scheme, const firn__draw *draw,       \
                             const firn_id *base) {                                                 \
@@ -112,19 +105,16 @@ static const firn_scheme schemes[LIST_COUNT] = {
         (void)scheme;                                                                              \
         (void)draw;                                                                                \
         slices;                                                                                    \
-        firn__join(&id,                                                                            \
-                   base); /* in registers: in memory, the join would wait for its own stores */    \
+        /* in registers: in memory, the join would wait for its own stores */                      \
+        firn__join(&id, base);                                                                     \
         *out = id;                                                                                 \
     }
 #include "schemes.def"
-#undef SLICE
-#undef SCHEME
 
 #define SCHEME(name, text, width, tick, epoch, slices, ...) pack_##name,
 static firn__packer *const packers[LIST_COUNT] = {
 #include "schemes.def"
 };
-#undef SCHEME
 
 /* time-random with another number of digits: its random field is as wide as the digits need.
  * Constants, because a reading of firn_guess points to its scheme. */
@@ -269,15 +259,8 @@ static void pack_walking(firn_id *id, const firn_scheme *scheme, const firn__dra
     firn_id out = {0, 0, 0, scheme->bits};
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
-        firn_value value = {0, 0};
-        if (slice->role == FIRN_ROLE_TIME) {
-            value.low = draw->tick;
-        } else if (slice->role == FIRN_ROLE_SEQUENCE || slice->role == FIRN_ROLE_COUNTER) {
-            value.low = draw->count;
-        } else if (slice->role == FIRN_ROLE_RANDOM) {
-            value = draw->random;
-        }
-        firn__push(&out, firn__slice_of(slice, value), slice->bits);
+        firn__push(&out, drawn(draw, slice->role, slice->from, slice->bits, slice->group),
+                   slice->bits);
     }
     firn__join(&out, base);
     *id = out;
@@ -340,18 +323,11 @@ void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_time *time)
 }
 
 int firn_scheme_digits(const firn_scheme *scheme) {
-    switch (scheme->tick_ns) {
-    case TICK_CS:
-        return 2;
-    case TICK_MS:
-        return 3;
-    case TICK_US:
-        return 6;
-    case TICK_HNS:
-        return 7;
-    default:
-        return 0;
+    int digits = 0;
+    for (uint32_t ns = scheme->tick_ns; ns > 0 && ns < TICK_S; ns *= 10) {
+        digits++;
     }
+    return digits;
 }
 
 /* Ticks from the epoch to `time`, rounded down, or up. False: before the epoch, or above 64

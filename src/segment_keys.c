@@ -2,6 +2,7 @@
 /* The name and the keys of a segment: kind=, step= and so on, their defaults and what contradicts. */
 #include "error.h"
 #include "keys.h"
+#include "nearest.h"
 #include "segment.h"
 
 #include <inttypes.h>
@@ -64,11 +65,8 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
                                      numbers[i].most, error);
         }
     }
-    const char *near = firn_nearest(pair->name, names);
-    return firn__fail(error, FIRN_EUSAGE, "segments have no key '%.40s': %s%s%s", pair->name,
-                      near != NULL ? "did you mean `"
-                                   : "use kind, step, increment, offset, start, end or adapt",
-                      near != NULL ? near : "", near != NULL ? "`?" : "");
+    return firn__unknown(error, "segments", "have no key", pair->name, names,
+                         "use kind, step, increment, offset, start, end or adapt");
 }
 
 /* The defaults of a kind, and what contradicts. */

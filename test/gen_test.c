@@ -962,9 +962,6 @@ static const struct number {
 #define CHOICE(name, initial, words, text)
 #define WORD(name, text)
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
 };
 
 static const char *const choices[][2] = {
@@ -972,9 +969,6 @@ static const char *const choices[][2] = {
 #define CHOICE(name, initial, words, text) {#name, words},
 #define WORD(name, text)
 #include "keys.def"
-#undef NUMBER
-#undef CHOICE
-#undef WORD
 };
 
 static const char *pair(const struct number *number, int64_t value) {
