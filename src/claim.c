@@ -27,9 +27,14 @@ int64_t firn__gen_spent_ms(void) {
     return firn__patience_spent_ms(&patience);
 }
 
-int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending *sending,
-                      int64_t *first, firn_error *error) {
-    int code = firn__reserve(gen->store, request, &patience, sending, first, error);
+int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sending, int64_t *first,
+                      firn_error *error) {
+    int code =
+        request->grant == 0 ? firn__reserve_grant(gen->entropy, &request->grant, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__reserve(gen->store, request, &patience, sending, first, error);
     if (code != FIRN_OK && code != FIRN_EBUSY && code != FIRN_ECLONED) {
         firn__count(&gen->live->any.store_errors);
     }

@@ -149,15 +149,11 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
 };
 
 /* X(FORM) for each. */
+/* clang-format off */
 #define FORMS(X)                                                                                   \
-    X(DEC)                                                                                         \
-    X(UNSIGNED)                                                                                    \
-    X(FLAKE)                                                                                       \
-    X(BASE36)                                                                                      \
-    X(BASE58)                                                                                      \
-    X(BASE62)                                                                                      \
-    X(HEX) X(BIN) X(BASE32) X(BASE32HEX) X(UUID) X(URN) X(BRACED) X(TYPEID) X(DATED) X(BASE32SORT) \
-        X(BASE36LOWER) X(BASE64SORT)
+    X(DEC) X(UNSIGNED) X(FLAKE) X(BASE36) X(BASE58) X(BASE62) X(HEX) X(BIN) X(BASE32) X(BASE32HEX) \
+    X(UUID) X(URN) X(BRACED) X(TYPEID) X(DATED) X(BASE32SORT) X(BASE36LOWER) X(BASE64SORT)
+/* clang-format on */
 
 /* Writers and readers get their form as an argument and are compiled once for each form, so radix
  * and width are constants: division by a constant is a multiplication. */

@@ -376,9 +376,9 @@ void firn__permit_free(firn_gen *gen);
  * ns. */
 int64_t firn__gen_begin(const firn_gen *gen);
 int64_t firn__gen_spent_ms(void);
-/* firn__reserve on the generator's store, within the time of the call. */
-int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending *sending,
-                      int64_t *first, firn_error *error);
+/* firn__reserve on the generator's store, within the time of the call. A grant of 0 is drawn first. */
+int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sending, int64_t *first,
+                      firn_error *error);
 
 /* What follows: with the renewal lock held. */
 

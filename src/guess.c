@@ -20,13 +20,13 @@
  *   others    for schemes of a width that some scheme with that form by default has
  * or in the one requested form. time-random and time-member are dated only, and order is never
  * guessed, because no digit shows it. A scheme fits when the ID has all its constants. First come the
- * plausible readings (plausible.c), likely times before unlikely ones; among equals the points decide:
+ * plausible readings, likely times before unlikely ones; among equals the points decide:
  *   +  1      for each bit of its constants, up to 8
  *   + 20      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
  * Equal points: in the order of the list. */
+#include "bits.h"
 #include "dated.h"
-#include "plausible.h"
 #include "scheme.h"
 #include "traits.h"
 
@@ -54,7 +54,7 @@ enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
 /* A text, read in one form as an ID of one width. */
 typedef struct {
     firn_id id;
-    bool uuid;   /* firn__is_uuid */
+    bool uuid;   /* is_uuid */
     bool chance; /* numbers like this are common for other purposes */
 } attempt;
 
@@ -73,6 +73,108 @@ typedef struct {
     uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
     attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;
+
+/* ---- what is plausible ------------------------------------------------------------------------
+
+ * A reading is plausible if its text is unlikely by chance. The rules compare how often an ID of the scheme has this
+ * text with how often anything else has. They use fixed numbers only, so a text always has the same answer.
+ * docs/reference/format.md, section 8, has them in words. */
+
+enum standing {
+    CHANCE, /* the text fits, as most texts of its length do */
+    SHAPE,  /* the form is the scheme's own and rare otherwise, but the time is not one of
+                   * today's */
+    LIKELY
+};
+
+/* Today's IDs end in 2045. */
+static const uint64_t today_end = 2366841600;
+
+#define TEN_TO_13 UINT64_C(10000000000000)
+
+/* yyyyMMddHHmmss of 2001 to 2044. */
+static bool is_calendar(uint64_t number) {
+    uint64_t year = number / UINT64_C(10000000000);
+    if (year < 2001 || year >= 2045) {
+        return false;
+    }
+    uint64_t second = number % 100, minute = number / 100 % 100, hour = number / 10000 % 100;
+    uint64_t day = number / 1000000 % 100, month = number / 100000000 % 100;
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24 && minute < 60 &&
+           second < 60;
+}
+
+/* Whether a number is common for other purposes: an amount, a telephone number, a time since 1970 in
+ * s, ms, us or whole ms of ns, or a date in digits, with or without ms. */
+static bool is_ordinary(uint64_t number) {
+    const uint64_t from = 1000000000;
+    uint64_t us = number / 1000000, ns = number / 1000000000;
+    return number < TEN_TO_13 || (us >= from && us < today_end) ||
+           (ns >= from && ns < today_end && number % 1000000 == 0) || is_calendar(number) ||
+           is_calendar(number / 1000);
+}
+
+static bool is_frame(int form) {
+    return form == FIRN_FORM_UUID || form == FIRN_FORM_URN || form == FIRN_FORM_BRACED;
+}
+
+static bool is_number(int form) {
+    return form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED;
+}
+
+static bool is_own_form(const firn_scheme *scheme, int form) {
+    return scheme->form == form || (is_frame(scheme->form) && is_frame(form)) ||
+           (is_number(scheme->form) && is_number(form));
+}
+
+/* Whether an ID has the variant and a defined version of a UUID. */
+static bool is_uuid(const firn_id *id) {
+    uint64_t version = firn__get(id, 76, 4).low, variant = firn__get(id, 62, 2).low;
+    return id->bits == 128 && variant == 2 && version >= 1 && version <= 8;
+}
+
+/* Forms that hardly any text has by chance: any year is accepted. */
+static bool is_telling(const firn__traits *traits, int form) {
+    switch (form) {
+    case FIRN_FORM_UUID:
+    case FIRN_FORM_URN:
+    case FIRN_FORM_BRACED:
+        return traits->constant_bits >= FIRN__RARE;
+    case FIRN_FORM_HEX:
+        return traits->scheme->bits == 96;
+    case FIRN_FORM_BASE32:
+        return traits->scheme->bits == 128;
+    case FIRN_FORM_BASE62:
+        return traits->scheme->bits == 160; /* of 128 bits it has the length of a random token */
+    case FIRN_FORM_BASE32HEX:
+    case FIRN_FORM_TYPEID:
+    case FIRN_FORM_DATED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* For an ID whose constants match the scheme. `uuid`: is_uuid; `today`: firn__traits_today. */
+static enum standing standing_of(const firn__traits *traits, int form, bool uuid, bool today) {
+    const firn_scheme *scheme = traits->scheme;
+    const bool own = is_own_form(scheme, form);
+    const bool numeric = is_number(form) || form == FIRN_FORM_HEX;
+    /* a UUID, by version and variant, is not an ID of a 128-bit scheme without them */
+    if (uuid && (is_frame(form) || !own) && !traits->version) {
+        return CHANCE;
+    }
+    /* base32 is rather a ULID than a UUID */
+    const bool usual = own || numeric || form == FIRN_FORM_TYPEID;
+    const enum standing best = usual || is_frame(form) ? LIKELY : SHAPE;
+    if (scheme->tick_ns == 0) {
+        return traits->rare ? best : CHANCE;
+    }
+    if (!today) {
+        return own && is_telling(traits, form) ? SHAPE : CHANCE;
+    }
+    return own || traits->rare || (scheme->bits == 64 && numeric) ? best : CHANCE;
+}
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
@@ -140,14 +242,14 @@ static bool is_chance(const sight *seen, int form, const firn_id *id) {
     firn_id number;
     if (one == SET(HEX) && seen->only_digits && !seen->asked &&
         firn_parse(&number, FIRN_FORM_DEC, 64, seen->text, seen->length, NULL) == FIRN_OK &&
-        firn__ordinary(number.low)) {
+        is_ordinary(number.low)) {
         return true;
     }
     if (id->bits != 64 || (one & (NUMBERS | SET(HEX))) == 0) {
         return false;
     }
     /* no system has reached the top bit: Simpleflake, the first, does in 2034 */
-    return firn__ordinary(id->low) || ((one & NUMBERS) != 0 && id->low >> 63 != 0);
+    return is_ordinary(id->low) || ((one & NUMBERS) != 0 && id->low >> 63 != 0);
 }
 
 static bool read_as(sight *seen, int form, uint32_t w) {
@@ -157,7 +259,7 @@ static bool read_as(sight *seen, int form, uint32_t w) {
                     ? read_hex(&to->id, seen, bits, seen->list->digits[w][form])
                     : firn_parse(&to->id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
     if (read) {
-        to->uuid = firn__is_uuid(&to->id);
+        to->uuid = is_uuid(&to->id);
         to->chance = is_chance(seen, form, &to->id);
         seen->read[w] |= 1u << form;
     }
@@ -225,14 +327,14 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
     const bool framed = traits->scheme->form == FIRN_FORM_UUID &&
                         (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);
     const uint32_t constant = traits->constant_bits;
-    struct rank out = {(int)firn__standing(traits, form, read->uuid, today), 0};
+    struct rank out = {(int)standing_of(traits, form, read->uuid, today), 0};
     /* base32 of 128 bits is a ULID rather than a Timeflake */
     const bool other = !seen->asked && traits->constant_bits == 0 && traits->scheme->form != form &&
                        form == FIRN_FORM_BASE32;
     if (read->chance || other ||
         (seen->hex != NULL && form != FIRN_FORM_HEX &&
-         out.standing != FIRN__LIKELY)) { /* 0x says what it is */
-        out.standing = FIRN__CHANCE;
+         out.standing != LIKELY)) { /* 0x says what it is */
+        out.standing = CHANCE;
     }
     out.points = traits->scheme->form == form || framed ? POINTS_FORM : 0;
     if (traits->scheme->tick_ns != 0) {
@@ -310,7 +412,7 @@ static size_t guess(firn_reading *readings, size_t *plausible, sight *seen, int 
             add_dated(&list, seen, traits->scheme);
         }
     }
-    while (*plausible < list.count && list.ranks[*plausible].standing != FIRN__CHANCE) {
+    while (*plausible < list.count && list.ranks[*plausible].standing != CHANCE) {
         ++*plausible;
     }
     return list.count;

@@ -140,7 +140,6 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
     /* a job that meets its own grant was here before */
     firn__sending sending = {.tries = FIRN__SENDINGS, .sent = search->grant != 0};
     int64_t first;
-    int code = FIRN_OK;
     snprintf(key, sizeof key, "%" PRIu64, node);
     firn_request request = {.ns = gen->ns,
                             .layout = gen->layout,
@@ -148,14 +147,9 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
                             .count = search->mark,
                             .grant = search->grant,
                             .note = gen->kept.note};
-    if (request.grant == 0) {
-        code = firn__reserve_grant(gen->entropy, &request.grant, error);
-    }
-    if (code == FIRN_OK) {
-        firn__gen_begin(gen);
-        code = firn__gen_reserve(gen, &request, &sending, &first, error);
-        *held = sending.held;
-    }
+    firn__gen_begin(gen);
+    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    *held = sending.held;
     if (code == FIRN_OK && gen->fixed && gen->node_bits > 0 && held->grant != request.grant) {
         char text[128];
         firn__gen_notice(gen, "%s of %s issues back-dated IDs only from now on",
@@ -282,11 +276,8 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
                                 .count = (int64_t)count,
                                 .latest = (int64_t)(capacity - count),
                                 .note = gen->kept.note};
-        int code = firn__reserve_grant(gen->entropy, &request.grant, error);
-        if (code == FIRN_OK) {
-            firn__gen_begin(gen);
-            code = firn__gen_reserve(gen, &request, &sending, &start, error);
-        }
+        firn__gen_begin(gen);
+        int code = firn__gen_reserve(gen, &request, &sending, &start, error);
         if (code == FIRN_OK) {
             *first = (uint64_t)start;
             *got = count;

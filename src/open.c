@@ -114,19 +114,13 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     }
     uint32_t width = firn_scheme_width(&gen->scheme, (uint32_t)gen->ticket_field);
     snprintf(ns, sizeof ns, "%.200s tickets", gen->ns);
-    firn_request request = {ns,
-                            "integer",
-                            gen->scheme.slices[gen->ticket_field].name,
-                            1,
-                            0,
-                            (int64_t)firn__mask(width < 62 ? width : 62), /* FIRN_SLOT_MAX - 1 */
-                            0,
-                            gen->kept.note,
-                            0};
-    int code = firn__reserve_grant(gen->entropy, &request.grant, error);
-    if (code == FIRN_OK) {
-        code = firn__gen_reserve(gen, &request, &sending, &first, error);
-    }
+    firn_request request = {.ns = ns,
+                            .layout = "integer",
+                            .key = gen->scheme.slices[gen->ticket_field].name,
+                            .count = 1,
+                            .latest = (int64_t)firn__mask(width < 62 ? width : 62),
+                            .note = gen->kept.note};
+    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(
             error, FIRN_EEXHAUSTED,
@@ -163,9 +157,6 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
         if (code == FIRN_OK && key.digits == 0) {
             code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
             firn__shuffle_write(layout, &key);
-            if (code == FIRN_OK) {
-                code = firn__reserve_grant(gen->entropy, &request.grant, error);
-            }
             if (code == FIRN_OK) {
                 code = firn__gen_reserve(gen, &request, &sending, &first, error);
             }

@@ -60,8 +60,10 @@ static inline uint64_t firn__ticks_in(uint32_t tick_ns, uint32_t ns) {
         return ns / 1000;
     case 10000000:
         return ns / 10000000;
-    default: /* seconds, which ns are less than */
-        return 0;
+    case 1000000000:
+        return 0; /* ns are less */
+    default:
+        return ns / tick_ns;
     }
 }
 

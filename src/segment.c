@@ -34,19 +34,28 @@ typedef struct slot_block {
  * earlier ones: a delayed call never meets the `next` that it saw again. Blocks of one slot may
  * come in any order (ticket servers that replace each other do that), and set no limit. */
 typedef struct segment_shelf {
-    _Atomic int64_t next;  /* the first slot that is not handed out */
-    _Atomic int64_t limit; /* up to here without the lock: not past the end of the present block.
-                            * 0: no block had more than one slot yet */
-    pthread_mutex_t lock;  /* of all that follows, and of changes of the limit */
-    slot_block now, then;  /* the present block and the one fetched ahead */
-    _Atomic int64_t end,
-        ahead;    /* where `now` ends and how many `then` has, for those who only look */
-    bool entered; /* somebody has the lock, or had it: false after a fork in the midst of that */
-    bool wanted;  /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
-    int64_t fetches;
-    int64_t fetched_ms; /* when, by the steady clock */
-    int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
-    int64_t step;
+    struct {                  /* any thread, at any time */
+        _Atomic int64_t next; /* the first slot that is not handed out */
+        _Atomic int64_t
+            limit; /* up to here without the lock: not past the end of the present block.
+                                * 0: no block had more than one slot yet */
+        _Atomic int64_t
+            end; /* where `now` ends, and how many `then` has, for those who only look */
+        _Atomic int64_t ahead;
+    };
+    struct { /* with `lock` held, as are changes of what is above but `next` */
+        pthread_mutex_t lock;
+        slot_block now, then; /* the present block and the one fetched ahead */
+        bool
+            entered; /* somebody has the lock, or had it: false after a fork in the midst of that */
+        bool
+            wanted; /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
+        int64_t fetches;
+        int64_t fetched_ms; /* when, by the steady clock */
+        int64_t
+            retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
+        int64_t step;
+    };
 } segment_shelf;
 
 struct firn_segment {
