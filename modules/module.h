@@ -96,6 +96,10 @@ int module_param_name(const char **out, module_url *url, const char *name, const
 /* FIRN_EUSAGE: a parameter is unknown; the error lists the known ones ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 
+/* A parameter that names a file, or NULL. FIRN_EUSAGE: a named pipe (FIFO), on which the library that
+ * reads it would wait until somebody writes, which may be never. A shell's <(...) has its writer. */
+int module_param_file(const char **out, module_url *url, const char *name, firn_error *error);
+
 /* If the URL has no password: reads it from the first line of the file in password-file=PATH, or else
  * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);

@@ -24,10 +24,12 @@ static int set_up(void *self, firn_error *error) {
     if (code == FIRN_OK) {
         code = module_param_tls(&s->tls, &s->link.url, error);
     }
-    s->defaults = module_param(&s->link.url, "defaults-file");
+    if (code == FIRN_OK) {
+        code = module_param_file(&s->defaults, &s->link.url, "defaults-file", error);
+    }
     s->path = module_param(&s->link.url, "socket");
-    for (size_t i = 0; i < MARIA_TLS_FILES; i++) {
-        s->tls_files[i] = module_param(&s->link.url, maria_tls_files[i]);
+    for (size_t i = 0; i < MARIA_TLS_FILES && code == FIRN_OK; i++) {
+        code = module_param_file(&s->tls_files[i], &s->link.url, maria_tls_files[i], error);
     }
     if (code == FIRN_OK) {
         code = maria_foreign_read_params(s, error);

@@ -630,11 +630,14 @@ static bool is_open(void *self) {
 
 static int set_up(void *self, firn_error *error) {
     store *s = self;
+    const char *value;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
-    for (size_t i = 0; i < NATIVE; i++) {
-        module_param(&s->link.url, native[i]);
+    for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
+        code = module_param_file(&value, &s->link.url, native[i], error);
     }
-    s->authority = module_param(&s->link.url, "ca");
+    if (code == FIRN_OK) {
+        code = module_param_file(&s->authority, &s->link.url, "ca", error);
+    }
     return code == FIRN_OK ? module_param_tls(&s->tls, &s->link.url, error) : code;
 }
 

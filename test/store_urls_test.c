@@ -86,8 +86,28 @@ static const row all[] = {
     {"S://hP?connect_timeout_ms=99999999999999999999999", FIRN_ERANGE, "connect_timeout_ms="},
 };
 
-/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it. */
+/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it, and pipe is a
+ * named pipe that nobody writes. */
 static const row one[] = {
+    {"postgres://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?sslmode=verify-full&sslrootcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?sslcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?sslkey=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?sslcrl=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?passfile=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&cert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&crl=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?defaults-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&cert=F/pipe&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&cert=F/key.pem&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"etcd://h?tls=1&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"etcd://u@h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"zookeeper://u@h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"sqlite:F/pipe", FIRN_ESTORE, "not a file"},
     {"postgres://h/d?tls=perhaps", FIRN_EUSAGE, "tls=perhaps"},
     {"postgres://h/d?table=", FIRN_EUSAGE, "table="},
     {"postgres://h/d?table=1a", FIRN_EUSAGE, "table=1a"},
@@ -249,7 +269,7 @@ static int make_files(void **state) {
     }
     snprintf(command, sizeof command,
              "cd '%s' && : >empty && head -c 1024 /dev/zero | tr '\\0' a >long && echo %s "
-             ">password && echo no >key.pem",
+             ">password && echo no >key.pem && mkfifo -m 600 pipe",
              folder, SECRET);
     return system(command);
 }

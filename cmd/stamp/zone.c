@@ -61,7 +61,7 @@ static bool is_in_database(const char *name) {
         snprintf(path, sizeof path, "%s/%s", folder(), name) >= (int)sizeof path) {
         return false;
     }
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe is not waited for */
     bool is = file >= 0 && read(file, magic, sizeof magic) == sizeof magic &&
               memcmp(magic, "TZif", sizeof magic) == 0;
     if (file >= 0) {
