@@ -104,6 +104,10 @@ int module_param_file(const char **out, module_url *url, const char *name, firn_
  * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
 
+/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or goes on without TLS
+ * where a server offers none. */
+int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error);
+
 /* The parameter tls=off|prefer|require|verify, or NULL. */
 int module_param_tls(const char **out, module_url *url, firn_error *error);
 
@@ -113,7 +117,7 @@ typedef struct module_tls {
     const char *ca, *cert, *key; /* files, or NULL */
 } module_tls;
 
-/* FIRN_EUSAGE: files without tls=1, or a certificate without its key. */
+/* FIRN_EUSAGE: files without tls=1, authorities with verify=0, or a certificate without its key. */
 int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error);
 
 /* ---- time (module_time.c) -------------------------------------------------------------------- */

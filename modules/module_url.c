@@ -335,6 +335,14 @@ int module_password(module_url *url, const char *variable, firn_error *error) {
     return FIRN_OK;
 }
 
+int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error) {
+    return !given || there
+               ? FIRN_OK
+               : module_fail(error, FIRN_EUSAGE,
+                             "%s= protects nothing without %s: add it, or leave %s= out", name,
+                             need, name);
+}
+
 int module_param_tls(const char **out, module_url *url, firn_error *error) {
     static const char *const words[] = {"off", "prefer", "require", "verify"};
     const char *value = *out = module_param(url, "tls");
@@ -363,6 +371,9 @@ int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *
     if (code == FIRN_OK && !tls->on &&
         (tls->ca != NULL || tls->cert != NULL || tls->key != NULL || !tls->verify)) {
         code = module_fail(error, FIRN_EUSAGE, "ca, cert, key and verify need TLS: add tls=1");
+    }
+    if (code == FIRN_OK) {
+        code = module_needs("ca", tls->ca != NULL, "verify=1", tls->verify, error);
     }
     if (code == FIRN_OK && (tls->cert == NULL) != (tls->key == NULL)) {
         code = module_fail(error, FIRN_EUSAGE, "cert and key belong together: give both");

@@ -18,6 +18,22 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
+/* libmariadb ignores authorities and revocations unless it verifies, and sends a client's certificate only if the
+ * server happens to offer TLS. */
+static int check_tls(const store *s, firn_error *error) {
+    const bool verifies = s->tls != NULL && strcmp(s->tls, "verify") == 0;
+    const bool requires = verifies || (s->tls != NULL && strcmp(s->tls, "require") == 0);
+    int code = FIRN_OK;
+    for (size_t i = 0; i < MARIA_TLS_FILES && code == FIRN_OK; i++) {
+        const char *name = maria_tls_files[i];
+        const bool own = name[0] == 'k' || strcmp(name, "cert") == 0; /* key, cert */
+        code = module_needs(name, s->tls_files[i] != NULL,
+                            own ? "tls=verify or tls=require" : "tls=verify",
+                            own ? requires : verifies, error);
+    }
+    return code;
+}
+
 static int set_up(void *self, firn_error *error) {
     store *s = self;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
@@ -30,6 +46,9 @@ static int set_up(void *self, firn_error *error) {
     s->path = module_param(&s->link.url, "socket");
     for (size_t i = 0; i < MARIA_TLS_FILES && code == FIRN_OK; i++) {
         code = module_param_file(&s->tls_files[i], &s->link.url, maria_tls_files[i], error);
+    }
+    if (code == FIRN_OK) {
+        code = check_tls(s, error);
     }
     if (code == FIRN_OK) {
         code = maria_foreign_read_params(s, error);

@@ -628,6 +628,39 @@ static bool is_open(void *self) {
     return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
+/* With "prefer", libpq goes on without TLS where a server offers none, or one that it does not trust. With "require" it
+ * verifies the certificate without the name if it has authorities. */
+static int check_tls(store *s, firn_error *error) {
+    module_url *url = &s->link.url;
+    const char *native_mode = module_param(url, "sslmode"),
+               *root = module_param(url, "sslrootcert");
+    const char *mode = s->tls != NULL                ? ssl_mode(s->tls)
+                       : native_mode != NULL         ? native_mode
+                       : getenv("PGSSLMODE") != NULL ? getenv("PGSSLMODE")
+                                                     : "";
+    if ((s->tls != NULL && native_mode != NULL) || (s->authority != NULL && root != NULL)) {
+        return module_fail(error, FIRN_EUSAGE, "the store's URL has %s and %s: give one of them",
+                           native_mode != NULL && s->tls != NULL ? "tls=" : "ca=",
+                           native_mode != NULL && s->tls != NULL ? "sslmode=" : "sslrootcert=");
+    }
+    const bool requires = strcmp(mode, "require") == 0 || strncmp(mode, "verify-", 7) == 0;
+    const bool verifies = requires && (mode[0] == 'v' || s->authority != NULL || root != NULL);
+    const struct {
+        const char *name, *need;
+        bool there;
+    } files[] = {{"ca", "tls=verify", verifies},
+                 {"sslrootcert", "tls=verify", verifies},
+                 {"sslcrl", "tls=verify", verifies},
+                 {"sslcert", "tls=verify or tls=require", requires},
+                 {"sslkey", "tls=verify or tls=require", requires}};
+    int code = FIRN_OK;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && code == FIRN_OK; i++) {
+        code = module_needs(files[i].name, module_param(url, files[i].name) != NULL, files[i].need,
+                            files[i].there, error);
+    }
+    return code;
+}
+
 static int set_up(void *self, firn_error *error) {
     store *s = self;
     const char *value;
@@ -638,7 +671,10 @@ static int set_up(void *self, firn_error *error) {
     if (code == FIRN_OK) {
         code = module_param_file(&s->authority, &s->link.url, "ca", error);
     }
-    return code == FIRN_OK ? module_param_tls(&s->tls, &s->link.url, error) : code;
+    if (code == FIRN_OK) {
+        code = module_param_tls(&s->tls, &s->link.url, error);
+    }
+    return code == FIRN_OK ? check_tls(s, error) : code;
 }
 
 const module_engine postgres_engine = {
