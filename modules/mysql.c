@@ -207,6 +207,24 @@ static void compose_reserve(const store *s, statement *what, enum way way,
     }
 }
 
+/* The answer has the mark as it was computed, and a trigger that this user may not see can store another one. */
+static int read_back(store *s, const firn_request *request, int64_t high, firn_error *error) {
+    maria_look at;
+    if (s->proved) {
+        return FIRN_OK;
+    }
+    int code = maria_look_at(s, &at, request->ns, request->key, error);
+    code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN); /* to be sent again */
+    if (code != FIRN_OK || at.mark.high >= high) {
+        s->proved = code == FIRN_OK;
+        return code;
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.48s has mark %" PRId64 " where %" PRId64 " was written: look for a "
+                       "trigger on %.40s_mark (SHOW TRIGGERS), and drop it",
+                       where(s), at.mark.high, high, s->table);
+}
+
 static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                        firn_error *error) {
     enum way way = AGAIN;
@@ -219,6 +237,10 @@ static int reserve_own(store *s, const firn_request *request, int64_t *first, fi
         code = maria_ask(s, &what, &module_reserve_points, &done, error);
         maria_reply_free(&done);
         if (code == FIRN_OK && !done.duplicate && done.affected == 1) {
+            code = read_back(s, request, (int64_t)done.insert_id, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
             module_remember(&s->link.memory, request, (int64_t)done.insert_id);
             return maria_granted(s, request, done.insert_id, first, error);
         }

@@ -113,7 +113,8 @@ enum greeting {
     GREET_LOGGED,
     GREET_SETTINGS,
     GREET_KEPT = GREET_SETTINGS + 3,
-    GREET_SYSTEM
+    GREET_SYSTEM,
+    GREET_MEDDLER
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -547,6 +548,9 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     int code = module_risk(
         &s->link, risk,
         strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    if (code == FIRN_OK) {
+        code = module_meddler(&s->link, postgres_cell(result, 0, GREET_MEDDLER), error);
+    }
     if (code != FIRN_OK) {
         return code;
     }

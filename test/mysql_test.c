@@ -94,6 +94,38 @@ static void rights_that_are_missing(void **state) {
     not_opened(other, "Access denied");
 }
 
+/* A trigger changes what was granted after it was computed. Only a user with a right for it sees the trigger. */
+static void triggers_are_refused(void **state) {
+    static const char *const triggers[] = {
+        "BEFORE UPDATE ON trig_mark FOR EACH ROW SET NEW.high = OLD.high",
+        "BEFORE INSERT ON trig_mark FOR EACH ROW SET NEW.high = 0",
+        "AFTER UPDATE ON trig_namespace FOR EACH ROW SET @nothing = 1"};
+    const char *url = url_of("trig", "");
+    char other[500];
+    (void)state;
+    firn_store_close(open_store("%s", url));
+    sql(server, "CREATE USER blind@'%%' IDENTIFIED BY 'secret';"
+                " GRANT SELECT, INSERT, UPDATE ON firn.* TO blind@'%%';");
+    snprintf(other, sizeof other, "mysql://blind:secret@127.0.0.1:%d/firn?table=trig",
+             url_port(url));
+    for (size_t i = 0; i < sizeof triggers / sizeof triggers[0]; i++) {
+        sql(server, "CREATE TRIGGER audit %s;", triggers[i]);
+        not_opened(url, "trigger audit");
+        firn_store *store = open_store("%s&unsafe=1", url);
+        assert_non_null(strstr(firn_store_caution(store), "trigger audit"));
+        firn_store_close(store);
+        store = open_store("%s", other);
+        if (i < 2) {
+            not_drawn(store, "t", i + 1, FIRN_ESTORE, "SHOW TRIGGERS");
+        }
+        firn_store_close(store);
+        sql(server, "DROP TRIGGER audit;");
+        store = open_store("%s", other);
+        drawn_at_last(store, "t", i + 10);
+        firn_store_close(store);
+    }
+}
+
 /* The password comes from the environment, or from the file that the engine's own client reads. */
 static void passwords_from_elsewhere(void **state) {
     const char *url = url_of("login", "");
@@ -750,6 +782,7 @@ int main(void) {
         {"pages that a crash tears are refused", pages_that_are_torn, NULL, NULL, NULL},
         {"a binary log that loses commits is refused", log_that_forgets, NULL, NULL, NULL},
         {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
+        {"a trigger on the store's tables is refused", triggers_are_refused, NULL, NULL, NULL},
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
          NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
