@@ -207,22 +207,23 @@ static void compose_reserve(const store *s, statement *what, enum way way,
     }
 }
 
-/* The answer has the mark as it was computed, and a trigger that this user may not see can store another one. */
+/* The answer has the mark as it was computed. A trigger that this user may not see can store another one; the answer
+ * is 0 then, or the mark differs. */
 static int read_back(store *s, const firn_request *request, int64_t high, firn_error *error) {
-    maria_look at;
-    if (s->proved) {
+    maria_look at = {.mark = {0, 0}};
+    if (s->proved && high > 0) {
         return FIRN_OK;
     }
     int code = maria_look_at(s, &at, request->ns, request->key, error);
     code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN); /* to be sent again */
-    if (code != FIRN_OK || at.mark.high >= high) {
-        s->proved = code == FIRN_OK;
-        return code;
-    }
-    return module_fail(error, FIRN_ESTORE,
-                       "store %.48s has mark %" PRId64 " where %" PRId64 " was written: look for a "
-                       "trigger on %.40s_mark (SHOW TRIGGERS), and drop it",
-                       where(s), at.mark.high, high, s->table);
+    s->proved = code == FIRN_OK && high > 0 && at.mark.high >= high;
+    return code != FIRN_OK || s->proved
+               ? code
+               : module_fail(
+                     error, FIRN_ESTORE,
+                     "store %.48s does not store what firn writes to %.40s_mark: look for a "
+                     "trigger (SHOW TRIGGERS), and drop it",
+                     where(s), s->table);
 }
 
 static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,

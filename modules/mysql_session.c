@@ -286,7 +286,7 @@ static int create(store *s, firn_error *error) {
     return code;
 }
 
-/* Whoever lacks the right to see triggers reads back a reservation (mysql.c). */
+/* MySQL shows a trigger only to users with a right for it, so mysql.c reads back a reservation too. */
 static int check_triggers(store *s, firn_error *error) {
     char name[80] = "";
     reply found;

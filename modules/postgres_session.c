@@ -650,7 +650,7 @@ static bool is_open(void *self) {
     return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
-/* With "prefer", libpq goes on without TLS where a server offers none, or one that it does not trust. With "require" it
+/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not trust. With "require" it
  * verifies the certificate without the name if it has authorities. */
 static int check_tls(store *s, firn_error *error) {
     module_url *url = &s->link.url;

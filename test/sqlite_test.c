@@ -76,7 +76,8 @@ static void reasons_are_true(void **state) {
                 {"ALTER TABLE meta RENAME TO other; CREATE TABLE meta(version)",
                  "(its table meta is empty)"},
                 {"DROP TABLE mark", "(no such table: mark)"},
-                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high)", "(table mark has no column named grant"},
+                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high)",
+                 "(table mark has no column named grant"},
                 {"DROP TABLE mark; CREATE TABLE mark(ns, key, high, \"grant\", note)",
                  "(ON CONFLICT clause does not match"},
                 {"DROP TABLE namespace", "(no such table: namespace)"}};
