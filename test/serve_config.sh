@@ -225,7 +225,7 @@ const firn_store_ops firn_store_module = {.version = 1, .scheme = "mine", .open 
     .give_back = mine_give_back, .list = mine_list, .close = free};
 END
     check "a store module of one's own is built" "${CC:-cc}" -shared -fPIC -Iinclude -o "$TMPDIR/own/lib/firn/mine.so" "$TMPDIR/mine.c"
-    same "the command uses its store" 3 "$("$TMPDIR/own/bin/firn" segment orders --store mine:here -n 3 2>&1 | tail -n 1)"
+    same "the command uses its store" 3 "$("$TMPDIR/own/bin/firn" segment orders --store mine:here -n 3 2>/dev/null | tail -n 1)"
     same "the server accepts it" "0 configuration is valid" \
         "$(said=$("$TMPDIR/own/bin/firn" serve --config '' --http none --store mine:here --check-config 2>&1); echo "$? $(echo "$said" | sed 's/.* is valid$/configuration is valid/')")"
     "$TMPDIR/own/bin/firn" serve --config '' --resp "unix:$TMPDIR/mine.sock" --http none --auto-create --store mine:here >"$TMPDIR/mine.log" 2>&1 &
