@@ -313,7 +313,7 @@ static const char *split_scheme(const char **scheme) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "="), at);
         if (!is_one_of(name, shaping, 3)) { /* epoch, bits, digits */
             firn_refuse(FIRN_EUSAGE,
-                        "'%.*s' does not change %s: epoch=, bits= and digits= do, once each",
+                        "'%.*s' does not change %s: use epoch=, bits= or digits=, once each",
                         (int)Min(length, 60), at, found->name);
         }
         at += length;
@@ -327,9 +327,10 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
     word words[WORDS_MAX];
     firn_error error;
     const char *changes = split_scheme(&scheme);
-    if (snprintf(text, sizeof text, "%s %s", changes, options) >= (int)sizeof text) {
+    if (snprintf(text, sizeof text, "%s%s%s", changes, changes[0] != '\0' ? " " : "", options) >=
+        (int)sizeof text) {
         firn_refuse(FIRN_ERANGE, "the options have %zu characters: at most %d",
-                    strlen(changes) + strlen(options), OPTIONS_SIZE - 2);
+                    strlen(changes) + strlen(options), OPTIONS_SIZE - 1);
     }
     int count = split_words(words, text);
     const char *epoch = value_of(words, count, "epoch"), *bits = value_of(words, count, "bits");
