@@ -96,9 +96,17 @@ int module_param_name(const char **out, module_url *url, const char *name, const
 /* FIRN_EUSAGE: a parameter is unknown; the error lists the known ones ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 
+/* A parameter that names a file, or NULL. FIRN_EUSAGE: a named pipe (FIFO), on which the library that
+ * reads it would wait until somebody writes, which may be never. A shell's <(...) has its writer. */
+int module_param_file(const char **out, module_url *url, const char *name, firn_error *error);
+
 /* If the URL has no password: reads it from the first line of the file in password-file=PATH, or else
  * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
+
+/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or continues without TLS
+ * where a server offers none. */
+int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error);
 
 /* The parameter tls=off|prefer|require|verify, or NULL. */
 int module_param_tls(const char **out, module_url *url, firn_error *error);
@@ -109,7 +117,7 @@ typedef struct module_tls {
     const char *ca, *cert, *key; /* files, or NULL */
 } module_tls;
 
-/* FIRN_EUSAGE: files without tls=1, or a certificate without its key. */
+/* FIRN_EUSAGE: files without tls=1, authorities with verify=0, or a certificate without its key. */
 int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error);
 
 /* ---- time (module_time.c) -------------------------------------------------------------------- */
@@ -307,6 +315,8 @@ int module_link_waits(const module_link *link, firn_error *error);
 /* Whether the server may be used although it has `risk` ("": none), with which a crash may lose what
  * it acknowledged. Sets the caution. FIRN_ESTORE without unsafe=1. */
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
+/* The same for a trigger or rule of somebody's on the store's tables; "": no trigger. */
+int module_meddler(module_link *link, const char *name, firn_error *error);
 /* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */
@@ -316,6 +326,10 @@ struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, i
  * without a time limit, so it gets addresses, or at least no name that is not found in time. */
 struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
                                   firn_error *error);
+/* Looks up names that the engine's library has from elsewhere than the URL (separated by commas), since the library
+ * would do it without a time limit. FIRN_ESTORE: it takes too long. Ignores a name that does not exist. */
+int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
+                          firn_error *error);
 
 /* The failpoints of a write. */
 typedef struct module_points {

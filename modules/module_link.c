@@ -164,6 +164,19 @@ int module_risk(module_link *link, const char *risk, const char *cure, firn_erro
                                       link->url.shown, risk, cure);
 }
 
+int module_meddler(module_link *link, const char *name, firn_error *error) {
+    if (name[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(link->caution, sizeof link->caution,
+             "the tables have %.80s, which can change what firn writes, and IDs may repeat", name);
+    return link->unsafe ? FIRN_OK
+                        : module_fail(error, FIRN_ESTORE,
+                                      "the tables of store %.40s have %.60s, which can change what "
+                                      "firn writes: drop it, or accept the risk with unsafe=1",
+                                      link->url.shown, name);
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
@@ -183,6 +196,31 @@ struct addrinfo *module_link_find(module_link *link, size_t host, int port, int6
                     link->url.hosts[host].name, link->url.shown, why);
     }
     return found;
+}
+
+int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
+                          firn_error *error) {
+    for (size_t i = 0; i < MODULE_HOSTS_MAX && *names != '\0'; i++) {
+        char name[256];
+        const char *why = NULL;
+        const size_t length = strcspn(names, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        names += length + (names[length] == ',');
+        if (length == 0 || length >= sizeof name || strchr("/@", name[0]) != NULL) {
+            continue; /* a socket */
+        }
+        struct addrinfo *found = module_resolve(&link->lookups[i], name, 0, deadline_ms, &why);
+        if (found != NULL) {
+            freeaddrinfo(found);
+        } else if (link->lookups[i] != NULL) { /* it continues */
+            return module_fail(
+                error, FIRN_ESTORE,
+                "host %.60s of store %.60s is not found in connect_timeout_ms: check "
+                "the name server, or name an address",
+                name, link->url.shown);
+        }
+    }
+    return FIRN_OK;
 }
 
 /* Tries the host reached last, then the others in order, each with its share of connect_ms. */

@@ -3,9 +3,12 @@
 #include "module.h"
 
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 bool module_uint64(uint64_t *out, const char *text, size_t length) {
     uint64_t value = 0;
@@ -268,6 +271,20 @@ int module_param_name(const char **out, module_url *url, const char *name, const
     return FIRN_OK;
 }
 
+int module_param_file(const char **out, module_url *url, const char *name, firn_error *error) {
+    struct stat about;
+    struct statfs holds_it;
+    const char *path = *out = module_param(url, name);
+    if (path == NULL || stat(path, &about) != 0 || !S_ISFIFO(about.st_mode) ||
+        statfs(path, &holds_it) != 0 || holds_it.f_type == PIPEFS_MAGIC) {
+        return FIRN_OK;
+    }
+    return module_fail(error, FIRN_EUSAGE,
+                       "%.20s=%.80s is a named pipe, and reading one can take for ever: use a "
+                       "regular file",
+                       name, path);
+}
+
 int module_params_done(const module_url *url, const char *known, firn_error *error) {
     for (size_t i = 0; i < url->param_count; i++) {
         if (!url->params[i].used) {
@@ -304,10 +321,10 @@ static int read_password(module_url *url, const char *path, firn_error *error) {
 }
 
 int module_password(module_url *url, const char *variable, firn_error *error) {
-    const char *path = module_param(url, "password-file");
-    const char *value = variable != NULL ? getenv(variable) : NULL;
-    if (url->password != NULL) {
-        return FIRN_OK;
+    const char *path, *value = variable != NULL ? getenv(variable) : NULL;
+    int code = module_param_file(&path, url, "password-file", error);
+    if (code != FIRN_OK || url->password != NULL) {
+        return code;
     }
     if (path != NULL) {
         return read_password(url, path, error);
@@ -316,6 +333,14 @@ int module_password(module_url *url, const char *variable, firn_error *error) {
         return module_no_memory(error);
     }
     return FIRN_OK;
+}
+
+int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error) {
+    return !given || there
+               ? FIRN_OK
+               : module_fail(error, FIRN_EUSAGE,
+                             "%s= protects nothing without %s: add it, or leave %s= out", name,
+                             need, name);
 }
 
 int module_param_tls(const char **out, module_url *url, firn_error *error) {
@@ -337,12 +362,18 @@ int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *
     const module_number numbers[] = {{"tls", &tls->on, initial, 0, 1},
                                      {"verify", &tls->verify, 1, 0, 1}};
     int code = module_param_numbers(url, numbers, 2, error);
-    tls->ca = module_param(url, "ca");
-    tls->cert = module_param(url, "cert");
-    tls->key = module_param(url, "key");
+    const struct {
+        const char *name, **to;
+    } files[] = {{"ca", &tls->ca}, {"cert", &tls->cert}, {"key", &tls->key}};
+    for (size_t i = 0; i < 3 && code == FIRN_OK; i++) {
+        code = module_param_file(files[i].to, url, files[i].name, error);
+    }
     if (code == FIRN_OK && !tls->on &&
         (tls->ca != NULL || tls->cert != NULL || tls->key != NULL || !tls->verify)) {
         code = module_fail(error, FIRN_EUSAGE, "ca, cert, key and verify need TLS: add tls=1");
+    }
+    if (code == FIRN_OK) {
+        code = module_needs("ca", tls->ca != NULL, "verify=1", tls->verify, error);
     }
     if (code == FIRN_OK && (tls->cert == NULL) != (tls->key == NULL)) {
         code = module_fail(error, FIRN_EUSAGE, "cert and key belong together: give both");

@@ -18,16 +18,37 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
+/* libmariadb ignores authorities and revocations unless it verifies, and sends a client's certificate only if the
+ * server happens to offer TLS. */
+static int check_tls(const store *s, firn_error *error) {
+    const bool verifies = s->tls != NULL && strcmp(s->tls, "verify") == 0;
+    const bool requires = verifies || (s->tls != NULL && strcmp(s->tls, "require") == 0);
+    int code = FIRN_OK;
+    for (size_t i = 0; i < MARIA_TLS_FILES && code == FIRN_OK; i++) {
+        const char *name = maria_tls_files[i];
+        const bool own = name[0] == 'k' || strcmp(name, "cert") == 0; /* key, cert */
+        code = module_needs(name, s->tls_files[i] != NULL,
+                            own ? "tls=verify or tls=require" : "tls=verify",
+                            own ? requires : verifies, error);
+    }
+    return code;
+}
+
 static int set_up(void *self, firn_error *error) {
     store *s = self;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
     if (code == FIRN_OK) {
         code = module_param_tls(&s->tls, &s->link.url, error);
     }
-    s->defaults = module_param(&s->link.url, "defaults-file");
+    if (code == FIRN_OK) {
+        code = module_param_file(&s->defaults, &s->link.url, "defaults-file", error);
+    }
     s->path = module_param(&s->link.url, "socket");
-    for (size_t i = 0; i < MARIA_TLS_FILES; i++) {
-        s->tls_files[i] = module_param(&s->link.url, maria_tls_files[i]);
+    for (size_t i = 0; i < MARIA_TLS_FILES && code == FIRN_OK; i++) {
+        code = module_param_file(&s->tls_files[i], &s->link.url, maria_tls_files[i], error);
+    }
+    if (code == FIRN_OK) {
+        code = check_tls(s, error);
     }
     if (code == FIRN_OK) {
         code = maria_foreign_read_params(s, error);
@@ -186,6 +207,25 @@ static void compose_reserve(const store *s, statement *what, enum way way,
     }
 }
 
+/* The answer has the mark as it was computed. A trigger that this user may not see can store another one; the answer
+ * is 0 then, or the mark differs. */
+static int read_back(store *s, const firn_request *request, int64_t high, firn_error *error) {
+    maria_look at = {.mark = {0, 0}};
+    if (s->proved && high > 0) {
+        return FIRN_OK;
+    }
+    int code = maria_look_at(s, &at, request->ns, request->key, error);
+    code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN); /* to be sent again */
+    s->proved = code == FIRN_OK && high > 0 && at.mark.high >= high;
+    return code != FIRN_OK || s->proved
+               ? code
+               : module_fail(
+                     error, FIRN_ESTORE,
+                     "store %.48s does not store what firn writes to %.40s_mark: look for a "
+                     "trigger (SHOW TRIGGERS), and drop it",
+                     where(s), s->table);
+}
+
 static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                        firn_error *error) {
     enum way way = AGAIN;
@@ -198,6 +238,10 @@ static int reserve_own(store *s, const firn_request *request, int64_t *first, fi
         code = maria_ask(s, &what, &module_reserve_points, &done, error);
         maria_reply_free(&done);
         if (code == FIRN_OK && !done.duplicate && done.affected == 1) {
+            code = read_back(s, request, (int64_t)done.insert_id, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
             module_remember(&s->link.memory, request, (int64_t)done.insert_id);
             return maria_granted(s, request, done.insert_id, first, error);
         }

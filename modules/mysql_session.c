@@ -37,10 +37,49 @@ static const char *password_of(const store *s) {
                                         : NULL;
 }
 
+/* Does libmariadb read this group of a file? */
+static bool is_group(const char *name, size_t length) {
+    static const char *const groups[] = {"client", "client-server", "client-mariadb"};
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (strlen(groups[i]) == length && strncmp(groups[i], name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last host of defaults-file, as libmariadb reads it (except in files that it includes); "": none. */
+static void host_of_file(const char *path, char host[256]) {
+    char line[4096];
+    bool ours = false;
+    FILE *file = fopen(path, "re");
+    host[0] = '\0';
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *at = line + strspn(line, " \t");
+        if (*at == '[') {
+            ours = is_group(at + 1, strcspn(at + 1, "]"));
+        } else if (ours && strncmp(at, "host", 4) == 0 && strchr("= \t", at[4]) != NULL) {
+            at += 4 + strspn(at + 4, "= \t'\"");
+            snprintf(host, 256, "%.*s", (int)strcspn(at, " \t'\"\r\n#"), at);
+        }
+    }
+    explicit_bzero(line, sizeof line); /* a password */
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
 /* libmariadb verifies the name, so it gets the name, and finds it again. It takes localhost for a
  * socket's file. */
 static int find_name(store *s, const module_host *to, size_t host, int64_t deadline_ms,
                      firn_error *error) {
+    char name[256];
+    if (to == NULL && s->defaults != NULL) {
+        host_of_file(s->defaults, name);
+        return strcmp(name, "localhost") == 0
+                   ? FIRN_OK
+                   : module_link_try_names(&s->link, name, deadline_ms, error);
+    }
     if (to == NULL || strcmp(to->name, "localhost") == 0) {
         return FIRN_OK;
     }
@@ -62,7 +101,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
     if (code != FIRN_OK) {
         return code;
     }
-    s->late = false;
+    s->late = s->proved = false;
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
         return module_no_memory(error);
@@ -103,6 +142,7 @@ enum variable {
     BINLOG,
     BINLOG_SYNC,
     METHOD,
+    DOUBLEWRITE,
     READ_ONLY,
     SERVER_UUID,
     SERVER_ID,
@@ -115,6 +155,7 @@ static const char *const variable_names[VARIABLES] = {"innodb_flush_log_at_trx_c
                                                       "log_bin",
                                                       "sync_binlog",
                                                       "innodb_flush_method",
+                                                      "innodb_doublewrite",
                                                       "read_only",
                                                       "server_uuid",
                                                       "server_id",
@@ -129,11 +170,11 @@ static int read_variables(store *s, variables *out, firn_error *error) {
     reply found;
     MYSQL_ROW row;
     memset(out, 0, sizeof *out);
-    int code = maria_read(
-        s, &found, error,
-        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
-        "'log_bin','sync_binlog','innodb_flush_method','read_only','server_uuid','server_id',"
-        "'wsrep_on','group_replication_group_name')");
+    int code =
+        maria_read(s, &found, error,
+                   "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
+                   "'log_bin','sync_binlog','innodb_flush_method','innodb_doublewrite','read_only',"
+                   "'server_uuid','server_id','wsrep_on','group_replication_group_name')");
     while (code == FIRN_OK && (row = maria_next_row(&found, 2)) != NULL) {
         for (size_t i = 0; i < VARIABLES; i++) {
             if (row[0] != NULL && strcasecmp(row[0], variable_names[i]) == 0) {
@@ -194,6 +235,11 @@ static int judge(store *s, const variables *are, firn_error *error) {
                strcasecmp(are->value[METHOD], "littlesync") == 0) {
         cure = "set it to fsync";
         snprintf(risk, sizeof risk, "innodb_flush_method=%.16s", are->value[METHOD]);
+    } else if (strcasecmp(are->value[DOUBLEWRITE], "OFF") == 0 ||
+               strcasecmp(are->value[DOUBLEWRITE], "DETECT_ONLY") == 0) {
+        /* a page that a crash left half written cannot be repaired */
+        cure = "set it to ON";
+        snprintf(risk, sizeof risk, "innodb_doublewrite=%.16s", are->value[DOUBLEWRITE]);
     }
     return module_risk(&s->link, risk, cure, error);
 }
@@ -240,6 +286,22 @@ static int create(store *s, firn_error *error) {
     return code;
 }
 
+/* MySQL shows a trigger only to users with a right for it, so mysql.c reads back a reservation too. */
+static int check_triggers(store *s, firn_error *error) {
+    char name[80] = "";
+    reply found;
+    MYSQL_ROW row;
+    int code = maria_read(s, &found, error,
+                          "SELECT MIN(TRIGGER_NAME) FROM information_schema.TRIGGERS WHERE"
+                          " EVENT_OBJECT_SCHEMA = DATABASE()"
+                          " AND EVENT_OBJECT_TABLE IN ('@_namespace', '@_mark')");
+    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
+        snprintf(name, sizeof name, "trigger %.64s", row[0]);
+    }
+    maria_reply_free(&found);
+    return code == FIRN_OK ? module_meddler(&s->link, name, error) : code;
+}
+
 /* Finds the tables, or makes our own. */
 static int find_tables(store *s, firn_error *error) {
     static const int counts[] = {[OWN] = 2, [LEAF] = 1, [TICKETS] = 1, [WORKER_NODE] = 3};
@@ -263,6 +325,9 @@ static int find_tables(store *s, firn_error *error) {
     }
     if (code == FIRN_OK && other[0] != '\0') {
         code = module_risk(&s->link, other, "run ALTER TABLE ... ENGINE=InnoDB", error);
+    }
+    if (code == FIRN_OK && s->shape != LEAF && s->shape != TICKETS) {
+        code = check_triggers(s, error);
     }
     s->made = s->made || code == FIRN_OK;
     return code;

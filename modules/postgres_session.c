@@ -61,7 +61,7 @@ static const struct {
     {"42501", "lacks a right",
      "run GRANT SELECT, INSERT, UPDATE ON both tables (docs/reference/stores.md)"},
     {"42P01", "misses a table",
-     "if somebody dropped it, its marks are lost (docs/reference/stores.md)"},
+     "check search_path; if it was dropped, its marks are lost (docs/reference/stores.md)"},
     {"42703", "has tables with other columns, perhaps of an older firn",
      "see docs/reference/stores.md"},
     {"25006", "accepts no writes", "name the primary server"},
@@ -113,7 +113,8 @@ enum greeting {
     GREET_LOGGED,
     GREET_SETTINGS,
     GREET_KEPT = GREET_SETTINGS + 3,
-    GREET_SYSTEM
+    GREET_SYSTEM,
+    GREET_MEDDLER
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -346,12 +347,30 @@ typedef struct place {
     char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
 } place;
 
+/* Hosts that libpq has from PGHOST or a service. */
+static int find_default(store *s, int64_t deadline_ms, firn_error *error) {
+    PQconninfoOption *all = PQconndefaults();
+    const char *names = "", *addresses = "";
+    for (const PQconninfoOption *one = all; one != NULL && one->keyword != NULL; one++) {
+        const char *value = one->val != NULL ? one->val : "";
+        names = strcmp(one->keyword, "host") == 0 ? value : names;
+        addresses = strcmp(one->keyword, "hostaddr") == 0 ? value : addresses;
+    }
+    int code =
+        addresses[0] == '\0' ? module_link_try_names(&s->link, names, deadline_ms, error) : FIRN_OK;
+    PQconninfoFree(all);
+    return code;
+}
+
 /* A name with a slash is the folder of a socket, and one with an @ its name. */
 static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
     const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
     *out = (place){"", ""};
-    if (to == NULL || to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
-        snprintf(out->names, sizeof out->names, "%s", to != NULL ? to->name : "");
+    if (to == NULL) {
+        return find_default(s, deadline_ms, error);
+    }
+    if (to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
+        snprintf(out->names, sizeof out->names, "%s", to->name);
         return FIRN_OK;
     }
     struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;
@@ -529,6 +548,9 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     int code = module_risk(
         &s->link, risk,
         strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    if (code == FIRN_OK) {
+        code = module_meddler(&s->link, postgres_cell(result, 0, GREET_MEDDLER), error);
+    }
     if (code != FIRN_OK) {
         return code;
     }
@@ -628,14 +650,53 @@ static bool is_open(void *self) {
     return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
+/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not trust. With "require" it
+ * verifies the certificate without the name if it has authorities. */
+static int check_tls(store *s, firn_error *error) {
+    module_url *url = &s->link.url;
+    const char *native_mode = module_param(url, "sslmode"),
+               *root = module_param(url, "sslrootcert");
+    const char *mode = s->tls != NULL                ? ssl_mode(s->tls)
+                       : native_mode != NULL         ? native_mode
+                       : getenv("PGSSLMODE") != NULL ? getenv("PGSSLMODE")
+                                                     : "";
+    if ((s->tls != NULL && native_mode != NULL) || (s->authority != NULL && root != NULL)) {
+        return module_fail(error, FIRN_EUSAGE, "the store's URL has %s and %s: give one of them",
+                           native_mode != NULL && s->tls != NULL ? "tls=" : "ca=",
+                           native_mode != NULL && s->tls != NULL ? "sslmode=" : "sslrootcert=");
+    }
+    const bool requires = strcmp(mode, "require") == 0 || strncmp(mode, "verify-", 7) == 0;
+    const bool verifies = requires && (mode[0] == 'v' || s->authority != NULL || root != NULL);
+    const struct {
+        const char *name, *need;
+        bool there;
+    } files[] = {{"ca", "tls=verify", verifies},
+                 {"sslrootcert", "tls=verify", verifies},
+                 {"sslcrl", "tls=verify", verifies},
+                 {"sslcert", "tls=verify or tls=require", requires},
+                 {"sslkey", "tls=verify or tls=require", requires}};
+    int code = FIRN_OK;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && code == FIRN_OK; i++) {
+        code = module_needs(files[i].name, module_param(url, files[i].name) != NULL, files[i].need,
+                            files[i].there, error);
+    }
+    return code;
+}
+
 static int set_up(void *self, firn_error *error) {
     store *s = self;
+    const char *value;
     int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
-    for (size_t i = 0; i < NATIVE; i++) {
-        module_param(&s->link.url, native[i]);
+    for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
+        code = module_param_file(&value, &s->link.url, native[i], error);
     }
-    s->authority = module_param(&s->link.url, "ca");
-    return code == FIRN_OK ? module_param_tls(&s->tls, &s->link.url, error) : code;
+    if (code == FIRN_OK) {
+        code = module_param_file(&s->authority, &s->link.url, "ca", error);
+    }
+    if (code == FIRN_OK) {
+        code = module_param_tls(&s->tls, &s->link.url, error);
+    }
+    return code == FIRN_OK ? check_tls(s, error) : code;
 }
 
 const module_engine postgres_engine = {

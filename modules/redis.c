@@ -438,8 +438,13 @@ static int set_up(void *of, firn_error *error) {
     if (code == FIRN_OK) {
         code = module_password(url, "REDISCLI_AUTH", error);
     }
+    const bool secured = strncmp(url->shown, "rediss:", 7) == 0;
     if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, url, strncmp(url->shown, "rediss:", 7) == 0, error);
+        code = module_tls_read(&self->tls, url, secured, error);
+    }
+    if (code == FIRN_OK && secured && !self->tls.on) {
+        code = module_fail(error, FIRN_EUSAGE,
+                           "rediss:// is Redis with TLS: remove tls=0, or write redis://");
     }
     if (code == FIRN_OK && url->host_count == 0) {
         code = module_fail(error, FIRN_EUSAGE,

@@ -124,7 +124,7 @@ static const calls_scenario scenarios[] = {
     {.title = "a table that is there", .url = "?table=t", .prepare = make_tables},
     {.title = "a new table", .url = "?table=t#", .ns = "n1", .list_all = true},
     {.title = "connections break", .url = "?table=t", .cut = true},
-    {.title = "TLS that is not there", .url = "?tls=require&cert=a&key=b&crl=c", .ns = "n1"},
+    {.title = "TLS that is not there", .url = "?tls=verify&cert=a&key=b&crl=c", .ns = "n1"},
     {.title = "segments of Leaf's",
      .url = "?leaf=leaf_alloc",
      .ns = "integer order",

@@ -95,6 +95,15 @@ refuses "even with a good one" 2 "another key" new order --key-file "$good" "key
 refuses "a missing file is reported" 6 "cannot open the key file" pack order number=1 --key-file "$TMPDIR/none"
 refuses "a key in place of its file is not printed" 2 "--key-file needs a file, not the key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
 refuses "a folder is not a key" 2 "is not a file" pack order number=1 --key-file "$TMPDIR"
+mkfifo -m 600 "$TMPDIR/unwritten"
+refuses "a named pipe that nobody writes is not waited for" 2 "is a named pipe, .*: use a regular file" \
+    pack order number=1 --key-file "$TMPDIR/unwritten"
+same "a shell's pipe is read" 2433477484 "$("$FIRN" pack order number=123456789 --key-file /dev/fd/9 9<<KEY
+$nist
+KEY
+)"
+same "and another program's output" 2433477484 \
+    "$(printf '%s\n' "$nist" | "$FIRN" pack order number=123456789 --key-file /dev/stdin)"
 for mode in 640 604 660 610; do
     chmod $mode "$good"
     refuses "a key of mode $mode is refused" 2 "chmod 600" pack order number=1 --key-file "$good"

@@ -32,6 +32,13 @@ static void settings_that_forget(void **state) {
     firn_store_close(store);
 }
 
+/* Pages that a crash leaves half written. */
+static void pages_that_are_torn(void **state) {
+    engine *loose = needed("postgres", 7, "-c full_page_writes=off");
+    (void)state;
+    not_opened(loose->url, "full_page_writes=off");
+}
+
 /* A commit acknowledged early is in the server's memory for 10 s. */
 static void early_acknowledgement(void **state) {
     engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
@@ -55,6 +62,39 @@ static void tables_that_forget(void **state) {
     firn_store_close(open_store("%s", url));
     sql(server, "ALTER TABLE loose_mark SET UNLOGGED;");
     not_opened(url, "UNLOGGED");
+}
+
+/* What changes a mark in the statement that grants, or after it. */
+static void triggers_are_refused(void **state) {
+    static const struct {
+        const char *make, *drop, *name;
+    } rows[] = {
+        {"CREATE TRIGGER audit BEFORE UPDATE ON trig_mark FOR EACH ROW EXECUTE PROCEDURE meddle()",
+         "DROP TRIGGER audit ON trig_mark", "trigger audit"},
+        {"CREATE TRIGGER audit AFTER INSERT ON trig_namespace EXECUTE PROCEDURE meddle()",
+         "DROP TRIGGER audit ON trig_namespace", "trigger audit"},
+        {"CREATE RULE audit AS ON UPDATE TO trig_mark DO INSTEAD NOTHING",
+         "DROP RULE audit ON trig_mark", "rule audit"},
+        {"CREATE RULE audit AS ON INSERT TO trig_mark DO ALSO SELECT 1",
+         "DROP RULE audit ON trig_mark", "rule audit"}};
+    const char *url = url_of("trig", "");
+    firn_store *store = open_store("%s", url);
+    (void)state;
+    drawn(store, "t", 1, 0, 0);
+    firn_store_close(store);
+    sql(server, "CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS"
+                " 'BEGIN RETURN OLD; END';");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sql(server, "%s;", rows[i].make);
+        not_opened(url, rows[i].name);
+        store = open_store("%s&unsafe=1", url);
+        assert_non_null(strstr(firn_store_caution(store), rows[i].name));
+        firn_store_close(store);
+        sql(server, "%s;", rows[i].drop);
+        store = open_store("%s", url);
+        drawn(store, "t", i + 2, 0, (int64_t)(10 * (i + 1)));
+        firn_store_close(store);
+    }
 }
 
 /* The wait for a synchronous standby is given up by somebody: the server then says that it has
@@ -584,9 +624,12 @@ static void certificates_are_verified(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        {"pages that a crash tears are refused", pages_that_are_torn, NULL, NULL, NULL},
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
         {"a server that acknowledges early is made to wait", early_acknowledgement, NULL, NULL,
+         NULL},
+        {"a trigger or rule on the store's tables is refused", triggers_are_refused, NULL, NULL,
          NULL},
         {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
         {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,

@@ -246,7 +246,7 @@ spoilt "and of a generator" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflke'
 spoilt "so is an unknown scheme" 'firn.ini:9: .*snowflake'
 configure 'auto_create = no' '[segment late]' 'store = nosuch://x'
-spoilt "so is an unknown kind of store" "firn.ini:9: unknown kind of store 'nosuch'"
+spoilt "so is an unknown kind of store" "firn.ini:9: firn has no store of kind 'nosuch'"
 configure 'auto_create = no'
 echo 'admin short' >"$TMPDIR/tokens"
 spoilt "so is a wrong token" 'tokens:1: '
@@ -353,6 +353,10 @@ serve --resp "unix:$work/resp" --http "unix:$work/http" --loops 2
 same "both listeners serve unix sockets" "PONG 200" \
     "$(redis-cli -s "$work/resp" ping) $(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$work/http" http://x/healthz)"
 same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
+printf kept >"$work/file"
+refuses "a path that is not a socket is refused, with what it is" 6 "file: File exists: it is not a socket: remove it, or use another path" \
+    serve --config '' --resp "unix:$work/file" --http none --store memory:
+same "and left as it is" kept "$(cat "$work/file")"
 refuses "a second server on one path is refused" 6 "resp: Address already in use: another process listens there" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 same "and the first continues" PONG "$(redis-cli -s "$work/resp" ping)"

@@ -38,6 +38,65 @@ static void files_are_private(void **state) {
     umask(022);
 }
 
+/* A trigger in the file runs in firn's own transactions, and could lower what was granted. */
+static void triggers_are_refused(void **state) {
+    static const char *const triggers[] = {
+        "CREATE TRIGGER audit AFTER UPDATE ON mark BEGIN"
+        " UPDATE mark SET high = OLD.high WHERE ns = NEW.ns AND key = NEW.key; END",
+        "CREATE TRIGGER audit BEFORE INSERT ON Mark BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TRIGGER audit AFTER UPDATE ON namespace BEGIN UPDATE mark SET high = 0; END",
+        "CREATE TRIGGER audit AFTER UPDATE OF history ON meta BEGIN SELECT 1; END"};
+    firn_error error = {0};
+    int64_t first = -1;
+    (void)state;
+    firn_store *store = open_store("trigger.db");
+    drawn(store, 1, 0);
+    for (size_t i = 0; i < sizeof triggers / sizeof triggers[0]; i++) {
+        run_sql("trigger.db", triggers[i]);
+        drawing_says("trigger.db", FIRN_ESTORE, "DROP TRIGGER \"audit\"");
+        assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE); /* an open one notices too */
+        says(&error, FIRN_ESTORE, "DROP TRIGGER \"audit\"");
+        assert_int_equal(mark_of("trigger.db").high,
+                         (int64_t)(10 * (i + 1))); /* reading is not hurt */
+        run_sql("trigger.db", "DROP TRIGGER audit");
+        drawn(store, i + 2, (int64_t)(10 * (i + 1)));
+    }
+    run_sql("trigger.db", "CREATE TABLE own(x); CREATE TRIGGER audit AFTER INSERT ON own BEGIN"
+                          " SELECT 1; END"); /* of another table */
+    drawn(store, 9, 50);
+    firn_store_close(store);
+}
+
+/* SQLite's text for an error is gone once another call worked: "not an error". */
+static void reasons_are_true(void **state) {
+    static const struct {
+        const char *sql, *what;
+    } rows[] = {{"DELETE FROM meta", "(its table meta is empty)"},
+                {"DROP TABLE meta", "(no such table: meta)"},
+                {"ALTER TABLE meta RENAME TO other; CREATE TABLE meta(version)",
+                 "(its table meta is empty)"},
+                {"DROP TABLE mark", "(no such table: mark)"},
+                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high)",
+                 "(table mark has no column named grant"},
+                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high, \"grant\", note)",
+                 "(ON CONFLICT clause does not match"},
+                {"DROP TABLE namespace", "(no such table: namespace)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "reason%zu.db", i);
+        firn_store *store = open_store(name);
+        firn_error error = {0};
+        int64_t first = -1;
+        drawn(store, 1, 0);
+        run_sql(name, rows[i].sql);
+        assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE);
+        says(&error, FIRN_ESTORE, rows[i].what);
+        firn_store_close(store);
+        drawing_says(name, FIRN_ESTORE, rows[i].what);
+    }
+}
+
 static void urls_are_checked(void **state) {
     const firn_store_options options = safe_options();
     char url[5000];
@@ -945,6 +1004,8 @@ int main(int argc, char **argv) {
         CHECK("file and folders are private whatever the umask", files_are_private),
         CHECK("a store belongs to the owner of its folder", the_folders_owner_owns_the_store),
         CHECK("a URL without a file or with an unknown key is refused", urls_are_checked),
+        CHECK("a trigger on the store's tables is refused", triggers_are_refused),
+        CHECK("a changed file's error has its own reason", reasons_are_true),
         CHECK("a relative path is of the folder at opening", a_relative_path_stays),
         CHECK_FAST("a place that forgets is refused unless unsafe", forgetful_places_are_refused),
         CHECK("a path that leads to no file is refused", not_a_place),

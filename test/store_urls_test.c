@@ -86,14 +86,50 @@ static const row all[] = {
     {"S://hP?connect_timeout_ms=99999999999999999999999", FIRN_ERANGE, "connect_timeout_ms="},
 };
 
-/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it. */
+/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it, and pipe is a
+ * named pipe that nobody writes. */
 static const row one[] = {
+    {"postgres://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?sslmode=verify-full&sslrootcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?tls=verify&sslcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?tls=verify&sslkey=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?tls=verify&sslcrl=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"postgres://h/d?passfile=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&cert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?tls=verify&crl=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"mysql://h/d?defaults-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&cert=F/pipe&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?tls=1&cert=F/key.pem&key=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"redis://h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"etcd://h?tls=1&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"etcd://u@h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"zookeeper://u@h?password-file=F/pipe", FIRN_EUSAGE, "is a named pipe"},
+    {"sqlite:F/pipe", FIRN_ESTORE, "not a file"},
+    {"postgres://h/d?ca=a", FIRN_EUSAGE, "ca= protects nothing without tls=verify"},
+    {"postgres://h/d?tls=prefer&ca=a", FIRN_EUSAGE, "without tls=verify"},
+    {"postgres://h/d?tls=off&ca=a", FIRN_EUSAGE, "without tls=verify"},
+    {"postgres://h/d?sslmode=allow&sslrootcert=a", FIRN_EUSAGE, "without tls=verify"},
+    {"postgres://h/d?sslrootcert=a", FIRN_EUSAGE, "sslrootcert= protects nothing"},
+    {"postgres://h/d?tls=require&sslcrl=a", FIRN_EUSAGE, "sslcrl= protects nothing"},
+    {"postgres://h/d?sslcert=a&sslkey=b", FIRN_EUSAGE, "tls=verify or tls=require"},
+    {"postgres://h/d?tls=prefer&sslkey=b", FIRN_EUSAGE, "tls=verify or tls=require"},
+    {"postgres://h/d?tls=verify&sslmode=disable", FIRN_EUSAGE, "tls= and sslmode="},
+    {"postgres://h/d?tls=verify&ca=a&sslrootcert=b", FIRN_EUSAGE, "ca= and sslrootcert="},
     {"postgres://h/d?tls=perhaps", FIRN_EUSAGE, "tls=perhaps"},
     {"postgres://h/d?table=", FIRN_EUSAGE, "table="},
     {"postgres://h/d?table=1a", FIRN_EUSAGE, "table=1a"},
     {"postgres://h/d?table=a-b", FIRN_EUSAGE, "table=a-b"},
     {"postgres://h/d?table=" LONG50, FIRN_EUSAGE, "48"},
     {"mysql://h", FIRN_EUSAGE, "database"},
+    {"mysql://h/d?ca=a", FIRN_EUSAGE, "ca= protects nothing without tls=verify"},
+    {"mysql://h/d?tls=require&ca=a", FIRN_EUSAGE, "without tls=verify"},
+    {"mysql://h/d?tls=require&crl=a", FIRN_EUSAGE, "without tls=verify"},
+    {"mysql://h/d?tls=off&ca=a", FIRN_EUSAGE, "without tls=verify"},
+    {"mysql://h/d?cert=a&key=b", FIRN_EUSAGE, "tls=verify or tls=require"},
+    {"mysql://h/d?tls=prefer&key=b", FIRN_EUSAGE, "tls=verify or tls=require"},
     {"mysql://h/d?tls=perhaps", FIRN_EUSAGE, "tls=perhaps"},
     {"mysql://h/d?table=1a", FIRN_EUSAGE, "table=1a"},
     {"mysql://h/d?leaf=a&tickets=b", FIRN_EUSAGE, "leaf= and tickets="},
@@ -114,6 +150,8 @@ static const row one[] = {
     {"redis://h?key=b", FIRN_EUSAGE, "tls=1"},
     {"redis://h?verify=0", FIRN_EUSAGE, "tls=1"},
     {"redis://h?tls=1&cert=a", FIRN_EUSAGE, "both"},
+    {"redis://h?tls=1&verify=0&ca=a", FIRN_EUSAGE, "ca= protects nothing without verify=1"},
+    {"rediss://h?tls=0", FIRN_EUSAGE, "rediss"},
     {"rediss://h?key=a", FIRN_EUSAGE, "both"},
     {"redis://h?tls=1&ca=F/nowhere", FIRN_EUSAGE, "cannot be read"},
     {"redis://h?tls=1&ca=F/empty", FIRN_EUSAGE, "cannot be read"},
@@ -136,6 +174,7 @@ static const row one[] = {
     {"etcd://h?key=a", FIRN_EUSAGE, "tls=1"},
     {"etcd://h?verify=0", FIRN_EUSAGE, "tls=1"},
     {"etcd://h?tls=1&cert=a", FIRN_EUSAGE, "both"},
+    {"etcd://h?tls=1&verify=0&ca=a", FIRN_EUSAGE, "ca= protects nothing without verify=1"},
     {"etcd://h?tls=1&key=a", FIRN_EUSAGE, "both"},
     {"etcd://u@h?password-file=F/empty", FIRN_EUSAGE, "cannot be read"},
     {"zookeeper://", FIRN_EUSAGE, "no host"},
@@ -238,9 +277,13 @@ static void one_refuses(void **state) {
 
 static int make_files(void **state) {
     char command[1000];
-    static const char *const variables[] = {"PGPASSWORD",       "MYSQL_PWD",
-                                            "REDISCLI_AUTH",    "ETCDCTL_USER",
-                                            "ETCDCTL_PASSWORD", "FIRN_ZOOKEEPER_PASSWORD"};
+    static const char *const variables[] = {"PGPASSWORD",
+                                            "PGSSLMODE",
+                                            "MYSQL_PWD",
+                                            "REDISCLI_AUTH",
+                                            "ETCDCTL_USER",
+                                            "ETCDCTL_PASSWORD",
+                                            "FIRN_ZOOKEEPER_PASSWORD"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         unsetenv(variables[i]);
     }
@@ -249,7 +292,7 @@ static int make_files(void **state) {
     }
     snprintf(command, sizeof command,
              "cd '%s' && : >empty && head -c 1024 /dev/zero | tr '\\0' a >long && echo %s "
-             ">password && echo no >key.pem",
+             ">password && echo no >key.pem && mkfifo -m 600 pipe",
              folder, SECRET);
     return system(command);
 }

@@ -3,6 +3,7 @@
  * could read, and is wiped as soon as the library has it. */
 #include "order.h"
 
+#include "named_pipe.h"
 #include "shared/interrupt.h"
 #include "shared/json.h"
 #include "shared/operands.h"
@@ -58,6 +59,10 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
     char text[FILE_MOST];
     size_t length = 0;
     ssize_t got = 1;
+    firn_error error;
+    if (refuse_named_pipe(name, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0 && parse_key(key, name, strlen(name))) {
         return fail_usage(s, "--key-file needs a file, not the key: every user can read arguments, "

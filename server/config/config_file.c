@@ -3,8 +3,8 @@
  * own, beginning with # or ;, since values may contain both. Mistakes are refused with their line. */
 #include "config_file.h"
 
-#include "core/named_pipe.h"
 #include "errors.h"
+#include "named_pipe.h"
 
 #include <ctype.h>
 #include <errno.h>

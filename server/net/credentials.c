@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "credentials.h"
 
-#include "core/named_pipe.h"
 #include "errors.h"
+#include "named_pipe.h"
 
 #include <gnutls/abstract.h>
 #include <stdatomic.h>
