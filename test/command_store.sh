@@ -56,7 +56,7 @@ mark=$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r .mark)
 sequence=$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)
 tick=$(((out - sequence) / 4194304))
 same "one ID takes one slot" $((tick * 4096 + sequence + 1)) "$mark"
-matches "nodes names the fields, the instant and the holder" \
+matches "nodes names the fields, the time and the holder" \
     'namespace .*|snowflake  33    datacenter=1 worker=1  20[0-9T:.-]+Z  [0-9.]+ (ms|s) (ago|ahead) +firn on .*, pid [0-9]+' \
     nodes --store "$db" "$unsafe"
 for node in 131 4 1022; do ask new snowflake node=$node --store "$db" "$unsafe"; done
@@ -172,7 +172,7 @@ exec 9<>"$TMPDIR/held"
 held=$!
 conceals() { tr '\0' '\n' <"/proc/$held/cmdline" | grep -qxF 'redis://user:******@127.0.0.1:1/0'; }
 await conceals
-check "and is soon no more among them" conceals
+check "and soon leaves the list" conceals
 kill -KILL "$held" # blocked in a write, it ends at no other signal
 exec 9>&-
 same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"

@@ -122,7 +122,7 @@ static void use_answers(const int64_t *firsts, size_t count) {
 }
 
 /* Blocks of one slot may come in any order, as from ticket servers that replace each other; after a greater block, a
- * lower one means that the store went back. */
+ * lower one means that the store lost reservations. */
 static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
     static const int64_t firsts[] = {5, 3, 4, 1, 2}, two[] = {100, 50}, after[] = {5, 4};
     firn_error error = {0};
@@ -152,7 +152,7 @@ static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
     firn_segment_close(segment, NULL);
 }
 
-/* Only firn_segment_advance says where a store that went back may begin. */
+/* Only firn_segment_advance says where a store that lost reservations may begin. */
 static void only_advance_has_a_guard(void **state) {
     int64_t value, wait_ms;
     (void)state;

@@ -73,7 +73,7 @@ static void test_slices(void **state) {
     free(by.ids);
 }
 
-/* The worker answers other requests, with an array of its own, while a reply is being written. */
+/* The worker answers other requests, with its own array, while a reply is being written. */
 static void test_others(void **state) {
     (void)state;
     resp_out out = {0};

@@ -77,7 +77,7 @@ const char *server_url(void);
 const char *server_folder(void);
 void server_stop(void); /* of this process alone */
 
-/* ---- scenes: one run of one scenario, in a process of its own ------------------------------- */
+/* ---- scenes: one run of one scenario, in its own process ------------------------------- */
 
 #define SEATS  256
 #define POINTS 6
