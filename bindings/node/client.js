@@ -201,7 +201,7 @@ class Ids {
       const mine = this.#refilling === undefined
       this.#refilling ||= this.#refill().finally(() => { this.#refilling = undefined })
       await this.#refilling
-      // Meanwhile other calls may have taken the IDs, all of them from a small block.
+      // While this call waited, others may have taken the IDs, all of them from a small block.
       if (mine ? this.#taken >= this.#block.length : !this.#fresh()) return this.next()
     }
     return { value: this.#block[this.#taken++], done: false }
