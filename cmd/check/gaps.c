@@ -253,7 +253,7 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
 
 /* ---- the stream ------------------------------------------------------------------------------ */
 
-/* Without --scheme, only integers have an order of their own. */
+/* Without --scheme, only integers have an order. */
 static int check_form(const gaps *it, firn_error *error) {
     const bool number = it->stream.form == FIRN_FORM_DEC || it->stream.form == FIRN_FORM_UNSIGNED;
     return it->stream.reader.named || (number && it->stream.bits == 64)

@@ -59,7 +59,7 @@ static void note_future(session *s, const issue *work) {
     }
 }
 
-/* time= or tick=: the instant to back-date to. */
+/* time= or tick=: the time to back-date to. */
 static int read_date(session *s, issue *work) {
     const char *time = operand_value(s, "time"), *tick = operand_value(s, "tick");
     firn_fields fields = {0};

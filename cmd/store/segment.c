@@ -14,7 +14,7 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
-/* What is asked of the segment. */
+/* The request. */
 typedef struct wish {
     enum { TAKE, PEEK, ADVANCE } verb;
     int64_t count; /* of TAKE */
@@ -128,9 +128,9 @@ static int read_verb(session *s, wish *wished) {
         }
     }
     if ((wished->verb == ADVANCE) != (least != NULL)) {
-        return fail_usage(s, least != NULL
-                                 ? "--min applies to advance: firn segment advance NAME --min N"
-                                 : "advance needs --min N: nothing below N is issued any more");
+        return fail_usage(
+            s, least != NULL ? "--min applies to advance: firn segment advance NAME --min N"
+                             : "advance needs --min N: firn never issues an integer below N again");
     }
     uint64_t number = 0;
     int status = amount_number(s, OPTION_MIN, 0, 0, (uint64_t)FIRN_SLOT_MAX, &number);
