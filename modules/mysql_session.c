@@ -85,7 +85,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
                                   s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
     }
     s->link.socket = (int)mysql_get_socket(s->db);
-    /* whatever the file says: a session that the library replaces is not checked, and may be
+    /* this overrides the file: a session that the library replaces is not checked, and may be
      * another server's */
     mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
     if (s->tls != NULL && strcmp(s->tls, "off") != 0 && strcmp(s->tls, "prefer") != 0 &&

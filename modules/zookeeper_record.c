@@ -207,7 +207,7 @@ void zk_remember(store *self, const state *it) {
         at = &self->known[self->oldest++ % ZK_REMEMBERED];
     }
     *at = *it;
-    at->fresh = false; /* it may change meanwhile */
+    at->fresh = false; /* it may change at any time */
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

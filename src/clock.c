@@ -148,7 +148,7 @@ static bool is_instant(const firn_time *wall) {
            wall->sec < INT64_MAX / 2;
 }
 
-#define SLIP_NS INT64_C(1000000) /* two readings are not taken at one instant */
+#define SLIP_NS INT64_C(1000000) /* two readings are not taken at the same time */
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       uint64_t *steps, firn_error *error) {
@@ -181,8 +181,8 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     pthread_mutex_unlock(&watch->lock);
     return code == FIRN_OK ? code
                            : firn__fail(error, FIRN_ECLOCK,
-                                        "the clock cannot be read, or gives no instant (ns from 0 "
-                                        "to 999999999)");
+                                        "the clock cannot be read, or has an invalid time (ns from "
+                                        "0 to 999999999)");
 }
 
 #define LEARN_NS   INT64_C(2000000)    /* a rate is measured over this at least, */

@@ -21,8 +21,8 @@
 #endif
 #define CHUNK (FIRN_CHUNK_PAGES * PAGE)
 
-/* A page holds a head and as many permits as fit. When all of them are retired the page goes
- * back to the kernel and reads as zero from then on: closed. */
+/* A page holds a head and as many permits as fit. When all of them are retired, the kernel
+ * takes the page back, and it reads as zero from then on: closed. */
 typedef struct page_head {
     uint64_t retired;
 } page_head;

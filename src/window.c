@@ -87,8 +87,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     /* A later process sends it again if this one is killed. */
     permit->pending_count = request.count;
     permit->pending_grant = request.grant;
-    atomic_store_explicit(&permit->soft, end,
-                          memory_order_release); /* the others continue meanwhile */
+    atomic_store_explicit(&permit->soft, end, memory_order_release); /* the others continue */
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;

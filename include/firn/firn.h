@@ -323,8 +323,8 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced or has gone back
-                    * grants no slot before it any more. 0 (integers, back-dated IDs): no slot */
+    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced, or has lost
+                    * reservations, grants only slots from it on; 0 (integers, back-dated IDs): none */
 } firn_request;
 
 /* The state of a key. */
@@ -376,7 +376,7 @@ typedef struct firn_store_ops {
 } firn_store_ops;
 
 /* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator
- * has it, so every reservation is refused until LAYOUT is back. */
+ * has it, so no reservation succeeds until LAYOUT is back. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
@@ -408,7 +408,7 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store went back; FIRN_EUSAGE: another layout, or no such method; FIRN_ESTORE; FIRN_EUNKNOWN. */
+ * store lost reservations; FIRN_EUSAGE: another layout, or no such method; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
