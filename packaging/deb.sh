@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the Debian packages of what is committed into BUILD/deb: make deb. They are the same bytes whenever and wherever they
+# Builds the Debian packages of the last commit into BUILD/deb: make deb. They are the same bytes whenever and wherever they
 # are built with the same versions of the tools. Environment:
 #     COMMIT   what is packaged; HEAD if unset
 #     VERSION  the packages get this version instead of the version in debian/changelog: test/deb builds an upgrade
