@@ -265,7 +265,7 @@ typedef struct module_engine {
 typedef struct module_link {
     const module_engine *engine;
     int socket;        /* of the connection; -1: none */
-    char caution[200]; /* why the server may lose what it acknowledged; "": no reason */
+    char caution[200]; /* why the server may lose acknowledged writes; "": no reason */
     module_url url;
     firn_store_options options;
     bool unsafe;                    /* an option, or unsafe=1 */

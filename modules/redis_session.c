@@ -19,7 +19,7 @@
 static const struct hazard {
     const char *sentence, *cure;
 } hazards[] = {
-    {"CONFIG GET is forbidden, so it is unknown whether Redis keeps what it acknowledges",
+    {"CONFIG GET is forbidden, so it is unknown whether Redis keeps acknowledged writes",
      "allow this user +config|get"},
     {"appendonly is not yes, so Redis loses marks when it restarts",
      "set appendonly yes and appendfsync always in its file"},

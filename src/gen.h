@@ -198,7 +198,7 @@ struct firn_gen {
     bool has_renewer;    /* firn_next leaves the store to firn_gen_step */
     bool cycles;         /* the counter can give the age of a reading */
     bool own_store;
-    bool cautioned; /* the store may lose what it acknowledged */
+    bool cautioned; /* the store may lose acknowledged writes */
     int start;      /* enum firn_start, of the sequence */
     uint64_t start_below;
     uint64_t tick_end;  /* first tick that is refused */

@@ -27,7 +27,7 @@ static const struct row {
     char joint;       /* before the parameters */
     bool file;        /* its URL continues with the path of a file */
     bool shared;      /* between processes */
-    bool tells_back;  /* notices that it lost what it acknowledged */
+    bool tells_back;  /* notices that it lost acknowledged writes */
     int rounds;       /* reservations of each thread and process */
     const char *fast; /* the server's options for commits that need not be on the disk */
 } rows[] = {

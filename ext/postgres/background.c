@@ -140,7 +140,7 @@ static void answer_all(round_ *it) {
     ConditionVariableBroadcast(&firn_slots->answered);
 }
 
-/* A server that may lose what it acknowledged is refused. */
+/* A server that may lose acknowledged writes is refused. */
 static void check_durable(void) {
     static const char *const needed[] = {"fsync", "full_page_writes"};
     for (size_t i = 0; i < lengthof(needed) && !firn_setting_unsafe; i++) {

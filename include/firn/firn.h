@@ -348,7 +348,7 @@ typedef struct firn_store_options {
     void *failpoint_self;
     const char *vfs;        /* sqlite: the name of the VFS that makes its system calls */
     const char *module_dir; /* where to look for modules first */
-    bool unsafe;            /* accept an engine or a place that may lose what it acknowledged */
+    bool unsafe;            /* accept an engine or a place that may lose acknowledged writes */
     bool must_exist;        /* sqlite: do not create a missing file (create=no) */
     int64_t wait_ms;        /* time limit of each call; 0: 5000 */
     void (*notice)(void *self, const char *text); /* notes for users, while opening */
@@ -412,7 +412,7 @@ FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error
  * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
-/* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
+/* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */
 FIRN_API const char *firn_store_caution(const firn_store *store);
 /* Closes a store, after every generator and segment that uses it. NULL is allowed. */
 FIRN_API void firn_store_close(firn_store *store);
@@ -468,7 +468,7 @@ typedef struct firn_status {
     uint64_t claims, renewals, give_backs, store_errors;
     uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond back_ms */
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
-    bool unsafe;       /* the store or a key allows losing what was acknowledged */
+    bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
@@ -501,7 +501,7 @@ FIRN_API void firn_block_close(firn_block *block);
 
 /* ---- job ------------------------------------------------------------------------------------- */
 /* A job issues back-dated IDs for records that have a time but no ID. The same records and settings
- * give the same IDs. A node belongs to one job: a store reserves it for good under the job's name;
+ * give the same IDs. A node belongs to one job: a store reserves it permanently, under the job's name;
  * without a store the caller must not use it elsewhere. One thread at a time. */
 typedef struct firn_job firn_job;
 /* The settings of a job. Set `size` and `scheme`; a zero elsewhere is the default. */
