@@ -109,7 +109,7 @@ static void lie_verbs(const firn_store_ops *ops, void *self, uint8_t which) {
     firn_store_close(store);
 }
 
-/* ---- what is not asked ----------------------------------------------------------------------- */
+/* ---- calls that are not made ----------------------------------------------------------------- */
 
 #define module_link_resolve(link, host, port, deadline_ms, why)                                    \
     ((void)(link), (void)(host), (void)(deadline_ms), (void)(*(why) = "no names here"),            \

@@ -220,8 +220,8 @@ typedef struct module_verdict {
  *         {floor, 0} if the floor is above it: no window ends there
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
- * A store that lost reservations (restored, emptied, failed over to an older copy) does not know what it
- * granted. The handle that notices writes it into the store's record, so that every namespace is
+ * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
+ * last grants. The handle that notices writes it into the store's record, so that every namespace is
  * doubted. */
 int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
                   const firn_request *request, const char *where, firn_mark *held,
@@ -304,8 +304,8 @@ int module_in_time(const module_link *link, firn_error *error);
 
 /* FIRN_ESTORE, with the last error, while a retry is too early. */
 int module_link_waits(const module_link *link, firn_error *error);
-/* Whether the server may be used although it has `risk` ("": none), with which a crash may lose what
- * it acknowledged. Sets the caution. FIRN_ESTORE without unsafe=1. */
+/* Whether the server may be used although it has `risk` ("": none), with which a crash may lose
+ * acknowledged writes. Sets the caution. FIRN_ESTORE without unsafe=1. */
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
 /* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);

@@ -188,7 +188,7 @@ static int judge(store *s, const variables *are, firn_error *error) {
     if (strcmp(are->value[FLUSH], "1") != 0 && strcmp(are->value[FLUSH], "3") != 0) {
         snprintf(risk, sizeof risk, "innodb_flush_log_at_trx_commit=%.8s", are->value[FLUSH]);
     } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
-        /* after a crash the server rolls back what is missing in the binary log */
+        /* after a crash the server rolls back transactions that are missing in the binary log */
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
     } else if (strcasecmp(are->value[METHOD], "nosync") == 0 ||
                strcasecmp(are->value[METHOD], "littlesync") == 0) {

@@ -206,7 +206,7 @@ static int check_store(session *s) {
         code = compare(s, &behind);
     }
     if (code == FIRN_OK && s->inode != it->inode) {
-        behind |= !told; /* a copy lacks what was granted since it was made */
+        behind |= !told; /* a copy lacks the grants since it was made */
     }
     if (code == FIRN_OK && it->writer != 0 && sqlite_before(s->count, it->count)) {
         s->count = it->count;

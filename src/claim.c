@@ -100,7 +100,7 @@ struct used {
     int64_t high;
 };
 
-/* The nodes of the namespace that have been used, as far as they match what is pinned. */
+/* The nodes of the namespace that have been used, as far as they match the pinned fields. */
 typedef struct listing {
     const firn_gen *gen;
     struct used *used;

@@ -225,7 +225,7 @@ struct firn_gen {
     firn__kept kept;
 };
 
-/* Packs what was drawn for an ID into its template. */
+/* Packs the drawn fields of an ID into its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {
     if (gen->straight) {

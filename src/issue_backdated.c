@@ -49,7 +49,7 @@ typedef struct node_search {
     int64_t mark;   /* of the kind of node that is looked for */
     uint64_t grant; /* of the job that owns the node; 0: any */
     bool again;     /* a node with this mark and grant may be taken again */
-    uint64_t *used; /* nodes that have a mark, as far as they match what is pinned */
+    uint64_t *used; /* nodes that have a mark, as far as they match the pinned fields */
     size_t count, size;
     bool found;
     uint64_t node; /* that has this mark and grant */
@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The next lower node that matches what is pinned; false below the least. */
+/* The next lower node that matches the pinned fields; false below the least. */
 static bool step_down(const firn_gen *gen, uint64_t *node) {
     uint64_t free = ~gen->pin_mask & firn__mask(gen->node_bits), bits = *node & free;
     if (bits == 0) {

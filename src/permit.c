@@ -85,7 +85,7 @@ void firn__permit_soft(firn__permit *permit, int64_t from) {
     int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
     soft = soft < from + 1 ? from + 1 : soft;
     atomic_store_explicit(&permit->soft, soft < end ? soft : end,
-                          memory_order_release); /* never past what was granted */
+                          memory_order_release); /* never past the grant */
 }
 
 void firn__permit_soften(firn__permit *permit) {

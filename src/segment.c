@@ -142,7 +142,7 @@ static int other_kind(firn_error *error) {
 }
 
 /* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
- * store lost reservations, nobody knows what it lost: only a call that gives the start is served (guard >
+ * store lost reservations, nobody knows which integers it lost: only a call that gives the start is served (guard >
  * 0, by firn_segment_advance). */
 static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64_t guard,
                  int64_t least, slot_block *out, firn_error *error) {
@@ -369,7 +369,7 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
     return code;
 }
 
-/* ---- handing out what was fetched, for those who may not wait ---------------------------------- */
+/* ---- handing out fetched integers, for callers that may not wait ------------------------------- */
 
 /* Like take. If only the block fetched ahead has enough, takes from that block and drops the rest of the present one,
  * so that later integers are greater. Under the lock. */

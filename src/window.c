@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* How many slots after `end` a renewal requests: the window then ends one length past the last slot
- * issued, or past the present, and contains what is needed. */
+ * issued, or past the present, and contains the needed slots. */
 static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, int64_t end,
                              const firn__need *need) {
     int64_t next = (int64_t)firn__next_of(permit);
@@ -117,7 +117,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     firn__permit *permit = firn__permit_of(gen, k);
     if (permit != need->permit ||
         need->steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
-        return FIRN_OK; /* another process was faster: check again what is needed */
+        return FIRN_OK; /* another process was faster: check the need again */
     }
     int64_t end = permit == NULL ? 0 : firn__end_of(permit);
     if (permit != NULL && need->end <= end) {

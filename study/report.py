@@ -12,7 +12,7 @@ The pages are study/report.md.in and study/claims.md.in with their marks filled 
     {if WORDS < WORDS|TEXT|OTHER}                               TEXT if the intervals carry it, else OTHER
 Instead of WORDS, {expect} and {if} take a number. A sentence that the figures must carry has a line {expect WORDS < WORDS}
 before it: if it no longer holds, this fails.
---check compares with what is committed instead of writing."""
+--check compares with the committed files instead of writing."""
 import argparse
 import os
 import re

@@ -348,7 +348,7 @@ static void shuts_beside_new_names(void **state) {
 
 #define SPACES 4 /* three, and one that is new after the kill */
 
-/* What was granted, by namespace: [0, end). */
+/* The granted slots, by namespace: [0, end). */
 static int64_t ends[SPACES];
 static int kill_after; /* writes */
 

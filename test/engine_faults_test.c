@@ -71,7 +71,7 @@ static const struct fault {
 
 static int rounds = ROUNDS;
 
-/* ---- what was granted ------------------------------------------------------------------------ */
+/* ---- grants ---------------------------------------------------------------------------------- */
 
 typedef struct span {
     int64_t first, count;

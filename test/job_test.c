@@ -572,7 +572,7 @@ static void a_layout_has_its_end(void **state) {
     no_job(&config, FIRN_ERANGE, "negative");
 }
 
-/* ---- what is missing ------------------------------------------------------------------------ */
+/* ---- missing settings ----------------------------------------------------------------------- */
 
 static void row_needs_a_seed(const firn_scheme *row) {
     char keys[300];

@@ -354,7 +354,7 @@ static void a_step_that_fails_changes_nothing(void **state) {
 
 /* ---- giving back, peeking, advancing --------------------------------------------------------------- */
 
-/* A request that went out twice may arrive again: what it granted is never given back. */
+/* A request that went out twice may arrive again: its grant is never given back. */
 static void a_block_that_was_asked_for_twice_is_not_given_back(void **state) {
     int64_t value;
     (void)state;

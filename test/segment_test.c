@@ -297,7 +297,7 @@ static void a_block_is_the_callers_alone(void **state) {
                  *tickets = opened("t", "kind=ticket increment=3 offset=2");
     assert_int_equal(block(range, 1000), 1);
     counts(range, 1001, 3, 1);
-    assert_int_equal(block(range, 5), 1021); /* behind what was fetched ahead */
+    assert_int_equal(block(range, 5), 1021); /* after the integers fetched ahead */
     assert_int_equal(block(tickets, 4), 2);
     assert_int_equal(next(tickets), 14);
     denied_block(range, 0, FIRN_ERANGE, "not 0");

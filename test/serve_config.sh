@@ -91,7 +91,7 @@ ask "$@" --print-config
 same "flags with _ and with their value after a blank do too" "$whole" "$out"
 printf '%s\n' "$whole" >"$ini"
 ask serve -c "$ini" --print-config
-same "what is printed can be read again, and is the same" "$whole" "$out"
+same "the printed configuration can be read again, and is the same" "$whole" "$out"
 
 # ---- which is stronger -----------------------------------------------------------------------------
 write '[server]' 'loops = 1' 'wait_ms = 1' 'slow_s = 1'

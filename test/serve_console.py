@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The judge of the console: serve_console.py SERVER COMMAND FOLDER. It starts the server, drives a
-# browser (browser.py), and compares what is drawn with what the `firn` command says of the same IDs.
+# browser (browser.py), and compares the drawing with the output of the `firn` command for the same IDs.
 import json
 import os
 import re

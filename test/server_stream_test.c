@@ -104,7 +104,7 @@ static void test_small(void **state) {
     assert_false(stream_is_large(&ask, &of));
 }
 
-/* What is not written yet counts as unread: replies_mib is the limit. */
+/* Bytes that are not written yet count as unread: replies_mib is the limit. */
 static void test_memory(void **state) {
     (void)state;
     settings set;

@@ -172,7 +172,7 @@ def medians(rounds, contestants, ask, key):
     return {name: statistics.median(values) for name, values in found.items()}
 
 
-# ---- what is measured --------------------------------------------------------------------------------------------------
+# ---- measurements ------------------------------------------------------------------------------------------------------
 
 
 def row(table, name, value, unit, ratio=None, goal=None, met=None, note=""):

@@ -215,7 +215,7 @@ class Ids {
     return this.#taken < this.#block.length && performance.now() - this.#asked <= this.#maxAge
   }
 
-  // A new block is as large as what was used of the last one, or twice as large if all was used.
+  // A new block is as large as the used part of the last one, or twice as large if all of it was used.
   async #refill () {
     const size = this.#taken < this.#block.length ? Math.max(this.#taken, 1) : Math.max(this.#block.length * 2, 1)
     const asked = performance.now() // an ID is issued after this

@@ -447,7 +447,7 @@ void duplicates_key(id_key *key, const firn_id *id, uint32_t words) {
 
 int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error) {
     const void *random = (const void *)getauxval(AT_RANDOM);
-    const size_t quarter = (size_t)memory / 4; /* for the table, the rest for what is kept */
+    const size_t quarter = (size_t)memory / 4; /* for the table, the rest for the kept IDs */
     if (random != NULL) {
         memcpy(&it->seed, random, sizeof it->seed);
     }

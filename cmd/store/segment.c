@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn segment`: integers of a segment, taken in blocks of just what is printed, each block
+/* `firn segment`: integers of a segment, taken in blocks of exactly the printed integers, each block
  * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
  * kinds and steps are the library's affair. */
 #include "blocks.h"
