@@ -8,7 +8,7 @@ CLANG ?= clang
 CONFIGURE = cmake -S . -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 COMPILE = cmake --build
 
-# Each kind of build has a folder of its own, so that none undoes another.
+# Each kind of build has its own folder, so that none undoes another.
 ADDRESS = $(BUILD)-address
 THREAD = $(BUILD)-thread
 FUZZ = $(BUILD)-fuzz

@@ -52,7 +52,7 @@ struct session {
     size_t field_count;
     char **operands; /* NULL-terminated */
     size_t operand_count;
-    char **words;       /* of a verbatim command: what was given, its name first */
+    char **words;       /* of a verbatim command: all arguments, its name first */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     int colors;         /* of standard output (color.h): 0, 16 or 256 */
     output out;
@@ -69,7 +69,7 @@ const command *command_find(const char *name);
 int command_unknown(session *s, const char *word);
 void command_help(session *s, const command *about);
 void command_list(session *s);
-/* The option without its dashes, as it is written: - for the _ of the server's settings. Returns
+/* The option without its dashes, as users write it: - for the _ of the server's settings. Returns
  * `flag`. */
 char *option_flag(char flag[32], const option_name *name);
 /* Parses the arguments of a subcommand; `words[0]` is its name. An exit status. */
@@ -79,7 +79,7 @@ int command_count(session *s, int64_t initial, int64_t *count);
 
 /* `firn: text` on standard error, after the output so far; returns the status. */
 int fail(session *s, const firn_error *error);
-/* The same with a code and a text of its own. */
+/* The same with another code and text. */
 int fail_as(session *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define fail_usage(s, ...) fail_as(s, FIRN_EUSAGE, __VA_ARGS__)
 /* `firn: note: text` on standard error, unless --quiet is given. `self` is the session. */
@@ -89,8 +89,7 @@ void tell(const char *lead, const char *text);
 /* Asks at the terminal, unless --yes is given. STATUS_DONE: yes; STATUS_NO; STATUS_USAGE if
  * standard input is not a terminal: `instead` says what to add. */
 int confirm(session *s, const char *question, const char *instead);
-/* What was given as an argument was not of its form: that is usage, while an ID that is not is
- * a no. */
+/* A malformed argument is a usage error (2); a malformed ID is a negative answer (1). */
 int argument_code(int code, firn_error *error);
 /* The s of a plural. */
 static inline const char *plural(uint64_t n) {

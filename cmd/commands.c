@@ -83,7 +83,7 @@ void command_list(session *s) {
     }
     output_text(
         &s->out,
-        "\nSCHEME is a name from `firn schemes`, or a layout of your own such "
+        "\nSCHEME is a name from `firn schemes`, or a custom layout such "
         "as\n\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339 "
         "or\n@SECONDS[.FRACTION] since 1970. Run `firn COMMAND --help` for details.\n\nExit "
         "status: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n5 exhausted "
@@ -136,7 +136,7 @@ void command_help(session *s, const command *about) {
 static void make_tables(const command *about, struct option longs[OPTION_END + 1],
                         char shorts[OPTION_END * 2 + 4]) {
     size_t count = 0, length = 0;
-    shorts[length++] = '-'; /* operands come in their place, whatever POSIXLY_CORRECT says */
+    shorts[length++] = '-'; /* operands keep their place; POSIXLY_CORRECT is ignored */
     shorts[length++] = ':';
     for (const option_text *at = about->options; at->option != OPTION_END; at++) {
         const option_name *name = &option_names[at->option];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn serve`: becomes the server, an executable of its own, so that no other subcommand pays
+/* `firn serve`: becomes the server, a separate executable, so that no other subcommand pays
  * for its libraries. Reads none of its flags. */
 #include "command.h"
 
@@ -30,7 +30,7 @@ int run_serve(session *s) {
         snprintf(path, sizeof path, "%s%s", folder, places[i]);
         execv(path, s->words);
         if (errno != ENOENT) {
-            break; /* this is the one that was meant */
+            break; /* this is the nearest name */
         }
     }
     if (errno != ENOENT) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which scheme fits a workload: `firn choose`, /v1/choose. What it knows of a scheme comes from the list
+/* Which scheme fits a workload: `firn choose`, /v1/choose. The facts about a scheme come from the list
  * of schemes (widths, order, node, capacity, end) and from odds.h, what is fast and small from the study
  * (figures.def). Pure: no clock, no store, no allocation. */
 #ifndef FIRN_CHOOSE_H

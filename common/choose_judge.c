@@ -201,7 +201,7 @@ static bool refuse_reader(choose_candidate *it, const choose_answers *answers) {
         return false;
     }
     if (width > PEOPLE_WIDTH) {
-        return refuse(it, CHOOSE_READERS, "people have to read %zu characters", width);
+        return refuse(it, CHOOSE_READERS, "people must read %zu characters", width);
     }
     return choose_mixes_case(it->scheme) &&
            refuse(it, CHOOSE_READERS, "people mix up its capital and small letters");

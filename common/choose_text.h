@@ -12,7 +12,7 @@
 bool choose_mixes_case(const firn_scheme *scheme);
 /* Do people read the IDs? */
 bool choose_is_for_people(const choose_answers *answers);
-/* Years until a series of that many integers has no more. */
+/* Years until a series of that many integers is used up. */
 double choose_years(double integers, const choose_answers *answers);
 
 #endif

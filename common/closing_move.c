@@ -190,7 +190,7 @@ static int trust(const move *it, const char *ns, const char *closed) {
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
-/* Closes a namespace in the new store, whose record is `there` (NULL: none). A store that went back
+/* Closes a namespace in the new store, whose record is `there` (NULL: none). A store that lost reservations
  * (Redis: that was restarted) has lost nothing of a namespace that it has not granted: all of it is
  * copied again. The old store says so, and is asked again, because another run may be faster. */
 static int close_new(const move *it, const space *from, const forms *as, const char *there) {
@@ -199,10 +199,11 @@ static int close_new(const move *it, const space *from, const forms *as, const c
         return code;
     }
     if (as->stage == MOVED) {
-        return set_error(it->error, FIRN_EBACK,
-                         "%.60s went back after it was given namespace %.40s: restore a later copy "
-                         "of that store",
-                         it->to->name, from->ns);
+        return set_error(
+            it->error, FIRN_EBACK,
+            "%.60s lost reservations after it received namespace %.40s: restore a later copy "
+            "of that store",
+            it->to->name, from->ns);
     }
     code = closing_change(it->from->store, from->ns, from->layout, from->layout, NULL, it->error);
     if (code == FIRN_OK) {
@@ -214,7 +215,7 @@ static int close_new(const move *it, const space *from, const forms *as, const c
 }
 
 /* Closes a namespace in the old store. Of one that was moved all was copied before, so it does not matter whether
- * that store went back since. */
+ * that store lost reservations since. */
 static int close_old(const move *it, const char *ns, const forms *as, const char *was,
                      const char *closed, int64_t *floor) {
     int code = closing_change(it->from->store, ns, was, closed, floor, it->error);
@@ -244,8 +245,8 @@ static int leave(const move *it, const space *from, const forms *as, const list 
     return code;
 }
 
-/* Copies the marks of a namespace that is open, closes it in the old store, copies what changed
- * meanwhile, and opens it in the new one. Each step may have been done before. */
+/* Copies the marks of a namespace that is open, closes it in the old store, copies the changes
+ * since then, and opens it in the new one. Each step may have been done before. */
 static int move_space(const move *it, const space *from) {
     forms as;
     list first = {.items = NULL};
@@ -260,7 +261,8 @@ static int move_space(const move *it, const space *from) {
     if (code == FIRN_OK) {
         code = leave(it, from, &as, &first, &marks);
     }
-    if (code == FIRN_OK) { /* refused if the old store went back, so that a mark is too low */
+    if (code ==
+        FIRN_OK) { /* refused if the old store lost reservations, so that a mark is too low */
         code =
             close_old(it, from->ns, &as, as.stage == MOVED ? as.moved : as.moving, as.moved, NULL);
     }

@@ -20,7 +20,7 @@ const char *describe_tick(const firn_scheme *scheme);
 char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool rule);
 /* yes | per node | by ms | no */
 char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
-/* The epoch with as few digits as possible; the first instant that is refused, or -. */
+/* The epoch with as few digits as possible; the first time that does not fit, or -. */
 char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
 /* Reserved slots of a wide sequence pass 2^62 before the time ends: from when on. False: they do not. */

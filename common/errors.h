@@ -16,7 +16,7 @@ void make_plain(char *text);
 
 enum {
     STATUS_DONE = 0,
-    STATUS_NO = 1,    /* invalid ID, value or instant */
+    STATUS_NO = 1,    /* invalid ID, value or time */
     STATUS_USAGE = 2, /* wrong command or configuration */
     STATUS_STORE = 3,
     STATUS_CLOCK = 4,

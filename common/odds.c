@@ -71,7 +71,7 @@ double odds_ticks(const odds *it, double seconds, double *each) {
     return seconds / it->tick;
 }
 
-/* IDs come at random instants, so how many have one value is a Poisson number of mean m/S. */
+/* IDs come at random times, so how many have one value is a Poisson number of mean m/S. */
 static double none_drawn(const odds *it, double amount) {
     double each;
     if (it->count > 0) {

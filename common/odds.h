@@ -9,8 +9,8 @@ enum { ODDS_RESERVED, ODDS_DIGEST, ODDS_DRAWN, ODDS_STARTED, ODDS_NEXT, ODDS_NOD
 #define ODDS_NODE (1u << 31) /* given: a node, of a scheme for which odds_shares_digits */
 
 typedef struct odds odds;
-/* The logarithm of the odds that no two are equal, with `amount` in the place of what the model
- * depends on: seconds, IDs or nodes. */
+/* The logarithm of the odds that no two are equal, with `amount` of the variable of the model:
+ * seconds, IDs or nodes. */
 typedef double odds_ln_none(const odds *it, double amount);
 
 typedef struct odds_model {

@@ -100,7 +100,7 @@ static size_t columns_of(const char *text) {
 void output_wrap(output *out, const char *lead, size_t indent, const char *text) {
     enum { WIDTH = 80 };
     size_t column = columns_of(lead);
-    bool first = true; /* of the line: a word that is too long gets a line of its own */
+    bool first = true; /* of the line: a word that is too long gets its own line */
     output_text(out, lead);
     for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# ./run tour: sh docs/tour.sh COMMAND issues an ID of every scheme from a store of its own, reads each one, and stops at
+# ./run tour: sh docs/tour.sh COMMAND issues an ID of every scheme from a separate store, reads each one, and stops at
 # the first step that fails.
 set -eu
 firn=$1
@@ -99,7 +99,7 @@ say segment orders -n 3
 say segment tickets kind=ticket increment=2 offset=1 -n 3
 "$firn" segment tickets kind=ticket increment=2 offset=1 -n 3 --store "$store" $unsafe
 
-title "A layout of your own, as a line of text"
+title "A custom layout, as a line of text"
 say new "'time:41/ms@@2024-01-01 node:10 sequence:12'" node=7
 new 'time:41/ms@@2024-01-01 node:10 sequence:12' node=7
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes instants: what is read is written as a text that means the same; eight bytes taken as
- * seconds come back from their text. Refusals leave the instant alone. */
+/* Fuzzes times: a time that was read is written as a text that means the same; eight bytes taken as
+ * seconds come back from their text. An error leaves the time unchanged. */
 #include <firn/firn.h>
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes rows written as text, with an epoch, widths and digits on lines of their own: a row that
+/* Fuzzes rows written as text, with an epoch, widths and digits on their own lines: a row that
  * is made is written as text that makes the same row, and packs and unpacks what its fields hold. */
 #include <firn/firn.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A lying server for the fuzzers of stores: each includes the module that it is for, puts its own
- * answers in the place of what a library would read from the network, and asks through the wrapper
+ * answers instead of the network that a library would read, and asks through the wrapper
  * that every caller goes through. The first byte says which verbs; what is in the way of a bounded
  * run (names, sockets, naps) is replaced. */
 #ifndef FIRN_FUZZ_LYING_H
@@ -109,7 +109,7 @@ static void lie_verbs(const firn_store_ops *ops, void *self, uint8_t which) {
     firn_store_close(store);
 }
 
-/* ---- what is not asked ----------------------------------------------------------------------- */
+/* ---- calls that are not made ----------------------------------------------------------------- */
 
 #define module_link_resolve(link, host, port, deadline_ms, why)                                    \
     ((void)(link), (void)(host), (void)(deadline_ms), (void)(*(why) = "no names here"),            \

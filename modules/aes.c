@@ -20,7 +20,7 @@ static int aes_open(void **self) {
     return FIRN_OK;
 }
 
-/* libcrypto keeps the expanded key on the heap, so each call has a context of its own, which the free erases. */
+/* libcrypto keeps the expanded key on the heap, so each call has its own context, which the free erases. */
 static int aes_stream(void *self, void *bytes, size_t size, const uint8_t key[32]) {
     static const uint8_t counter[16];
     int done = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on etcd: its verbs, and how it notices that etcd went back.
+/* The store on etcd: its verbs, and how it notices that etcd lost reservations.
  *
- * The store went back if the cluster's ID is not the one of its record, or if the Raft term, which never
+ * The store lost reservations if the cluster's ID is not the one of its record, or if the Raft term, which never
  * falls in one cluster, is lower; or if this handle saw more: another store (ORIGIN is drawn when it is
  * made), a higher revision, a namespace that is gone, a higher mark. LOSSES counts how often that was
  * noticed. */
@@ -26,7 +26,7 @@ static void forget(store *self) {
     self->link.memory = (module_memory){0};
 }
 
-/* Does the server show that the store went back since its record was written? Reservations made by
+/* Does the server show that the store lost reservations since its record was written? Reservations made by
  * this handle before another one noticed do not count. */
 static bool went_back(store *self, const state *now) {
     if (self->losses >= 0 && now->origin == self->origin && now->losses > self->losses) {
@@ -37,7 +37,7 @@ static bool went_back(store *self, const state *now) {
            (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses));
 }
 
-/* How often the store went back, including the loss that was just noticed. */
+/* How often the store lost reservations, including the loss that was just noticed. */
 static int64_t next_losses(const store *self, const state *now) {
     return module_later(module_later(now->losses, now->ns_losses), self->losses) + 1;
 }
@@ -147,7 +147,7 @@ static int reserve_round(store *self, state *now, void *verb, bool *done, firn_e
     if ((verdict != FIRN_OK || what.own) && !now->fresh) {
         return etcd_read_state(self, now, error); /* a remembered state refuses nothing */
     }
-    const bool back = next.losses > now->losses; /* written whatever the verdict is */
+    const bool back = next.losses > now->losses; /* written with any verdict */
     *done = verdict != FIRN_OK && !back && !what.ns;
     if (*done) {
         return verdict;

@@ -427,9 +427,9 @@ int etcd_ask(store *self, const char *path, json_t *body, const module_points *a
 }
 
 static const char one_member[] =
-    "the etcd cluster has one voting member: if its disk is lost, so is what it acknowledged";
+    "the etcd cluster has one voting member: if its disk is lost, acknowledged writes are lost";
 static const char hidden_members[] =
-    "etcd does not say how many members store what it acknowledges";
+    "etcd does not report how many members store an acknowledged write";
 
 static int greet(store *self, firn_error *error) {
     json_t *answer = NULL;

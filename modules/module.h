@@ -29,7 +29,7 @@ int module_refuse_contended(firn_error *error, const char *where, const char *ke
 /* FIRN_EBUSY: the mark is no longer the one to give back. */
 int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
                             const firn_mark *mine);
-/* FIRN_EBACK: the store went back since the namespace was last reserved from. */
+/* FIRN_EBACK: the store lost reservations since the namespace was last reserved from. */
 int module_refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
@@ -170,7 +170,7 @@ void module_lookup_leave(module_lookup *lookup);
 /* ---- the reservation law (module_law.c) ------------------------------------------------------ */
 
 /* What a handle remembers: the last 256 namespaces that it reserved from, and its last reservation.
- * A store that no longer has one of them went back. Starts as zero. */
+ * A store that no longer has one of them lost reservations. Starts as zero. */
 typedef struct module_memory {
     uint64_t digests[256]; /* of namespaces */
     unsigned next;
@@ -187,10 +187,10 @@ int64_t module_least(const module_memory *memory, const firn_request *request);
 /* Forgets the last reservation, which may be given back. */
 void module_forget_last(module_memory *memory);
 
-/* firn segment advance '*' reserves from this namespace. From then on, until the store goes back
+/* firn segment advance '*' reserves from this namespace. From then on, until the store loses reservations
  * again, a namespace without a record is new. */
 #define MODULE_ALL_NAMES "integer *"
-/* The stored identity of a store that went back; no engine has it. */
+/* The stored identity of a store that lost reservations; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
@@ -199,10 +199,10 @@ void module_forget_last(module_memory *memory);
 
 /* What a store keeps for a request. */
 typedef struct module_kept {
-    bool back;     /* the server shows that the store went back, and its record does not say so */
-    bool known;    /* the namespace has a record */
-    bool current;  /* known: the store has not gone back since that record was written */
-    bool complete; /* not known: the store never went back, or all names are known (see above) */
+    bool back;          /* the server shows a loss that the store's record does not have */
+    bool known;         /* the namespace has a record */
+    bool current;       /* known: the store has not lost reservations since then */
+    bool complete;      /* not known: the store lost nothing, or all names are known (see above) */
     const char *layout; /* if `known` */
     const char *shut;   /* not known: the layout of MODULE_ALL_NAMES if that is closed; or NULL */
     int64_t floor;      /* no slot of the namespace before it can be granted */
@@ -210,7 +210,7 @@ typedef struct module_kept {
 } module_kept;
 
 typedef struct module_verdict {
-    bool back;  /* write into the store's record that the store went back, whatever the verdict */
+    bool back;  /* with any verdict, write into the store's record that it lost reservations */
     bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
     int64_t first, floor;
 } module_verdict;
@@ -218,7 +218,7 @@ typedef struct module_verdict {
 /* The reservation law, for every engine. Modules that read and then write conditionally write its
  * verdict; test/law_test.c compares the statements and scripts of the others with it.
  *
- *     back    = the engine or the handle's memory shows that the store went back
+ *     back    = the engine or the handle's memory shows that the store lost reservations
  *     doubted = back, or the record is not current, or there is no record and the store is not complete
  *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
  *     not known, shut:   FIRN_ESTORE, but not for a closed layout
@@ -228,8 +228,8 @@ typedef struct module_verdict {
  *         {floor, 0} if the floor is above it: no window ends there
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
- * A store that went back (restored, emptied, failed over to an older copy) does not know what it
- * granted. The handle that notices writes it into the store's record, so that every namespace is
+ * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
+ * last grants. The handle that notices writes it into the store's record, so that every namespace is
  * doubted. */
 int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
                   const firn_request *request, const char *where, firn_mark *held,
@@ -273,12 +273,12 @@ typedef struct module_engine {
 typedef struct module_link {
     const module_engine *engine;
     int socket;        /* of the connection; -1: none */
-    char caution[200]; /* why the server may lose what it acknowledged; "": no reason */
+    char caution[200]; /* why the server may lose acknowledged writes; "": no reason */
     module_url url;
     firn_store_options options;
     bool unsafe;                    /* an option, or unsafe=1 */
     int64_t connect_ms, timeout_ms; /* limits: to connect to any host; for one answer */
-    int64_t process;                /* module_process of the one that the connection belongs to */
+    int64_t process;                /* module_process of the connection's process */
     module_retry retry;
     char why[201]; /* the last connection failed */
     size_t host;   /* the last one reached */
@@ -312,8 +312,8 @@ int module_in_time(const module_link *link, firn_error *error);
 
 /* FIRN_ESTORE, with the last error, while a retry is too early. */
 int module_link_waits(const module_link *link, firn_error *error);
-/* Whether the server may be used although it has `risk` ("": none), with which a crash may lose what
- * it acknowledged. Sets the caution. FIRN_ESTORE without unsafe=1. */
+/* Whether the server may be used although it has `risk` ("": none), with which a crash may lose
+ * acknowledged writes. Sets the caution. FIRN_ESTORE without unsafe=1. */
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
 /* The same for a trigger or rule of somebody's on the store's tables; "": no trigger. */
 int module_meddler(module_link *link, const char *name, firn_error *error);

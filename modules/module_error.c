@@ -64,13 +64,14 @@ int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
 int module_refuse_back(firn_error *error, const char *where, const char *ns) {
     const bool series = strncmp(ns, "order ", 6) == 0;
     if (strncmp(ns, "integer ", 8) == 0) {
-        return module_fail(error, FIRN_EBACK,
-                           "%.50s has changed or gone back since %.40s was reserved from: run firn "
-                           "segment advance '%.30s' --min N, N above every number handed out",
-                           where, ns, ns + 8);
+        return module_fail(
+            error, FIRN_EBACK,
+            "%.50s has changed or lost reservations since %.40s was last used: run firn "
+            "segment advance '%.30s' --min N, N above every number handed out",
+            where, ns, ns + 8);
     }
     return module_fail(
-        error, FIRN_EBACK, "%.50s has changed or gone back since %.50s was reserved from: %s",
+        error, FIRN_EBACK, "%.50s has changed or lost reservations since %.50s was last used: %s",
         where, ns,
         series ? "use another series"
                : "no back-dated IDs: run firn stamp without --job, with an unused node=N");

@@ -155,12 +155,12 @@ int module_risk(module_link *link, const char *risk, const char *cure, firn_erro
         return FIRN_OK;
     }
     snprintf(link->caution, sizeof link->caution,
-             "the server has %.80s: a crash may lose what it acknowledged, and IDs may repeat",
+             "the server has %.80s: a crash may lose acknowledged writes, and IDs may repeat",
              risk);
     return link->unsafe ? FIRN_OK
                         : module_fail(error, FIRN_ESTORE,
-                                      "store %.40s has %.70s, so a crash may lose what it "
-                                      "acknowledged: %s, or accept the risk with unsafe=1",
+                                      "store %.40s has %.70s, so a crash may lose "
+                                      "acknowledged writes: %s, or accept the risk with unsafe=1",
                                       link->url.shown, risk, cure);
 }
 

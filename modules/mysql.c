@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on MariaDB and MySQL: each verb is one conditional statement, a transaction of its own, on a
+/* The store on MariaDB and MySQL: each verb is one conditional statement in its own transaction, on a
  * connection that is kept open. */
 #include "mysql.h"
 

@@ -158,10 +158,9 @@ static int reserve_worker(store *s, const firn_request *request, int64_t *first,
 /* Does the namespace fit the other program's table? */
 static int check_foreign(const store *s, const firn_request *request, firn_error *error) {
     if (s->shape != WORKER_NODE && integer_of(request->ns) == NULL) {
-        return module_fail(
-            error, FIRN_EUSAGE,
-            "table %.48s (%s=) holds %s, not %.60s: name a store of its own for that", s->foreign,
-            shapes[s->shape].param, shapes[s->shape].holds, request->ns);
+        return module_fail(error, FIRN_EUSAGE,
+                           "table %.48s (%s=) holds %s, not %.60s: use a separate store for that",
+                           s->foreign, shapes[s->shape].param, shapes[s->shape].holds, request->ns);
     }
     return strcmp(request->layout, "integer") == 0
                ? FIRN_OK

@@ -124,7 +124,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
                                   s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
     }
     s->link.socket = (int)mysql_get_socket(s->db);
-    /* whatever the file says: a session that the library replaces is not checked, and may be
+    /* this overrides the file: a session that the library replaces is not checked, and may be
      * another server's */
     mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
     if (s->tls != NULL && strcmp(s->tls, "off") != 0 && strcmp(s->tls, "prefer") != 0 &&
@@ -229,7 +229,7 @@ static int judge(store *s, const variables *are, firn_error *error) {
     if (strcmp(are->value[FLUSH], "1") != 0 && strcmp(are->value[FLUSH], "3") != 0) {
         snprintf(risk, sizeof risk, "innodb_flush_log_at_trx_commit=%.8s", are->value[FLUSH]);
     } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
-        /* after a crash the server rolls back what is missing in the binary log */
+        /* after a crash the server rolls back transactions that are missing in the binary log */
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
     } else if (strcasecmp(are->value[METHOD], "nosync") == 0 ||
                strcasecmp(are->value[METHOD], "littlesync") == 0) {

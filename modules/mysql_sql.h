@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the MariaDB and MySQL store. "@" stands for the prefix from table=. "$" stands for a text, "#" for
- * a signed and "^" for an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
+/* The statements of the MariaDB and MySQL store. "@" is the prefix from table=, "$" is a text, "#" is
+ * a signed and "^" an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
  * the statements for clients in other languages, with "?" for each argument; test/printed_pure_test.c compares both. */
 #ifndef FIRN_MYSQL_SQL_H
 #define FIRN_MYSQL_SQL_H

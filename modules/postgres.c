@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on PostgreSQL: each verb is one statement, a transaction of its own, on a connection that
+/* The store on PostgreSQL: each verb is one statement in its own transaction, on a connection that
  * is kept open. */
 #include "postgres.h"
 

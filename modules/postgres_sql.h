@@ -6,7 +6,7 @@
 
 #include "module.h"
 
-/* In all statements, "@" stands for the prefix from table=, "#" for the time limit for a locked row in ms, and "~" for
+/* In all statements, "@" is the prefix from table=, "#" is the time limit for a locked row in ms, and "~" is
  * the system identifier that greet_sql has read.
  *
  * The row with the empty name describes the store itself: a namespace whose identity differs from it is in doubt
@@ -109,8 +109,8 @@ static const struct statement_text {
          11},
     /* $3 count, $4 earliest, $5 latest. Layout and identity come from the statement's snapshot; the mark is the
      * newest one, locked. The answer also says why nothing was granted. $9 detects that a pooler has changed the
-     * session, and with it the settings of greet_sql. $10 detects that another table has replaced the one that this
-     * handle knows. $11 is module_least. */
+     * session, and with it the settings of greet_sql. $10 detects that another table has replaced the table of this
+     * handle. $11 is module_least. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
                  " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"

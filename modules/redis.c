@@ -2,7 +2,7 @@
 /* The store on Redis: each verb is one script.
  *
  * The keys are {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID of
- * the server) and losses (how often the store went back, as far as noticed: another run ID, or a handle
+ * the server) and losses (how often the store lost reservations, as far as noticed: another run ID, or a handle
  * that saw more); and {PREFIX}:NS, a hash with the fields layout, losses (when the namespace was last reserved
  * from), floor, and for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one
  * slot of a cluster. */
@@ -43,7 +43,7 @@ static int busy(const store *self, const redisReply *reply, const firn_request *
     return module_refuse_busy(error, request, held->high);
 }
 
-/* What this handle knows no longer counts after the store went back again. */
+/* What this handle knows no longer counts after the store lost reservations again. */
 static void take_losses(store *self, const redisReply *reply) {
     const char *losses = reply->element[reply->elements - 1]->str;
     if (strcmp(losses, self->losses) != 0) {

@@ -19,7 +19,7 @@
 static const struct hazard {
     const char *sentence, *cure;
 } hazards[] = {
-    {"CONFIG GET is forbidden, so it is unknown whether Redis keeps what it acknowledges",
+    {"CONFIG GET is forbidden, so it is unknown whether Redis keeps acknowledged writes",
      "allow this user +config|get"},
     {"appendonly is not yes, so Redis loses marks when it restarts",
      "set appendonly yes and appendfsync always in its file"},
@@ -29,7 +29,7 @@ static const struct hazard {
      "set it to no in its file"},
     {"maxmemory-policy is not noeviction, so Redis may drop marks when memory is short",
      "set it to noeviction"},
-    {"Redis is a member of a cluster, whose failover loses marks", "use a server of its own"},
+    {"Redis is a member of a cluster, whose failover loses marks", "use a separate server"},
     {"Redis has replicas, and a failover loses the marks that they lack",
      "use a server without replicas"},
 };

@@ -123,7 +123,7 @@ typedef struct reservation {
     char shut[FIRN_LAYOUT_SIZE];
     bool new_key, synced;
     bool renewed; /* the namespace's record is written, even if the key is busy */
-    int refused;  /* the law's refusal, which does not hide that the store went back */
+    int refused;  /* the law's refusal, which does not hide that the store lost reservations */
 } reservation;
 
 /* Everything slow, before the transaction that others wait for. */

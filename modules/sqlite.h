@@ -43,7 +43,7 @@ typedef struct session {
     sqlite3_stmt *meta;            /* version, identity, history */
     int64_t identity, history;     /* as this transaction sees them */
     uint32_t count;
-    bool back;    /* this transaction noticed that the store went back */
+    bool back;    /* this transaction noticed that the store lost reservations */
     bool emptied; /* its commit emptied the log */
     int turn;     /* the descriptor with this verb's lock + 1; 0: none */
 } session;
@@ -116,7 +116,7 @@ int sqlite_sync_folders(const session *s);
 int sqlite_find_or_make(store *it, firn_error *error);
 /* A random number from the kernel, never 0. */
 int sqlite_draw(int64_t *out, firn_error *error);
-/* Upgrades a file of an older schema to the present one, in a transaction of its own. */
+/* Upgrades a file of an older schema to the present one, in its own transaction. */
 int sqlite_upgrade(const session *s, int64_t version);
 
 /* ---- the count next to the file (sqlite_count.c) --------------------------------------------- */
@@ -125,13 +125,13 @@ int sqlite_upgrade(const session *s, int64_t version);
 typedef struct tally {
     int64_t identity;
     uint32_t count; /* of a commit that is durable */
-    uint32_t main;  /* the same, of what the database holds without its log */
+    uint32_t main;  /* the same, of the database without its log */
 } tally;
 
 /* False: no readable count. */
 bool sqlite_tally_read(const store *it, tally *out);
-/* FIRN_ESTORE: this user cannot read and write the count, and would not notice that the store went
- * back. */
+/* FIRN_ESTORE: this user cannot read and write the count, and would not notice lost
+ * reservations. */
 int sqlite_tally_check(const store *it, firn_error *error);
 /* Best effort: an older count stays valid. */
 void sqlite_tally_write(const store *it, const tally *to);
@@ -164,11 +164,11 @@ pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
  * yet. After a failure nothing is open. A verb that only reads continues without a turn that it
  * does not get in time. */
 int sqlite_start(session *s, store *it, bool reads, firn_error *error);
-/* Starts a write transaction and checks that this is the same store, and whether it went back. */
+/* Starts a write transaction and checks that this is the same store, and whether it lost reservations. */
 int sqlite_begin(session *s);
 /* Starts to read, and ends the turn. *version is the file's, which reading does not upgrade. */
 int sqlite_begin_to_read(session *s, int64_t *version);
-/* Marks the store as gone back, for every namespace. */
+/* Marks the store as one that lost reservations, for every namespace. */
 int sqlite_went_back(session *s);
 /* `written`, `committed`: failpoints. */
 int sqlite_commit(session *s, const char *written, const char *committed);

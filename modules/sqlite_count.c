@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The count next to the database: a small file that is not part of it, and stays if somebody
  * replaces the database by an older copy. It is written after a commit is durable, so it is never
- * ahead of the database; a database older than its count went back. A count that is missing,
+ * ahead of the database; a database older than its count lost reservations. A count that is missing,
  * unreadable or of another store is ignored. Verbs also take turns by a lock on it. */
 #include "sqlite.h"
 

@@ -44,7 +44,7 @@ static int locked(const session *s) {
     if (pid == 0) {
         return module_fail(s->error, FIRN_ESTORE,
                            "store %s is locked by another process (waited %" PRId64
-                           " ms): end the one that holds it (fuser names it)",
+                           " ms): end the process that holds it (fuser names it)",
                            path, waited_ms);
     }
     return stopped ? module_fail(s->error, FIRN_ESTORE,

@@ -192,7 +192,7 @@ static int check_name(const store *it, const target *folder, const char *suffix,
                       firn_error *error) {
     if (file->links > 1) {
         return module_fail(error, FIRN_ESTORE,
-                           "store %s%s has %u names (hard links), each with locks of its own:"
+                           "store %s%s has %u names (hard links), each with its own locks:"
                            " keep one (find FOLDER -samefile %s%s)",
                            sqlite_tail(it->path), suffix, (unsigned)file->links,
                            strrchr(it->path, '/') + 1, suffix);
@@ -285,7 +285,7 @@ int sqlite_settle_file(store *it, firn_error *error) {
 
 /* ---- what lasts ------------------------------------------------------------------------------ */
 
-/* An unreadable folder was not created by firn, and stays as it is. */
+/* firn did not create an unreadable folder, and does not change it. */
 static int sync_folder(const char *path) {
     int result = 0, folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {

@@ -218,7 +218,7 @@ static int check_identity(const session *s) {
     return !it->known || it->identity == s->identity ? FIRN_OK : sqlite_replaced(it, s->error);
 }
 
-/* What this handle remembers no longer counts once the store is known to have gone back. */
+/* What this handle remembers no longer counts once the store is known to have lost reservations. */
 static void remember(store *it, const session *s) {
     if (it->known && it->history != s->history) {
         it->memory = (module_memory){0};
@@ -242,7 +242,7 @@ static int check_store(session *s) {
         code = compare(s, &behind);
     }
     if (code == FIRN_OK && s->inode != it->inode) {
-        behind |= !told; /* a copy lacks what was granted since it was made */
+        behind |= !told; /* a copy lacks the grants since it was made */
     }
     if (code == FIRN_OK && it->writer != 0 && sqlite_before(s->count, it->count)) {
         s->count = it->count;
@@ -361,7 +361,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
     return FIRN_OK;
 }
 
-/* SQLite does it when the last connection closes: it locks the database, or leaves everything as it
+/* SQLite does it when the last connection closes: it locks the database, or changes nothing
  * is. */
 void sqlite_tidy(store *it) {
     session s = {.store = it}; /* an expired deadline: it does not wait */

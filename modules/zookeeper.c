@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The store on ZooKeeper: one znode for the store, one per namespace, and below it one per key. A
- * write succeeds only while the versions of all three are the ones that were read. */
+ * write succeeds only while all three have the versions that were read. */
 #include "zookeeper.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static int in_rounds(turn *t, int (*round)(turn *)) {
                                                      t->wish != NULL ? t->ns : t->key);
 }
 
-/* Does ZooKeeper show that the store went back? A znode's zxid never falls in one history, keys are
+/* Does ZooKeeper show that the store lost reservations? A znode's zxid never falls in one history, keys are
  * never removed, and the store's origin never changes. Reservations made by this handle before
  * another one noticed do not count. */
 static bool gone_back(store *self, const state *it) {
@@ -152,7 +152,7 @@ static void put_store(const store *self, zoo_op_t *op, const state *it, char pat
     put(self, op, path, it->store_found, it->store_version, record, length);
 }
 
-/* Writes into the store's record that it went back. */
+/* Writes into the store's record that it lost reservations. */
 static int tell_back(store *self, const state *it, firn_error *error) {
     char record[ZK_RECORD_SIZE], path[ZK_PATH_SIZE];
     zoo_op_t op;

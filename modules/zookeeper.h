@@ -23,7 +23,7 @@ typedef struct state {
     bool outdated; /* another writer has changed it */
     int store_version, ns_version, version;
     uint64_t origin;            /* a random number, drawn when the store was made */
-    int64_t losses;             /* how often the store went back, as far as noticed */
+    int64_t losses;             /* how often the store lost reservations, as far as noticed */
     int64_t ns_losses;          /* the same at the namespace's last reservation */
     int64_t floor, high, mzxid; /* mzxid 0: unknown */
     uint64_t grant;

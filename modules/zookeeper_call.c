@@ -224,7 +224,7 @@ static int failed_to_connect(store *self, int answer, firn_error *error) {
 }
 
 /* The C library looks names up under a lock, which a forked child may inherit locked. So names are
- * looked up only while connecting, and a child forked meanwhile never connects. */
+ * looked up only while connecting, and a child forked during that time never connects. */
 static _Atomic int connecting;
 static _Atomic bool lost_by_fork;
 

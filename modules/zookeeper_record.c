@@ -190,7 +190,7 @@ int zk_make_root(store *self) {
     return self->rooted ? ZOK : code;
 }
 
-/* ---- what is remembered ---------------------------------------------------------------------- */
+/* ---- the handle's memory --------------------------------------------------------------------- */
 
 state *zk_known(store *self, const char *path) {
     for (size_t i = 0; i < ZK_REMEMBERED; i++) {
@@ -207,7 +207,7 @@ void zk_remember(store *self, const state *it) {
         at = &self->known[self->oldest++ % ZK_REMEMBERED];
     }
     *at = *it;
-    at->fresh = false; /* it may change meanwhile */
+    at->fresh = false; /* it may change at any time */
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes a signed repository for apt of the packages in BUILD/deb: make apt-repo [KEY=ID of a key of your own]. The folder
-# BUILD/apt can be served over HTTP as it is. Without KEY, a key is made in BUILD/apt-key and used again later.
+# Makes a signed repository for apt of the packages in BUILD/deb: make apt-repo [KEY=ID of your own key]. The folder
+# BUILD/apt can be served over HTTP without changes. Without KEY, a key is made in BUILD/apt-key and used again later.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}

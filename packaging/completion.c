@@ -4,8 +4,8 @@
  * firn.fish.in.
  *
  * What completes a word follows from how the tables name it: alternatives are divided by |; small
- * letters and digits stand for themselves, FORM, SCHEME, COMMAND, URL and FILE for what they mean,
- * and every other capital (COUNT, TIME, N) for what only the user can know. */
+ * letters and digits mean themselves, FORM, SCHEME, COMMAND, URL and FILE what they name,
+ * and every other capital (COUNT, TIME, N) is a value that only the user knows. */
 #include "pages.h"
 
 #include <string.h>
@@ -146,7 +146,7 @@ typedef struct key_list {
 
 static void add_keys(key_list *list, const command *about);
 
-/* FIELD stands for the fields of the scheme, KEY for the keys of `firn new`. */
+/* FIELD means the fields of the scheme, KEY the keys of `firn new`. */
 static void add_key(key_list *list, const key_text *key) {
     if (strcmp(key->name, "FIELD") == 0) {
         list->fields = true;
@@ -178,7 +178,7 @@ static key_list list_keys(const command *about) {
     return list;
 }
 
-/* Fields that can be given as a key: all but constants and the time, which is a key of its own.
+/* Fields that can be given as a key: all but constants and the time, which is a separate key.
  * What a generator draws or counts itself only `firn pack` takes. */
 static bool can_give(const firn_scheme *scheme, uint32_t i, bool pack) {
     int role = scheme->slices[i].role;
@@ -294,7 +294,7 @@ static void put_sh_fields(FILE *page) {
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-/* Between single quotes, where `quote` stands for one of them. */
+/* Between single quotes; `quote` is the escape of a single quote. */
 static void put_quoted(FILE *page, const char *text, const char *quote) {
     for (; *text != '\0'; text++) {
         if (*text == '\'') {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the Debian packages of what is committed into BUILD/deb: make deb. They are the same bytes whenever and wherever they
+# Builds the Debian packages of the last commit into BUILD/deb: make deb. They are the same bytes whenever and wherever they
 # are built with the same versions of the tools. Environment:
-#     COMMIT   what is packaged; HEAD if unset
+#     COMMIT   the commit to package; HEAD if unset
 #     VERSION  the packages get this version instead of the version in debian/changelog: test/deb builds an upgrade
 #     OUT      the folder of the packages
 set -eu
@@ -15,7 +15,7 @@ done
 git rev-parse -q --verify "${COMMIT:-HEAD}^{tree}" >/dev/null ||
     { echo "firn: packages are built from a git repository, which this folder is not: run dpkg-buildpackage -b here" >&2; exit 1; }
 if [ -z "${COMMIT:-}" ] && ! git diff --quiet HEAD; then
-    echo "firn: the packages contain what is committed, not the changes since then"
+    echo "firn: the packages contain the last commit, not the changes since then"
 fi
 
 mkdir -p "$OUT"

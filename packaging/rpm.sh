@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Checks packaging/firn.spec with rpmlint and builds the RPM packages of what is committed into BUILD/rpm: make rpm. On Debian
+# Checks packaging/firn.spec with rpmlint and builds the RPM packages of the last commit into BUILD/rpm: make rpm. On Debian
 # it takes the libraries of Debian, which is enough to try the spec file; packages for others are built on their system.
 set -eu
 cd "$(dirname "$0")/.."

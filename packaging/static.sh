@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Builds the command and the server as static programs with musl, which start on any Linux, into BUILD/static/PROCESSOR:
 # make static [PROCESSORS='x86_64 aarch64']. The SQLite store is inside; other stores, order numbers and TLS are in the
-# packages. musl and the libraries are built from Debian's sources, which apt fetches with lists of its own, so that the
+# packages. musl and the libraries are built from Debian's sources, which apt fetches with its own lists, so that the
 # machine's stay as they are; they are kept in BUILD/static. With TESTS=1 it builds C tests too, in PROCESSOR/build/tests/test.
 set -eu
 cd "$(dirname "$0")/.."

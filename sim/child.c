@@ -16,7 +16,7 @@ typedef struct question {
     int64_t high;
 } question;
 
-/* LIST is answered by one for each mark, and one that has no more. */
+/* LIST is answered by one message for each mark, and a last one without a mark. */
 typedef struct answer {
     int code;
     bool more;

@@ -66,7 +66,7 @@ static uint64_t hash_key(const char *ns, const char *key) {
     return hash(key, hash(ns, 1));
 }
 
-/* Processes that share a generator share its grants, a child among them; any other child has grants of its own. */
+/* Processes that share a generator share its grants, a child among them; any other child has its own grants. */
 static int index_of(const maker *by) {
     return (int)(group_of(by) - sim.makers) + (by->group != NULL ? 0 : sim.child_number * MAKERS);
 }
@@ -136,7 +136,7 @@ static void shorten(grant *it, int64_t high, int64_t end) {
     }
 }
 
-/* Whatever becomes of a give back: its sender issues nothing of it any more. */
+/* With any outcome of a give back: its sender issues nothing of it any more. */
 void judge_giving(maker *from, const char *ns, const char *key, int64_t high, int64_t end) {
     uint64_t hashed = hash_key(ns, key);
     for (unsigned i = 0; i < grant_count; i++) {
@@ -149,7 +149,7 @@ void judge_giving(maker *from, const char *ns, const char *key, int64_t high, in
 void judge_given(const char *ns, const char *key, int64_t high, int64_t end) {
     uint64_t hashed = hash_key(ns, key);
     for (unsigned i = 0; i < mark_count; i++) {
-        /* In a store that went back the floor of the namespace guards, not the mark. */
+        /* In a store that lost reservations the floor of the namespace guards, not the mark. */
         if (marks[i].key == hashed && marks[i].slot >= high && !sim.back) {
             failed("the mark of %s/%s was lowered from %" PRId64 " to %" PRId64
                    ", though slot %" PRId64 " has been issued",
@@ -266,7 +266,7 @@ call judge_begin(maker *by) {
     return out;
 }
 
-/* Of one node the later call has the greater slot, whatever the clock did. */
+/* Of one node the later call has the greater slot, with any clock. */
 static void check_node_order(const call *made, const reading *it) {
     maker *by = made->by;
     for (unsigned i = 0; i < made->node_count; i++) {
@@ -303,7 +303,7 @@ static void check_order(const call *made, const reading *it, const firn_id *id) 
     }
 }
 
-/* What the next call has to come after. Calls during which a node was left count for neither
+/* The IDs that precede the next call. Calls during which a node was left count for neither
  * side. */
 static void remember(const call *made, const reading *it, const firn_id *id) {
     maker *by = group_of(made->by);

@@ -629,7 +629,7 @@ void process_begin(process *it) {
     fiber_start(it, main_thread);
 }
 
-/* Frees without giving back: as the kernel does. The address space of what a thread was about to
+/* Frees without giving back: as the kernel does. The address space of the object that a thread was about to
  * open is lost until this program ends. */
 void process_free(process *it) {
     for (int i = 0; i < HELD; i++) {
@@ -666,7 +666,7 @@ void process_crash(process *it) {
     if (it->workers < 0) {
         it->workers = 0;
     }
-    if (chance(300) && sim.restores == 0) { /* where a store goes back, clocks are true */
+    if (chance(300) && sim.restores == 0) { /* where a store loses reservations, clocks are true */
         machine_step(it->machine, chance(500) ? -HOUR : -draw_span(SECOND));
     }
     if (--it->lives > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulation's one page of shared state: machines with clocks, processes, fibers that stand for
+/* The simulation's one page of shared state: machines with clocks, processes, fibers in place of
  * threads, a network to a store, and a judge. Everything follows from `world.random`; nothing here
  * is real but the code of libfirn and fork(). */
 #ifndef FIRN_SIM_H
@@ -129,7 +129,7 @@ process *together_doomed(void); /* once; NULL: nobody */
 
 /* ---- fibers ---------------------------------------------------------------------------------- */
 
-/* A thread of a process, in a stack of its own. */
+/* A thread of a process, in its own stack. */
 typedef struct fiber {
     ucontext_t context;
     void *stack, *locals; /* locals: what is thread-local in libfirn while it does not run */
@@ -266,7 +266,7 @@ typedef struct world {
     firn_store *store;
     letter letters[LETTERS];
     firn_store *backup; /* what a restore puts in the store's place; NULL: none yet */
-    bool back;          /* the store went back, and knows it */
+    bool back;          /* the store lost reservations, and knows it */
     int64_t outage_until;
     /* Which faults this run has, per thousand. */
     unsigned restores, switches, preempts, clock_faults, crashes, pauses, lost, repeats, late,

@@ -14,7 +14,7 @@ static int say(firn_error *error, int code, const char *text) {
     return code;
 }
 
-/* ---- a store that goes back ------------------------------------------------------------------- */
+/* ---- a store that loses reservations------------------------------------------------------------ */
 
 static struct {
     char ns[FIRN_NS_SIZE];
@@ -64,7 +64,7 @@ void wire_restore(void) {
     note("the store is restored");
 }
 
-/* What the engines' modules do once the store is known to have gone back (docs/reference/stores.md): the first
+/* What the engines' modules do once the store is known to have lost reservations (docs/reference/stores.md): the first
  * request of a namespace that names a guard sets its floor, and until then nothing is granted. */
 static int guard_against(const firn_request *request, firn_request *guarded, firn_mark *held) {
     unsigned i = 0;
@@ -97,7 +97,7 @@ int wire_carry_out(maker *from, const firn_request *asked, int64_t *first, firn_
     firn_request guarded, *request = &guarded;
     int refused = guard_against(asked, &guarded, held);
     if (refused != FIRN_OK) {
-        note("store: g%d %.20s/%s: %s, it went back", (int)(from - sim.makers), asked->ns,
+        note("store: g%d %.20s/%s: %s, it lost reservations", (int)(from - sim.makers), asked->ns,
              asked->key, firn_errname(refused));
         return refused;
     }

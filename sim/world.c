@@ -170,7 +170,7 @@ void world_make(uint64_t seed) {
     sim.backup = NULL;
     sim.back = false;
     /* Restored stores need true clocks: a guard of 30 s ahead of the first comer's clock protects
-     * what was granted and forgotten. Nobody is paused for that long between reading the clock and
+     * the grants that it forgot. Nobody is paused for that long between reading the clock and
      * the call. */
     sim.restores = !sim.storm && chance(100) ? 40 : 0;
     if (sim.restores > 0) {

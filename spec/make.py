@@ -138,7 +138,7 @@ def shown(values):
 
 
 def add_valid(file, source, values, text, layout=None, form=None, prefix="", **more):
-    """A case that the original answers with `text`; plain.py has to agree."""
+    """A case that the original answers with `text`; plain.py must agree."""
     used = plain.Layout(layout or file.layout)
     form = form or file.form
     packed = used.pack(fields_of(used, values))
@@ -483,7 +483,7 @@ def make_pairs(file, out):
         out.append([plain.write(file.form, layout.pack(one), layout.bits) for one in (first, second)])
 
 
-# ---- files without a scheme of their own ----------------------------------------------------------------------
+# ---- files without a scheme -----------------------------------------------------------------------------
 
 
 def conversions():

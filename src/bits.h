@@ -117,7 +117,7 @@ static inline void firn__or(firn_id *id, firn_value value, uint32_t position) {
     }
 }
 
-/* The ID of two parts that share no bit: a template of what stays and what was packed for this
+/* The ID of two parts that share no bit: the constant template, and the bits packed for this
  * ID. */
 static inline void firn__join(firn_id *id, const firn_id *other) {
     id->low |= other->low;

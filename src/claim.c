@@ -105,7 +105,7 @@ struct used {
     int64_t high;
 };
 
-/* The nodes of the namespace that have been used, as far as they match what is pinned. */
+/* The nodes of the namespace that have been used, as far as they match the pinned fields. */
 typedef struct listing {
     const firn_gen *gen;
     struct used *used;
@@ -123,7 +123,7 @@ static int see_holding(void *context, const firn_holding *holding) {
         return too_slow(gen, list->error);
     }
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
-        return FIRN_OK; /* no node, or more than is worth looking at */
+        return FIRN_OK; /* no node, or too many to check */
     }
     list->history = list->history || holding->mark.high == gen->mark_end + 1;
     if ((node.low & gen->pin_mask) != gen->pinned) {
@@ -244,7 +244,7 @@ typedef struct claim_wish {
     uint64_t tick;  /* the present */
     int64_t offset; /* where in a new tick the sequence begins */
     int64_t count;  /* slots */
-    bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
+    bool online;    /* exactly these: the own mark may then be ahead of the clock */
 } claim_wish;
 
 /* Sends a claim and writes its result to `out`. `again`: it was sent before. */
@@ -347,11 +347,11 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
     if (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1)) {
         char until[FIRN_TIME_SIZE];
         firn_scheme_time(&gen->scheme, free_tick, &time);
-        return firn__fail(
-            error, FIRN_EBUSY,
-            "no ID of %s is issued before %s, because the store has changed or gone back, or "
-            "a clock was ahead: wait",
-            gen->ns, firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
+        return firn__fail(error, FIRN_EBUSY,
+                          "no ID of %s is issued before %s, because the store has changed or lost "
+                          "reservations, or a clock was ahead: wait",
+                          gen->ns,
+                          firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
     }
     if (!gen->fixed) {
         /* any node may become free at any moment */

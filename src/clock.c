@@ -154,11 +154,11 @@ int firn__clock_refused(const firn_clock *clock, firn_error *error) {
                             "the system's clock cannot be read: check what forbids clock_gettime "
                             "to this process (a seccomp filter, a preloaded library)")
                : firn__fail(error, FIRN_ECLOCK,
-                            "the caller's clock fails or gives no instant: its functions must "
+                            "the caller's clock fails or has an invalid time: its functions must "
                             "return 0 and set sec, and ns from 0 to 999999999");
 }
 
-#define SLIP_NS INT64_C(1000000) /* two readings are not taken at one instant */
+#define SLIP_NS INT64_C(1000000) /* two readings are not taken at the same time */
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       uint64_t *steps, firn_error *error) {

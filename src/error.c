@@ -47,7 +47,7 @@ int firn__fail(firn_error *error, int code, const char *format, ...) {
         va_end(arguments);
         for (char *c = text; *c != '\0'; c++) {
             if ((unsigned char)*c < ' ' || *c == 127) {
-                *c = '?'; /* one line, whatever the arguments contain */
+                *c = '?'; /* one line, with any arguments */
             }
         }
         memcpy(error->text, text, sizeof text);

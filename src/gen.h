@@ -19,7 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FIRN__AT_ONCE (1 << 30) /* IDs of one call, whatever the scheme */
+#define FIRN__AT_ONCE (1 << 30) /* IDs of one call, for every scheme */
 #define FIRN__NODES   64        /* windows a generator holds at most */
 #define FIRN__OPEN    (UINT64_C(1) << 63)
 #define FIRN__NO_SLOT (INT64_C(1) << 62) /* further than any slot */
@@ -105,7 +105,7 @@ typedef struct firn__locked {
     firn_error failure; /* the last of any.failures */
 } firn__locked;
 
-/* All zero in a forked child: no serial, no permit, no lock held. The watch has a lock of its own. */
+/* All zero in a forked child: no serial, no permit, no lock held. The watch has its own lock. */
 typedef struct firn__live {
     firn__any any;
     firn__watch watch;
@@ -191,14 +191,14 @@ struct firn_gen {
     uint32_t random_bits; /* drawn for each ID */
     firn__masked masked;
     firn__run run;
-    uint64_t max_random; /* the greatest that is drawn; 0: whatever the bits hold */
+    uint64_t max_random; /* the greatest that is drawn; 0: all that the bits hold */
     uint32_t count_bits; /* of sequence or counter */
     bool reserved;       /* slots come from the store */
     bool fixed;          /* every bit of the node is given */
     bool has_renewer;    /* firn_next leaves the store to firn_gen_step */
     bool cycles;         /* the counter can give the age of a reading */
     bool own_store;
-    bool cautioned; /* the store may lose what it acknowledged */
+    bool cautioned; /* the store may lose acknowledged writes */
     int start;      /* enum firn_start, of the sequence */
     uint64_t start_below;
     uint64_t tick_end;  /* first tick that is refused */
@@ -225,7 +225,7 @@ struct firn_gen {
     firn__kept kept;
 };
 
-/* Packs what was drawn for an ID into its template. */
+/* Packs the drawn fields of an ID into its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {
     if (gen->straight) {
@@ -283,7 +283,7 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...)
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
 /* FIRN_ELAYOUT: the time of the layout is used up. */
 int firn__gen_ended(const firn_gen *gen, firn_error *error);
-/* The first instant without IDs, of the time or of the slots. False: none. */
+/* The first time without IDs, because the time or the slots end. False: none. */
 bool firn__gen_end(const firn_gen *gen, firn_time *end);
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error);
@@ -382,7 +382,7 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 
 /* What follows: with the renewal lock held. */
 
-/* The slot at which issue may begin on an engine that has gone back: after every slot that it forgot. */
+/* The slot at which issue may begin on an engine that has lost reservations: after every slot that it forgot. */
 int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick);
 /* Without a store: everything from `tick` on. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
@@ -406,8 +406,8 @@ typedef struct firn__need {
     bool must;                  /* else it is a renewal ahead of need, and nothing else is tried */
 } firn__need;
 
-/* Renews permit k, or claims a new one, unless it is no longer the one that was seen: then the
- * caller looks again. */
+/* Renews permit k, or claims a new one, unless another permit has replaced it: then the caller
+ * looks again. */
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
 
 /* ---- present.c ------------------------------------------------------------------------------- */
@@ -436,7 +436,7 @@ void firn__gen_dispose(firn_gen *gen);
  * generator's own (`job`); or, with a grant, the one of the job that has this grant, whether it
  * took it before or takes it now. FIRN_EBUSY: none is left. */
 int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn_error *error);
-/* The tick of a back-dated instant. FIRN_ELAYOUT: outside what is issued. */
+/* The tick of a back-dated time. FIRN_ELAYOUT: outside the ticks that firn issues. */
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
                        firn_error *error);
 /* The counter of the i-th ID of a tick, in schemes that count; `start` is the generator's. */
@@ -444,7 +444,7 @@ uint64_t firn__history_counter(const firn_gen *gen, uint64_t tick, uint64_t star
 
 /* ---- node.c ---------------------------------------------------------------------------------- */
 
-/* The number that `value` (ordinal, ip, host, self, a number) stands for, of `bits` bits.
+/* The number that `value` (ordinal, ip, host, self, a number) means, of `bits` bits.
  * FIRN_EUSAGE, FIRN_ERANGE. */
 int firn__node_read(uint64_t *number, const char *name, const char *value, uint32_t bits, int role,
                     firn_error *error);

@@ -8,7 +8,7 @@
 
 /* ---- the renewer ------------------------------------------------------------------------------ */
 
-/* Is permit k still the one that was seen, and without what is needed? With the renewal lock held. */
+/* Is permit k the same as before, and still too short? With the renewal lock held. */
 static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
     const firn__permit *permit = firn__permit_of(gen, k);
     return permit == need->permit && (permit == NULL || need->end > firn__end_of(permit));

@@ -32,7 +32,7 @@ enum firn__grab {
 
 /* One compare-and-swap over the cursor of the permit that this thread remembers, which was `found` there: n slots from
  * max(cursor, first slot of the present) on, which end at `limit` (at most firn__seen_lead) or before. *slot is the first
- * one, or the one that was wanted. */
+ * one, or the requested one. */
 FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen, uint64_t found,
                                      uint64_t n, uint64_t limit, bool starts, uint64_t *slot,
                                      firn_error *error) {
@@ -160,7 +160,7 @@ int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size
 /* ---- issue_slots.c, issue_random.c, issue_counted.c ------------------------------------------- */
 
 int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
-/* mode=online: just what is asked for, straight from the store. */
+/* mode=online: exactly the requested IDs, directly from the store. */
 int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 /* One ID with random bits that need no packing. False: take the long way; *id is as it was. */
 bool firn__next_masked(firn_gen *gen, firn_id *id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dated issue: IDs for instants that are not the present, on nodes that live issue never
+/* Back-dated issue: IDs for times other than the present, on nodes that live issue never
  * uses. The namespace's common history node is shared by reserving the slots of each tick; a
  * job's own node counts its ticks in memory. */
 #include "bug.h"
@@ -18,7 +18,7 @@
 
 /* ---- ticks counted in memory ----------------------------------------------------------------- */
 
-/* Takes up to `most` of what is left of a tick that holds `capacity`. */
+/* Takes up to `most` of the slots left in a tick that holds `capacity`. */
 static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
                         uint64_t *first, uint64_t *got, firn_error *error) {
     firn__ticks *ticks = &gen->kept.history;
@@ -49,7 +49,7 @@ typedef struct node_search {
     int64_t mark;   /* of the kind of node that is looked for */
     uint64_t grant; /* of the job that owns the node; 0: any */
     bool again;     /* a node with this mark and grant may be taken again */
-    uint64_t *used; /* nodes that have a mark, as far as they match what is pinned */
+    uint64_t *used; /* nodes that have a mark, as far as they match the pinned fields */
     size_t count, size;
     bool found;
     uint64_t node; /* that has this mark and grant */
@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The next lower node that matches what is pinned; false below the least. */
+/* The next lower node that matches the pinned fields; false below the least. */
 static bool step_down(const firn_gen *gen, uint64_t *node) {
     uint64_t free = ~gen->pin_mask & firn__mask(gen->node_bits), bits = *node & free;
     if (bits == 0) {
@@ -223,7 +223,7 @@ static int open_reserved(firn_gen *gen, firn_error *error) {
                : code;
 }
 
-/* Without a store, back-dated IDs have a random identity of their own, never the identity of live IDs. */
+/* Without a store, back-dated IDs have their own random identity, never the identity of live IDs. */
 static int open_random(firn_gen *gen, firn_error *error) {
     firn_fields live = gen->kept.fields;
     int code = firn__gen_identify(gen, error);
@@ -347,15 +347,15 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     }
     if (done < n && tick >= gen->tick_end) {
         return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%zu of %zu back-dated IDs fit between that instant and the end of the "
-                          "layout of %s: ask for fewer, or use an earlier time",
+                          "%zu of %zu back-dated IDs fit between that time and the end of the "
+                          "layout of %s: request fewer, or use an earlier time",
                           done, n, gen->scheme.name);
     }
     return done == n
                ? FIRN_OK
                : firn__fail(error, FIRN_EEXHAUSTED,
-                            "%zu of %zu back-dated IDs fit between that instant and "
-                            "max_lead_ms=%" PRId64 " after it: ask for fewer, or raise max_lead_ms",
+                            "%zu of %zu back-dated IDs fit between that time and "
+                            "max_lead_ms=%" PRId64 " after it: request fewer, or raise max_lead_ms",
                             done, n, gen->keys.max_lead_ms);
 }
 

@@ -180,7 +180,7 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
     }
     atomic_signal_fence(memory_order_seq_cst);
     if (serial != atomic_load_explicit(&gen->live->any.serial, memory_order_acquire)) {
-        code = FIRN_EWINDOW; /* a child: it draws an identity of its own */
+        code = FIRN_EWINDOW; /* a child: it draws its own identity */
     }
     if (code != FIRN_OK) {
         firn__wipe(to, n);

@@ -20,7 +20,7 @@
  * the mark, a word is the number of IDs that the tick has had. */
 #define FULL (UINT64_C(1) << 63)
 
-#define CAPACITY_MAX (UINT64_C(1) << 62)     /* IDs of a tick, whatever its bits hold */
+#define CAPACITY_MAX (UINT64_C(1) << 62)     /* IDs of a tick, for every layout */
 #define SHIFT_MAX    86400000                /* ms */
 #define MS           INT64_C(1000000)        /* ns */
 #define DISORDER_MAX (INT64_MAX / MS - 2000) /* ms; two seconds more are still ns of 63 bits */
@@ -342,7 +342,7 @@ static int check_name(const firn_job_config *config, firn_error *error) {
     }
     if (length == 0) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "a job with a store needs a name of its own: set --job NAME");
+                          "a job with a store needs its own name: set --job NAME");
     }
     if (length >= FIRN_KEY_SIZE) {
         return firn__fail(error, FIRN_ERANGE,

@@ -125,7 +125,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
         return firn__fail(
             error, FIRN_EEXHAUSTED,
             "all %" PRIu64
-            " tickets of %s are used up: leave %s out, so that a free node is claimed",
+            " tickets of %s are used up: leave %s out, so that firn claims a free node",
             firn__mask(width) + 1, gen->ns, request.key);
     }
     if (code == FIRN_OK) {

@@ -21,8 +21,8 @@
 #endif
 #define CHUNK (FIRN_CHUNK_PAGES * PAGE)
 
-/* A page holds a head and as many permits as fit. When all of them are retired the page goes
- * back to the kernel and reads as zero from then on: closed. */
+/* A page holds a head and as many permits as fit. When all of them are retired, the kernel
+ * takes the page back, and it reads as zero from then on: closed. */
 typedef struct page_head {
     uint64_t retired;
 } page_head;
@@ -85,7 +85,7 @@ void firn__permit_soft(firn__permit *permit, int64_t from) {
     int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
     soft = soft < from + 1 ? from + 1 : soft;
     atomic_store_explicit(&permit->soft, soft < end ? soft : end,
-                          memory_order_release); /* never past what was granted */
+                          memory_order_release); /* never past the grant */
 }
 
 void firn__permit_soften(firn__permit *permit) {

@@ -58,7 +58,7 @@ int firn__gen_ended(const firn_gen *gen, firn_error *error) {
         "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);
 }
 
-/* ---- what is drawn for one ID ------------------------------------------------------------------- */
+/* ---- the random fields of one ID ---------------------------------------------------------------- */
 
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
     uint64_t drawn = 0;

@@ -50,7 +50,7 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
                               1;
-    /* The era first, and never 0 meanwhile, which is the era of a child: a handler may fork between any two instructions.
+    /* The era first, and never 0 in between, which is the era of a child: a handler may fork between any two instructions.
      * What firn__seen has besides is written by remember(), before it notes an era. */
     seen->era = FIRN__NO_ERA;
     atomic_signal_fence(memory_order_seq_cst);

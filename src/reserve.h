@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One reservation, sent until its outcome is known. Every caller of firn_store_reserve in the library goes through it;
- * what is reserved, and what a refusal means, is theirs. */
+ * the caller decides how much to reserve, and what a refusal means. */
 #ifndef FIRN_RESERVE_H
 #define FIRN_RESERVE_H
 
@@ -17,7 +17,7 @@ typedef struct firn__patience {
     int64_t max_ms;
 } firn__patience;
 
-/* From now on, max_ms or FIRN__STORE_MS, whichever is longer. */
+/* From now on, the greater of max_ms and FIRN__STORE_MS. */
 firn__patience firn__patience_begin(const firn_clock *clock, int64_t max_ms);
 int64_t firn__patience_spent_ms(const firn__patience *patience);
 bool firn__patience_over(const firn__patience *patience);

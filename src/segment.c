@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Integers: serial, ticket and segment, all blocks of slots reserved under a key. A segment
- * fetches its next block when more than a tenth of the present one is handed out; no thread of
- * its own, firn_segment_step does it. */
+ * fetches its next block when more than a tenth of the present one is handed out; there is no
+ * thread for this, firn_segment_step does it. */
 #include "segment.h"
 
 #include "bits.h"
@@ -49,7 +49,7 @@ typedef struct segment_shelf {
         bool
             entered; /* somebody has the lock, or had it: false after a fork in the midst of that */
         bool
-            wanted; /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
+            wanted; /* firn_segment_take found nothing: firn_segment_step fetches, for every kind */
         int64_t fetches;
         int64_t fetched_ms; /* when, by the steady clock */
         int64_t
@@ -81,7 +81,7 @@ int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The number that stands for slot 0. */
+/* The number of slot 0. */
 static int64_t origin(const firn_segment *segment) {
     return segment->keys.kind == FIRN__TICKET ? segment->keys.offset : 0;
 }
@@ -151,7 +151,7 @@ static int other_kind(firn_error *error) {
 }
 
 /* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
- * store went back, nobody knows what it lost: only a call that gives the start is served (guard >
+ * store lost reservations, nobody knows which integers it lost: only a call that gives the start is served (guard >
  * 0, by firn_segment_advance). */
 static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64_t guard,
                  int64_t least, slot_block *out, firn_error *error) {
@@ -215,7 +215,8 @@ static int fetch_segment(const firn_segment *segment, int64_t least, slot_block 
     if (code == FIRN_OK && out->first < shelf->now.end &&
         atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0) {
         code = firn__fail(error, FIRN_EBACK,
-                          "the store of %.60s has gone back: it grants %" PRId64 ", below %" PRId64
+                          "the store of %.60s has lost reservations: it grants %" PRId64
+                          ", below %" PRId64
                           ": firn segment advance '%.30s' --min N, N above all handed out",
                           segment->ns, out->first, shelf->now.end, segment->ns + 8);
         *out = (slot_block){0}; /* handed out before, perhaps */
@@ -281,7 +282,7 @@ static void turn_to(const firn_segment *segment, const slot_block *block, int64_
     set_limit(shelf, segment->keys.kind == FIRN__SEGMENT ? due_slot(block) : block->end);
 }
 
-/* Other threads use the present block meanwhile. After a failure each call checks whether to try
+/* Other threads use the present block during that time. After a failure each call checks whether to try
  * again. */
 static int fetch_ahead(const firn_segment *segment, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
@@ -377,7 +378,7 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
     return code;
 }
 
-/* ---- handing out what was fetched, for those who may not wait ---------------------------------- */
+/* ---- handing out fetched integers, for callers that may not wait ------------------------------- */
 
 /* Like take. If only the block fetched ahead has enough, takes from that block and drops the rest of the present one,
  * so that later integers are greater. Under the lock. */

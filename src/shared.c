@@ -4,7 +4,7 @@
  * are under a robust lock, and each of their steps may be the last one:
  * - A permit belongs to one node as long as the memory exists, and its cursor and its end only rise. So a thread that
  *   slept on an old permit finds it closed, or finds slots that are all the generator's.
- * - The request of a renewal or a claim is written down before it is sent. If the process is killed meanwhile, the next
+ * - The request of a renewal or a claim is written down before it is sent. If the process is killed in between, the next
  *   one sends the same again. A claim that was granted but not put in place yet is lost, and its slots with it.
  * Uses the clock only to wait, and does not issue. */
 #include "bug.h"
@@ -30,7 +30,7 @@
 
 /* All zero: nobody has opened it. No pointers, so each process may map it where it likes. */
 typedef struct firn__shared {
-    _Atomic uint64_t config; /* a digest of what all must agree on; 0: nothing yet */
+    _Atomic uint64_t config; /* a digest of the settings that must agree; 0: nothing yet */
     _Atomic uint32_t maker;  /* the thread that prepares the lock; READY: it is prepared */
     _Atomic uint32_t chosen; /* 1 + the index of the permit that is issued from; 0: none */
     _Atomic uint64_t era;    /* changes whenever `chosen` does: see firn__event */
@@ -60,8 +60,8 @@ static void mix(uint64_t *digest, const void *bytes, size_t size) {
     }
 }
 
-/* The folder of an embedded store: processes of other folders or containers have another one under the same path. As it
- * is when the generator is opened, because a process may change its folder later. */
+/* The folder of an embedded store: processes of other folders or containers have another one under the same path. The
+ * folder at the time of opening, because a process may change its folder later. */
 static void find_place(firn_gen *gen) {
     const char *url = firn__store_url(gen->store), *path = strchr(url, ':') + 1;
     const char *end = strrchr(path, '?'), *slash;
@@ -259,8 +259,8 @@ static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **
     firn__shared *shared = gen->shared;
     if (shared->count == room_of(gen)) {
         return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%s had %" PRIu32
-                          " nodes in this shared memory, and has room for no more: use new "
+                          "%s used %" PRIu32
+                          " nodes in this shared memory, which has no room for another: use new "
                           "memory",
                           gen->ns, shared->count);
     }
@@ -284,8 +284,8 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
     assert(!(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN));
     if (first < firn__end_of(permit)) {
         return firn__fail(error, FIRN_EBACK,
-                          "the store of %s has gone back: it grants slots again that it granted "
-                          "before: firn check finds what was issued twice",
+                          "the store of %s has lost reservations and grants slots again: run "
+                          "firn check to find duplicates",
                           gen->ns);
     }
     permit->granted = first;

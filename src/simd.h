@@ -19,8 +19,8 @@ typedef struct firn__simd {
 extern _Atomic(const firn__simd *) firn__simd_chosen;
 /* Chooses the version for this processor; any number of threads may choose at once. */
 void firn__simd_choose(void);
-/* The i-th version that this processor runs, beginning with the one that lacks everything; NULL
- * after the last, which is the one that is chosen. */
+/* The i-th version that this processor runs, beginning with the version without extensions; NULL
+ * after the last version, which firn chooses. */
 const firn__simd *firn__simd_at(size_t i);
 
 /* The versions that the compiler can build for its target. All of them are little-endian. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading and testing the cipher: see stream.h. Knows nothing of what is done with it. */
+/* Loading and testing the cipher: see stream.h. Does not know who uses it. */
 #include "stream.h"
 
 #include "module.h"

@@ -27,7 +27,7 @@ typedef struct firn__seen {
     uint64_t counter;            /* the cycle counter, read before the clock */
     struct firn__permit *permit; /* not NULL */
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
-    uint64_t limit;            /* of what the direct ways take: firn__seen_limit, at that reading */
+    uint64_t limit;            /* of slots for the direct ways: firn__seen_limit, at that reading */
     uint64_t straight;         /* an ID of slot 0, if the layout is straight */
     uint64_t block, block_end; /* what is left of the block */
     uint64_t run, run_end;     /* slots whose IDs differ by what gen->run adds, */

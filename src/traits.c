@@ -166,8 +166,8 @@ void firn__traits_fill(firn__traits_list *list) {
     }
 }
 
-/* The first thread computes the list. Nobody waits: a thread that comes meanwhile computes a list of
- * its own, as a child does whose parent was forked at that moment. */
+/* The first thread computes the list. Nobody waits: a thread that comes in between computes its own
+ * list, as a child does whose parent was forked at that moment. */
 const firn__traits_list *firn__traits_known(void) {
     enum { NONE, BEGUN, READY };
     static firn__traits_list known;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* How many slots after `end` a renewal requests: the window then ends one length past the last slot
- * issued, or past the present, and contains what is needed. */
+ * issued, or past the present, and contains the needed slots. */
 static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, int64_t end,
                              const firn__need *need) {
     int64_t next = (int64_t)firn__next_of(permit);
@@ -87,8 +87,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     /* A later process sends it again if this one is killed. */
     permit->pending_count = request.count;
     permit->pending_grant = request.grant;
-    atomic_store_explicit(&permit->soft, end,
-                          memory_order_release); /* the others continue meanwhile */
+    atomic_store_explicit(&permit->soft, end, memory_order_release); /* the others continue */
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
@@ -118,7 +117,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     firn__permit *permit = firn__permit_of(gen, k);
     if (permit != need->permit ||
         need->steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
-        return FIRN_OK; /* another process was faster: check again what is needed */
+        return FIRN_OK; /* another process was faster: check the need again */
     }
     int64_t end = permit == NULL ? 0 : firn__end_of(permit);
     if (permit != NULL && need->end <= end) {

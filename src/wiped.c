@@ -3,7 +3,7 @@
  * kernels accept the advice and do nothing, as qemu-user of Debian 12 does, so the first use checks it.
  * Where the kernel does not wipe, parent and child share the memory, so that no slot is repeated even if
  * the fork goes unnoticed. A child that notices it (by a handler of fork(), or by its process number at
- * its first call) puts zeros in the memory's place. Knows nothing of what is kept in it. */
+ * its first call) puts zeros in the memory's place. Does not know its content. */
 #include "wiped.h"
 
 #include "bug.h"
@@ -91,7 +91,7 @@ static void in_child(void) {
         return;
     }
     atomic_store_explicit(&watch, true,
-                          memory_order_release); /* whatever the kernel said, it did not wipe */
+                          memory_order_release); /* the kernel accepted the flag and did not wipe */
     take_over(getpid());
 }
 

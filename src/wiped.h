@@ -11,7 +11,7 @@ void *firn__wiped(size_t size, int *code, firn_error *error);
 void firn__wiped_free(void *page, size_t size);
 
 /* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and
- * each call that reads wiped memory has to begin with firn__wiped_look. */
+ * each call that reads wiped memory must begin with firn__wiped_look. */
 bool firn__wiped_watch(void);
 /* Whether this process may call a library with locks: no thread lost in a fork can hold one. True
  * in the first process that came here, and in a child that fork() made of a process with one

@@ -49,7 +49,7 @@ def small(cell):
 
 
 def in_order(cells, repetition):
-    """Repetition by repetition, each in an order of its own."""
+    """Repetition by repetition, each in its own order."""
     shuffled = list(cells)
     random.Random("%d %d" % (keys.SEED, repetition)).shuffle(shuffled)
     return shuffled

@@ -29,7 +29,7 @@ class Missing(Exception):
 
 class Engine:
     """One engine with its buffer. Rows are (id, created_ms, customer, payload); created_ms is a 64-bit integer
-    everywhere, so that engines differ in nothing but the key. Subclasses say how."""
+    everywhere, so that engines differ in the key only. Subclasses say how."""
 
     name = buffer_bytes = None
     rows_per_buffer = 0  # rows whose table and index, with an integer key, are as large as the buffer
@@ -64,7 +64,7 @@ class Engine:
     #   execute(sql, values) rows(sql, values)
     #   create(storage, serial)          an empty table t; serial: the engine counts the key itself
     #   load(batches(rows))              in transactions of BATCH rows
-    #   inserter(serial)                 with a connection of its own: a function that inserts a row as one transaction, one that closes
+    #   inserter(serial)                 with its own connection: a function that inserts a row as one transaction, one that closes
     #   checkpoint() counters()          log_bytes, images, written_bytes, misses so far
     #   sizes()                          bytes of table and index, leaf pages, their density, splits
     #   settle()                         what maintenance does before tables are read
@@ -96,7 +96,7 @@ def stop_private(folder):
 
 
 class Server(Engine):
-    """An engine with processes of its own. start sets folder, port, connection and cursor."""
+    """An engine with its own processes. start sets folder, port, connection and cursor."""
 
     client = None  # Python's module, and Debian's package of it
 

@@ -64,7 +64,7 @@ def number(value, digits=3):
 
 
 class Figures:
-    """All rows of all machines; the machine with the most rows is the one that text and tables quote."""
+    """All rows of all machines; text and tables quote the machine with the most rows."""
 
     def __init__(self, folder):
         self.folder = folder

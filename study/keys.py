@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The keys of the study and their IDs, in order of arrival.
 
-Rows arrive at RATE a second (a million a day), at random instants (Poisson) of different milliseconds, so that no key
+Rows arrive at RATE a second (a million a day), at random times (Poisson) of different milliseconds, so that no key
 depends on a burst. `firn pack` builds each ID from its time, its writer and seeded random bits: the same run gives the
-same IDs, in no time that is measured. Every writer has a node of its own, and rows fall to writers by chance."""
+same IDs, in no time that is measured. Every writer has its own node, and rows fall to writers by chance."""
 import random
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a reader must know of the machine that measured; nothing that names its owner."""
+"""The facts about the machine that measured; nothing that names its owner."""
 import os
 import platform
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is done to a table in one cell of the study, and what is measured meanwhile."""
+"""The operations on a table in one cell of the study, and what they measure."""
 import gc
 import os
 import random
@@ -87,7 +87,7 @@ def write_one_by_one(insert, rows, gate):
 
 
 def writer_process(engine, serial, rows, gate_read, report):
-    """A writer in a process of its own; never returns. It says that it is ready, waits for the gate to close, and reports
+    """A writer in its own process; never returns. It says that it is ready, waits for the gate to close, and reports
     when it began, when it ended, and how long each row took."""
     status = 1
     try:

@@ -64,7 +64,7 @@ class Postgres(Server):
             self.cursor.execute(statement)
 
     def inserter(self, serial):
-        """A function that inserts one row as one transaction, with a connection of its own and a prepared statement."""
+        """A function that inserts one row as one transaction, with its own connection and a prepared statement."""
         connection = self.connect()
         cursor = connection.cursor()
         names = "created_ms, customer, payload" if serial else "id, created_ms, customer, payload"

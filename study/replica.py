@@ -21,7 +21,7 @@ class Pair:
         self.primary.execute("CREATE TABLE marker (n integer PRIMARY KEY)")
 
     def lag(self):
-        """Commits a row of its own and asks the replica for it."""
+        """Commits its own row and asks the replica for it."""
         self.marks += 1
         start = time.perf_counter()
         self.primary.execute("INSERT INTO marker VALUES (%s)", (self.marks,))

@@ -7,12 +7,12 @@
 The pages are study/report.md.in and study/claims.md.in with their marks filled in:
     {v ENGINE KEY METRIC [RATIO [WRITERS [STORAGE]]]}           a value with its interval
     {r ENGINE KEY:OTHER METRIC [RATIO [WRITERS [STORAGE]]]}     how many times the other's
-    {table NAME ...}                                            a table of tables.py, on a line of its own
+    {table NAME ...}                                            a table of tables.py, on its own line
     {chart NAME what it shows}                                  a chart of charts.py, light or dark, likewise
     {if WORDS < WORDS|TEXT|OTHER}                               TEXT if the intervals carry it, else OTHER
 Instead of WORDS, {expect} and {if} take a number. A sentence that the figures must carry has a line {expect WORDS < WORDS}
 before it: if it no longer holds, this fails.
---check compares with what is committed instead of writing."""
+--check compares with the committed files instead of writing."""
 import argparse
 import os
 import re

@@ -45,7 +45,7 @@ static void nap(void) {
 
 /* What a failpoint does, and how often each was hit. */
 typedef struct mishap {
-    const char *name; /* the one that acts, or NULL */
+    const char *name; /* the failpoint that acts, or NULL */
     void (*act)(void);
     char hits[200];
 } mishap;
@@ -157,7 +157,7 @@ __attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *
 }
 
 /* By a handle whose engine was ended: the end of its connection arrives before the request is sent (a new connection is
- * refused), meanwhile (the send fails), or afterwards (the outcome is unknown). */
+ * refused), during it (the send fails), or afterwards (the outcome is unknown). */
 __attribute__((unused)) static void not_drawn_soon(firn_store *store, const char *ns,
                                                    uint64_t grant, const char *what) {
     firn_error error = {0};
@@ -239,7 +239,7 @@ __attribute__((unused)) static int url_port(const char *url) {
     return atoi(strrchr(url, ':') + 1);
 }
 
-/* Waits until a reply has arrived on one of the connections to the port, and so what was asked is
+/* Waits until a reply has arrived on one of the connections to the port, and so the request is
  * carried out. */
 static bool replied(int port) {
     struct pollfd fds[256];
@@ -252,8 +252,8 @@ static bool replied(int port) {
     return poll(fds, count, PATIENCE_S * 1000) > 0;
 }
 
-/* Puts a connection whose other end is closed in the place of each that this process has to the
- * port: what was sent was carried out, and its reply is never read. Returns how many there were, or
+/* Replaces each connection of this process to the port with one whose other end is
+ * closed: the request was carried out, and its reply is never read. Returns how many there were, or
  * 0 when no reply came. */
 __attribute__((unused)) static int lose_replies(int port) {
     int count = 0, pair[2];

@@ -115,7 +115,7 @@ static int node_of(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn
 
 /* ---- which node ----------------------------------------------------------------------------------- */
 
-/* The highest one that has no mark, in whatever order the others are listed. */
+/* The highest node without a mark, in every order of the list. */
 static void the_highest_unused_node_is_taken(void **state) {
     static const int orders[][5] = {{15, 14, 12, 13, 3}, {12, 15, 3, 14, 13}, {3, 12, 13, 14, 15},
                                     {13, 3, 15, 12, 14}, {14, 13, 12, 3, 15}, {15, 3, 14, 12, 13}};
@@ -164,7 +164,7 @@ static void a_long_list_of_nodes_is_read_whole(void **state) {
     closed(gen);
 }
 
-/* Neither keys that are not numbers nor nodes outside of what is given. */
+/* Neither keys that are not numbers nor nodes outside the given ones. */
 static void only_nodes_of_the_generator_are_looked_at(void **state) {
     static const char parts[] = "time:41/ms@@2024-01-01 datacenter:2 worker:2 sequence:2";
     (void)state;
@@ -187,7 +187,7 @@ static void only_nodes_of_the_generator_are_looked_at(void **state) {
     closed(gen);
 }
 
-/* A job has the node of its grant, and only that; each kind of node has a mark of its own. */
+/* A job has the node of its grant, and only that; each kind of node has its own mark. */
 static void a_node_belongs_to_one_job(void **state) {
     static const struct {
         bool job;
@@ -257,11 +257,11 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     said(&error, FIRN_EBUSY, "every node of two was used");
     assert_int_equal(requests, 4);
     assert_int_equal(node, 77);
-    refuse(20, 5, 0); /* no grant: the floor of a store that went back */
+    refuse(20, 5, 0); /* no grant: the floor of a store that lost reservations */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
     said(&error, FIRN_EBUSY, "the store was replaced or restored");
     const entry entries[] = {{"1", 5}};
-    listed = entries; /* whatever else has a mark */
+    listed = entries; /* all other keys with a mark */
     listed_count = 1;
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
     said(&error, FIRN_EBUSY, "the store was replaced or restored");
@@ -444,14 +444,14 @@ static void none_is_a_number_too(void **state) {
     closed(gen);
 }
 
-/* Each has random bits of its own, also the only bit. */
+/* Each has its own random bits, also the only bit. */
 static void ids_of_one_tick_have_random_bits(void **state) {
     firn_id ids[40];
     uint64_t seen = 0;
     (void)state;
     firn_gen *gen = opened("ulid", "");
     dated(gen, &past, ids, 40);
-    for (int i = 0; i < 40; i++) { /* all of the instant */
+    for (int i = 0; i < 40; i++) { /* all of the tick */
         assert_true(field(gen, &ids[i], "time") == field(gen, &ids[0], "time"));
     }
     are_unique(ids, 40);

@@ -92,7 +92,7 @@ for name in $(echo "$languages" | tr , ' '); do
         same "node: a fetch that caches is asked not to" "POST no-store" "$(node -e 'const { Client } = require("./bindings/node/client.js")
             const fetch = (url, { method, cache }) => { console.log(method, cache); process.exit() }
             new Client("http://127.0.0.1:1", { fetch }).next("uuid7", { as: "hex" })' 2>&1)"
-        same "node: calls at the same time, in whatever order a refill ends, get an ID each" "0 0 0" "$(node test/clients/turns.js 2>&1)"
+        same "node: calls at the same time, in any order of refills, get an ID each" "0 0 0" "$(node test/clients/turns.js 2>&1)"
         continue # test/binding_node.sh builds the package
         ;;
     java)

@@ -26,7 +26,7 @@ same "every error code of firn.h is in the enum" "$(sed -nE 's/^ *X\(([A-Z]+), (
     "$(sed -nE 's/^    ([A-Z]+\(-[0-9]+\))[,;]$/\1/p' "$there/src/dev/firn/Code.java")"
 
 # The ```java blocks of the README and of the guide, each into the file that its first line names. Without @Configuration, because Debian's
-# Spring 4.3 cannot subclass a class (its asm is too new); Spring takes the beans of the class all the same.
+# Spring 4.3 cannot subclass a class (its asm is too new); Spring takes the beans of the class anyway.
 mkdir "$TMPDIR/examples" "$TMPDIR/classes"
 awk -v out="$TMPDIR/examples" '
     /^```java$/ { getline; file = out "/" $2; next }

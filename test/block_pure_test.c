@@ -164,7 +164,7 @@ static void a_fill_adapts(void **state) {
     closed(block, gen);
 }
 
-/* A layout with 4 IDs in a second, 2 s ahead at most: a fill takes what is left, then says why there is no more. */
+/* A layout with 4 IDs in a second, 2 s ahead at most: a fill takes what is left, then says why no ID is left. */
 static void the_last_ids_are_issued(void **state) {
     (void)state;
     firn_gen *gen = opened("time:40/s node:3 sequence:2", "max_lead_ms=2000 full=fail");

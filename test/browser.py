@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A headless Chromium, driven through its DevTools protocol on a pair of pipes: JSON messages, each
-# ended by a zero byte. Only Python's own library is needed. One page; whatever it says, requests or
-# complains of is kept in `events`.
+# ended by a zero byte. Only Python's own library is needed. One page; its messages, requests and
+# errors are kept in `events`.
 import base64
 import json
 import os
@@ -42,7 +42,7 @@ class Browser:
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def close(self):
-        """Ends the browser and what it started: they are a process group of their own."""
+        """Ends the browser and what it started: they are their own process group."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -26,7 +26,7 @@ typedef struct calls_scenario {
     const char *ns;                  /* NULL: another one in each run */
     bool list_all;                   /* list all namespaces */
     bool cut;                        /* connections break between verbs */
-    bool apart;                      /* each run is in a process of its own */
+    bool apart;                      /* each run is in its own process */
     int64_t count;                   /* of a reservation; 0: 10 */
     const char *layout;              /* NULL: LAYOUT */
     void (*prepare)(const engine *); /* or NULL */
@@ -145,7 +145,7 @@ static int calls_reserve(firn_store *store, const char *ns, int64_t latest, uint
     return code;
 }
 
-/* Asks as a generator does: again after an unknown outcome, with a guard when the store went back. */
+/* Asks as a generator does: again after an unknown outcome, with a guard when the store lost reservations. */
 static int calls_reserve_surely(firn_store *store, const char *ns, uint64_t grant) {
     const int64_t latest = FIRN_SLOT_MAX / 2;
     int code = calls_reserve(store, ns, latest, grant, 0);

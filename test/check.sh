@@ -56,7 +56,7 @@ same "the first line decides the form of all" "2 IDs, 0 duplicates, 1 out of ord
 printf '0000000000000011\n00000000000000a1\n' >pair
 says "digits only are hex where the other lines are" "2 IDs, 0 duplicates, 0 out of order" check pair
 printf '1234567890123456\n00000000000000a1\n' >pair
-says "whatever number they are" "2 IDs, 0 duplicates, 1 out of order" check pair
+says "with any numbers" "2 IDs, 0 duplicates, 1 out of order" check pair
 printf '1234567890123456\n77\n' >pair
 says "and decimal where those are" "2 IDs, 0 duplicates, 1 out of order" check pair
 printf '0000000000000011\n00000000000000a1\n' >pair

@@ -183,7 +183,7 @@ def check_rule():
                            os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl",
                            *(["--coverage"] if "-coverage/" in FIRN else [])],
                           capture_output=True, text=True, check=False)
-    check("the engine compiles with nothing but the library", done.returncode == 0, done.stderr)
+    check("the engine compiles with only the library", done.returncode == 0, done.stderr)
     found = subprocess.run([os.path.join(folder, "rule")], capture_output=True, text=True, check=False).stdout.split()
     same("the fastest first; equal intervals by size, then as in the list; one measurement after them; cautions last",
          ["sonyflake", "uuid7", "snowflake", "leaf", "ulid", "js53"], [name for name in found if name in ("sonyflake", "uuid7", "snowflake", "leaf", "ulid", "js53")])

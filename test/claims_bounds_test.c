@@ -14,7 +14,7 @@
 #define FOUR "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 #define TWO  "time:41/ms@@2024-01-01 node:2 sequence:2"
 
-/* A store in memory with these two methods of its own. */
+/* A store in memory with these two methods replaced. */
 static void use_store(int (*reserve)(void *, const firn_request *, int64_t *, firn_mark *,
                                      firn_error *),
                       int (*list)(void *, const char *, firn_visit *, void *, firn_error *)) {
@@ -55,7 +55,7 @@ static int list_given(void *self, const char *ns, firn_visit *visit, void *conte
     return FIRN_OK;
 }
 
-/* The store lists these nodes, whatever was reserved. */
+/* The store lists these nodes, with any reservations. */
 static void use_list(const entry *entries, size_t count, size_t many) {
     listed = entries;
     listed_count = count;
@@ -118,13 +118,13 @@ static void a_used_node_is_free_by_the_end_of_the_tick(void **state) {
     use_list(entries, 3, 0);
     assert_int_equal(node_claimed(TWO, "max_wait_ms=0"), 1);
     use_list(entries, 3, 0);
-    pass(&world.clock, -10 * MS); /* that it passed meanwhile */
+    pass(&world.clock, -10 * MS); /* that it passed in between */
     entries[1].high = end;
     refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
     assert_int_equal(world.log.reserves, 0);
 }
 
-/* Whatever is drawn, and in whatever order the others are listed. */
+/* With any draw, and any order of the list. */
 static void a_new_node_is_none_of_those_listed(void **state) {
     static const struct {
         entry entries[3];
@@ -489,7 +489,7 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
     }
 }
 
-/* Two nodes with one mark and no grant have the floor of a store that went back: all others have it as well. */
+/* Two nodes with one mark and no grant have the floor of a store that lost reservations: all others have it as well. */
 static void the_floor_of_a_store_is_asked_for_twice(void **state) {
     static const char wide[] = "time:41/ms@@2024-01-01 node:12 sequence:2";
     (void)state;

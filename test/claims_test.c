@@ -337,7 +337,7 @@ static void no_identity_is_used_again(void **state) {
     closed(gen);
 }
 
-/* What a store that went back may grant: after all that a clock of today can have reserved. */
+/* What a store that lost reservations may grant: after all that a clock of today can have reserved. */
 static void a_guard_is_30_s_ahead(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=2");
@@ -429,7 +429,7 @@ static void an_online_claim_begins_in_the_present(void **state) {
     closed(gen);
 }
 
-/* Another node begins after the last tick of the IDs, also if a call failed meanwhile. */
+/* Another node begins after the last tick of the IDs, also if a call failed in between. */
 static void the_last_tick_of_online_ids_is_kept(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");

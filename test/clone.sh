@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A fresh clone works as its pages say: each word of ./run, the installation, and each command of README.md and docs/
 # as printed (docs/start/choosing.md and docs/guides/migrating.md: test/guides.sh). What is installed goes into a /usr/local and an /etc
-# that only this test sees, and servers listen at their usual ports of a network of its own. test/excused lists
+# that only this test sees, and servers listen at their usual ports of its own network. test/excused lists
 # the commands that are not run, with reasons.
 . test/tap
 tree=$(pwd)
@@ -91,7 +91,7 @@ reproducible() {
     done
 }
 
-# ---- the pages, on a machine of their own ------------------------------------------------------------
+# ---- the pages, on a separate machine-----------------------------------------------------------
 
 # What "make install" and "ldconfig" write, and the ports that pages name, are this test's own from here on.
 private_machine() {
@@ -137,7 +137,7 @@ blocks() {
         !/^`[^`]*`:$/ { name = "" }' "$1"
 }
 
-# run_page PAGE: its commands in the fresh clone, with a home and a store of its own.
+# run_page PAGE: its commands in the fresh clone, with its own home and store.
 run_page() {
     page=$1
     mine=$TMPDIR/pages/$page
@@ -256,14 +256,14 @@ with_engine() {
     "$tree/test/engine" stop "$TMPDIR/$1" 2>/dev/null
 }
 
-# excuse PAGE COMMAND: prints why it is not run; fails when it has to be.
+# excuse PAGE COMMAND: prints why it is not run; fails when it must be run.
 excuse() {
     awk -F '\t' -v page="$1" -v command="$2" '
         $1 == page && $2 == command { print $3; found = 1; exit } END { exit !found }' "$tree/test/excused"
 }
 
 pages() {
-    private_machine >"$TMPDIR/log" 2>&1 || { fail "this test has a machine of its own" "$(cat "$TMPDIR/log")"; finish; }
+    private_machine >"$TMPDIR/log" 2>&1 || { fail "this test has its own machine" "$(cat "$TMPDIR/log")"; finish; }
     # Errors of servers are not failures of their clients unless clients see them.
     mkdir "$TMPDIR/bin"
     for client in "redis-cli -e" "curl -fsS"; do

@@ -218,7 +218,7 @@ static void empty_ones_are_listed(void **state) {
     assert_int_equal(sum.high, 20);
 }
 
-/* A record of a store that went back says nothing about what is reserved. */
+/* A record of a store that lost reservations does not show the reservations. */
 static void doubt_is_refused(void **state) {
     firn_store *store = store_of(state);
     const bench *b = *state;
@@ -348,7 +348,7 @@ static void shuts_beside_new_names(void **state) {
 
 #define SPACES 4 /* three, and one that is new after the kill */
 
-/* What was granted, by namespace: [0, end). */
+/* The granted slots, by namespace: [0, end). */
 static int64_t ends[SPACES];
 static int kill_after; /* writes */
 
@@ -539,7 +539,7 @@ static int continue_move(const bench *b, const char *from, firn_error *error) {
     return code;
 }
 
-/* Until the engine is there again. By a handle of its own: the library of ZooKeeper has threads once it was asked, and a
+/* Until the engine is there again. By a separate handle: the library of ZooKeeper has threads once it was asked, and a
  * process with threads does not fork well. */
 static void await_server(const bench *b) {
     const time_t end = time(NULL) + AGAIN_S;
@@ -573,7 +573,7 @@ static int lose_the_new_store(void **state, int number, int save, int kill, firn
     assert_true(move_and_die(urls, kill));
     killer = perhaps_die;
     if (kill >
-        FIRST_CLOSED) { /* a handle that remembers, as some engines do not show that they went back */
+        FIRST_CLOSED) { /* a handle that remembers, as some engines do not show that they lost reservations */
         ends[0] = taken(b->store, "ns0", "7") + 10;
     }
     assert_true(engine_or_file(b, "restore"));
@@ -750,18 +750,19 @@ static const struct check {
     {"a layout that is not the stored one is not replaced", others_are_refused},
     {"a change that is repeated is written again", a_repeated_change_is_written},
     {"a layout becomes no other one", only_closes_and_opens},
-    {"a namespace of a store that went back is not touched", doubt_is_refused},
-    {"a closed namespace does not hide that the store went back", a_refusal_tells_of_a_loss},
+    {"a namespace of a store that lost reservations is not touched", doubt_is_refused},
+    {"a closed namespace does not hide that the store lost reservations",
+     a_refusal_tells_of_a_loss},
     {"new names can be shut", new_names_are_shut},
     {"a namespace without a key is listed", empty_ones_are_listed},
     {"nothing is granted after a namespace was closed", closes_beside_reservations},
     {"no name is new after new names were shut", shuts_beside_new_names},
     {"a move to a file, killed at each write, repeats nothing", moves_away},
     {"a move from a file, killed at each write, repeats nothing", moves_in},
-    {"a move continues after the new store went back", the_new_store_goes_back},
-    {"a namespace that the new store granted stays closed after it went back",
+    {"a move continues after the new store lost reservations", the_new_store_goes_back},
+    {"a namespace that the new store granted stays closed after it lost reservations",
      what_was_granted_is_not_copied_again},
-    {"a namespace that the new store granted is missed after it went back",
+    {"a namespace that the new store granted is missed after it lost reservations",
      what_was_granted_and_lost_is_missed},
     {"a move continues after a namespace was forgotten or opened", the_layout_changes_between_runs},
     {"two moves at once, one of them killed, repeat nothing", two_at_once},

@@ -58,7 +58,7 @@ for scheme in $(jq -r 'select(.generated and .name != "order").name' "$TMPDIR/sc
     bits=
     [ "$scheme" != baidu ] || bits=29/21/13
     # shellcheck disable=SC2046 # fields without blanks
-    says "firn pack $scheme makes it again of what show says" "$id" \
+    says "firn pack $scheme builds it again from the output of show" "$id" \
         pack "$scheme" ${bits:+bits=$bits} $(fields_of "$id" "$scheme" ${bits:+--bits} $bits)
     [ "$scheme" = baidu ] || check "firn show finds $scheme among what it may be" \
         sh -c "'$FIRN' show --json -- '$id' | jq -e --arg name $scheme '.candidates | index(\$name) != null'"

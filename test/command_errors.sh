@@ -69,7 +69,7 @@ refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(p
 refuses "a URL that is too long" 2 "the URL of the store has [0-9]* characters: use at most" segment k --store "sqlite:$(printf '%05000d' 1)"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77
-refuses "epoch= that is not an instant" 2 "epoch=soon" new snowflake epoch=soon
+refuses "epoch= that is not a time" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
 same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
 
@@ -82,11 +82,11 @@ refuses "a layout that has ended" 1 "2024-11-20T13:24:16" new baidu "$unsafe"
 wide="time:62/100ns@@2024-01-01 node:4 sequence:12"
 refuses "a layout whose slots have ended" 1 "has ended: from 20[0-9T:.-]*Z its slots pass 2\^62" new "time:62/100ns@@2020-01-01 node:4 sequence:12" "$unsafe"
 same "they end at" "  issued  before 2027-07-27T02:59:50.6842623Z: from then on slots of 12 sequence" "$("$FIRN" schemes "$wide" | grep issued)"
-refuses "the end of a layout leaves no room for more" 5 "0 of 1 back-dated IDs fit between that instant and the end of the layout of tid" \
+refuses "the end of a layout leaves no room for more" 5 "0 of 1 back-dated IDs fit between that time and the end of the layout of tid" \
     new tid -n 4 time=2255-06-05T23:47:34.740990Z node=1 "$unsafe" -q
-refuses "an instant before the epoch" 1 "1970-01-01" new uuid7 time=1960-01-01
-refuses "an instant past the end" 1 "2150-06-19T23:21:36" new ksuid time=2200-01-01
-refuses "the first instant with a negative ID" 1 "2045-09-06T21:36:42.433" new region time=2045-09-06T21:36:42.433Z "$unsafe"
+refuses "a time before the epoch" 1 "1970-01-01" new uuid7 time=1960-01-01
+refuses "a time past the end" 1 "2150-06-19T23:21:36" new ksuid time=2200-01-01
+refuses "the first time with a negative ID" 1 "2045-09-06T21:36:42.433" new region time=2045-09-06T21:36:42.433Z "$unsafe"
 matches "which unsigned=1 allows" '-[0-9]+' new region time=2045-09-06T21:36:42.433Z unsigned=1 "$unsafe"
 
 # ---- keys that are for the command ---------------------------------------------------------------

@@ -49,9 +49,9 @@ refuses "time and tick cannot be combined" 2 "time is set twice" pack snowflake 
 refuses "a constant cannot be given" 2 "version is a constant" pack uuid7 version=7
 refuses "a field past its end is refused with its bound" 1 "worker 32 is out of range .0 to 31" pack snowflake worker=32
 refuses "a field that is not a number is usage" 2 "worker=x is not a number" pack snowflake worker=x
-refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
-refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
-refuses "an invalid instant is a usage error" 2 "time=soon: character 1" pack snowflake time=soon
+refuses "a time before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
+refuses "a time at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
+refuses "an invalid time is a usage error" 2 "time=soon: character 1" pack snowflake time=soon
 refuses "a word that is not a field is refused" 2 "'hello' is not a field" pack snowflake hello
 refuses "pack - takes no other fields" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
@@ -73,13 +73,13 @@ says "addresses are colon-hex, named constants appear" '{"id":"c232ab00-9414-11e
     show --json --scheme uuid1 $uuid1
 same "without a name the best is first" uuid1 "$("$FIRN" show --json $uuid1 | jq -r '.scheme')"
 random=0102030405060708090a0b0c0d0e0f10
-same "random bits are full-width hex, whatever they hold" 0x0102030405060708090a0b0c0d0e0f10 \
+same "random bits are always full-width hex" 0x0102030405060708090a0b0c0d0e0f10 \
     "$("$FIRN" show --json --scheme ksuid --from hex 0000000a$random | jq -r .fields.random)"
 same "a scheme without time has none" "null null" \
     "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r '"\(.time) \(.unix_ns)"')"
 same "uuid4 has its version" uuid4 "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r .scheme)"
 same "nil is nil" nil "$("$FIRN" show --json 00000000-0000-0000-0000-000000000000 | jq -r .scheme)"
-same "an instant before 1970 has its unix_ns" -12219292800000000000 \
+same "a time before 1970 has its unix_ns" -12219292800000000000 \
     "$("$FIRN" show --json --scheme uuid1 00000000-0000-1000-8000-000000000000 | jq -r .unix_ns)"
 same "years above 9999 have a sign" +10889-08-02T05:31:50.655Z \
     "$("$FIRN" show --json --scheme uuid7 ffffffff-ffff-7fff-bfff-ffffffffffff | jq -r .time)"
@@ -130,13 +130,13 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
 refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
-refuses "a range from what is not an instant is usage" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
+refuses "a range with an invalid time is a usage error" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
 refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
 refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do
     refuses "a range of $scheme is refused with what to do" 2 ": " range $scheme 2024-01-01 2024-01-02
 done
-refuses "a range of one instant is usage" 2 "needs SCHEME FROM TO" range uuid7 2024-01-01
+refuses "a range with one time is a usage error" 2 "needs SCHEME FROM TO" range uuid7 2024-01-01
 
 # ---- convert -------------------------------------------------------------------------------------
 says "uuid1 to uuid6" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 $uuid1
@@ -185,7 +185,7 @@ says "schemes draws the bits" "tsid, 64 bits, text: base32
 
   tick    ms
   epoch   2020-01-01T00:00:00Z
-  ends    2159-05-15T07:35:11.104Z, the first time that is refused
+  ends    2159-05-15T07:35:11.104Z, the first time that does not fit
   node    node: given, ordinal or claimed; reserved in a store
   sorts   yes: the order of IDs is the order of issue
   start   zero: the first sequence number of a tick
@@ -216,13 +216,13 @@ wide="time:62/100ns@@2020-01-01 node:4 sequence:12"
 ended=$("$FIRN" schemes "$wide" | sed -n 's/^  issued  before \([^ ]*\):.*/\1/p')
 same "an object says when the slots of a wide sequence end, as the drawing does" "$ended" \
     "$("$FIRN" schemes --json "$wide" | jq -r .slots_end)"
-check "which is an instant" sh -c 'printf %s "$1" | grep -qE "^20[0-9]{2}-.*Z\$"' sh "$ended"
+check "it is a time" sh -c 'printf %s "$1" | grep -qE "^20[0-9]{2}-.*Z\$"' sh "$ended"
 same "an object and its drawing agree about every scheme" "" "$("$FIRN" schemes --json | jq -r '"\(.name) \(.slots_end != null)"' |
     while read -r name ends; do
         drawn=$("$FIRN" schemes "$name" | tr -s ' \n' ' ' | grep -q 'sequence bits pass 2^62' && echo true || echo false)
         [ "$drawn" = "$ends" ] || echo "$name $ends $drawn"
     done)"
-check "no drawing is wider than 80 columns, but for a layout in a pipe" sh -c "
+check "no drawing is wider than 80 columns, except a layout in a pipe" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
         grep -v '^  layout  ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
 check "no name in a drawing is cut without a mark" sh -c "! '$FIRN' schemes snowflake | grep -F '|datacente|'"
@@ -233,7 +233,7 @@ refuses "--json and --markdown exclude each other" 2 "cannot be combined" scheme
 refuses "a field whose role is misspelt is not a node" 2 "seqence would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
 refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
 refuses "nor one of 48 bits" 2 "randm would be a part of the node: write random:BITS, or choose another name" new 'time:41/ms@@2024-01-01 randm:48'
-refuses "a constant has a name of its own" 2 "two slices are named node: give the constant another name" schemes 'node:10 time:41 sequence:4 node=3:9'
+refuses "a constant and a field have different names" 2 "two slices are named node: give the constant another name" schemes 'node:10 time:41 sequence:4 node=3:9'
 refuses "so have two constants" 2 "two slices are named v: give the constant another name" schemes 'v=1:4 v=2:4 time:41 node:10'
 says "with a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
 refuses "capitals find their scheme" 2 "did you mean .ulid" new ULID

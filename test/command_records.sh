@@ -11,7 +11,7 @@ id() {
 day=1704067200000 # 2024-01-01T00:00:00Z
 first=$(id $day)
 
-# stamp INPUT ARGS...: `ask` for a file of what printf makes of INPUT.
+# stamp INPUT ARGS...: `ask` for a file with INPUT, expanded by printf.
 stamp() {
     # shellcheck disable=SC2059 # it is a format
     printf "$1" >"$in"
@@ -32,7 +32,7 @@ gives() {
     fi
     rm -f "$TMPDIR/got"
 }
-# means TEXT MS [ZONE]: a column with that text is that instant.
+# means TEXT MS [ZONE]: a column with that text is that time.
 means() {
     stamp "$1\\n" --no-header --time 1 --format tsv --zone "${3:-UTC}"
     same "'$1'${3:+ in $3} is $2" "0 $(id "$2")" "$status ${out%%	*}"
@@ -54,7 +54,7 @@ bad() {
 
 # ---- tables --------------------------------------------------------------------------------------
 gives "a CSV gets a first column" 'a,t\n1,2024-01-01 00:00:00\n' "id,a,t\n$first,1,2024-01-01 00:00:00\n" --format csv --time t
-gives "rows of an instant are numbered in file order" 't\n2024-01-01 00:00:00\n2024-01-01 00:00:01\n2024-01-01 00:00:00\n' \
+gives "rows with the same time are numbered in file order" 't\n2024-01-01 00:00:00\n2024-01-01 00:00:01\n2024-01-01 00:00:00\n' \
     "id,t\n$first,2024-01-01 00:00:00\n$(id $((day + 1000))),2024-01-01 00:00:01\n$(id $day 1),2024-01-01 00:00:00\n" --format csv --time t
 gives "quotes, line ends, an embedded newline and the mark in front stay" \
     '\357\273\277"a ""b""",t\r\n"x, ""y""\r\nz",2024-01-01 00:00:00\n,"2024-01-01 00:00:00"\r\n' \
@@ -209,7 +209,7 @@ same "each time of a minute has its own zone" \
     "$(id $((day + 1000))) $(id $((day + 2000 - 3600000))) $(id $((day + 3000 - 7200000))) $(id $((day + 4250))) $(id $((day + 65000 - 7200000)))" \
     "$(printf '%s\n' "$out" | cut -f 1 | tr '\n' ' ' | sed 's/ $//')"
 stamp 't\n2024-01-01 00:00:00\n' --format csv --time t --zone UTC
-same "with it no more notes on records" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
+same "with it there are no notes on records" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 
 # ---- bad rows ------------------------------------------------------------------------------------
 ok='2024-01-01 00:00:00'
@@ -264,9 +264,9 @@ bad "a zero byte after a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1: 
 bad "no header" '' "line 1: the file is empty: add a header, or --no-header" --format csv --time t
 bad "lines are counted through embedded newlines" "t,a\n$ok,\"1\n2\n3\"\nx,1\n" "line 5: 'x' is not a time" --format csv --time t
 printf 't\n1999-01-01T00:00:00Z\n' >"$in"
-refuses "an instant before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
+refuses "a time before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 printf 't\n2299-01-01T00:00:00Z\n' >"$in"
-refuses "an instant after the scheme's end" 1 "line 2: 2299-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
+refuses "a time after the scheme's end" 1 "line 2: 2299-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 
 # ---- continuing ----------------------------------------------------------------------------------
 rows="t,a\n$ok,1\nx,2\n$ok\n$ok,4\n"

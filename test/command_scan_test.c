@@ -29,7 +29,7 @@ static scan_want named(const char *name) {
     return (scan_want){.scheme = firn_scheme_find(name), .form = -1};
 }
 
-/* Compares what is found: "START+LENGTH SCHEME" of each, after a blank. Words that begin in [from, limit). */
+/* Compares the findings: "START+LENGTH SCHEME" of each, after a blank. Words that begin in [from, limit). */
 static void finds_between(const scan_want *want, const char *text, size_t from, size_t limit,
                           size_t length, const char *expected) {
     char got[1024] = "";
@@ -274,7 +274,7 @@ static void an_escape_does_not(void **state) {
     finds("id%3D" SEVEN, " 5+36 uuid7");
     finds("id%3d" ULID "%26", " 5+26 ulid");
     finds("id%3G" ULID, "");
-    finds("id%" ULID, " 3+26 ulid"); /* the word as it is comes first */
+    finds("id%" ULID, " 3+26 ulid"); /* the unchanged word comes first */
     finds("\\n" SEVEN, " 2+36 uuid7");
     finds("\\\\n" XID, " 3+20 xid");
     finds("\\q" XID, "");
@@ -293,7 +293,7 @@ static void an_escape_does_not(void **state) {
     finds_with(&all, "\\abefnrtv", ""); /* all of it may be an escape */
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void in_a_span_of_time(void **state) {
     const firn_time at = {1718360049, 300000000};

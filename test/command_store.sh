@@ -56,7 +56,7 @@ mark=$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r .mark)
 sequence=$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)
 tick=$(((out - sequence) / 4194304))
 same "one ID takes one slot" $((tick * 4096 + sequence + 1)) "$mark"
-matches "nodes names the fields, the instant and the holder" \
+matches "nodes names the fields, the time and the holder" \
     'namespace .*|snowflake  33    datacenter=1 worker=1  20[0-9T:.-]+Z  [0-9.]+ (ms|s) (ago|ahead) +firn on .*, pid [0-9]+' \
     nodes --store "$db" "$unsafe"
 for node in 131 4 1022; do ask new snowflake node=$node --store "$db" "$unsafe"; done
@@ -107,7 +107,7 @@ ask nodes ns=held --store "$db" "$unsafe" --json
 mark=$(printf '%s' "$out" | jq -r .mark)
 check "and has given its window back: the mark is less than 2 s ahead" \
     [ $((mark / 4096 + 1288834974657 - $(date +%s%3N))) -lt 2000 ]
-check "what it printed is below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
+check "the printed IDs are below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
 
 # ---- integers ------------------------------------------------------------------------------------
 check "a layout without a node has only one" sh -c "'$FIRN' new 'time:41/ms sequence:12' 2>&1 >/dev/null |
@@ -172,7 +172,7 @@ exec 9<>"$TMPDIR/held"
 held=$!
 conceals() { tr '\0' '\n' <"/proc/$held/cmdline" | grep -qxF 'redis://user:******@127.0.0.1:1/0'; }
 await conceals
-check "and is soon no more among them" conceals
+check "and soon leaves the list" conceals
 kill -KILL "$held" # blocked in a write, it ends at no other signal
 exec 9>&-
 same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"
@@ -202,7 +202,7 @@ ahead wrong $((20 * 1000 * 4096))
 refuses "a node that may be in use is not freed" 5 "at most 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
 refuses "far ahead its node is busy" 5 "in use until" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
-refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
+refuses "free needs the time of the loss" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
 "$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
 same "without a terminal, the command that would repeat is printed, and nothing is done" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"

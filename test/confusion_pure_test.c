@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is taken for what: many texts of each kind, IDs and others, and the scheme that is the best
+/* Which text is recognised as which: many texts of each kind, IDs and others, and the scheme that is the best
  * reading of each. Prints the matrix. Every kind states how many of a hundred must be right. */
 #include <firn/firn.h>
 

@@ -146,7 +146,7 @@ static void readings_that_take_long(void **state) {
     }
 }
 
-/* Neither a steady clock that cannot be read or goes back, nor a counter that does not move or runs too fast. */
+/* Neither a steady clock that cannot be read or steps back, nor a counter that does not move or runs too fast. */
 static void what_is_no_clock_gives_no_life(void **state) {
     static const struct {
         int64_t ns;

@@ -34,7 +34,7 @@ same "show tells time and digits" "2024-02-29T23:59:59.999Z 000042" \
 same "without a name the calendar tells it" time-random "$("$FIRN" show --json 20240229235959999000042 | jq -r .scheme)"
 same "of any number of digits" "time-random 75" "$("$FIRN" show --json 2024022923595999900004217 | jq -r '"\(.scheme) \(.bits)"')"
 same "--digits names them" 00004217 "$("$FIRN" show --json --scheme time-random --digits 8 2024022923595999900004217 | jq -r .fields.random)"
-refuses "other digits than were named are a no" 1 "has 23 digits" show --scheme time-random 2024022923595999900004217
+refuses "a wrong number of digits is a no" 1 "has 23 digits" show --scheme time-random 2024022923595999900004217
 refuses "a number of digits is never taken for a decimal" 1 "has 23 digits" show --scheme time-random 20240229235959999123
 refuses "a day that does not exist is refused" 1 "the month has fewer days" show --scheme time-random 20230229235959999000042
 refuses "a leap second is refused" 1 "00 to 59" show --scheme time-random 20161231235960000000042

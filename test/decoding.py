@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the console and of the decoder page share: counting, the command, and what is drawn of an ID.
+# What the tests of the console and of the decoder page share: counting, the command, and the drawing of an ID.
 import json
 import os
 import subprocess

@@ -140,7 +140,7 @@ static void children_without_wiping_repeat_nothing(void **state) {
     int status = 0;
     (void)state;
     fflush(NULL);
-    pid_t child = fork(); /* what is found out about the kernel is found out once */
+    pid_t child = fork(); /* the kernel is probed once */
     if (child == 0) {
         execl("/proc/self/exe", "edges_fork_test", "--unwiped", (char *)NULL);
         _exit(99);

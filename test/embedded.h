@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short words for tests of the embedded store: a folder of its own for each, stores in it, verbs on
+/* Short words for tests of the embedded store: its own folder for each, stores in it, verbs on
  * one key, parts that run in a child. */
 #ifndef FIRN_TEST_EMBEDDED_H
 #define FIRN_TEST_EMBEDDED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures of a network, a server and a client during a reservation on real engines: whatever
- * happened, the same request sent again finds out, and no slot is granted twice. */
+/* Failures of a network, a server and a client during a reservation on real engines: the
+ * same request, sent again, finds out the result, and no slot is granted twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static const struct fault {
 
 static int rounds = ROUNDS;
 
-/* ---- what was granted ------------------------------------------------------------------------ */
+/* ---- grants ---------------------------------------------------------------------------------- */
 
 typedef struct span {
     int64_t first, count;
@@ -233,7 +233,7 @@ static void keep(int64_t first) {
 /* What became of a request that was sent again, and again. */
 enum settled { NOW, BEFORE, NOW_OR_BEFORE };
 
-/* Sends the request until the store says what became of it. Whatever it is, it is counted as
+/* Sends the request until the store reports its result. Any result counts as
  * granted. */
 static enum settled settle(firn_store *store, firn_request request) {
     int64_t first = -1, begun_ms = proxy_now_ms();

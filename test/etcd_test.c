@@ -164,8 +164,8 @@ static void another_cluster_is_guarded(void **state) {
         drawn(old, "snow", 1, 0, 0);
         plant(key, plants[i].number, plants[i].with);
         firn_store *store = open_store("%s", url_of(prefix, ""));
-        not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
-        not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or gone back");
+        not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
+        not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or lost reservations");
         drawn(store, "snow", 4, guard, guard);
         drawn(old, "snow", 5, guard + 1000, guard + 10); /* once is enough */
         drawn(store, "snow", 6, 0, guard + 20);
@@ -195,7 +195,8 @@ static void a_new_cluster_keeps_its_marks(void **state) {
     firn_store *store = open_store("%s", it->url);
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
     assert_int_equal(first, 0);
-    not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or gone back"); /* it knows another store */
+    not_drawn(old, "snow", 3, FIRN_EBACK,
+              "has changed or lost reservations"); /* it knows another store */
     drawn(old, "snow", 4, 100, 500);
     assert_int_equal(mark_of(store, "snow").high, 510);
     firn_store_close(store);
@@ -218,7 +219,7 @@ static void old_data_are_guarded(void **state) {
     assert_true(run("cd '%s/data/' && rm -r e1 && mv old e1", server->folder));
     assert_true(engine_do(server, "restart", 0));
     assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
-    not_drawn(store, "snow", 21, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "snow", 21, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "snow", 22, 1000, 1000);
     drawn(store, "snow", 23, 0, 1010);
     firn_store *other = open_store("%s", url_of("old", ""));
@@ -236,8 +237,8 @@ static void a_lost_namespace_is_guarded(void **state) {
     encode(end, "lost0");
     post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", from,
          end);
-    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
-    not_drawn(store, "other", 3, FIRN_EBACK, "has changed or gone back"); /* who knows? */
+    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
+    not_drawn(store, "other", 3, FIRN_EBACK, "has changed or lost reservations"); /* who knows? */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
 }
@@ -589,7 +590,7 @@ static void a_child_in_a_verb(void **state) {
     cloned.name = NULL;
     if (child == 0) {
         bool told = code == FIRN_EFORKED && first == -1;
-        for (int i = 0; i < 5; i++) { /* on a connection of its own */
+        for (int i = 0; i < 5; i++) { /* on its own connection */
             code = draw(store, "snow", 0, 3, 0, &first, &held, &error);
         }
         firn_store_close(store);
@@ -655,7 +656,7 @@ int main(void) {
         {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
         {"the next host is asked", the_next_host, 0, 0, 0},
         {"a listing of several answers is whole and in order", long_listings, 0, 0, 0},
-        {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
+        {"a child of a fork in a verb has its own connection", a_child_in_a_verb, 0, 0, 0},
         {"names of a listing may be any bytes", names_are_bytes, 0, 0, 0},
         {"it tells its clock", its_clock, 0, 0, 0},
     };

@@ -128,7 +128,7 @@ says "and finds the same rows" "2335	2335" \
     "SELECT (SELECT count(*) FROM events WHERE $between),
      (SELECT count(*) FROM events WHERE created_at BETWEEN '2020-06-01 00:00:00' AND '2020-06-01 23:59:59.999')"
 echo "SELECT id FROM events" | sql >"$TMPDIR/events"
-says "a second statement takes a node of its own" "1	1" \
+says "a second statement takes its own node" "1	1" \
     "CREATE TABLE more AS SELECT created_at FROM events LIMIT 1000; ALTER TABLE more ADD id bigint;
      UPDATE more SET id = firn_stamp('snowflake', created_at, 'more');
      SELECT count(DISTINCT id >> 12 & 1023), count(DISTINCT id) = 1000 FROM more"
@@ -249,7 +249,7 @@ says "so that there are jobs again" 1 "SELECT firn_stamp('snowflake', '2020-01-0
 
 # ---- a store inside the same server --------------------------------------------------------------
 # A request that the server had received may still be granted when nobody waits for it any more, as soon as the lock is
-# gone. Then the node is in use until that window ends, which a later call has to wait for: longer where all is slow.
+# gone. Then the node is in use until that window ends, which a later call must wait for: longer where all is slow.
 inside="ns=inside max_wait_ms=60000 store=$url?timeout_ms=60000" brief="ns=inside max_wait_ms=1000 store=$url?timeout_ms=1000"
 says "marks may be in this server" "$(printf '1\n1000')" \
     "CREATE TABLE inner_rows AS SELECT created_at FROM more; ALTER TABLE inner_rows ADD id bigint;
@@ -260,7 +260,7 @@ refuses "while all its tables are locked there is an error and no deadlock" 1105
     "FLUSH TABLES WITH READ LOCK; SELECT snowflake('$brief node=8')"
 says "and afterwards there are IDs" 1 "SELECT count(snowflake('$inside node=8')) FROM dual"
 
-# A call whose store does not answer holds up none that has to do with another one.
+# A call whose store does not answer does not delay a call with another store.
 echo "FLUSH TABLES WITH READ LOCK; SELECT sleep(120)" | sql >"$TMPDIR/lock" &
 lock=$!
 waits_in() {
@@ -326,7 +326,7 @@ same "no ID from before comes again" 0 "$(echo "$said" | jq .duplicates)"
 check "and there were many" [ "$(echo "$said" | jq .ids)" -gt 410000 ]
 
 refuses "a server has 64 generators of calls with options" 1210 "64 schemes with options" "SELECT count(tsid(concat('ns=other', seq))) FROM seq_1_to_80"
-refuses "by whatever function they are asked for" 1210 "64 schemes with options" "SELECT firn_new('time:41/ms@@2024-01-01 node:10 sequence:12')"
+refuses "by every function" 1210 "64 schemes with options" "SELECT firn_new('time:41/ms@@2024-01-01 node:10 sequence:12')"
 says "which leaves those without options their places" "1	1	1	1" \
     "SELECT count(tsid()), count(leaf()), count(ksuid()), count(firn_new('discord')) FROM dual"
 
@@ -339,7 +339,7 @@ mark=$((tick * 4096 + (last & 4095) + 1))
 same "a server that ends gives its window back" 1 \
     "$("$FIRN" nodes ns=snowflake --store "$FIRN_STORE" --json | jq -c "select(.mark == \"$mark\")" | wc -l)"
 export FIRN_NODE=17
-check "it starts again, with a node of its own" test/engine restart "$engine"
+check "it starts again, with its own node" test/engine restart "$engine"
 says "which rows that have one are on" "17	17" "SELECT snowflake() >> 12 & 1023, tsid() >> 12 & 1023"
 says "unless they say another" 18 "SELECT snowflake('node=18') >> 12 & 1023"
 says "its tables still have their default" 1 "INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000000); SELECT count(*) FROM events WHERE what = 9000000"
@@ -361,7 +361,7 @@ if ! make_clock "$room/clock.so"; then
 fi
 chmod 755 "$room/clock.so"
 unset FIRN_NODE FIRN_OPTIONS_STORE
-check "the server starts on a clock of its own" env LD_PRELOAD="$room/clock.so" test/engine restart "$engine"
+check "the server starts on its own clock" env LD_PRELOAD="$room/clock.so" test/engine restart "$engine"
 refuses "a call does not choose the store unless the server lets it" 1210 "FIRN_OPTIONS_STORE=1" \
     "SELECT snowflake('store=sqlite:/tmp/other.db')"
 spawn 2 "SELECT snowflake() FROM seq_1_to_2000000" stepped

@@ -22,7 +22,7 @@ printf '%s\n' '#!/bin/sh' 'case $1 in' "--bindir) echo $installed/bin ;;" "--pkg
     "--sharedir) echo $installed/share ;;" "*) exec $(command -v pg_config) \"\$@\" ;;" 'esac' >"$TMPDIR/fake/pg_config"
 chmod 755 "$TMPDIR/fake/pg_config"
 (PATH=$TMPDIR/fake:$PATH && private_start && private_end) >"$TMPDIR/private" 2>&1 || sed 's/^/# /' "$TMPDIR/private"
-same "a copy to try firn in leaves an installed firn as it is" installed \
+same "a copy to try firn in does not change an installed firn" installed \
     "$(cat "$installed/lib/firn.so" "$installed"/share/extension/firn* "$installed/lib/firn/sqlite.so" | sort -u)"
 private_start
 place=$TMPDIR/server standby=$TMPDIR/plain
@@ -93,8 +93,8 @@ port=$(cat "$place/port")
 ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 refuses "without a node nothing is issued: a default would be another process's node" 55000 "firn.node is not set" 'SELECT snowflake()'
-same "schemes without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
-same "a session's IDs without a node rise while its settings stay, whichever function gives them" 300000 \
+same "schemes without a node need no grant" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
+same "a session's IDs without a node rise while its settings stay, across all functions" 300000 \
     "$(ask "WITH made AS MATERIALIZED (SELECT n, CASE WHEN n % 100 = 0 THEN firn_new('uuid7')::uuid ELSE uuid7() END AS id
         FROM generate_series(0, 300000) n) SELECT count(*) FROM made a JOIN made b ON b.n = a.n + 1 AND b.id > a.id")"
 refuses "nor are there nodes for old rows" 55000 "firn.history is not set" "SELECT firn_stamp('snowflake', now())"
@@ -168,7 +168,7 @@ firn_confirm_history()
 firn_confirm_history('0-1023')
 EOF
 same "nobody chooses nodes and namespaces, or takes nodes for old rows, without a GRANT" "" "$denied"
-refuses "nor by a row of their own" 42501 "a layout of your own" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
+refuses "nor with a custom layout" 42501 "a custom layout" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
 same "a scheme without a node does not matter" t "$(ask 'SET ROLE visitor' \
     "SELECT firn_new('time:48/ms@@1970-01-01 random:80') IS NOT NULL")"
 same "changes may follow the name of a scheme, and mean what the options do" "t|t|t" "$(ask "SELECT
@@ -181,12 +181,12 @@ refuses "once each" 22023 "epoch is given twice" "SELECT firn_new('snowflake epo
 ask 'GRANT EXECUTE ON FUNCTION firn_new_bigint(text, text), instagram(integer) TO visitor' >/dev/null
 same "a GRANT lets them" "t|t|t" "$(ask 'SET ROLE visitor' "SELECT firn_new_bigint($own) > 0,
     firn_new_bigint('snowflake', 'ns=x') > 0, instagram(5) > 0")"
-refuses "with one function, not with the next" 42501 "a layout of your own" 'SET ROLE visitor' \
+refuses "with one function, not with the next" 42501 "a custom layout" 'SET ROLE visitor' \
     "SELECT firn_new('time:42/ms@@2024-01-01 node:9 sequence:12')"
 refuses "those who may do not fill all places" 53400 "192 pairs of namespace and node" 'SET ROLE visitor' \
     'SELECT count(instagram(n)) FROM generate_series(0, 299) n'
 same "others find one for a scheme that was never used" t "$(ask 'SET ROLE visitor' 'SELECT discord() IS NOT NULL')"
-same "what another role of the session used is not theirs either" 'ERROR:  42501: firn: permission denied for a layout of your own with a node' \
+same "what another role of the session used is not theirs either" 'ERROR:  42501: firn: permission denied for a custom layout with a node' \
     "$(ask 'CREATE ROLE guest' "SELECT count(firn_new_bigint($own))" 'SET ROLE guest' "SELECT firn_new_bigint($own)" | sed -n 2p)"
 ask "CREATE VIEW public.stamped AS SELECT firn_stamp('snowflake', 'by a view', '2020-01-01') AS id" \
     "CREATE VIEW public.sharded AS SELECT instagram(5) AS id" 'GRANT SELECT ON public.stamped, public.sharded TO guest' \
@@ -218,7 +218,7 @@ same "firn_shard returns the shard of firn spread" 1 "$(ask 'SELECT firn_shard(1
 # ---- load: 64 backends, of two databases, that roll back ----------------------------------------------------------
 
 database=other ask 'CREATE EXTENSION firn' >/dev/null
-# load NAME SESSIONS COUNT: each session writes its backend's pid and its IDs into a file of its own and rolls back.
+# load NAME SESSIONS COUNT: each session writes its backend's pid and its IDs into its own file and rolls back.
 load() {
     loads=
     for session in $(seq "$2"); do
@@ -321,7 +321,7 @@ case $(ask 'SET firn.max_wait_ms = 3000000' "SET statement_timeout = '300ms'" "S
 *) fail "and a wait ends when the statement is cancelled" ;;
 esac
 kill -CONT "$renewer"
-same "afterwards the next call takes what was asked for" t "$(ask "SELECT firn_new('snowflake', 'ns=stopped') IS NOT NULL")"
+same "afterwards the next call gets its ID" t "$(ask "SELECT firn_new('snowflake', 'ns=stopped') IS NOT NULL")"
 
 # ---- parallel workers ---------------------------------------------------------------------------------------------
 
@@ -397,7 +397,7 @@ same "and finds what the time column finds" t "$(ask "SELECT count(*) = (SELECT 
     '2019-03-01' AND at < '2019-03-02') $range")"
 refuses "two sources of nodes are refused for old rows too" 22023 "gives each backend a node" \
     "SET firn.store = 'sqlite:/nowhere/firn.db'" "SELECT firn_stamp('snowflake', now())"
-same "each statement took a node of its own" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
+same "each statement took its own node" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
     ('orders', 'late')")"
 
 # ---- one job in batches, over sessions, rollbacks and a crash -----------------------------------------------------
@@ -426,7 +426,7 @@ done
 wait $sessions
 same "four sessions at once do it without an error" "" "$(cat "$TMPDIR"/parts.[0-3])"
 ask "$(batch 1 80000)" >/dev/null
-same "all of it has one node, and IDs of its own that tell their time" 't|t|1' "$(ask "SELECT count(DISTINCT id) = 80000,
+same "all of it has one node, and its own IDs that tell their time" 't|t|1' "$(ask "SELECT count(DISTINCT id) = 80000,
     bool_and(firn_time(id, 'snowflake') = at), count(DISTINCT id >> 12 & 1023) FROM parts")"
 short="SELECT firn_stamp('time:50/100ns@@2020-01-01 node:10 sequence:3', 'short ticks', '2020-01-01 00:16:00')"
 same "short ticks are counted exactly too: no ID comes twice" 3 "$({ ask "$short" && ask "$short" && ask "$short"; } |
@@ -443,8 +443,8 @@ same "nobody reads or changes its counts without a right" 'ERROR:  42501: permis
     "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_job')"
 ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \
     >/dev/null
-same "a user who may stamp needs none" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
-same "and gives no operator of their own to the owner of the table" visitor "$(ask 'SET ROLE visitor' \
+same "a user who may stamp needs no further grant" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
+same "and passes no operator of the user to the owner of the table" visitor "$(ask 'SET ROLE visitor' \
     'CREATE TABLE trap.seen (who text)' \
     'CREATE FUNCTION trap.same(a text, b text) RETURNS boolean LANGUAGE sql AS $$INSERT INTO trap.seen VALUES (current_user); SELECT a OPERATOR(pg_catalog.=) b$$' \
     'CREATE OPERATOR trap.= (LEFTARG = text, RIGHTARG = text, FUNCTION = trap.same)' 'SET search_path = trap, pg_catalog, public' \
@@ -486,7 +486,7 @@ test/engine save "$place"
 ask 'SELECT snowflake()' >"$ids/lost"
 ask "SELECT count(firn_stamp('snowflake', 'lost', now()))" >/dev/null
 taken=$(ask "SELECT node FROM firn.mark WHERE job = 'lost'")
-check "a backup is restored, on a timeline of its own" test/engine restore "$place"
+check "a backup is restored, on its own timeline" test/engine restore "$place"
 refuses "what was made after it may not be made again: 30 s are skipped" 55000 "is guarded for" \
     'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
 same "the mark tells so" t "$(ask "SELECT timeline > 1 AND firn_time((high << 10)::bigint, 'snowflake') >
@@ -499,7 +499,7 @@ refuses "nor one that is named" 55000 "nodes 950-950" \
 refuses "a range is needed to confirm" 22023 "not a range of nodes" "SELECT firn_confirm_history('many')"
 set_to "firn.history = '$((taken + 1))-999'"
 ask "SELECT firn_confirm_history()" >/dev/null
-same "once a superuser has confirmed a range old rows get a node of it, not the one that was lost" "$((taken + 1))" \
+same "once a superuser has confirmed a range old rows get a node of it, not the lost node" "$((taken + 1))" \
     "$(ask "SELECT count(firn_stamp('snowflake', 'found', now()))" "SELECT node FROM firn.mark WHERE job = 'found'" | tail -n 1)"
 refuses "but none outside of it" 55000 "may have old rows" "SELECT firn_stamp('snowflake', 'other', now(), 'node=$taken')"
 
@@ -521,7 +521,7 @@ same "a range that is named is confirmed" 985 "$(ask "SELECT count(firn_stamp('s
 set_to "firn.node = '12'"
 ask 'SELECT count(snowflake())' 'SELECT firn_hand_over()' >/dev/null
 set_to "firn.node = '13'"
-refuses "a server that handed over issues no more" 55000 "handed its nodes over at" 'SELECT snowflake()'
+refuses "a server that handed over has stopped issuing" 55000 "handed its nodes over at" 'SELECT snowflake()'
 refuses "nor takes nodes for old rows" 55000 "handed its nodes over at" \
     "SELECT firn_stamp('snowflake', 'behind', now(), 'node=986')"
 ask 'SELECT firn_take_back()' >/dev/null
@@ -641,7 +641,7 @@ for session in $(seq 16); do
 done
 # shellcheck disable=SC2086 # pids, to be split
 wait $sessions
-same "with firn.store each backend has a node of its own" 80000 "$(sort -u "$TMPDIR"/store.* | grep -cE '^[0-9]{19}$')"
+same "with firn.store each backend has its own node" 80000 "$(sort -u "$TMPDIR"/store.* | grep -cE '^[0-9]{19}$')"
 same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_stamp('snowflake', '2020-01-01'))
     FROM generate_series(1, 1000)")"
 stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"

@@ -10,7 +10,7 @@ fi
 FIRN_STORE="sqlite:$TMPDIR/firn.db?unsafe=1"
 export FIRN_STORE
 
-# sql STATEMENTS [FILE]: in a connection of its own, errors too.
+# sql STATEMENTS [FILE]: in its own connection, errors too.
 sql() {
     printf '%s\n' ".load $library" "$1" | sqlite3 "${2:-:memory:}" 2>&1
 }
@@ -18,7 +18,7 @@ sql() {
 answers() {
     same "$1" "$2" "$(sql "$3" "${4:-:memory:}")"
 }
-# like SENTENCE PATTERN STATEMENTS [FILE]: all of what comes matches.
+# like SENTENCE PATTERN STATEMENTS [FILE]: the whole output matches.
 like() {
     printed=$(sql "$3" "${4:-:memory:}")
     if printf '%s\n' "$printed" | grep -qvxEe "$2"; then
@@ -86,7 +86,7 @@ answers "each row gets its own" "1000|1000" \
      SELECT count(DISTINCT snowflake()), count(DISTINCT uuid7()) FROM g;"
 answers "firn_ids gives exactly that many, in order" "100000|100000|1" \
     "SELECT count(*), count(DISTINCT id), min(up) FROM (SELECT id, id > lag(id, 1, 0) OVER () AS up FROM firn_ids('snowflake', 100000));"
-answers "... none of 0, and no more than are asked for" "0|1|2" \
+answers "... none of 0, and not more than requested" "0|1|2" \
     "SELECT (SELECT count(*) FROM firn_ids('uuid7', 0)), * FROM (SELECT count(*) FROM firn_ids('uuid7', 1)), (SELECT count(*) FROM firn_ids('ulid', 2, '', 'blob'));"
 sql "SELECT snowflake(), leaf(), seata('node=3');" >/dev/null
 same "windows are given back when the connection is closed" "" \
@@ -95,7 +95,7 @@ printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowfla
 same "without a store named it is the default one, and notes are reported" "1|19|1" "$printed"
 
 # ---- the same as the command's ---------------------------------------------------------------------
-# but for formats that are not schemes, which SQL does not read
+# except formats that are not schemes, which SQL does not read
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
     507119778886617994390110; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null | sed 's/,"formats":.*/}/')
@@ -148,7 +148,7 @@ answers "... of any length, with fields and kinds" "4|16|2024-01-01T00:45:00.000
 
 # ---- schemas -----------------------------------------------------------------------------------------
 file=$TMPDIR/schema.db
-answers "column defaults, STRICT, CHECK, generated columns and an index on an expression, whatever trusted_schema says" "3|3|1|text" "
+answers "column defaults, STRICT, CHECK, generated columns and an index on an expression, with any trusted_schema" "3|3|1|text" "
 PRAGMA trusted_schema = OFF;
 CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL DEFAULT (uuid7()) CHECK (firn_time(id, 'uuid7') > '2020'),
     n INTEGER NOT NULL DEFAULT (snowflake()), b BLOB NOT NULL DEFAULT (uuid4_blob()), o INTEGER DEFAULT (firn_new('snowflake', 'node=9')),
@@ -185,7 +185,7 @@ SELECT count(*), count(DISTINCT id),
     (SELECT count(*) FROM event WHERE created IS NOT NULL AND substr(replace(firn_time(id, 'snowflake'), 'T', ' '), 1, 19) <> created) FROM event;" "$file"
 answers "an injected duplicate is refused, so none of them was one" "Runtime error near line 2: UNIQUE constraint failed: event.id (19)" \
     "INSERT INTO event SELECT id, created, note FROM event LIMIT 1;" "$file"
-answers "an UPDATE does it in place, with a node of its own" "1000000|1000000|0" "
+answers "an UPDATE does it in place, with its own node" "1000000|1000000|0" "
 ALTER TABLE old ADD COLUMN id INTEGER;
 UPDATE old SET id = firn_stamp('snowflake', created);
 CREATE UNIQUE INDEX old_id ON old(id);
@@ -202,12 +202,12 @@ answers "counts a day come from the index" "29|1" \
      (SELECT start, (SELECT count(*) FROM event WHERE id BETWEEN least AND greatest) AS n FROM firn_series('snowflake', '2020-02-01', '2020-03-01'));" "$file"
 
 # ---- jobs ----------------------------------------------------------------------------------------------
-answers "rows of one instant are numbered, a full tick runs on" "5000|5000|0|1" \
+answers "rows with the same time are numbered, a full tick runs on" "5000|5000|0|1" \
     "$million firn_stamp('snowflake', '2020-01-01') AS id FROM g LIMIT 0;
      CREATE TABLE t(id INTEGER); INSERT INTO t $million firn_stamp('snowflake', '2020-01-01') FROM g WHERE i < 5000;
      SELECT count(*), count(DISTINCT id), min(id - firn_min('snowflake', '2020-01-01')) & 4095, max(firn_unix_ns(id, 'snowflake')) / 1000000 - 1577836800000 FROM t;"
 errs "... at most by shift_ms" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'shift_ms=0')) FROM firn_ids('uuid4', 65))"
-answers "each connection's job has a node of its own" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
+answers "each connection's job has its own node" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
 # docs/guides/migrating.md: one statement makes all IDs, batches in any connection copy them.
 moved=$TMPDIR/moved.db
 sql "CREATE TABLE orders(n INTEGER PRIMARY KEY, created_at TEXT, id INTEGER);
@@ -242,8 +242,8 @@ answers "NULL in is NULL out" "1" "SELECT firn_show(NULL) IS NULL AND firn_time(
     AND uuid1_to_uuid6(NULL) IS NULL AND uuid5('dns', NULL) IS NULL AND NOT EXISTS (SELECT * FROM firn_series('snowflake', NULL, '2024-01-01'));"
 errs "floating point is not a time" "cannot be REAL" "firn_min('snowflake', 1700000000.5)" "firn_stamp('snowflake', julianday('now'))" "form_uuid_v1(1.5, 1, '01:02:03:04:05:06')"
 errs "... and no ID" "cannot be REAL" "firn_time(1.5e18, 'snowflake')" "firn_show(0.5)" "firn_convert(1.0, 'hex')"
-errs "an instant outside the layout is refused" "snowflake" "firn_min('snowflake', '2010-01-01')" "firn_min('snowflake', '2090-01-01')" "firn_stamp('snowflake', '2000-01-01')" "firn_max('snowflake', -9223372036854775808)" "firn_max('snowflake', 9223372036854775807)"
-errs "what is not an instant is refused" "" "firn_min('snowflake', 'yesterday')" "firn_min('snowflake', 'infinity')" "firn_min('snowflake', '')" "firn_min('snowflake', '2024-02-30')" "firn_min('snowflake', x'00')" "firn_min('snowflake', '2024-01-01' || char(0) || 'x')"
+errs "a time outside the layout is refused" "snowflake" "firn_min('snowflake', '2010-01-01')" "firn_min('snowflake', '2090-01-01')" "firn_stamp('snowflake', '2000-01-01')" "firn_max('snowflake', -9223372036854775808)" "firn_max('snowflake', 9223372036854775807)"
+errs "an invalid time is refused" "" "firn_min('snowflake', 'yesterday')" "firn_min('snowflake', 'infinity')" "firn_min('snowflake', '')" "firn_min('snowflake', '2024-02-30')" "firn_min('snowflake', x'00')" "firn_min('snowflake', '2024-01-01' || char(0) || 'x')"
 errs "NULL as the time gives no ID" "NULL for the time" "firn_stamp('snowflake', NULL)"
 errs "another version is refused" "uuid1" "uuid_v1_timestamp('0190163d-8694-739b-aea5-966c26f8ad90')" "uuid1_to_uuid6(uuid4())" "uuid_v1_timestamp(uuid4_blob())"
 errs "an ID of another width too" "" "firn_time('0190163d-8694-739b-aea5-966c26f8ad90', 'snowflake')" "firn_time(x'0011', 'snowflake')" "firn_time(-1, 'snowflake')"

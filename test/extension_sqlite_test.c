@@ -172,7 +172,7 @@ static void threads_at_once_repeat_no_id(void **state) {
 
 /* ---- forks and crashes ----------------------------------------------------------------------- */
 
-/* SQLite itself has no handle cross a fork; one that did all the same makes no ID twice. */
+/* SQLite does not support a handle across a fork; a handle that is used anyway makes no ID twice. */
 static void a_child_takes_a_node_of_its_own(void **state) {
     enum { MANY = 1000 };
     int64_t *ids = share(4 * MANY);
@@ -280,7 +280,7 @@ static const char *const values[] = {
 };
 enum { VALUES = sizeof values / sizeof values[0] };
 
-/* An answer or an error, whichever it is: the sanitizers see to the rest. */
+/* An answer or an error; the sanitizers check the rest. */
 static size_t call(sqlite3 *db, const char *name, int arguments, size_t which) {
     char sql[400];
     size_t length = (size_t)snprintf(sql, sizeof sql, "SELECT %s(", name);

@@ -203,7 +203,7 @@ static int generate(const scenario *it) {
     return code;
 }
 
-/* With a store of its own, as the simplest call has it. */
+/* With its own store, as the simplest call has it. */
 static int open_alone(const scenario *it) {
     firn_error error = {0, ""};
     firn_gen *gen = NULL;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# `firn show --find`: what is found in any text and what is not, byte by byte the same output however the input is cut,
+# `firn show --find`: the IDs found in any text, the words left out, byte by byte the same output however the input is cut,
 # filters, colours, objects; long lines, zero bytes, a closed pipe. Python's regular expressions find the UUIDs a second time.
 . test/command.tap
 cd "$TMPDIR" || exit 1
@@ -18,7 +18,7 @@ found() {
     same "$sentence" "$wanted" "$("$FIRN" show --find "$@" <text 2>&1)"
 }
 
-# ---- what is found -------------------------------------------------------------------------------
+# ---- finding -------------------------------------------------------------------------------------
 found "a UUID gets its scheme and its time, and the line stays" "a $seven $note b" "a $seven b\n"
 found "an ID without a time gets its scheme" "$four [uuid4]" "$four\n"
 found "a last line without an end keeps none" "x $seven $note" "x $seven"
@@ -66,7 +66,7 @@ found "which the time of a log is not" "1732290000123" "1732290000123\n" --all
 found "--scheme finds no other scheme" "$seven $four [uuid4]" "$seven $four\n" --scheme uuid4
 tsid=$("$FIRN" pack tsid time=2024-01-01 node=7 sequence=0)
 found "--scheme finds the text form of the scheme" "$tsid [tsid 2024-01-01T00:00:00.000Z]" "$tsid\n" --scheme tsid
-found "and a layout of your own" "104333312 [layout 2024-01-02T04:18:08Z]" "104333312\n" \
+found "and a custom layout" "104333312 [layout 2024-01-02T04:18:08Z]" "104333312\n" \
     --scheme "time:28/s@@2024-01-01 node:6 sequence:4"
 
 push=$("$FIRN" pack pushid time=2024-01-01 random=12345)
@@ -197,7 +197,7 @@ peak() {
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$FIRN" show --find "$1"
 }
-check "memory is bounded, whatever the length of a line" [ "$(peak zeros)" -lt $(($(peak two) + 8192)) ]
+check "memory is bounded for a line of any length" [ "$(peak zeros)" -lt $(($(peak two) + 8192)) ]
 mkfifo pipe
 "$FIRN" show --find <pipe >answer &
 pid=$!

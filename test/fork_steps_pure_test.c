@@ -170,7 +170,7 @@ static int issue_from(subject *it, int n) {
     return 0;
 }
 
-/* More of what was interrupted, of everything else, and again. */
+/* More IDs of the interrupted call, of all other calls, and again. */
 static int issue_in_child(void) {
     int bad = issue_from(called, 2);
     for (size_t k = 0; k < SUBJECTS; k++) {
@@ -213,7 +213,7 @@ static int one_call(subject *it) {
     if (in_child) {
         finished[forks].code = code;
         memcpy(finished[forks].ids, ids, sizeof ids);
-        _exit(issue_in_child()); /* the interrupted call may fail, in whatever way */
+        _exit(issue_in_child()); /* the interrupted call may fail in any way */
     }
     if (code != FIRN_OK || bad_child != 0) {
         fprintf(stderr, "# %s: %s\n", it->name, firn_strerror(code));

@@ -45,7 +45,7 @@ int madvise(void *at, size_t size, int advice) {
     return result;
 }
 
-/* Runs a check in a process of its own, where the library has not asked yet. */
+/* Runs a check in its own process, where the library has not asked yet. */
 static int in_process(enum lie how, int (*check)(void)) {
     fflush(NULL);
     pid_t child = fork();

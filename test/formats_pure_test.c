@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200 texts; and what is taken
- * for what: 200 texts of each format and of each scheme. docs/reference/recognised.md has both tables; with FIRN_WRITE=1
+/* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200 texts; and which text is
+ * recognised as which: 200 texts of each format and of each scheme. docs/reference/recognised.md has both tables; with FIRN_WRITE=1
  * (docs/recognised.sh) this test writes them. */
 #include <firn/recognize.h>
 
@@ -126,7 +126,7 @@ static void known_answers_are_found(void **state) {
     }
 }
 
-/* ---- what is taken for what ------------------------------------------------------------------ */
+/* ---- which text is recognised as which ------------------------------------------------------- */
 
 /* A format that leads, a scheme, a format in parentheses that is possible, or -. */
 static void answer(char out[40], const char *text) {

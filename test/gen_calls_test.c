@@ -167,7 +167,7 @@ static void a_step_says_when_to_call_again(void **state) {
 
 static const char *loses(void *self) {
     (void)self;
-    return "it may lose what it acknowledged";
+    return "it may lose acknowledged writes";
 }
 
 static void stays_open(void *self) {

@@ -394,7 +394,7 @@ static void a_failure_is_not_hidden_by_another_node(void **state) {
     uint64_t issued = node_of(gen, 1);
     assert_true(issued == permit_of(gen, 0)->node);
     int64_t next_of_0 = (int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN);
-    for (int64_t i = 1; i <= 100; i++) { /* and nothing more than what was asked for */
+    for (int64_t i = 1; i <= 100; i++) { /* and exactly the requested IDs */
         assert_true(node_of(gen, 1) == issued);
         assert_true((int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN) ==
                     next_of_0 + i);
@@ -447,7 +447,7 @@ static size_t issue_in_turn(firn_gen *gen, unsigned turn, bool single, firn_id i
     return n;
 }
 
-/* The time of an ID is not before the call, but for 100 us, and not after it; and an ID is whole. */
+/* The time of an ID is at most 100 us before the call, and not after it; and an ID is whole. */
 static void check_way(const way *it) {
     firn_gen *gen = opened_by_the_system(it->scheme, it->keys);
     const int time_at = role(&gen->scheme, FIRN_ROLE_TIME);

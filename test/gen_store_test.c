@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The generator and its store, through the public calls: windows, failures of the store, a renewer
  * of the caller's, back-dated IDs. The store is one that records what it is asked; real ones have
- * tests of their own. */
+ * their own tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -332,7 +332,7 @@ static void an_outage_is_reported_when_opening(void **state) {
     world.log.fated = -1;
     refused("snowflake", "", FIRN_ESTORE, "the store is down");
     refused("snowflake", "node=3", FIRN_ESTORE, "the store is down");
-    closed(opened("uuid7", "")); /* which needs none */
+    closed(opened("uuid7", "")); /* which needs no store */
     world.log.fated = 0;
     closed(opened("snowflake", ""));
 }

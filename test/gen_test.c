@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The generator through its public calls, on a clock that is moved by hand: every row that
- * generates, every policy at its edge, every key. What the store has to do with it is
- * gen_store_test.c's. */
+ * generates, every policy at its edge, every key. The store's part is in
+ * gen_store_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -463,7 +463,7 @@ static void a_jump_that_is_taken_back_leaves_no_trace(void **state) {
     assert_true(next_field(gen, "time") == begin + 1000);
     pass(&world.clock, SECOND);
     assert_true(next_field(gen, "time") == begin + 2000);
-    step(&world.clock, 5 * SECOND); /* no more than 5 s: taken as it is */
+    step(&world.clock, 5 * SECOND); /* no more than 5 s: accepted */
     assert_true(next_field(gen, "time") == begin + 7000);
     assert_int_equal(status_of(gen).jumps_ahead, 1);
     assert_int_equal(status_of(gen).steps_back_left, 0);
@@ -517,7 +517,7 @@ static void a_rolling_start(void **state) {
     (void)state;
     firn_gen *gen = opened("js53", "start=rolling");
     for (uint64_t i = 0; i < 40; i++) {
-        assert_true(next_field(gen, "sequence") == i % 16); /* a quarter of what a tick holds */
+        assert_true(next_field(gen, "sequence") == i % 16); /* a quarter of a tick's IDs */
         assert_true(next_field(gen, "sequence") == i % 16 + 1);
         pass(&world.clock, MS);
     }
@@ -719,7 +719,7 @@ static int no_steady(void *self, int64_t *ns) {
     return FIRN_OK;
 }
 
-/* A clock of the caller's that gives no instant. */
+/* A clock of the caller's that returns an invalid time. */
 static void a_clock_must_give_instants(void **state) {
     unsigned which = 0;
     (void)state;
@@ -905,7 +905,7 @@ static void a_namespace_keeps_its_row(void **state) {
     refused("leaf", "ns=orders", FIRN_ENAMESPACE, "orders");
     refused("snowflake", "ns=orders epoch=2020-01-01", FIRN_ENAMESPACE, "another ns=");
     closed(opened("snowflake", "ns=orders"));
-    closed(opened("snowflake", "epoch=2020-01-01")); /* a namespace of its own */
+    closed(opened("snowflake", "epoch=2020-01-01")); /* its own namespace */
     assert_int_equal(keys_of(&world.log, "snowflake"), 0);
     closed(gen);
 }
@@ -1024,7 +1024,7 @@ static void what_cannot_be_is_refused(void **state) {
     (void)state;
     refused("uuid3", "", FIRN_EUSAGE, "digest");
     refused("nil", "", FIRN_EUSAGE, "does not generate");
-    refused("uuid8", "", FIRN_EUSAGE, "a layout of your own");
+    refused("uuid8", "", FIRN_EUSAGE, "a custom layout");
     refused("node:8 sequence:8", "", FIRN_EUSAGE, "without time");
     refused("time:40/ms node:64 sequence:8", "", FIRN_EUSAGE, "at most 63");
     refused("snowflake", "nodes=2 node=3", FIRN_EUSAGE, "leave the node out");

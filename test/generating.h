@@ -233,7 +233,7 @@ static inline bool slotted(const firn_scheme *scheme) {
 
 typedef void row_check(const firn_scheme *row, const char *keys);
 
-/* For each row that generates, in a world of its own. */
+/* For each row that generates, in its own world. */
 static inline void each_row(row_check *check, size_t least) {
     const firn_scheme *row;
     size_t done = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Guessing: which schemes a text may be, in which order. IDs of every row have to be found
+/* Guessing: which schemes a text may be, in which order. IDs of every row must be found
  * again from their text; whole lists are written down for texts that systems have published. */
 #include <firn/firn.h>
 
@@ -63,7 +63,7 @@ static void check_readings(size_t count, const char *text) {
 
 /* ---- what was made is found again ----------------------------------------------------------- */
 
-/* An ID of a row at a random instant of 2005 to 2045, or at any when the row has no such. */
+/* An ID of a row at a random time of 2005 to 2045, or at any time when the row has no such time. */
 static firn_id random_id(const firn_scheme *scheme) {
     firn_fields fields = {0, {{0, 0}}};
     firn_time time = {1104537600 + (int64_t)(chance() % 1262304000),
@@ -313,7 +313,7 @@ static void dated_digits_are_known_by_their_calendar(void **state) {
     assert_guess("0x046c8e9d1234567890ab", -1, "objectid hex, objectid-legacy hex | xid hex");
 }
 
-/* Widths of decimal rows must not make a shorter ID of what is a number or hex of a wider one. */
+/* Widths of decimal rows must not turn a number, or hex of a wider ID, into a shorter ID. */
 static void other_numbers_are_read_as_before(void **state) {
     (void)state;
     guess("18446744073709551616", -1); /* 2^64 */

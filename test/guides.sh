@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The guides do what they say: each ```sh block of them is run as printed, page by page in a folder and with a store of
-# its own, and a ```text block after it is what it prints; ```console is an example.
+# The guides do what they say: each ```sh block of them is run as printed, page by page with its own folder and
+# store, and a ```text block after it is its output; ```console is an example.
 . test/tap
 tree=$(pwd)
 PATH=$(dirname "$FIRN"):$PATH

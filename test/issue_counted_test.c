@@ -139,7 +139,7 @@ static void a_batch_of_ulids_counts_on(void **state) {
     closed(gen);
 }
 
-/* The counter is the last of what lives: zeros follow it on its page. */
+/* The counter is the last live object: zeros follow it on its page. */
 static void nothing_after_the_counter_is_written(void **state) {
     (void)state;
     firn_gen *gen = opened("ulid", "");

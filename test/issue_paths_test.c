@@ -115,7 +115,7 @@ void __wrap_firn__renewal_unlock(firn_gen *gen) {
 
 static int opens_left = -1;        /* until random bytes cannot be had; -1: never */
 static int closes_left = -1;       /* until those that were used are void, once; -1: never */
-static size_t void_pieces, pieces; /* of the one that was void; of all */
+static size_t void_pieces, pieces; /* of the void piece; of all */
 
 int __wrap_firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
     if (opens_left == 0) {
@@ -352,7 +352,7 @@ static int no_time(void *self, firn_time *now) {
     return FIRN_ESYSTEM;
 }
 
-/* It reads no clock, and a step that is waited for blocks it all the same. */
+/* It reads no clock, and a step that is waited for still blocks it. */
 static void ids_without_a_time_need_no_clock(void **state) {
     (void)state;
     firn_gen *gen = opened("random:64", "unsigned=1");
@@ -530,7 +530,7 @@ static void a_first_call_needs_entropy_and_clock(void **state) {
     closed(gen);
 }
 
-/* As when a handler forked meanwhile: all of the piece is made again. */
+/* As when a handler forked in between: the whole piece is made again. */
 static void a_piece_that_is_void_is_made_again(void **state) {
     (void)state;
     firn_gen *gen = opened_with_block(batches[1], "start=zero");
@@ -592,7 +592,7 @@ static int64_t one_of(firn_segment *segment, int way) {
     return code == FIRN_OK ? value : 0;
 }
 
-/* Whatever the operation is after which a handler forks, the child has no integer of its parent's, and it does not hang. */
+/* After every operation at which a handler may fork, the child has no integer of its parent's, and it does not hang. */
 static void a_child_has_no_integer_of_its_parent(void **state) {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -618,7 +618,7 @@ static void a_child_has_no_integer_of_its_parent(void **state) {
     }
 }
 
-/* ---- what is asked of the renewer --------------------------------------------------------------------- */
+/* ---- requests to the renewer -------------------------------------------------------------------------- */
 
 static const char stored[] = "time:41/ms@@2020-01-01 node:10 counter:2";
 
@@ -713,7 +713,7 @@ static void only_failures_of_the_store_are_shared(void **state) {
     closed(gen);
 }
 
-/* After how many draws there is no more entropy. */
+/* After how many draws the entropy ends. */
 static int draws_left;
 
 static int fails_later(void *self, void *out, size_t size) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounds of a job: how far a record may be out of order to the nanosecond, where a tick starts, how many IDs it holds, what
- * is kept of earlier records, and what makes no job. The layouts are small, so that a few records reach each bound. Known
+/* The bounds of a job: how far a record may be out of order to the nanosecond, where a tick starts, how many IDs it holds, which
+ * earlier records it keeps, and which settings are invalid. The layouts are small, so that a few records reach each bound. Known
  * numbers are from an independent SHA-256. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,7 +284,7 @@ static void the_end_is_told_from_a_full_tick(void **state) {
     firn_job_close(job);
 }
 
-/* ---- what is kept of earlier records -------------------------------------------------------- */
+/* ---- earlier records that are kept ---------------------------------------------------------- */
 
 /* One slot a tick: a table that grows keeps the first tick, in any order and within the disorder. */
 static void the_earliest_tick_is_kept(void **state) {

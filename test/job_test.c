@@ -119,7 +119,7 @@ static bool has_job(const firn_scheme *row) {
     return !row->read_only && role(row, FIRN_ROLE_DIGEST) < 0 && row->tick_ns > 0;
 }
 
-/* Rows of a year in no order, some at one instant: the i-th. */
+/* Rows of a year in no order, some with the same time: the i-th. */
 static firn_time scattered(size_t i) {
     uint64_t mixed = (i / 3 + 1) * 0x9e3779b97f4a7c15;
     return time_after(past, (int64_t)(mixed >> 11) % (365 * DAY) * (i % 7 != 0));
@@ -308,7 +308,7 @@ static void rows_of_one_instant_are_numbered(void **state) {
     firn_job_close(job);
 }
 
-/* A million records at one time use as many ticks as they need, and no more; occupied ticks are
+/* A million records at one time use exactly as many ticks as they need; occupied ticks are
  * skipped. */
 static void a_burst_runs_on(void **state) {
     enum { ROWS = 1000000 };
@@ -482,7 +482,7 @@ static void a_refused_row_forgets_nothing(void **state) {
     for (int64_t tick = END - FULL; tick < NEWEST; tick++) {
         row_at(job, time_after(epoch, tick * MS), NULL);
     }
-    for (int64_t tick = NEWEST; tick < END; tick++) { /* all of one instant */
+    for (int64_t tick = NEWEST; tick < END; tick++) { /* all with the same time */
         row_at(job, time_after(epoch, NEWEST * MS), NULL);
     }
     no_row(job, time_after(epoch, (END - 4) * MS), FIRN_ELAYOUT, "to the end of the layout");
@@ -572,7 +572,7 @@ static void a_layout_has_its_end(void **state) {
     no_job(&config, FIRN_ERANGE, "negative");
 }
 
-/* ---- what is missing ------------------------------------------------------------------------ */
+/* ---- missing settings ----------------------------------------------------------------------- */
 
 static void row_needs_a_seed(const firn_scheme *row) {
     char keys[300];

@@ -22,7 +22,7 @@ static const struct bounds {
 #define GRANTS        2 /* the request's grant is the mark's; another one */
 #define LAYOUTS       2
 
-/* One combination; a namespace or a key of its own is made from its numbers. */
+/* One combination; its numbers make its namespace or its key. */
 typedef struct combination {
     size_t floor, bounds, guard, mark, grant, layout;
 } combination;
@@ -61,7 +61,7 @@ static bool is_wanted(const combination *it) {
 #define OWN_GRANT 1000
 
 /* A guard resolves the doubt about a namespace, so each combination of a doubted one with a guard has
- * its own; the others share one by their floor, with keys of their own. */
+ * its own; the others share one by their floor, with their own keys. */
 static void name_namespace(char out[FIRN_NS_SIZE], const char *phase, const combination *it,
                            bool alone) {
     if (alone) {
@@ -203,7 +203,7 @@ static void compare_unknown(firn_store *store, const char *phase, bool complete)
     } while (next(&it));
 }
 
-/* Makes the engine lose a reservation, and the store know of it. */
+/* Makes the engine lose a reservation, and the store notice it. */
 static void go_back(firn_store *store, const bench *b, const char *probe) {
     firn_request request = {probe, ROW, "1", COUNT, 0, WINDOW, 1, "", 5000};
     firn_error error = {0};

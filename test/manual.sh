@@ -26,7 +26,7 @@ for page in $pages; do
         mandoc -T ascii "$man/$page" 2>/dev/null | sed 's/.\x08//g' >"$TMPDIR/${page#*/}.txt"
         check "$page has its parts from NAME to SEE ALSO" sh -c "
             grep -qx NAME '$TMPDIR/${page#*/}.txt' && grep -qx 'SEE ALSO' '$TMPDIR/${page#*/}.txt'"
-        same "$page fits 80 columns but for code" "" "$(grep -vE '^ {10}' "$TMPDIR/${page#*/}.txt" | awk 'length > 80')"
+        same "$page fits 80 columns, except for code" "" "$(grep -vE '^ {10}' "$TMPDIR/${page#*/}.txt" | awk 'length > 80')"
     fi
     if has man "$page is shown by man without a warning"; then
         same "$page is shown by man without a warning" "" "$(MANROFFOPT=-ww MANWIDTH=80 man -l "$man/$page" 2>&1 >"$TMPDIR/shown")"
@@ -75,7 +75,7 @@ if [ -s "$firn_3" ]; then
         sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
     same "firn(3) has each function of the public headers, in their order" "$functions" \
         "$(sed -n '/^FUNCTIONS/,/^RETURN/p' "$firn_3" | sed -nE 's/^ {5}[a-z][a-z0-9_ *]*[ *](firn_[a-z0-9_]+)\(.*/\1/p')"
-    same "each function of the public headers has a page of its own" "$(printf '%s\n' "$functions" | sort)" \
+    same "each function of the public headers has its own page" "$(printf '%s\n' "$functions" | sort)" \
         "$(find "$man/man3" -name 'firn_*.3' | sed 's,.*/,,; s,\.3$,,' | sort)"
     same "each page of a function says what the function does" "" \
         "$(for name in $functions; do grep -qE '^\.Nd [A-Z"\\]?[^ ]+ [^ ]+' "$man/man3/$name.3" || echo "$name"; done)"
@@ -126,7 +126,7 @@ check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TM
 
 # ---- what a shell answers --------------------------------------------------------------------------
 
-# LINE => WORDS: the line as far as it was typed, and all that may stand for its last word.
+# LINE => WORDS: the line as typed so far, and all completions of its last word.
 cat >"$TMPDIR/asked" <<'TEXT'
 firn sch => schemes
 firn se => segment serve

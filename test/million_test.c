@@ -275,7 +275,7 @@ static int by_place(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Subtracts what was given back, which directly follows its grant in the file, and sorts the rest.
+/* Subtracts the give backs, each of which directly follows its grant in the file, and sorts the rest.
  * What is left of all generators must be disjoint. */
 static size_t settle_grants(grant *grants, size_t n) {
     size_t kept = 0;
@@ -295,7 +295,7 @@ static size_t settle_grants(grant *grants, size_t n) {
         }
     }
     size_t left = 0;
-    for (size_t i = 0; i < kept; i++) { /* nothing is left of a renewal that went back whole */
+    for (size_t i = 0; i < kept; i++) { /* nothing is left of a renewal that was given back whole */
         if (grants[i].first < grants[i].end) {
             grants[left++] = grants[i];
         }

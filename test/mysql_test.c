@@ -159,12 +159,12 @@ static void another_engine(void **state) {
         "UPDATE moved_namespace SET identity = 'id/99';"
         " UPDATE moved_mark SET seal = CONCAT('id/99 ', (SELECT layout FROM moved_namespace "
         "WHERE name = 'm'));");
-    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
     const firn_mark mine = {5020, 4};
     assert_int_equal(firn_store_give_back(store, "m", "1", &mine, 20, NULL), FIRN_OK);
-    drawn(store, "m", 5, 0, 5000); /* what was given back does not open what the guard has closed */
+    drawn(store, "m", 5, 0, 5000); /* a give back does not open slots that the guard has closed */
     firn_store_close(store);
 }
 
@@ -215,7 +215,7 @@ static void marks_that_were_lost(void **state) {
     drawn(store, "l", 2, 0, 10);
     sql(server, "UPDATE lost_mark SET high = 10, `grant` = 1;");
     end_sessions();
-    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "l", 4, 5000, 5000);
     firn_store_close(store);
 }
@@ -231,7 +231,7 @@ static void marks_lost_unnoticed(void **state) {
         drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
         drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
         sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or gone back");
+        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or lost reservations");
         drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
         drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
     }
@@ -254,15 +254,15 @@ static void emptied_and_filled(void **state) {
              " INSERT INTO full_mark SELECT * FROM kept_mark;"
              " INSERT INTO full_namespace SELECT * FROM kept_namespace;");
     sql(server, "%s", refill);
-    not_drawn(idle, "f", 3, FIRN_EBACK, "has changed or gone back"); /* while connected */
+    not_drawn(idle, "f", 3, FIRN_EBACK, "has changed or lost reservations"); /* while connected */
     firn_store_close(idle);
     store = open_store("%s", url_of("full", ""));
-    not_drawn(store, "integer late", 4, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "integer late", 4, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "f", 5, 5000, 5000);
     sql(server, "%s", refill);
     firn_store_close(store);
     store = open_store("%s", url_of("full", ""));
-    not_drawn(store, "f", 6, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "f", 6, FIRN_EBACK, "has changed or lost reservations");
     firn_store_close(store);
 }
 
@@ -278,8 +278,8 @@ static void dumped_and_loaded(void **state) {
     firn_store_close(store);
     assert_true(run("mariadb -h 127.0.0.1 -P %d -u firn firn <'%s'", url_port(server->url), copy));
     store = open_store("%s", url_of("dump", ""));
-    not_drawn(store, "d", 3, FIRN_EBACK, "has changed or gone back");
-    not_drawn(store, "integer late", 4, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "d", 3, FIRN_EBACK, "has changed or lost reservations");
+    not_drawn(store, "integer late", 4, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "d", 5, 5000, 5000);
     firn_store_close(store);
 }
@@ -303,7 +303,7 @@ static void numbers_are_hidden(void **state) {
     firn_store_close(store);
 }
 
-/* A server whose sessions may not change a whole table still learns that it has gone back. */
+/* A server whose sessions may not change a whole table still learns that it has lost reservations. */
 static void sessions_that_are_careful(void **state) {
     const char *url = url_of("careful", "");
     char other[500];
@@ -314,7 +314,7 @@ static void sessions_that_are_careful(void **state) {
     firn_store *store = open_store("%s", other);
     drawn(store, "c", 1, 0, 0);
     sql(server, "UPDATE careful_mark SET high = 5;");
-    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or lost reservations");
     assert_string_equal(sql(server, "SELECT identity FROM careful_namespace WHERE name = 'c';"),
                         "gone back");
     sql(server, "SET GLOBAL init_connect = '';");
@@ -391,7 +391,7 @@ static void never_reconnected_automatically(void **state) {
     int code = draw(store, "v", 0, 2, 0, &first, &held, &error);
     move.name = NULL;
     assert_int_equal(code, FIRN_EUNKNOWN);
-    not_drawn(store, "v", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "v", 2, FIRN_EBACK, "has changed or lost reservations");
     sql(server, "SET GLOBAL server_id = 1;");
     firn_store_close(store);
 }

@@ -169,7 +169,7 @@ for rate, nodes in ((1000, 2), (1e6, 10)):
     close(f"uuid7: {rate:.0f} a second of {nodes} nodes", odds("uuid7", "--rate", rate, "--nodes", nodes, "--for", "60s")["odds"],
           expected, 1e-9)
 
-# what is reached is what was asked for
+# the result has the requested odds
 for words, option in (((row, "--rate", 20), "s"), (("uuid4", "--rate", 1e6), "s"), (("simpleflake", "-n", 1), ""),
                       (("uuid1",), "nodes")):
     for goal, name in ((1e-6, "reach_1e-6"), (0.5, "reach_half")):
@@ -183,7 +183,7 @@ for words, option in (((row, "--rate", 20), "s"), (("uuid4", "--rate", 1e6), "s"
         print("ok" if at[0] <= goal * (1 + 1e-9) and at[1] >= goal * (1 - 1e-9) else "not ok", number,
               "-", f"{words[0]}: {goal} is reached with {there:.0f}, not with one less")
 
-# a simulation of it all: IDs at random instants, drawn, and searched for two equal ones in one second
+# a simulation of it all: IDs at random times, drawn, and searched for two equal ones in one second
 random.seed(20261121)
 trials, hits = 3000, 0
 for _ in range(trials):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The lists of the packages: each installed file belongs to one package of Debian, the symbols are the library's, the versions
-# agree, and what is needed to build is what ./run installs. test/deb (make test-deb) builds and installs them.
+# agree, and ./run installs everything that the build needs. test/deb (make test-deb) builds and installs them.
 . test/tap
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
 same "debian/changelog has the version of firn.h" "$version" \

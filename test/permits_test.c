@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Permits and windows one by one: where a permit is in memory, what a renewal requests, what is
- * given back, and what happens if the store fails in between. The requests are counted and
+/* Permits and windows one by one: where a permit is in memory, what a renewal requests and gives
+ * back, and what happens if the store fails in between. The requests are counted and
  * compared; what users see is in gen_store_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,7 +233,7 @@ static void after_a_step_back_nodes_begin_at_the_present(void **state) {
     closed(gen);
 }
 
-/* ---- what is given back ------------------------------------------------------------------------- */
+/* ---- give backs --------------------------------------------------------------------------------- */
 
 static int give_back_code;
 
@@ -325,7 +325,7 @@ static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) 
     next(gen);
     world.log.fated = 1;
     pass(&world.clock, 19 * MS);
-    free(bulk(gen, 10)); /* more than is left: the call asks until it knows */
+    free(bulk(gen, 10)); /* more than the rest: the call asks until it knows */
     assert_int_equal(status_of(gen).renewals, 1);
     assert_true(world.log.grants[0] == world.log.grants[1]);
     closed(gen);
@@ -442,7 +442,7 @@ static void a_step_back_leaves_each_of_many_nodes(void **state) {
     closed(gen);
 }
 
-/* Whatever the store has forgotten, a renewal begins at the end of the window. */
+/* Even if the store has lost reservations, a renewal begins at the end of the window. */
 static void a_renewal_begins_at_the_end_of_the_window(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
@@ -487,7 +487,7 @@ static void a_node_lost_at_the_end_fails_no_call(void **state) {
     uint64_t node = field(gen, &id, "node");
     free(bulk(gen, 38));
     lose_node(gen);
-    free(bulk(gen, 60)); /* more than is left */
+    free(bulk(gen, 60)); /* more than the rest */
     id = next(gen);
     assert_true(field(gen, &id, "node") != node);
     closed(gen);

@@ -175,7 +175,7 @@ static void another_engine(void **state) {
     (void)state;
     drawn(store, "m", 1, 0, 0);
     sql(server, "UPDATE moved_namespace SET identity = '1/00000001/1';");
-    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
     firn_store_close(store);
@@ -191,7 +191,7 @@ static void tables_from_a_copy(void **state) {
                 " CREATE TABLE copied_mark (LIKE was INCLUDING ALL);"
                 " INSERT INTO copied_mark SELECT * FROM was;");
     store = open_store("%s", url_of("copied", ""));
-    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "c", 3, 5000, 5000);
     firn_store_close(store);
 }
@@ -238,14 +238,14 @@ static void marks_lost_unnoticed(void **state) {
         drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
         drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
         sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or gone back");
+        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or lost reservations");
         drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
         drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
     }
     firn_store_close(store);
 }
 
-/* Whatever role or setting: a restore of the data alone sets session_replication_role too. */
+/* With any role or setting: a restore of the data alone sets session_replication_role too. */
 static void never_emptied(void **state) {
     static const char *const statements[] = {"TRUNCATE full_mark", "TRUNCATE full_namespace",
                                              "DELETE FROM full_mark",
@@ -296,8 +296,8 @@ static void rewritten_and_reloaded(void **state) {
     assert_true(run("psql -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -p %d -U firn -f '%s' postgres >&2",
                     url_port(server->url), copy));
     store = open_store("%s", url_of("dump", ""));
-    not_drawn(store, "d", 5, FIRN_EBACK, "has changed or gone back");
-    not_drawn(store, "integer late", 6, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "d", 5, FIRN_EBACK, "has changed or lost reservations");
+    not_drawn(store, "integer late", 6, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "d", 7, 5000, 5000);
     firn_store_close(store);
 }
@@ -360,7 +360,7 @@ static void copied_databases(void **state) {
     sql(server, "CREATE DATABASE twin TEMPLATE original;");
     snprintf(url, sizeof url, "postgres://firn@127.0.0.1:%d/twin", url_port(server->url));
     store = open_store("%s", url);
-    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or lost reservations");
     firn_store_close(store);
 }
 
@@ -373,7 +373,7 @@ static void marks_that_were_lost(void **state) {
     sql(server, "UPDATE lost_mark SET high = 10, \"grant\" = 1;"
                 " SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
                 " WHERE application_name = 'firn';");
-    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "l", 4, 5000, 5000);
     firn_store_close(store);
 }

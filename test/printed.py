@@ -62,7 +62,7 @@ class Recorder:
 def printed(heading, language):
     """The blocks of a language below a heading of the page."""
     with open("docs/reference/stores.md", encoding="utf-8") as page:
-        text = page.read().split("## A client of your own")[1].split(f"\n### {heading}\n")[1]
+        text = page.read().split("## Writing your own client")[1].split(f"\n### {heading}\n")[1]
     text = re.split(r"\n##+ ", text)[0]
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
@@ -139,7 +139,7 @@ def operation(kind, data, at):
 
 
 def requests(said):
-    """What was asked on a connection: lists of operations, all at once or one."""
+    """The requests of a connection: lists of operations, all at once or one."""
     at, first = 0, True
     while at + 4 <= len(said):
         (length,) = struct.unpack_from(">i", said, at)

@@ -54,7 +54,7 @@ static int read_page(void **state) {
     }
     while (fgets(line, sizeof line, page) != NULL) {
         if (strncmp(line, "## ", 3) == 0) {
-            section = strncmp(line, "## A client of your own", 23) == 0;
+            section = strncmp(line, "## Writing your own client", 26) == 0;
         }
         bool indented = section && strncmp(line, "    ", 4) == 0;
         if (indented && !inside) {

@@ -21,7 +21,7 @@
 #define PROXY_LINKS 32
 #define PROXY_BYTES 65536
 
-/* What happens to the next bytes, as long as it is set. */
+/* The fault of the next bytes, until it is cleared. */
 enum proxy_fault {
     PROXY_NONE,
     PROXY_REPLY_LOST,   /* the server's next bytes are dropped and the connection is cut, once */
@@ -216,7 +216,7 @@ __attribute__((unused)) static bool proxy_met(proxy *it, int fault, long before)
     return true;
 }
 
-/* In front of a server's port, on a port of its own. */
+/* In front of a server's port, on its own port. */
 static bool proxy_start(proxy *it, int server_port) {
     struct sockaddr_in at;
     socklen_t size = sizeof at;

@@ -17,7 +17,7 @@ static int64_t second_of(int64_t from, int64_t end) {
     return from + (int64_t)below((uint64_t)(end - from));
 }
 
-/* Of the scheme, at an instant of [from, end) that its layout holds; in `form`, or its own for -1. */
+/* Of the scheme, at a time in [from, end) that its layout holds; in `form`, or its own for -1. */
 static void make_id(char *out, const char *name, int form, int64_t from, int64_t end) {
     const firn_scheme *scheme = firn_scheme_find(name);
     firn_fields fields = {0};

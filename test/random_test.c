@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The random generator of src/entropy.c: its bytes computed again by openssl(1), what a refill takes from the kernel, what
- * it leaves in memory, forks, threads, core dumps, and ciphers that are missing or wrong. Each test runs in a process of
- * its own, where the cipher is not loaded yet. */
+ * it leaves in memory, forks, threads, core dumps, and ciphers that are missing or wrong. Each test runs in its own
+ * process, where the cipher is not loaded yet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags) {
     return (ssize_t)size;
 }
 
-static const firn_stream_ops *fake; /* what the module exports; NULL: as it is */
+static const firn_stream_ops *fake; /* replaces the module's export; NULL: the real one */
 static bool no_module;
 
 void *__real_dlsym(void *library, const char *name);

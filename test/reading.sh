@@ -97,7 +97,7 @@ says "its form may change" "$uuid4" convert --to uuid "$(printf %s $uuid4 | tr -
 says "a uuid1 in plain hex is one" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 c232ab00941411ecb3c89f6bdeced846
 refuses "plain hex that may be two schemes" 1 "it may be uuid1-swapped or uuid4: set --scheme" convert --to uuid6 11d78bd030ce40f397a99bbc44406500
 says "is converted when the scheme is named" 30ce40f3-8bd0-11d7-97a9-9bbc44406500 convert --to uuid1 --scheme uuid1-swapped 11d78bd030ce40f397a99bbc44406500
-says "a hash has forms all the same" d41d8cd9-8f00-b204-e980-0998ecf8427e convert --to uuid d41d8cd98f00b204e9800998ecf8427e
+says "a hash still has forms" d41d8cd9-8f00-b204-e980-0998ecf8427e convert --to uuid d41d8cd98f00b204e9800998ecf8427e
 refuses "and is not an ID of a scheme" 1 "by chance" convert --to uuid6 d41d8cd98f00b204e9800998ecf8427e
 says "a number has forms, too" 000000000000000c convert --to hex 12
 

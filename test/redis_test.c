@@ -164,11 +164,11 @@ static void another_run_is_guarded(void **state) {
     drawn(store, "snow", 1, 0, 0);
     drawn(store, "orders", 2, 0, 0);
     assert_true(engine_do(server, "restart", 0));
-    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or gone back");
-    not_drawn(store, "orders", 4, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or lost reservations");
+    not_drawn(store, "orders", 4, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "snow", 5, guard, guard);
     drawn(store, "snow", 6, guard + 1000, guard + 10); /* once is enough */
-    not_drawn(store, "orders", 7, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "orders", 7, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "orders", 8, 500, 500);
     drawn(store, "orders", 9, 0, 510);
     firn_store_close(store);
@@ -208,7 +208,7 @@ static void an_old_snapshot_is_guarded(void **state) {
     assert_true(run("rm -r '%s/data/appendonlydir' && mv '%s/old' '%s/data/appendonlydir'",
                     server->folder, server->folder, server->folder));
     assert_true(engine_do(server, "restart", 0));
-    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or lost reservations");
     assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
@@ -220,8 +220,8 @@ static void a_lost_namespace_is_guarded(void **state) {
     firn_store *store = open_store("%s", url_of("lost", ""));
     drawn(store, "snow", 1, 0, 0);
     cli(answer, "DEL '{lost}' '{lost}:snow'");
-    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
-    not_drawn(store, "other", 3, FIRN_EBACK, "has changed or gone back"); /* who knows? */
+    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
+    not_drawn(store, "other", 3, FIRN_EBACK, "has changed or lost reservations"); /* who knows? */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
 }
@@ -484,7 +484,7 @@ static void a_child_in_a_verb(void **state) {
     cloned.name = NULL;
     if (child == 0) {
         bool told = code == FIRN_EFORKED && first == -1;
-        code = draw(store, "snow", 0, 3, 0, &first, &held, &error); /* on a connection of its own */
+        code = draw(store, "snow", 0, 3, 0, &first, &held, &error); /* on its own connection */
         firn_store_close(store);
         _exit(told && code == FIRN_OK ? 0 : 1);
     }
@@ -622,7 +622,7 @@ static void counters_refuse(void **state) {
 
 #define TOGETHER 3000
 
-/* Other clients count on the same key meanwhile: every integer from 1 on is given once. */
+/* Other clients count on the same key at the same time: every integer from 1 on is given once. */
 static void counters_are_shared(void **state) {
     static char seen[3 * TOGETHER];
     char answer[100], path[400];
@@ -684,7 +684,7 @@ int main(void) {
         {"after a restart it continues automatically", back_after_a_restart, 0, 0, 0},
         {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
         {"the next host is asked", the_next_host, 0, 0, 0},
-        {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
+        {"a child of a fork in a verb has its own connection", a_child_in_a_verb, 0, 0, 0},
         {"a child finds the server by its name", a_child_finds_the_name, 0, 0, 0},
         {"it tells its clock", its_clock, 0, 0, 0},
         {"plain counters are what INCR counts", counters_are_increments, 0, 0, 0},

@@ -115,7 +115,7 @@ static void the_time_of_a_call_is_counted_in_whole_milliseconds(void **state) {
     assert_false(firn__patience_over(&patience));
     pass(&world.clock, MS);
     assert_true(firn__patience_over(&patience));
-    patience = firn__patience_begin(&world.hands, 0); /* a store is given its time all the same */
+    patience = firn__patience_begin(&world.hands, 0); /* a store still gets its time */
     pass(&world.clock, FIRN__STORE_MS * MS - 1);
     assert_false(firn__patience_over(&patience));
     pass(&world.clock, 1);
@@ -128,7 +128,7 @@ static void the_time_of_a_call_is_counted_in_whole_milliseconds(void **state) {
     assert_int_equal(firn__patience_spent_ms(&patience), 0);
 }
 
-/* An earlier sending did arrive: its slots are ours, if they are what was asked for. */
+/* An earlier sending did arrive: its slots are ours, if they fit the request. */
 static void the_own_grant_is_believed_within_what_was_asked_for(void **state) {
     static const int codes[] = {FIRN_EUNKNOWN, FIRN_EBUSY};
     static const struct {

@@ -505,7 +505,7 @@ static void values_are_read_strictly(void **state) {
 /* ---- time ----------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name, *issued, *whole; /* the first refused instants; NULL: none */
+    const char *name, *issued, *whole; /* the first refused times; NULL: none */
 } ends[] = {
     {"snowflake", "2080-07-10T17:30:30.209Z", "2080-07-10T17:30:30.209Z"},
     {"leaf", "2080-07-10T17:30:30.209Z", "2080-07-10T17:30:30.209Z"},
@@ -800,7 +800,7 @@ static void bounds_hold_exactly_the_ids_between(void **state) {
         }
         uint64_t last = most_of(scheme, (uint32_t)time).low;
         uint64_t top =
-            last == UINT64_MAX ? last / 2 : last; /* flake: instants beyond int64 are not tested */
+            last == UINT64_MAX ? last / 2 : last; /* flake: times beyond int64 are not tested */
         bound_once(scheme, 0, 1);
         bound_once(scheme, 0, top);
         bound_once(scheme, top - 1, top);
@@ -1245,7 +1245,7 @@ static void epoch_and_widths_can_be_changed(void **state) {
     }
 }
 
-/* No tick of any layout is an instant past the end of 64-bit seconds. */
+/* No tick of any layout is past the end of 64-bit seconds. */
 static void seconds_end_where_instants_do(void **state) {
     static const struct {
         const char *row, *epoch, *bits;

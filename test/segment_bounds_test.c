@@ -122,7 +122,7 @@ static void use_answers(const int64_t *firsts, size_t count) {
 }
 
 /* Blocks of one slot may come in any order, as from ticket servers that replace each other; after a greater block, a
- * lower one means that the store went back. */
+ * lower one means that the store lost reservations. */
 static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
     static const int64_t firsts[] = {5, 3, 4, 1, 2}, two[] = {100, 50}, after[] = {5, 4};
     firn_error error = {0};
@@ -152,7 +152,7 @@ static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
     firn_segment_close(segment, NULL);
 }
 
-/* Only firn_segment_advance says where a store that went back may begin. */
+/* Only firn_segment_advance says where a store that lost reservations may begin. */
 static void only_advance_has_a_guard(void **state) {
     int64_t value, wait_ms;
     (void)state;
@@ -354,7 +354,7 @@ static void a_step_that_fails_changes_nothing(void **state) {
 
 /* ---- giving back, peeking, advancing --------------------------------------------------------------- */
 
-/* A request that went out twice may arrive again: what it granted is never given back. */
+/* A request that went out twice may arrive again: its grant is never given back. */
 static void a_block_that_was_asked_for_twice_is_not_given_back(void **state) {
     int64_t value;
     (void)state;

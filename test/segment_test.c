@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Integers through the public calls: serial, ticket and segment, the adapting step on a clock that
- * is moved by hand, ends and what is given back. Threads are in threads_test.c. */
+ * is moved by hand, ends and give backs. Threads are in threads_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -297,7 +297,7 @@ static void a_block_is_the_callers_alone(void **state) {
                  *tickets = opened("t", "kind=ticket increment=3 offset=2");
     assert_int_equal(block(range, 1000), 1);
     counts(range, 1001, 3, 1);
-    assert_int_equal(block(range, 5), 1021); /* behind what was fetched ahead */
+    assert_int_equal(block(range, 5), 1021); /* after the integers fetched ahead */
     assert_int_equal(block(tickets, 4), 2);
     assert_int_equal(next(tickets), 14);
     denied_block(range, 0, FIRN_ERANGE, "not 0");
@@ -381,7 +381,7 @@ static void what_a_store_grants_again_is_left_out(void **state) {
     firn_store_close(world.log.real);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     counts(range, 6, 15, 1); /* 1 to 10 comes again, fetched ahead */
-    denied(range, FIRN_EBACK, "orders has gone back: it grants 11, below 21");
+    denied(range, FIRN_EBACK, "orders has lost reservations: it grants 11, below 21");
     counts(range, 21, 5, 1);
     closed(range);
 }
@@ -556,7 +556,7 @@ static void a_store_that_fails_is_reported(void **state) {
     while (firn_segment_next(range, &value, NULL) == FIRN_OK) {
         last = value;
     }
-    assert_int_equal(last, 10); /* the present block was used up all the same */
+    assert_int_equal(last, 10); /* the present block was still used up */
     denied(range, FIRN_ESTORE, "the store is down");
     denied_block(range, 5, FIRN_ESTORE, "start it");
     world.log.fated = 0;
@@ -668,7 +668,7 @@ int main(void) {
         TEST("what was fetched ahead is given back", what_was_fetched_ahead_is_given_back),
         TEST("what others came after is not given back", what_others_came_after_is_not),
         TEST("a mark alone gives nothing back", a_mark_alone_gives_nothing_back),
-        TEST("what a store that went back grants again is left out",
+        TEST("what a store that lost reservations grants again is left out",
              what_a_store_grants_again_is_left_out),
         TEST("a block asked for twice is not given back", a_block_asked_for_twice_is_kept),
         TEST("only what was fetched is taken", only_what_was_fetched_is_taken),

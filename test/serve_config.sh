@@ -43,7 +43,7 @@ ask serve --version
 same "--version is the same as the command prints" "$("$FIRN" version)" "$out"
 
 # ---- every setting in each source ------------------------------------------------------------------
-# A value of its own for a setting: other than the preset, and right.
+# A valid value for a setting that differs from the default.
 other() {
     case $1 in
     resp) echo unix:/tmp/a ;;
@@ -91,7 +91,7 @@ ask "$@" --print-config
 same "flags with _ and with their value after a blank do too" "$whole" "$out"
 printf '%s\n' "$whole" >"$ini"
 ask serve -c "$ini" --print-config
-same "what is printed can be read again, and is the same" "$whole" "$out"
+same "the printed configuration can be read again, and is the same" "$whole" "$out"
 
 # ---- which is stronger -----------------------------------------------------------------------------
 write '[server]' 'loops = 1' 'wait_ms = 1' 'slow_s = 1'
@@ -178,7 +178,7 @@ wrong "a scheme that is invalid is refused with its place" 2 "firn.ini:1: .*snow
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is invalid" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
-wrong "so is one of a generator that needs none" 2 "firn.ini:1: firn has no store of kind 'nosuch'" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
+wrong "so is a store of a generator that needs no store" 2 "firn.ini:1: firn has no store of kind 'nosuch'" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
 while read -r url what; do
     wrong "so is the default store $url" 2 "$what" '[server]' "store = $url"
     refuses "nor does the server start with it" 2 "$what" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
@@ -244,7 +244,7 @@ write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = 
 refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the same node as .generator b.|firn.ini:1: .generator a. has the same node as .generator b." serve --config "$ini" --check-config
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'ns = other' '[generator c]' 'scheme = tsid' 'node = 5'
 ask serve --config "$ini" --check-config
-same "but not with an ns of its own, or of another scheme" 0 "$status"
+same "but not with another ns or another scheme" 0 "$status"
 refuses "without any address nobody could be served" 2 "resp = none and http = none" serve --config '' --store memory: --resp none --http none
 wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is not a key" '[segment a]' 'step 1 start = 2'
 wrong "a name with a blank is invalid" 2 "is not a valid name" '[segment a b]'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The judge of the console: serve_console.py SERVER COMMAND FOLDER. It starts the server, drives a
-# browser (browser.py), and compares what is drawn with what the `firn` command says of the same IDs.
+# browser (browser.py), and compares the drawing with the output of the `firn` command for the same IDs.
 import json
 import os
 import re
@@ -93,7 +93,7 @@ def check_reading(browser, server, schemes):
             same("its candidates are the same as in `firn show`", best["candidates"], drawn["candidates"])
         used = [tone for tone, slice in zip(drawn["tones"], drawn["legend"]) if slice != "fixed"]
         if best["scheme"] == "snowflake":
-            same("each field has a tone of its own", len(used), len(set(used)))
+            same("each field has its own tone", len(used), len(set(used)))
     read(browser, SAMPLES[0])
     browser.until("document.querySelector('#read-scheme').textContent === 'snowflake'")
     for name in ("seata", "lable-spread"):
@@ -171,7 +171,7 @@ def check_keys(browser, server):
     browser.press("Tab")
     same("the first stop of Tab skips to the content", "skip", browser.evaluate(FOCUS)["class"])
     browser.press("Enter")
-    check("which leaves the reading as it is", browser.sees("#reading") and browser.evaluate(FOCUS)["id"] == "main")
+    check("which does not change the reading", browser.sees("#reading") and browser.evaluate(FOCUS)["id"] == "main")
     browser.press("/")
     same("/ goes to the box of the ID", "read-id", browser.evaluate(FOCUS)["id"])
     focus, unseen = tab_to(browser, lambda one: one["field"])
@@ -240,7 +240,7 @@ def check_making(browser, server):
     same("and are different too", 5, len(set(dated)))
     made(browser, time="1999-01-01")
     error = browser.text("#make-error")
-    check("an instant outside the layout is refused in the server's words", "2010-11-04" in error, error)
+    check("the server's error is shown for a time outside the layout", "2010-11-04" in error, error)
     same("hex is a form", 16, len(made(browser, time="", count="1", **{"form-name": "hex"})[0]))
     typeid = made(browser, scheme="typeid", prefix="user", **{"form-name": ""})
     check("typeid has a prefix", typeid and typeid[0].startswith("user_"), typeid)

@@ -8,7 +8,7 @@ server=
 export FIRN_WAIT_MS=60000 # the store's disk may be slow
 trap '[ -z "$server" ] || kill "$server"' EXIT
 
-# begin FLAGS...: a server with an empty store of its own; $at is its address.
+# begin FLAGS...: a server with its own empty store; $at is its address.
 begin() {
     [ -z "$server" ] || end
     : >"$TMPDIR/log"
@@ -154,9 +154,9 @@ same "what is in an ID is a name and its value a line" "200 text/plain; charset=
     "$status $type $(printf '%s\n' "$out" | grep -E '^(scheme|bits|time|fields.worker) ' | paste -sd '|')"
 lines "a range is its two ends" '17[0-9]{17}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
 ask '/v1/schemes?format=text'
-same "each scheme stands for itself" "$("$FIRN" schemes --json | wc -l)" "$(printf '%s\n' "$out" | awk -v RS= '/^name [^\n]+\nbits [0-9]+\n/ { n++ } END { print n }')"
+same "each scheme is listed once" "$("$FIRN" schemes --json | wc -l)" "$(printf '%s\n' "$out" | awk -v RS= '/^name [^\n]+\nbits [0-9]+\n/ { n++ } END { print n }')"
 ask '/v1/show/nothing-known?format=text'
-same "a failure is a problem all the same" "422 application/problem+json" "$status $type"
+same "a failure is a problem anyway" "422 application/problem+json" "$status $type"
 check "IDs of many requests are all different" [ "$(for _ in 1 2 3 4 5 6 7 8; do
     curl -s --max-time 30 "http://$at/v1/new/snowflake?n=1000&format=text"
 done | sort -u | wc -l)" = 8000 ]
@@ -219,7 +219,7 @@ refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
 refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'
 refuses "and an unknown format" 400 format=xml '/v1/new/snowflake?format=xml'
 refuses "a number out of range is reported with them" 422 65536 '/v1/new/snowflake?n=65537'
-refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
+refuses "a time outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
 refuses "and what is not an ID" 422 "" /v1/show/---
 refuses "half an escape is refused" 400 %25 '/v1/new/snowflake?as=%4'
 refuses "a zero byte is refused" 404 "" /v1/new/snow%00flake

@@ -83,7 +83,7 @@ same "and the end is as ever" 0 $?
 answered() {
     curl -s --max-time 30 "http://$http/metrics" | sed -n 's/^firn_requests_total{listener="resp",kind="new"} //p'
 }
-# Has it answered some of what it was asked, and does it answer no more of it?
+# Has it answered some of the requests, and stopped answering?
 stuck() {
     before=$(answered)
     sleep 0.5
@@ -229,7 +229,7 @@ same "a new section whose store is away leaves the server ready" ready \
 reload
 check "what would come from another store after a restart is not served before" \
     has_told 'event="needs a restart" segment=astray why="the setting store changed'
-check "what has a store of its own is" has_told 'event=added segment=own$'
+check "a segment with its own store is served" has_told 'event=added segment=own$'
 
 # spoilt SENTENCE PATTERN: a reload that fails, and changes nothing
 spoilt() {
@@ -324,7 +324,7 @@ check "a public one without tokens is refused" has_told '0\.0\.0\.0:[0-9]+ can b
 if [ -s /proc/net/if_inet6 ]; then
     (umask 077 && echo "admin $(printf '%032d' 7)" >"$TMPDIR/handed.tokens")
     handed 'http=[::]:0' -- --resp none --tokens "$TMPDIR/handed.tokens" --address-most 1
-    same "of a socket for IPv6 and IPv4, each client of IPv4 has an address of its own" "200 200" "$($python -c '
+    same "of a socket for IPv6 and IPv4, each client of IPv4 has its own address" "200 200" "$($python -c '
 import http.client, sys
 lines = [http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), 60, (source, 0)) for source in ("127.0.0.1", "127.0.0.2")]
 for line in lines:

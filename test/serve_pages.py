@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages of other sites in a headless Chromium, against a server without tokens: whatever such a page makes the browser
-send, nothing is issued. Each way is tried until the server has counted its refusal, so none passes for never having arrived.
+"""Pages of other sites in a headless Chromium, against a server without tokens: no request that such a page makes the browser send issues
+anything. Each way is tried until the server has counted its refusal, so none passes for never having arrived.
 The server has a name by hosts= and plain HTTP, where browsers send no Sec-Fetch-Site, and its address, where they do."""
 import base64
 import http.server
@@ -40,10 +40,10 @@ SCRIPTS = {
     "POST by fetch": "fetch('URL', {method: 'POST'}).catch(() => 0)",
     "POST by fetch without CORS": "fetch('URL', {method: 'POST', mode: 'no-cors', referrerPolicy: 'no-referrer', body: 'n=7'}).catch(() => 0)",
     "HEAD by fetch without CORS": "fetch('URL', {method: 'HEAD', mode: 'no-cors', referrerPolicy: 'no-referrer'}).catch(() => 0)",
-    "fetch with a language of its own": "fetch('URL', {mode: 'no-cors', referrerPolicy: 'no-referrer',"
+    "fetch with a custom language": "fetch('URL', {mode: 'no-cors', referrerPolicy: 'no-referrer',"
     " headers: {'Accept-Language': '*', 'Accept': 'text/plain'}}).catch(() => 0)",
     "fetch as another agent": "fetch('URL', {mode: 'no-cors', referrerPolicy: 'no-referrer', headers: {'User-Agent': 'curl/8'}}).catch(() => 0)",
-    "fetch with a header of its own": "fetch('URL', {headers: {'X-Own': '1'}}).catch(() => 0)",
+    "fetch with a custom header": "fetch('URL', {headers: {'X-Own': '1'}}).catch(() => 0)",
     "a beacon": "navigator.sendBeacon('URL', 'n=7')",
     "an event source": "new EventSource('URL')",
     "a window": "location = 'URL'",
@@ -88,7 +88,7 @@ def refused(server):
 
 
 def show(browser, page):
-    """An empty page, whatever the one before it still loads."""
+    """An empty page, even if the last page still loads."""
     browser.open("about:blank")
     browser.open(page)
     there = "location.href === '%s' && document.readyState === 'complete' && !document.body.firstChild" % page
@@ -96,7 +96,7 @@ def show(browser, page):
 
 
 def attack(browser, server, page, target, sentence):
-    """Every way from that page; those that never arrived, and what was issued."""
+    """Every way from that page; the requests that never arrived, and the number of issued IDs."""
     issued, lost = totals(server)["ids"], []
     tries = [(name, json.dumps(html)) for name, html in ELEMENTS.items()] + [(name, None) for name in SCRIPTS]
     for i, (name, html) in enumerate(tries):

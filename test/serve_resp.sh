@@ -33,7 +33,7 @@ serve --auto-create || fail "the server starts" "$(cat "$log")"
 says_resp "PING" PONG PING
 says_resp "PING with a text" "a b" PING "a b"
 says_resp "ECHO" hello ECHO hello
-says_resp "GET of what was never issued is nil" "" GET counter
+says_resp "GET of an unused key is nil" "" GET counter
 says_resp "INCR begins with 1" 1 INCR counter
 says_resp "and goes on" 2 INCR counter
 says_resp "INCRBY prints the last of its block" 102 INCRBY counter 100

@@ -314,7 +314,7 @@ static void write_request(char *out, size_t size, const ask *it) {
              body == NULL ? "" : body);
 }
 
-/* On a connection of its own, until the server closes it. */
+/* On its own connection, until the server closes it. */
 static void send_ask(const ask *it) {
     char text[1000];
     write_request(text, sizeof text, it);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of what the server calls of libc, libuv, GnuTLS, jansson and libmicrohttpd: see refused.h. Nothing here tests. */
+/* Wrappers of the functions that the server calls in libc, libuv, GnuTLS, jansson and libmicrohttpd: see refused.h.
+ * Nothing here tests. */
 #ifndef FIRN_TEST_SERVER_REFUSED_H
 #define FIRN_TEST_SERVER_REFUSED_H
 

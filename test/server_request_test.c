@@ -30,7 +30,7 @@
 #endif
 #define THREADS     4
 #define PATIENCE_MS 60000  /* what takes longer hangs */
-#define STOP_MS     200000 /* a thousand blocks may have to be given back to a slow disk */
+#define STOP_MS     200000 /* the server may give back a thousand blocks to a slow disk */
 
 static worker *workers[THREADS + 1]; /* the last one is the test's own */
 
@@ -400,7 +400,7 @@ static void the_reply_to_many_integers_is_the_last_of_them(void **state) {
     assert_answered(&one, ask(&one));
     assert_int_equal(one.reply.first, 11); /* 2 to 11 */
     leave(&one);
-    one = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than is fetched */
+    one = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than fetched */
     assert_answered(&one, ask(&one));
     assert_int_equal(one.tasks, 1);
     int64_t end = one.reply.first;
@@ -980,7 +980,7 @@ static void two_servers_on_one_store_share_its_integers(void **state) {
     (void)state;
     firn_error error;
     char other[330];
-    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: a renewer of its own */
+    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: another renewer */
     assert_int_equal(catalog_add_segment("k", "", NULL, &error), FIRN_OK);
     asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
     assert_answered(&it, ask(&it));

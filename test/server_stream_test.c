@@ -73,7 +73,7 @@ static void test_slices(void **state) {
     free(by.ids);
 }
 
-/* The worker answers other requests, with an array of its own, while a reply is being written. */
+/* The worker answers other requests, with its own array, while a reply is being written. */
 static void test_others(void **state) {
     (void)state;
     resp_out out = {0};
@@ -104,7 +104,7 @@ static void test_small(void **state) {
     assert_false(stream_is_large(&ask, &of));
 }
 
-/* What is not written yet counts as unread: replies_mib is the limit. */
+/* Bytes that are not written yet count as unread: replies_mib is the limit. */
 static void test_memory(void **state) {
     (void)state;
     settings set;

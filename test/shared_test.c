@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A generator that processes share (firn_config.shared): one cursor and one node for all, whatever
- * is killed, stopped or forked. The store is in shared memory too, and consistent at each
+/* A generator that processes share (firn_config.shared): one cursor and one node for all, even if
+ * processes are killed, stopped or forked. The store is in shared memory too, and consistent at each
  * instruction, so that a process can be killed inside it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,7 +173,7 @@ static int try_open(firn_gen **gen, const char *scheme, const char *keys, size_t
     return firn_open_with(gen, &config, error);
 }
 
-/* Short windows, so that much is renewed; whatever opens it, opens it so. */
+/* Short windows, so that there are many renewals; every process opens it so. */
 static const char *const hasty = "window_ms=20 full=wait max_wait_ms=20000";
 
 static firn_gen *opened(const char *keys) {
@@ -308,7 +308,7 @@ static void children_continue_with_the_cursor_they_inherit(void **state) {
     assert_int_equal(nodes_used(), 2);
 }
 
-/* Other processes hold the node meanwhile, ahead of the clock: the cursor continues after them, in
+/* In between, other processes hold the node, ahead of the clock: the cursor continues after them, in
  * place. */
 static void a_node_comes_back_after_what_others_issued(void **state) {
     static const char *const keys = "node=9 window_ms=8 full=wait max_wait_ms=20000";
@@ -597,8 +597,8 @@ static void a_step_back_is_acted_on_once(void **state) {
     assert_int_equal(nodes_used(), 2);
 }
 
-/* The store is empty again and the clock back: what it grants of the node is before what was
- * issued. */
+/* The store is empty again and the clock back: it grants slots of the node before the issued
+ * ones. */
 static void a_store_that_grants_slots_again_is_reported(void **state) {
     firn_error error = {0};
     uint64_t last = 0;
@@ -671,7 +671,7 @@ static int open_in(const char *folder, firn_gen **gen, firn_error *error) {
     return firn_open_with(gen, &config, error);
 }
 
-/* One URL, but two files: others who use the second one would not know of what the first granted. */
+/* One URL, but two files: others who use the second one would not see the grants of the first. */
 static void two_files_under_one_path_are_refused(void **state) {
     char home[4096], one[300], two[300], command[700];
     const char *parent = getenv("TMPDIR");
@@ -694,7 +694,7 @@ static void two_files_under_one_path_are_refused(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-/* In a PID namespace of its own, where the numbers of processes mean others. */
+/* In its own PID namespace, where the numbers of processes mean others. */
 static void is_refused_elsewhere(void *inherited) {
     firn_gen *gen = NULL;
     firn_error error = {0};

@@ -23,12 +23,12 @@
 
 static uint64_t values = SANITIZED ? 10000 : 300000;
 
-/* The widths that a version may treat in a way of its own, and their neighbours. */
+/* The widths that a version may treat in its own way, and their neighbours. */
 static const uint32_t widths[] = {1,  4,  60, 63,  64,  65,  68,  92,
                                   95, 96, 97, 124, 127, 128, 132, 160};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
-/* The versions that this processor runs, but for the plain one. */
+/* The versions that this processor runs, except the plain one. */
 #define EACH_VERSION(simd)                                                                         \
     (const firn__simd *simd, *const *at = versions; (simd = *at) != NULL; at++)
 static const firn__simd *versions[8];

@@ -48,7 +48,7 @@ static int digits_of(const firn_scheme *listed, const char *layout) {
     return 0;
 }
 
-/* The scheme of firn's list; for a case with a layout of its own, one made from that layout. */
+/* The scheme of firn's list; for a case with a custom layout, one made from that layout. */
 static firn_scheme scheme_of(const json_t *file, const json_t *one) {
     const char *name = json_string_value(json_object_get(file, "scheme"));
     const char *layout = json_string_value(json_object_get(one, "layout"));

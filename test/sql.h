@@ -191,7 +191,7 @@ static void older_tables_are_refused(const engine *server, const char *url, cons
 }
 
 /* A parent may lower the mark that its child has inherited the memory of: the child must not take
- * the engine for one that has gone back, which would stop everybody's integers. */
+ * the engine for one that has lost reservations, which would stop everybody's integers. */
 __attribute__((unused)) static void gives_back_beside_a_child(const char *url) {
     const firn_mark mine = {20, 2};
     firn_store *store = open_store("%s", url);

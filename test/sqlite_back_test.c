@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An embedded store whose content went back: which handles notice it, and what is not a sign of
+/* An embedded store that lost reservations: which handles notice it, and what is not a sign of
  * it. */
 #include "embedded.h"
 
@@ -118,7 +118,7 @@ static void denied(firn_store *store, const char *ns, const char *what) {
 }
 
 /* A store with three namespaces, an older copy of it in old.db, and grants since then: enough that
- * the log was emptied meanwhile, or (`few`) that it was not. */
+ * the log was emptied in between, or (`few`) that it was not. */
 static firn_store *store_and_copy(bool few) {
     firn_store *store = open_store("firn.db");
     asked(store, "snow", 0, 0);
@@ -217,7 +217,7 @@ static void next_opener_notices(void **state) {
 }
 
 /* A folder that is restored whole has a count as old as its database, and often other files: only
- * who holds the store can know, and has to tell before somebody starts it again. */
+ * a process that holds the store can know, and must record it before another one opens the store. */
 static void holder_of_a_folder_restored_whole(void **state) {
     firn_store *store = open_store("firn.db");
     (void)state;
@@ -237,9 +237,9 @@ static void holder_of_a_folder_restored_whole(void **state) {
     asked(late, "snow", 0, 30);
     run("mkdir late && mv firn.db* late && cp was/* .");
     assert_int_equal(firn_store_list(late, "snow", keep_mark, &mark, &error), FIRN_OK);
-    assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* it knows of no store */
+    assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* it has no store yet */
     says(&error, FIRN_ESTORE, "was replaced");
-    denied(store, "snow", "has changed or gone back");
+    denied(store, "snow", "has changed or lost reservations");
     firn_store *other = open_store("firn.db");
     known_to_all(other);
     firn_store_close(other);
@@ -267,7 +267,7 @@ static void holder_of_files_restored_in_place(void **state) {
     run("rm -f firn.db-wal firn.db-shm && cp was/* .");
     denied(store, "integer orders", "firn segment advance");
     firn_store *other = open_store("firn.db");
-    denied(other, "snow", "has changed or gone back");
+    denied(other, "snow", "has changed or lost reservations");
     firn_store_close(other);
     firn_store_close(store);
 }
@@ -347,14 +347,14 @@ static void a_lost_mark(void **state) {
     asked(store, "snow", 0, 0);
     asked(store, "snow", 0, 10);
     run_sql("firn.db", "UPDATE mark SET high = 10 WHERE ns = 'snow'");
-    denied(store, "snow", "has changed or gone back");
+    denied(store, "snow", "has changed or lost reservations");
     denied(store, "integer orders", "firn segment advance");
     asked(store, "snow", GUARD, GUARD);
     run_sql("firn.db", "DELETE FROM mark WHERE ns = 'snow'");
-    denied(store, "snow", "has changed or gone back");
+    denied(store, "snow", "has changed or lost reservations");
     asked(store, "snow", 2 * GUARD, 2 * GUARD);
     run_sql("firn.db", "DELETE FROM mark; DELETE FROM namespace");
-    denied(store, "snow", "has changed or gone back");
+    denied(store, "snow", "has changed or lost reservations");
     firn_store_close(store);
 }
 
@@ -385,7 +385,7 @@ static void a_generator_and_a_segment(void **state) {
     while ((code = firn_next(gen, &id, &error)) == FIRN_OK && time(NULL) < end) {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
-    says(&error, FIRN_EBUSY, "changed or gone back");
+    says(&error, FIRN_EBUSY, "changed or lost reservations");
     firn_segment *other = NULL;
     assert_int_equal(firn_segment_open(&other, "orders", "", store, NULL, &error), FIRN_OK);
     assert_int_equal(firn_segment_next(other, &value, &error), FIRN_EBACK);
@@ -485,7 +485,7 @@ static void counts_go_round(void **state) {
         firn_store *store = open_store("firn.db");
         asked(store, "snow", 0, 600);
         restore_by_sqlite();
-        denied(store, "snow", "has changed or gone back");
+        denied(store, "snow", "has changed or lost reservations");
         firn_store_close(store);
     }
 }
@@ -608,7 +608,7 @@ static void upgraded_once(int version) {
     firn_store *store = open_store("firn.db");
     asked(store, "snow", 0, 110);
     run("rm -f firn.db-wal firn.db-shm && cp old.db firn.db"); /* older than its schema */
-    denied(store, "snow", "has changed or gone back");
+    denied(store, "snow", "has changed or lost reservations");
     asked(store, "snow", GUARD, GUARD);
     firn_store_close(store);
 }

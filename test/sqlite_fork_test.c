@@ -9,7 +9,7 @@
 #define THREADS  4
 #define CHILDREN 60
 
-/* ---- a program with databases of its own ----------------------------------------------------- */
+/* ---- a program with its own databases -------------------------------------------------------- */
 
 #if !defined(__SANITIZE_ADDRESS__) /* see sanitized.h */
 

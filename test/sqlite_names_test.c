@@ -95,7 +95,7 @@ static void draw_often(ledger *it, int who, const char *name) {
     snprintf(it->why[who], sizeof it->why[who], "%s", error.text);
 }
 
-/* One draws from firn.db, the other, after `prepare` in a mount namespace of its own, from
+/* One draws from firn.db, the other, after `prepare` in its own mount namespace, from
  * `name`. */
 typedef struct pair {
     ledger *it;
@@ -618,7 +618,7 @@ static void a_count_removed_under_a_verb(void **state) {
     assert_int_equal(access(in_folder("firn.db-count"), F_OK), 0);
 }
 
-/* Whatever an open and a call do with the store, together they wait for max_wait_ms. */
+/* An open and a call together wait for max_wait_ms, for all their operations on the store. */
 static void opening_is_bounded(void **state) {
     char keys[700];
     firn_gen *gen = NULL;

@@ -495,7 +495,7 @@ static void read_by_another(void **state) {
 
 /* ---- a disk that is full -------------------------------------------------------------------- */
 
-/* In a mount of its own that nobody else sees. */
+/* In its own mount that nobody else sees. */
 static int fill_a_disk(void *unused) {
     static const char nothing[4096];
     firn_store *store;

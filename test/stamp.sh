@@ -115,7 +115,7 @@ same "another input is refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c 
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone +01:00 --scheme snowflake --store "$db" "$unsafe" --job one
 same "other options are refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was started with other input or options')"
 job two "$TMPDIR/old.csv"
-same "another job has a node of its own" "" "$(printf '%s\n%s\n' "$one" "$out" | tail -n +2 | grep -v '^id' | cut -d, -f 1 | sort | uniq -d)"
+same "another job has its own node" "" "$(printf '%s\n%s\n' "$one" "$out" | tail -n +2 | grep -v '^id' | cut -d, -f 1 | sort | uniq -d)"
 ask new snowflake --store "$db" "$unsafe" node=1023
 same "and live issue cannot enter it" 5 "$status"
 
@@ -123,7 +123,7 @@ same "and live issue cannot enter it" 5 "$status"
 { cat "$TMPDIR/old.csv"; echo 'x,3'; } >"$TMPDIR/mended.csv"
 cp "$TMPDIR/old.csv" "$TMPDIR/kept.csv"
 empty=sqlite:$TMPDIR/empty/firn.db
-# first ARGS...: a job on a store of its own.
+# first ARGS...: a job on its own store.
 first() {
     ask stamp "$TMPDIR/mended.csv" --format csv --time t --zone UTC --scheme snowflake --store "$empty" "$unsafe" --job first -o "$TMPDIR/kept.csv" "$@"
 }
@@ -206,10 +206,10 @@ whole "leaves it empty" "out.csv:$(printf '' | cksum)"
 rm -f "$folder"/*
 if [ -w /dev/full ]; then
     "$FIRN" stamp "$TMPDIR/long.csv" $good -o /dev/full 2>"$TMPDIR/stderr"
-    same "a device is written as it is" "6 firn: cannot write /dev/full: No space left on device: free some space and run the command again" \
+    same "a device is written in place" "6 firn: cannot write /dev/full: No space left on device: free some space and run the command again" \
         "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 else
-    skip "a device is written as it is" "no /dev/full"
+    skip "a device is written in place" "no /dev/full"
 fi
 
 # ---- readers, writers and signals ----------------------------------------------------------------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The judge of `firn stamp`, which knows nothing of it: Python's csv, json, uuid and zoneinfo modules.
-#     make ROWS FILE              a table with repeated instants, disorder, quotes, embedded newlines, mixed line ends
-#     table SCHEME IN OUT COLUMN  are the IDs unique, true to their rows' times, in file order within an instant, and
+#     make ROWS FILE              a table with repeated times, disorder, quotes, embedded newlines, mixed line ends
+#     table SCHEME IN OUT COLUMN  are the IDs unique, true to their rows' times, in file order within one time, and
 #                                 is everything else what it was, byte for byte?
 #     lines IN OUT                the same of JSON lines: all bytes but the new first member
 #     basic FILE WANTED           times as 20231114T221323.5+0130, right and wrong ones, and what datetime says they are
@@ -97,7 +97,7 @@ def table(scheme, before, after, column):
             ms = days[day] + int(clock[:2]) * 3600000 + int(clock[3:5]) * 60000 + int(clock[6:8]) * 1000 + int(clock[9:12])
             tick, order = id_ms(scheme, made[0])
             assert ms <= tick <= ms + 1000, (row, made[0], tick - ms)
-            assert order > newest.get(ms, -1), "out of order within its instant: " + made[0]
+            assert order > newest.get(ms, -1), "out of order within its time: " + made[0]
             newest[ms] = order
             moved += tick > ms
             count += 1
@@ -124,7 +124,7 @@ def lines(before, after):
 
 
 def basic(path, wanted):
-    """Each time once, or rows of one instant would move on."""
+    """Each time once, or rows with the same time would move on."""
     draw = random.Random(8601)
     start = datetime.datetime(1, 1, 1, tzinfo=datetime.timezone.utc)
     seen = set()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The conformance test of the store's verbs: every check runs against every engine of the table
- * below. Knows nothing of one engine's own failures, which have tests of their own. */
+ * below. The failures of one engine have their own tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -390,7 +390,7 @@ static void threads_share_a_key(void **state) {
     free(spans);
 }
 
-/* Each on a handle of its own, half of them on one that was opened before the fork. */
+/* Each on its own handle, half of them on one that was opened before the fork. */
 static void draw_in_a_child(const bench *b, span *spans, int index) {
     hand h = {b->store, spans, b->row->rounds, index, 0, 0};
     firn_error error;
@@ -517,7 +517,7 @@ static void unknown_parameters(void **state) {
 }
 
 /* The first words of a URL with a password in it, to a server that is not there or, `host` NULL, to
- * the one that is; some of those let everybody in. */
+ * the running one; some servers let everybody in. */
 static void fails_without_password(const bench *b, const char *host) {
     const char *rest = strstr(b->url, "://") + 3, *at = strchr(rest, '@');
     firn_store *store = NULL;
@@ -552,7 +552,7 @@ static void passwords_are_not_shown(void **state) {
     fails_without_password(*state, NULL);
 }
 
-/* ---- engines that go back -------------------------------------------------------------------- */
+/* ---- engines that lose reservations ---------------------------------------------------------- */
 
 static firn_request guarded(const char *key, int64_t latest, int64_t guard) {
     firn_request request = ask(key, 10, 0, latest, 50);
@@ -577,7 +577,7 @@ static void goes_back(void **state) {
     assert_true(engine_or_file(b, "restore")); /* knows nothing of that one */
 
     assert_int_equal(reserve_soon(store, guarded("1", 1000, 0), &first, &held, &error), FIRN_EBACK);
-    assert_non_null(strstr(error.text, "has changed or gone back"));
+    assert_non_null(strstr(error.text, "has changed or lost reservations"));
     assert_int_equal(reserve_soon(store, guarded("1", 4999, 5000), &first, &held, &error),
                      FIRN_EBUSY);
     assert_int_equal(held.high, 5000);
@@ -719,7 +719,7 @@ static bool is_server(const struct row *row) {
     return row->apart != NULL;
 }
 
-/* The thread sanitizer ends a child of a process with threads that starts one of its own, as
+/* The thread sanitizer ends a child of a process with threads that starts another one, as
  * ZooKeeper's library does. */
 static bool forks(const struct row *row) {
 #ifdef __SANITIZE_THREAD__
@@ -753,16 +753,17 @@ static const struct {
     {"names are taken as they are", names_are_taken_as_they_are, NULL},
     {"the same key of two namespaces is two keys", namespaces_are_apart, NULL},
     {"a namespace is refused to another row", another_row_is_refused, NULL},
-    {"8 threads get slots of their own, and no slot is lost", threads_share_a_key, NULL},
-    {"4 processes get slots of their own, and no slot is lost", processes_share_a_key, is_shared},
+    {"8 threads get their own slots, and no slot is lost", threads_share_a_key, NULL},
+    {"4 processes get their own slots, and no slot is lost", processes_share_a_key, is_shared},
     {"a forked child shares the store or is refused", a_child_is_refused, forks},
     {"two handles are one store", two_handles, is_shared},
     {"what was granted is kept after closing", kept_after_closing, is_shared},
     {"names of all the bytes that are allowed", long_names, NULL},
     {"an unknown parameter is refused by its name", unknown_parameters, is_shared},
     {"a password is never shown", passwords_are_not_shown, is_server},
-    {"an engine that goes back grants nothing twice", goes_back, tells_back},
-    {"once one holder knows that the store went back, all do", all_are_informed, tells_back},
+    {"an engine that loses reservations grants nothing twice", goes_back, tells_back},
+    {"once one holder knows that the store lost reservations, all do", all_are_informed,
+     tells_back},
 };
 
 #define CHECKS (sizeof checks / sizeof checks[0])

@@ -27,7 +27,7 @@ static const struct row {
     char joint;       /* before the parameters */
     bool file;        /* its URL continues with the path of a file */
     bool shared;      /* between processes */
-    bool tells_back;  /* notices that it lost what it acknowledged */
+    bool tells_back;  /* notices that it lost acknowledged writes */
     int rounds;       /* reservations of each thread and process */
     const char *fast; /* the server's options for commits that need not be on the disk */
 } rows[] = {
@@ -57,7 +57,7 @@ typedef struct bench {
     firn_store *store;
 } bench;
 
-/* ---- a store of its own for each check ------------------------------------------------------ */
+/* ---- a separate store for each check --------------------------------------------------- */
 
 /* The folder may be on an overlay or in memory, where tests may lose data. */
 static int open_store(firn_store **store, const char *url, firn_error *error) {
@@ -127,9 +127,9 @@ static firn_store *store_of(void **state) {
     return b->store;
 }
 
-/* ---- engines that go back -------------------------------------------------------------------- */
+/* ---- engines that lose reservations ---------------------------------------------------------- */
 
-/* "save", or "restore" of what was saved. A file is copied between verbs, when nobody has it open. */
+/* "save", or "restore" of the saved data. A file is copied between verbs, when nobody has it open. */
 static bool engine_or_file(const bench *b, const char *what) {
     char command[900];
     if (b->server != NULL) {
@@ -152,7 +152,7 @@ static int reserve_soon(firn_store *store, firn_request request, int64_t *first,
         const struct timespec nap = {0, 10 * 1000000};
         request.grant += 1000; /* another request */
         code = firn_store_reserve(store, &request, first, held, error);
-        if (strstr(error->text, "has changed or gone back") != NULL) {
+        if (strstr(error->text, "has changed or lost reservations") != NULL) {
             break;
         }
         nanosleep(&nap, NULL);

@@ -39,7 +39,7 @@ for row in csv.DictReader(open(sys.argv[1], newline="")):
     assert 0.3 < float(row["leaf_density"]) <= 1 and float(row["total_bytes_row"]) > 100, row
 PYTHON
 
-check "the report of a few cells has what they have, and no more" \
+check "the report of a few cells has exactly their figures" \
     $python study/report.py --lenient --no-charts --data "$TMPDIR/data" --out "$TMPDIR"
 same "and no findings" 0 "$(grep -c '^## Findings' "$TMPDIR/README.md")"
 

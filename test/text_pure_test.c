@@ -521,8 +521,8 @@ static void each_longer_text_is_refused_or_says_more(void **state) {
     }
 }
 
-/* With formatting a function, it is enough that each text that is read is the text of what it
- * is read as. */
+/* With formatting a function, it is enough that each text that is read is the text of its
+ * reading. */
 static void no_two_short_texts_give_one_id(void **state) {
     (void)state;
     for (size_t i = 0; i < MODELS; i++) {
@@ -640,7 +640,7 @@ static int read_dated(firn_id *id, uint32_t bits, const char *text, size_t lengt
     return code;
 }
 
-/* Whatever one changes, leaves out or adds: it is refused, or means just what it says. */
+/* After every change, omission or addition, the text is refused, or means exactly what it says. */
 static void each_change_of_a_dated_text_is_refused_or_says_so(void **state) {
     (void)state;
     for (size_t i = 0; i < DATED_TEXTS; i++) {

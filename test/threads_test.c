@@ -71,7 +71,7 @@ static size_t duplicates(firn_id *ids, size_t n) {
     return twice;
 }
 
-/* One that does something else meanwhile, until *stop. */
+/* A thread that does something else at the same time, until *stop. */
 typedef struct companion {
     void *(*run)(void *self);
     firn_gen *gen;
@@ -80,7 +80,7 @@ typedef struct companion {
     size_t failures;
 } companion;
 
-/* All threads issue EACH; whatever they got is unique. The falls of all are returned. */
+/* All threads issue EACH; all their IDs are unique. Returns how often IDs fell. */
 static size_t crew(firn_gen *gen, bool mixed, companion *other) {
     static hand hands[THREADS];
     firn_id *ids = calloc((size_t)THREADS * EACH, sizeof *ids);
@@ -163,7 +163,7 @@ static const struct row {
     {"uuid1 by its bare time", "uuid6", "full=wait", 200, true},
     {"ulid", "ulid", "full=wait", 200, true},
     {"objectid", "objectid", "full=wait", 200, false},
-    {"xid on a node of its own", "xid", "full=wait machine=1 pid=2 window_ms=5000", 20000, false},
+    {"xid on its own node", "xid", "full=wait machine=1 pid=2 window_ms=5000", 20000, false},
     {"a counter that fills its ticks", "time:42/ms random:30 counter:8", "full=wait", 400, false},
     {"ksuid by its random bits", "ksuid", "", 200, false},
     {"locality", "locality", "full=wait", 200, false},

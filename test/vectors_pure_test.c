@@ -106,7 +106,7 @@ static const char *at(char out[64], const char *number, size_t digits) {
     return out;
 }
 
-/* The instant of such a text, floored to ticks. */
+/* The time of such a text, floored to ticks. */
 static firn_time instant_of(const char *text, uint32_t tick_ns) {
     bool negative = text[1] == '-';
     char *end;
@@ -203,7 +203,7 @@ static firn_time time_of(const firn_scheme *scheme, const firn_fields *fields) {
     return time;
 }
 
-/* The instant that was given comes back, and so does its raw tick. */
+/* The given time comes back, and so does its raw tick. */
 static void agree_on_time(const row *r, const firn_scheme *scheme, const firn_fields *fields,
                           const char *value) {
     char tick[24];
@@ -790,7 +790,7 @@ static void check_uuid1_edges(const row *r) {
     }
 }
 
-/* Whether a uuid1 holds these fields but for a time that doubles have rounded: seconds in
+/* Whether a uuid1 holds these fields, except for a time that doubles have rounded: seconds in
  * steps of up to 4.8 of 100 ns, then the product in steps of 16. */
 static bool near_uuid1(const char *uuid, const firn_fields *fields) {
     const firn_scheme *scheme = scheme_of("uuid1");
@@ -951,7 +951,7 @@ static void agree_one_way(const row *r, const firn_scheme *scheme, const pair *p
     }
 }
 
-/* at(), or - as it is. */
+/* at(), or - unchanged. */
 static const char *at_or_none(char out[64], const char *number, size_t digits) {
     return strcmp(number, "-") == 0 ? "-" : at(out, number, digits);
 }
@@ -1237,7 +1237,7 @@ static void check_segment_step(const row *r) {
     same_number(r, "what is fetched", next, cell(r, "max_id_increase"));
 }
 
-/* A range on a store of its own. */
+/* A range on its own store. */
 typedef struct {
     firn_store *store;
     firn_segment *range;

@@ -221,7 +221,7 @@ static void killed_and_set_back(void **state) {
         bool once =
             strncmp(killpoints[i], "create", 6) == 0 || strncmp(killpoints[i], "name", 4) == 0;
         if (once) {
-            tear_down(NULL); /* a store and IDs of its own */
+            tear_down(NULL); /* a store and its own IDs */
             mkdir(folder, 0700);
             all_unique(log);
             atomic_store(&log->count, 0);
@@ -401,7 +401,7 @@ static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) 
 }
 
 /* The holder sleeps through several windows while another process takes its node, and continues: it
- * may finish its own window, and no more. */
+ * may finish its own window only. */
 static void a_paused_holder(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000);
@@ -550,7 +550,7 @@ static int refused_in_child(firn_gen *gen, hands *time) {
     }
     if (open_gen(&gen, (opening){FEW, "node=1 max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL},
                  &error) != FIRN_EBUSY) {
-        return 2; /* a generator of its own on the parent's node */
+        return 2; /* its own generator on the parent's node */
     }
     return open_gen(&gen, (opening){FEW, "node=2 ns=" FEW_NS, time, NULL, NULL}, &error) != FIRN_OK;
 }
@@ -670,7 +670,7 @@ int main(void) {
         CHECK("a clock set back while issuing: absorbed, or another node", set_back_while_it_runs),
         CHECK("a holder paused through windows finishes its own only", a_paused_holder),
         CHECK("a mark far ahead: the node is skipped until its time comes", a_mark_far_ahead),
-        CHECK("fork, _Fork and clone: a child claims a node of its own",
+        CHECK("fork, _Fork and clone: a child claims its own node",
               a_claimed_node_is_not_inherited),
         CHECK("fork, _Fork and clone: a fixed node stays with the parent",
               a_fixed_node_stays_with_the_parent),

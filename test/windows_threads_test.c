@@ -42,7 +42,7 @@ typedef struct hand {
     _Atomic uint64_t *latest; /* an ID that some thread had before, or NULL */
 } hand;
 
-/* Single calls and small lots by turns. With `latest`, what was issued before this call began must
+/* Single calls and small lots by turns. With `latest`, all IDs issued before this call began must
  * be less. */
 static void *draw(void *argument) {
     hand *h = argument;

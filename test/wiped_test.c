@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wiped memory, call by call: which answers of the kernel are believed, what is mapped and unmapped, what a child finds,
- * and who waits for whom. The library asks the kernel once, so each check has a process of its own; the linker replaces
+ * and who waits for whom. The library asks the kernel once, so each check has its own process; the linker replaces
  * libc's functions with those here. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ void *__wrap_mmap64(void *at, size_t size, int may, int kind, int file, off_t fr
     EXPECT((kind & MAP_TYPE) == MAP_SHARED || (kind & MAP_TYPE) == MAP_PRIVATE);
     void *found = __real_mmap64(at, size, may, kind, file, from);
     EXPECT(found != MAP_FAILED && (at == NULL || found == at));
-    int i = entry(at); /* of what it replaces, or free */
+    int i = entry(at); /* of the memory that it replaces, or free */
     EXPECT(at == NULL || live[i].size == size);
     live[i].at = found;
     live[i].size = size;
@@ -619,7 +619,8 @@ static void *takes_without_end(void *unused) {
 /* Runs a check as process 1, whose parent has this other thread, or none. */
 static void first(void (*check)(void), void *(*beside)(void *)) {
     pthread_t thread;
-    unshare(CLONE_NEWUSER); /* a chroot has none, but its root needs none, and process 1 has one */
+    unshare(
+        CLONE_NEWUSER); /* a chroot has none, its root needs no namespace, and process 1 has one */
     firn__wiped_watch();
     if (beside != NULL) {
         EXPECT(pthread_create(&thread, NULL, beside, NULL) == 0);
@@ -684,7 +685,7 @@ static void loads_nothing_first(void) {
     first(loads_nothing, waits);
 }
 
-/* As process 1: its child has the same number, in a namespace of its own. */
+/* As process 1: its child has the same number, in its own namespace. */
 static void forks_amid_taking(void) {
     first(takes_and_frees, takes_without_end);
 }
@@ -727,7 +728,7 @@ int main(void) {
         cmocka_unit_test(a_child_that_cannot_wipe_ends),
         cmocka_unit_test(one_thread_at_a_time),
         cmocka_unit_test(a_child_is_forked_before_memory_is_ready),
-#ifndef __SANITIZE_THREAD__ /* which has a thread of its own: no user namespace then */
+#ifndef __SANITIZE_THREAD__ /* which has its own thread: no user namespace then */
         cmocka_unit_test(process_1_neither_hangs_nor_loads),
         cmocka_unit_test(a_child_of_process_1_with_its_number_does_not_hang),
 #endif

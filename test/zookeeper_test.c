@@ -32,7 +32,7 @@ static const char *place(void) {
     return strstr(server->url, "//") + 2;
 }
 
-/* With long time-outs, unless the URL has parameters of its own. */
+/* With long time-outs, unless the URL has its own parameters. */
 static int opened(firn_store **store, const char *asked, firn_error *error) {
     char url[500];
     snprintf(url, sizeof url, "%s%s", asked, strchr(asked, '?') == NULL ? "?" PATIENT : "");
@@ -249,7 +249,7 @@ static void a_new_ensemble_keeps_its_marks(void **state) {
     firn_store_close(store);
 }
 
-/* A namespace's records become another's by nothing but their own path: a namespace read as a key
+/* A namespace's records become another's only by their own path: a namespace read as a key
  * is refused. */
 static void other_znodes_are_refused(void **state) {
     char url[200];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn bench`: what is measured (cases.c), how (harness.c), and how the figures are shown (report.c).
- * Each kind of work has a file of its own. Nothing here is a test. */
+/* `firn bench`: the measurements (cases.c), their method (harness.c), and the output (report.c).
+ * Each kind of work has its own file. Nothing here is a test. */
 #ifndef FIRN_BENCH_H
 #define FIRN_BENCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of what is measured: each path with its goal, followed by the code it is compared with and
+/* The table of measurements: each path with its goal, followed by the code it is compared with and
  * the work it cannot avoid. */
 #include "bench.h"
 

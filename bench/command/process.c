@@ -40,7 +40,7 @@ static bool work_run(void *context, uint64_t n) {
     return true;
 }
 
-/* The path of this program: what is measured is what was started. */
+/* The path of this program, so that the children run the same program. */
 bool bench_own_path(char *path, size_t size) {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     path[length > 0 ? length : 0] = '\0';

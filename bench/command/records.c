@@ -102,7 +102,7 @@ typedef struct copying {
     char *in, *out; /* of BLOCK bytes each */
 } copying;
 
-/* Records are copied one by one, as a stamp has to. */
+/* Records are copied one by one, as a stamp must do. */
 static bool copy_records(const copying *it, int from, int to) {
     size_t length = 0;
     for (;;) {

@@ -87,7 +87,7 @@ static double contended_ns(void) {
     return bench_middle(times, REPEATS);
 }
 
-/* With a processor per thread: the cost alone, or the wait for the cursor, whichever is longer. */
+/* With a processor per thread: the greater of the cost alone and the wait for the cursor. */
 static double compute(const column *of, int threads, double contended) {
     double wait = threads > 1 ? threads * of->operations * contended : 0;
     return of->measured[0] > wait ? of->measured[0] : wait;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A fleet of processes on one PostgreSQL: each simulated process is a generator with a node and a window of its
- * own, held by a renewer although it issues nothing. A few threads, each with a connection, do the
+/* A fleet of processes on one PostgreSQL: each simulated process is a generator with its own node and
+ * window, held by a renewer although it issues nothing. A few threads, each with a connection, do the
  * steps of all. What the server does for more processes than that is computed. */
 #include "measure.h"
 #include "shared/json.h"

@@ -24,7 +24,7 @@ bool report_is_json(void);
 void report_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_json(void *object);
 
-/* A bare statement through an engine's client library, on a connection of its own, that writes as
+/* A bare statement through an engine's client library, on its own connection, that writes as
  * durably as a reservation. */
 typedef struct peer {
     const char *engine; /* as test/engine calls it */
@@ -34,7 +34,7 @@ typedef struct peer {
     void (*close)(void *self); /* takes NULL, too */
 } peer;
 
-/* By engine, peers of one engine together, the one that does the same work first. */
+/* By engine, peers of one engine together, the peer with the same work first. */
 extern const peer peers[];
 extern const size_t peer_count;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bare statements: the least that each client library can do to write one value as durably as a
- * reservation does, on a connection of its own. None looks at anything but whether it succeeded. */
+ * reservation does, on its own connection. None checks more than whether it succeeded. */
 #define THREADED /* for the calls of ZooKeeper's library that wait */
 
 #include "measure.h"
@@ -34,7 +34,7 @@ static bool postgres_open(void **self, unsigned port) {
              TIMEOUT_S);
     PGconn *link = PQconnectdb(where);
     *self = link;
-    /* Half of a page is left free, as in firn's table, or an update would have to find another. */
+    /* Half of a page is left free, as in firn's table, or an update would need another page. */
     return PQstatus(link) == CONNECTION_OK &&
            postgres_done(PQexec(link, "CREATE TABLE bare(key text PRIMARY KEY, high bigint)"
                                       " WITH (fillfactor = 50)")) &&
@@ -232,7 +232,7 @@ static void zookeeper_end(void *self) {
     free(it);
 }
 
-/* `name`: two peers have a znode each, since each counts the versions of its own. */
+/* `name`: two peers have a znode each, since each counts its own versions. */
 static bool zookeeper_begin(void **self, unsigned port, const char *name) {
     char host[32];
     zookeeper_link *it = calloc(1, sizeof *it);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: what a thread that issues notices of renewals which a renewer does, in a thread of its
- * own on another processor: whether it ever enters the store, and its slowest call. */
+/* Measuring: the effect of a renewer, in its own thread on another processor, on a thread that
+ * issues: whether it ever enters the store, and its slowest call. */
 #include "measure.h"
 
 #include <pthread.h>

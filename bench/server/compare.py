@@ -27,7 +27,7 @@ import serving
 PIPELINES = (1, 16, 64)
 CPU_GOALS = dict(zip(PIPELINES, (1.0, 1.4, 2.2)))  # Redis' time by ours, at least
 RATE_GOALS = dict(zip(PIPELINES, (1.0, 2.0, 4.0)))  # our replies per second divided by Redis's with its file, at least
-OFFERED = 0.6  # of what Redis answers at most: the rate at which time is measured
+OFFERED = 0.6  # of the maximum rate of Redis: the rate at which time is measured
 BATCH = 1000
 BATCH_GOAL = 50e6  # IDs per second
 HTTP_GOAL = 1.25  # our time by nginx's, at most
@@ -59,7 +59,7 @@ http {{
 }}
 """
 INCR = ("INCR", "bench")
-# By the name of the contestant: whose server, and what is asked.
+# By the name of the contestant: whose server, and the request.
 ISSUERS = {
     "firn INCR": ("firn", INCR),
     "FIRN.NEW wide": ("firn", ("FIRN.NEW", "wide")),
@@ -118,7 +118,7 @@ class Bench:
             return False
 
     def start_firn(self, name, sections, *asked):
-        """One of its own for nodes=16, so that each pays for the windows that it renews and for no others."""
+        """A separate server for nodes=16, so that each server renews its own windows only."""
         firn = serving.Server(
             f"{self.folder}/{name}", self.program, sections, core=self.core, auto_create="on", loops=1, http_threads=1
         ).start()
@@ -172,7 +172,7 @@ def medians(rounds, contestants, ask, key):
     return {name: statistics.median(values) for name, values in found.items()}
 
 
-# ---- what is measured --------------------------------------------------------------------------------------------------
+# ---- measurements ------------------------------------------------------------------------------------------------------
 
 
 def row(table, name, value, unit, ratio=None, goal=None, met=None, note=""):

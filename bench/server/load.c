@@ -69,7 +69,7 @@ typedef struct connection {
 } connection;
 
 static connection *connections;
-static char *question; /* as often as it is sent together */
+static char *question; /* the requests of one write */
 static size_t question_size;
 static uint64_t asked, answered, ids;
 /* Connections that have their replies, at an offered rate: a ring. */
@@ -90,7 +90,7 @@ static int64_t now_ns(void) {
 
 /* ---- IDs --------------------------------------------------------------------------------------- */
 
-/* Each ID has to be a number then, and is kept or compared with the one before it. */
+/* Each ID must then be a number, and is kept or compared with the one before it. */
 static void take_number(void *self, const char *text, size_t length) {
     connection *it = self;
     uint64_t value = 0;
@@ -221,7 +221,7 @@ static void pace(int64_t start, uint64_t *sent) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Hears of what is ready; `on` : asks again at once when nothing paces it. */
+/* Reads ready connections; `on`: asks again at once when nothing paces it. */
 static void turn(int poll, int wait_ms, bool on) {
     struct epoll_event events[EVENTS];
     int count = epoll_wait(poll, events, EVENTS, wait_ms);
@@ -273,7 +273,7 @@ static void run_until(int poll, int64_t start, int64_t end, uint64_t *sent, meas
     }
 }
 
-/* What was asked for has to be answered. */
+/* Every request must be answered. */
 static void drain(int poll) {
     for (int64_t end = now_ns() + PATIENCE_S * SECOND_NS; answered < asked && !gone;) {
         if (now_ns() > end) {
@@ -399,7 +399,7 @@ static void read_options(int count, char **words) {
     }
 }
 
-/* The bytes of what is asked, once and then as often as it is sent together. */
+/* The bytes of the request, once and then as often as one write sends it. */
 static void write_question(int count, char **words) {
     char *text = NULL;
     size_t size = 0;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of bytes that end within a reply; what has to be there whole (a line, a string, an answer of HTTP
+/* Of bytes that end within a reply; a part that must arrive whole (a line, a string, an answer of HTTP
  * with its body) may be as long. */
 #define REST_SIZE 65536
 #define DEPTH_MAX 4 /* arrays within arrays */

@@ -338,7 +338,7 @@ namespace Firn
             }
         }
 
-        // A new block is as large as what was used of the last one, or twice as large if all was used.
+        // A new block is as large as the used part of the last one, or twice as large if all of it was used.
         void Refill()
         {
             int size = taken < block.Length ? Math.Max(taken, 1) : Math.Max(block.Length * 2, 1);

@@ -41,7 +41,7 @@ type Generator[T Type] interface {
 	At(ctx context.Context, at time.Time, n int) ([]T, error)
 	// IDs returns a source that takes IDs from a block in memory: for most IDs it calls neither the library nor the
 	// server. An ID is at most maxAge old when it is taken, or as old as its way from the server. Each source has a
-	// block of its own, and issues in order. maxAge is at most a second; 0 is 1 ms.
+	// separate block, and issues in order. maxAge is at most a second; 0 is 1 ms.
 	IDs(maxAge time.Duration) (Source[T], error)
 	// Close gives the window back. Later calls return ErrUsage. Calling it again does nothing.
 	Close() error

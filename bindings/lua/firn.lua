@@ -333,7 +333,7 @@ function Client:ids(name, max_age, fields)
     return function()
         local elapsed = now() - asked
         if taken >= #block or elapsed > (max_age or 0.001) or elapsed < 0 or owner ~= pid() then
-            -- A new block is as large as what was used of the last one, or twice as large if all was used.
+            -- A new block is as large as the used part of the last one, or twice as large if all of it was used.
             local size = taken < #block and math.max(taken, 1) or math.max(#block * 2, 1)
             local started = now() -- an ID is issued after this
             block = self:many(name, math.min(size, self.options.block), fields)

@@ -201,7 +201,7 @@ class Ids {
       const mine = this.#refilling === undefined
       this.#refilling ||= this.#refill().finally(() => { this.#refilling = undefined })
       await this.#refilling
-      // Meanwhile other calls may have taken the IDs, all of them from a small block.
+      // While this call waited, others may have taken the IDs, all of them from a small block.
       if (mine ? this.#taken >= this.#block.length : !this.#fresh()) return this.next()
     }
     return { value: this.#block[this.#taken++], done: false }
@@ -215,7 +215,7 @@ class Ids {
     return this.#taken < this.#block.length && performance.now() - this.#asked <= this.#maxAge
   }
 
-  // A new block is as large as what was used of the last one, or twice as large if all was used.
+  // A new block is as large as the used part of the last one, or twice as large if all of it was used.
   async #refill () {
     const size = this.#taken < this.#block.length ? Math.max(this.#taken, 1) : Math.max(this.#block.length * 2, 1)
     const asked = performance.now() // an ID is issued after this

@@ -19,7 +19,7 @@ export interface Keys {
   // keys: written by bindings/keys
   /** the namespace in the store; by default the scheme's name, with epoch and bits if they are changed */
   ns?: string
-  /** the node as one number; or ordinal: the number after the last dash of the host name; or ip: the low bits of the address; without this key a free node is claimed */
+  /** the node as one number; or ordinal: the number after the last dash of the host name; or ip: the low bits of the address; without this key firn claims a free node */
   node?: number | string
   /** how many nodes to hold at the same time; with more than one, IDs sort per node */
   nodes?: number | bigint
@@ -49,13 +49,13 @@ export interface Keys {
   max_lead_ms?: number | bigint
   /** how long a call may wait where a policy says wait, and for a node that is in use, in ms */
   max_wait_ms?: number | bigint
-  /** how far the clock may differ from the clock of the store; beyond that no node is claimed, in ms */
+  /** how far the clock may differ from the clock of the store, in ms; firn claims no node if the difference is larger */
   max_skew_ms?: number | bigint
   /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one */
   window_ms?: number | bigint
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'
-  /** back-dated IDs come from the common history node of the namespace, or from a node of this generator alone */
+  /** back-dated IDs come from the common history node of the namespace, or from a node that only this generator uses */
   history?: 'common' | 'job'
   /** 1 also issues IDs that are negative as signed numbers */
   unsigned?: boolean

@@ -19,7 +19,7 @@ function firnSpec (firn, files) {
     }
   }
 
-  // A case with fields gives [text, ID, tick]; the text alone gives an ID; what is refused gives null.
+  // A case with fields gives [text, ID, tick]; the text alone gives an ID; an error gives null.
   function read (file, one) {
     const { scheme } = file
     const form = one.form ?? file.form

@@ -295,7 +295,7 @@ class Ids:
         raise TypeError("an iterator cannot be pickled: make one in each process")
 
     def _refill(self):
-        # A new block is as large as what was used of the last one, or twice as large if all was used.
+        # A new block is as large as the used part of the last one, or twice as large if all of it was used.
         size = max(self._taken, 1) if self._taken < len(self._block) else max(len(self._block) * 2, 1)
         asked = time.monotonic()  # an ID is issued after this
         self._block = self._client.many(self._name, min(size, self._most), **self._fields)

@@ -60,7 +60,7 @@ ssize_t getrandom(void *out, size_t size, unsigned flags) {
 
 extern uint8_t __heap_base;
 
-/* Fresh zeros from the end of the heap; `size` is a multiple of 16. NULL: the host gives no more. */
+/* Fresh zeros from the end of the heap; `size` is a multiple of 16. NULL: the host has no memory left. */
 static void *fresh(size_t size, size_t align) {
     static uintptr_t end;
     end = ((end != 0 ? end : (uintptr_t)&__heap_base) + align - 1) / align * align;

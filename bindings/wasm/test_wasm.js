@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WebAssembly on Node.js: known answers, order, clocks that go back, errors, workers, the entry points of other hosts. Run
+// WebAssembly on Node.js: known answers, order, clock rollbacks, errors, workers, the entry points of other hosts. Run
 // by node --test, where require('firn') finds the package. FIRN_SPEC is the folder of known answers.
 'use strict'
 
@@ -38,7 +38,7 @@ function mixed (gen, count) {
 function main () {
   require('./test_answers.js')(firn, process.env.FIRN_SPEC)
 
-  test('IDs ascend, whichever call issues them', () => {
+  test('IDs ascend across all calls that issue them', () => {
     for (const scheme of ORDERED) {
       const gen = ordered(scheme)
       const ids = [...gen.many(20000), ...Array.from({ length: 20000 }, () => gen.next()), ...gen.many(5)]
@@ -52,7 +52,7 @@ function main () {
     }
   })
 
-  test('a clock that goes back breaks no order', () => {
+  test('a clock rollback does not break the order', () => {
     const now = Date.now
     try {
       for (const scheme of ORDERED) {
@@ -160,7 +160,7 @@ function main () {
       console.log('closed')`), 'closed')
   })
 
-  test('workers have instances of their own', async () => {
+  test('workers have their own instances', async () => {
     const parts = await Promise.all(Array.from({ length: 4 }, () => new Promise((resolve, reject) => {
       const worker = new Worker(__filename)
       worker.once('message', resolve)

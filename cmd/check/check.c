@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check`: how many IDs of a stream are duplicates and how many are less than the one before.
- * While IDs ascend equal ones are adjacent and nothing has to be kept; else duplicates.c finds them. */
+ * While IDs ascend equal IDs are adjacent and nothing must be kept; else duplicates.c finds them. */
 #include "duplicates.h"
 #include "gaps.h"
 #include "shared/amounts.h"

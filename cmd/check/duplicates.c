@@ -141,7 +141,7 @@ int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error) {
 
 /* ---- equal IDs of a part ------------------------------------------------------------------- */
 
-/* Remembers one of the first repeats; they come by index, but for a part that is gone through
+/* Remembers one of the first repeats; they come by index, except in a part that is read
  * several times. */
 static void note_repeat(part_repeats *repeats, uint64_t index) {
     uint32_t at = repeats->count;
@@ -208,7 +208,7 @@ EACH bool add_block(duplicates *it, id_table *table, uint32_t part, const uint64
             return false;
         }
         for (size_t j = 0; j < some; j++) {
-            /* bits that neither the part nor, but for the largest tables, the place is made of */
+            /* bits that determine neither the part nor, except in the largest tables, the place */
             if (passes > 1 && ((hashes[j] & UINT32_MAX) * passes >> 32) != pass) {
                 continue;
             }
@@ -447,7 +447,7 @@ void duplicates_key(id_key *key, const firn_id *id, uint32_t words) {
 
 int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error) {
     const void *random = (const void *)getauxval(AT_RANDOM);
-    const size_t quarter = (size_t)memory / 4; /* for the table, the rest for what is kept */
+    const size_t quarter = (size_t)memory / 4; /* for the table, the rest for the kept IDs */
     if (random != NULL) {
         memcpy(&it->seed, random, sizeof it->seed);
     }

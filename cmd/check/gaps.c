@@ -25,7 +25,7 @@ enum {
 /* The top bit of an integer: its sign if the integers are signed. */
 #define SIGN (UINT64_C(1) << 63)
 
-/* What is counted. */
+/* The numbers in which gaps are counted. */
 enum gap_kind { KIND_INTEGERS, KIND_SEQUENCE, KIND_COUNTER };
 
 /* A gap: `missing` numbers after `last`. For integers the distance to the next. */
@@ -253,7 +253,7 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
 
 /* ---- the stream ------------------------------------------------------------------------------ */
 
-/* Without --scheme, only integers have an order of their own. */
+/* Without --scheme, only integers have an order. */
 static int check_form(const gaps *it, firn_error *error) {
     const bool number = it->stream.form == FIRN_FORM_DEC || it->stream.form == FIRN_FORM_UNSIGNED;
     return it->stream.reader.named || (number && it->stream.bits == 64)
@@ -284,7 +284,7 @@ static int take(void *context, const id_batch *batch, bool *stop, firn_error *er
     return code;
 }
 
-/* Forgets what was followed. */
+/* Forgets the series. */
 static int start_again(gaps *it, firn_error *error) {
     it->any = false;
     it->ids = it->duplicates = it->distances = it->divisor = it->least = it->block = 0;

@@ -139,7 +139,7 @@ static int check_keys(session *s, const firn_scheme *scheme) {
     return STATUS_DONE;
 }
 
-/* Numbered nodes have to fit. */
+/* Numbered nodes must fit. */
 static int check_nodes(session *s, const odds *it, uint32_t given) {
     double most = odds_space(it->scheme, FIRN_ROLE_NODE, given) *
                   odds_space(it->scheme, FIRN_ROLE_ADDRESS, given);

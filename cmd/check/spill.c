@@ -83,7 +83,7 @@ static int no_file(firn_error *error, int number) {
                      folder(), strerror(number));
 }
 
-/* No other process finds it, and none has to clear it away. */
+/* No other process finds it, and none must remove it. */
 static int open_file(spill *it, firn_error *error) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/firn-XXXXXX", folder());

@@ -76,7 +76,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 typedef struct spreading {
     id_stream stream;  /* of a file */
-    const char *about; /* the scheme, or the name of what is read */
+    const char *about; /* the scheme, or the name of the input */
     uint32_t shards;
     uint64_t found[WAYS][SHARDS_MOST];
 
@@ -242,7 +242,7 @@ static int open_sample(session *s, sample *it, firn_error *error) {
     return argument_code(code, error);
 }
 
-/* IDs are wanted at random instants, by a node at random: a Poisson stream. */
+/* Random nodes request IDs at random times: a Poisson stream. */
 static int issue(spreading *to, sample *it, firn_error *error) {
     progress shown = {.label = "generating"};
     int code = FIRN_OK;

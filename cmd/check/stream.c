@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams of IDs: see stream.h. The two forms that nearly all of them have, decimals of 64 bits and
- * UUIDs, are read eight characters at a time; whatever looks odd there goes to the strict reader of
- * the library, which also says what is wrong. */
+ * UUIDs, are read eight characters at a time; any other text goes to the strict reader of
+ * the library, which also reports the error. */
 #include "stream.h"
 
 #include "shared/progress.h"

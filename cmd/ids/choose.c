@@ -158,7 +158,7 @@ static void put_odds(session *s, const choose_candidate *it, const choose_answer
     }
 }
 
-/* When there are no more IDs. */
+/* When the IDs run out. */
 static void put_end(session *s, const choose_candidate *it, const choose_answers *answers) {
     char text[CHOOSE_WORDS];
     if (it->scheme == NULL) {
@@ -286,7 +286,7 @@ static int put_result(session *s, const choose_result *result, const choose_answ
     if (s->option[OPTION_COUNT] == NULL) {
         put_others(s, result, shown);
     }
-    output_text(&s->out, "All schemes, and why others are refused: add --all.\n");
+    output_text(&s->out, "All schemes, and why others do not fit: add --all.\n");
     return STATUS_DONE;
 }
 

@@ -52,7 +52,7 @@ static int open_file(searching *it, const char *name, firn_error *error) {
     return it->window.file >= 0 ? FIRN_OK : no_read(it, error);
 }
 
-/* Keeps what was not written yet, and some bytes before it; appends. */
+/* Keeps the bytes that are not written yet, and some before them; appends. */
 static int refill(searching *it, output *out, firn_error *error) {
     size_t drop = it->from > SCAN_CONTEXT ? it->from - SCAN_CONTEXT : 0;
     it->window.start = drop;

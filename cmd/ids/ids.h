@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs in and out: read from text by what fits, written in a form. Pure but for the output; how IDs
+/* IDs in and out: read from text by what fits, written in a form. Pure, except for the output; how IDs
  * are issued is in new.c, how they are written as objects in json.c. */
 #ifndef FIRN_IDS_H
 #define FIRN_IDS_H

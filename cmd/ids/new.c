@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn new`: issues IDs in batches, each written only when the library has granted all of it,
- * so what is printed is durable. Generates nothing itself; what the keys mean is the library's
- * affair. */
+ * so every printed ID is durable. Generates nothing itself; the library interprets the
+ * keys. */
 #include "ids.h"
 #include "order.h"
 #include "shared/interrupt.h"
@@ -59,7 +59,7 @@ static void note_future(session *s, const issue *work) {
     }
 }
 
-/* time= or tick=: the instant to back-date to. */
+/* time= or tick=: the time to back-date to. */
 static int read_date(session *s, issue *work) {
     const char *time = operand_value(s, "time"), *tick = operand_value(s, "tick");
     firn_fields fields = {0};

@@ -11,7 +11,7 @@
 typedef struct packing {
     firn_scheme scheme;
     id_writer writer;
-    firn_order *order; /* NULL: the ID is written as it is */
+    firn_order *order; /* NULL: the ID is not encrypted */
 } packing;
 
 static int put_packed(session *s, const packing *work, const firn_id *id, firn_error *error) {

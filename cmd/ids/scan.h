@@ -41,7 +41,7 @@ typedef struct scan {
  * at `limit` or later are left for the next piece. */
 void scan_begin(scan *it, const scan_want *want, const char *text, size_t from, size_t limit,
                 size_t length);
-/* The next ID. False: no more. */
+/* The next ID. False: none is left. */
 bool scan_next(scan *it);
 /* Where the word begins that may continue after the text: `length`, if the text ends with none. */
 size_t scan_hold(const char *text, size_t length);

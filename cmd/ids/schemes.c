@@ -108,7 +108,7 @@ static void put_end(output *out, const firn_scheme *scheme) {
     if (whole[0] == '-' && whole[1] == '\0') {
         snprintf(text, sizeof text, "never (64 bits of time)");
     } else if (strcmp(whole, issued) == 0) {
-        snprintf(text, sizeof text, "%s, the first time that is refused", whole);
+        snprintf(text, sizeof text, "%s, the first time that does not fit", whole);
     } else {
         snprintf(text, sizeof text,
                  "%s: from then on IDs are negative, and refused unless unsigned=1; the bits end "

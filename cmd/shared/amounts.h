@@ -25,7 +25,7 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
 /* --memory: bytes, or with K, M, G in units of 1024; MEMORY_LEAST to 1024G, 256M when it is not given. An
  * exit status. */
 int amount_memory(session *s, uint64_t *memory);
-/* An instant of another option, which stays as it is when the option is not given. An exit status. */
+/* The time of an option; unchanged if the option is not given. An exit status. */
 int amount_time(session *s, int option, firn_time *time);
 /* As 16.8 s, 3.2 h, 1e+09 y; returns `text`. */
 char *duration_text(char text[DURATION_SIZE], double seconds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals that stop a stream of IDs: see interrupt.h. The handler does nothing but remember, or
- * end the process. */
+/* Signals that stop a stream of IDs: see interrupt.h. The handler only sets a flag, or ends
+ * the process. */
 #include "interrupt.h"
 
 #include <signal.h>

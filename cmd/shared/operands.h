@@ -7,7 +7,7 @@
 #include "command.h"
 
 /* Sorts plain words before key=value; the first `fixed` operands are plain
- * whatever they contain (a layout may contain =). Refuses fewer or more plain
+ * with any content (a layout may contain =). Refuses fewer or more plain
  * words than that, and a key given twice. */
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted);
 /* The value of a key, or NULL. */

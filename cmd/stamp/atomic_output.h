@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output that is complete or absent: a file of its own is written as a temporary file and renamed;
+/* Output that is complete or absent: a regular file is written as a temporary file and renamed;
  * standard output, if it is a file, is cut back to its old length. A pipe gets the bytes as they
  * are written. Knows bytes only. */
 #ifndef FIRN_ATOMIC_OUTPUT_H
@@ -23,7 +23,7 @@ typedef struct atomic_output {
 int atomic_output_open(atomic_output *to, session *s, const char *path, firn_error *error);
 /* All of it is there: makes it durable and shows it under its name. FIRN_EIO, and it is gone. */
 int atomic_output_commit(atomic_output *to, firn_error *error);
-/* Takes back what was written. */
+/* Removes the output. */
 void atomic_output_discard(atomic_output *to);
 /* Is the output the very file that is read? */
 bool atomic_output_is(const atomic_output *to, dev_t device, ino_t file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times as they were written: see moments.h. The calendar is the library's, whose reader of
- * instants is asked once for each date; zones are zone.c's. */
+/* Times as they were written: see moments.h. The calendar is the library's, which reads
+ * each date once; zones are zone.c's. */
 #include "moments.h"
 
 #include "command.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The ways to write a date and a time of day. A letter stands for a part:
+/* The ways to write a date and a time of day. Each letter means a part:
  *     Y 2000   M 01..12   D 01..31   b Jan   d 1..31, blank-padded or not   w Mon
  *     h m s    two digits each; s with a fraction after a point or a comma, up to nine digits
  *     T        T, or one or two blanks
@@ -24,7 +24,7 @@ static const char *const forms[] = {
     "w, d b Y h:m:s", /* mail and HTTP, RFC 5322 */
     "Y/M/D h:m:s",    /* nginx's error log */
     "IYMDThms",       /* the basic form of ISO 8601 */
-    "Y-M-D",          /* a date alone is the first instant of its day */
+    "Y-M-D",          /* a date alone is the start of its day */
 };
 enum { FORMS = sizeof forms / sizeof forms[0], FORM_DATE = FORMS - 1 };
 
@@ -241,7 +241,7 @@ static void take_zone(parts *p, bool zone_told) {
     }
 }
 
-/* ---- instants ------------------------------------------------------------------------------- */
+/* ---- times ---------------------------------------------------------------------------------- */
 
 /* The first second of a day, in UTC; false: there is no such day. */
 static bool find_day(moments *m, uint32_t year, uint32_t month, uint32_t day, int64_t *first) {
@@ -291,7 +291,7 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
 static bool take_epoch(parts *p, firn_time *time) {
     const char *start = p->at;
     int64_t number = 0, unit;
-    bool basic = basic_next(p); /* has a reason of its own */
+    bool basic = basic_next(p); /* has its own reason */
     for (; digit_next(p) && p->at - start < 17; p->at++) {
         number = number * 10 + (*p->at - '0');
     }

@@ -25,7 +25,7 @@ typedef struct moments {
     char minute[MOMENTS_MINUTE]; /* YYYY-MM-DDThh:mm of the last time, or zeros */
     int64_t minute_first;        /* its first second, in UTC */
 
-    /* The last time of its own: records of one instant follow each other. */
+    /* The last text and its time: records with the same time follow each other. */
     char last[MOMENTS_LAST];
     size_t last_length;
     firn_time last_time;

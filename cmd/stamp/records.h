@@ -21,7 +21,7 @@ typedef struct records_shape {
     size_t time, id, field[RECORDS_FIELDS]; /* id is RECORDS_NONE if there is no such member */
 } records_shape;
 
-/* What was asked for, and what the beginning of the text said about it. */
+/* The options, and what the beginning of the text showed. */
 typedef struct records_plan {
     const records_format *format;
     const char *time; /* name or number of the column; NULL: where logs have it */
@@ -48,7 +48,7 @@ typedef struct records_plan {
                                             * member, one of several */
     char *decoded;                          /* a time that was written with escapes; owned */
     records_shape shapes[RECORDS_SHAPES];   /* the first `shape_count` are known */
-    size_t shape_count, shape_last, oldest; /* the one that matched last; the next to be replaced */
+    size_t shape_count, shape_last, oldest; /* the last match; the next to replace */
     unsigned patience;                      /* lines without a match, until few are looked at */
     unsigned passed;                        /* lines since then */
     piece values[SHAPE_VALUES];             /* of the line that matched */
@@ -85,7 +85,7 @@ struct records_format {
     int (*begin)(records_plan *plan, const char *text, size_t length, bool last, record *r,
                  firn_error *error);
     /* Reads the record at the beginning of `text`. `last`: the text ends where it ends.
-     * Else it is bad, and its size is known all the same unless it is fatal. */
+     * Else it is bad, and its size is still known, unless it is fatal. */
     int (*read)(records_plan *plan, const char *text, size_t length, bool last, record *r,
                 firn_error *error);
 };

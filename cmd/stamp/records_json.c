@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON lines: one object per line. jansson decides whether it is valid; the places of its members,
- * which jansson does not report, are found by a walk that only has to be right for valid lines.
+ * which jansson does not report, are found by a walk that must be right for valid lines only.
  * Most lines of a file differ only in their values and skip jansson (records_shape.h). Numbers are
  * taken from the text, not as floating point. */
 #include "command.h"

@@ -119,7 +119,7 @@ static const char *skip_digits(const char *at, const char *end) {
     return at;
 }
 
-/* Behind -12.50, or NULL: not a number, or one that jansson has to judge. */
+/* The end of a number such as -12.50, or NULL: not a number, or jansson must check it. */
 static const char *skip_number(const char *at, const char *end) {
     const char *first = at + (at < end && *at == '-'), *next = skip_digits(first, end);
     if (next == first || (*first == '0' && next > first + 1)) {

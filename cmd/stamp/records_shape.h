@@ -21,7 +21,7 @@ typedef struct piece {
 
 typedef struct shape {
     size_t count;                   /* values; 0: no shape */
-    uint16_t end[SHAPE_VALUES + 1]; /* in `text`, of what is before each value and after the last */
+    uint16_t end[SHAPE_VALUES + 1]; /* in `text`: the part before each value, and the rest */
     char text[SHAPE_TEXT];
 } shape;
 

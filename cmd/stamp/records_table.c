@@ -126,7 +126,7 @@ static inline uint64_t find_marks(const char *text, char delimiter, char quote) 
     return bytes_marks(bytes_or(bytes_below(all, '\r' + 1), sign));
 }
 
-/* A record without quotes, zero bytes and carriage returns but for the one of its line end: all fields
+/* A record without quotes, zero bytes or carriage returns, except in its line end: all fields
  * in one pass. Returns its size, or 0: it is another, or its end is not among the last few bytes. */
 static size_t cut_plain(const records_plan *plan, const char *text, size_t length,
                         cut_record *cells) {

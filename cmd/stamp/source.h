@@ -19,7 +19,7 @@ typedef struct source {
     char *buffer;
     size_t size;       /* of the buffer */
     size_t start, end; /* what is in it and was not used yet */
-    bool ended;        /* no more input follows */
+    bool ended;        /* the input has ended */
     uint64_t read;     /* bytes so far */
 } source;
 

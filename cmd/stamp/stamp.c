@@ -48,7 +48,7 @@ typedef struct stamping {
     uint8_t content[SHA256_DIGEST_LENGTH]; /* of a file */
 } stamping;
 
-/* ---- what was asked for --------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static int read_scheme(session *s, stamping *it) {
     const char *name = s->option[OPTION_SCHEME];
@@ -542,8 +542,8 @@ static void write_head(stamping *it, size_t title, size_t head) {
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* From the first record on: whatever fails here takes the output back, and a reader that is gone ends
- * all quietly. */
+/* From the first record on: every failure here removes the output, and if the reader is gone, the run
+ * ends without a message. */
 static int run_records(stamping *it, size_t title, size_t head, firn_error *error) {
     write_head(it, title, head);
     int code = do_records(it, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of summer time are in the system's zone database; this file only tries offsets: one is
- * right for a local time if the resulting instant has that offset. */
+ * right for a local time if the resulting time has that offset. */
 #include "zone.h"
 
 #include "command.h"
@@ -127,7 +127,7 @@ static zone_minute look_up(int64_t local) {
             continue;
         }
         found.twice = found.twice || (!found.gap && tried[i] != found.offset);
-        if (found.gap || tried[i] > found.offset) { /* the greater offset is the earlier instant */
+        if (found.gap || tried[i] > found.offset) { /* the greater offset is the earlier time */
             found.offset = tried[i];
         }
         found.gap = false;

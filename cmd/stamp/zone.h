@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where times without a zone are from: UTC, an offset, or a name of the zone database, which is
- * read through the C library. One zone a process: the C library has no more. */
+ * read through the C library. One zone per process, because the C library has only one. */
 #ifndef FIRN_ZONE_H
 #define FIRN_ZONE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers taken from the store in blocks and written as they come. Knows nothing of what is written
- * for one. */
+/* Integers taken from the store in blocks and written as they come. Does not know how an integer is
+ * written. */
 #ifndef FIRN_BLOCKS_H
 #define FIRN_BLOCKS_H
 

@@ -115,7 +115,7 @@ static void put_rows(session *s, const listing *list) {
         mark = widen(mark, at->what.mark);
         distance = widen(distance, at->what.distance);
     }
-    /* on a terminal a holder that exceeds 80 columns is on a line of its own */
+    /* on a terminal a holder that exceeds 80 columns is on its own line */
     const bool below =
         isatty(STDOUT_FILENO) == 1 && ns + key + fields + mark + distance + 10 + HOLDER > COLUMNS;
     const char *gap = below ? "\n    " : "  ";

@@ -178,7 +178,7 @@ int nodes_forget(session *s, firn_store *store) {
     if (status == STATUS_DONE) {
         status = change_all(s, store, &it, why);
     }
-    if (status == STATUS_DONE) { /* has somebody reserved a node meanwhile? */
+    if (status == STATUS_DONE) { /* has another process reserved a node since? */
         status = look(s, store, &after);
     }
     if (status == STATUS_DONE && after.live) {

@@ -56,7 +56,7 @@ static int64_t slot_of(uint64_t tick, uint32_t shift) {
     return tick > (uint64_t)FIRN_SLOT_MAX >> shift ? FIRN_SLOT_MAX : (int64_t)(tick << shift);
 }
 
-/* The slot that the mark is lowered to, and the bounds of what may be asked for. */
+/* The slot that the mark is lowered to, and its bounds. */
 static int read_bounds(session *s, const target *it, const firn_scheme *scheme, int64_t *lowered,
                        int64_t *guard, char mark[FIRN_TIME_SIZE]) {
     const char *text = s->option[OPTION_LOST_AFTER];

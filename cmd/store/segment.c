@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn segment`: integers of a segment, taken in blocks of just what is printed, each block
+/* `firn segment`: integers of a segment, taken in blocks of exactly the printed integers, each block
  * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
  * kinds and steps are the library's affair. */
 #include "blocks.h"
@@ -14,7 +14,7 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
-/* What is asked of the segment. */
+/* The request. */
 typedef struct wish {
     enum { TAKE, PEEK, ADVANCE } verb;
     int64_t count; /* of TAKE */
@@ -128,9 +128,9 @@ static int read_verb(session *s, wish *wished) {
         }
     }
     if ((wished->verb == ADVANCE) != (least != NULL)) {
-        return fail_usage(s, least != NULL
-                                 ? "--min applies to advance: firn segment advance NAME --min N"
-                                 : "advance needs --min N: nothing below N is issued any more");
+        return fail_usage(
+            s, least != NULL ? "--min applies to advance: firn segment advance NAME --min N"
+                             : "advance needs --min N: firn never issues an integer below N again");
     }
     uint64_t number = 0;
     int status = amount_number(s, OPTION_MIN, 0, 0, (uint64_t)FIRN_SLOT_MAX, &number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn store move FROM TO`: moves what is reserved to another store. The work is in
+/* `firn store move FROM TO`: moves all reservations to another store. The work is in
  * common/closing_move.c. */
 #include "closing.h"
 #include "shared/operands.h"

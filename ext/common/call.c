@@ -73,7 +73,7 @@ static int read_integer(sql_call *it, int64_t value) {
     for (int i = 0; i < 8; i++) {
         bytes[i] = (uint8_t)(bits >> (56 - 8 * i));
     }
-    /* whatever the scheme's form is */
+    /* for every form of the scheme */
     int code = read_named(it, bytes + 8 - (it->scheme->bits + 7) / 8, FIRN_FORM_DEC);
     return code == FIRN_OK ? code : refuse(it, code);
 }

@@ -37,7 +37,7 @@ times=$room/times
 mkdir "$times"
 
 # ---- a value per row -------------------------------------------------------------------------------
-# A million snowflakes are 244 ms of the layout, less than a query may lead: what is timed is the code.
+# A million snowflakes are 244 ms of the layout, less than a query may lead, so the bench times the code.
 calls='seq+0 snowflake() uuid7() uuid4() ulid() firn_new("uuid7") uuid_short() uuid() nextval(numbers) firn_time(seq,"leaf")'
 for _ in $(seq "$rounds"); do
     for call in $calls; do

@@ -268,7 +268,7 @@ static int job_of_row(call *it) {
     return code;
 }
 
-/* Up to 64 bits in decimal, whatever the scheme's form is, so that a BIGINT accepts it. */
+/* Up to 64 bits in decimal, not in the scheme's form, so that a BIGINT accepts it. */
 static int stamp(call *it) {
     firn_id id;
     int64_t shift_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The renewer: a background worker. It writes to tables what backends request, in transactions of its own, and answers
+/* The renewer: a background worker. It writes to tables what backends request, in its own transactions, and answers
  * after the commit. One renewer serves all databases of the server, so each mark has one writer. */
 #include "extension.h"
 
@@ -58,7 +58,7 @@ void firn_hold(void) {
     }
 }
 
-/* The wall clock against the one that never steps. */
+/* The wall clock minus the clock that never steps. */
 static int64 offset_now(void) {
     int64 steady = ms_of(CLOCK_BOOTTIME);
     return ms_of(CLOCK_REALTIME) - steady;
@@ -71,7 +71,7 @@ static void await_clock(void) {
     static bool known;
     int64 now = offset_now();
     if (known && now - offset > JUMP_MS) {
-        ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; it is believed when it has "
+        ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; firn uses it once it has "
                              "held for 2 s",
                              (double)(now - offset) / 1000)));
         firn_hold();
@@ -83,7 +83,7 @@ static void await_clock(void) {
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* A copy of the backends' requests: a backend may give up meanwhile. */
+/* A copy of the backends' requests: a backend may give up at any time. */
 typedef struct round {
     uint32 cell_count;
     firn_wish wishes[FIRN_CELLS]; /* of each cell */
@@ -140,7 +140,7 @@ static void answer_all(round_ *it) {
     ConditionVariableBroadcast(&firn_slots->answered);
 }
 
-/* A server that may lose what it acknowledged is refused. */
+/* A server that may lose acknowledged writes is refused. */
 static void check_durable(void) {
     static const char *const needed[] = {"fsync", "full_page_writes"};
     for (size_t i = 0; i < lengthof(needed) && !firn_setting_unsafe; i++) {

@@ -74,7 +74,7 @@ static bool spoiled, writing;
 static void refuse_spoiled(void) pg_attribute_noreturn();
 static void refuse_spoiled(void) {
     firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
-                            "transaction again, and stamp rows by statements of their own");
+                            "transaction again, and stamp rows by their own statements");
 }
 
 /* The table has the written counts: the end of the transaction commits or drops them. */
@@ -153,8 +153,8 @@ static void listen(void) {
 
 enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
 
-/* Every operator is named with its schema: they run with the rights of the table's owner, whatever the
- * caller's search_path is. */
+/* Every operator is named with its schema: they run with the rights of the table's owner, with any
+ * search_path of the caller. */
 static const char *const texts[STATEMENTS] = {
     [ADD] =
         "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",

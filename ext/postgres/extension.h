@@ -39,7 +39,7 @@ void firn_fail(const firn_error *error) pg_attribute_noreturn();
             firn_fail(&error);                                                                     \
         }                                                                                          \
     } while (0)
-/* The same with a text of our own, "cause: cure". */
+/* The same with the given text, "cause: cure". */
 void firn_refuse(int code, const char *format, ...) pg_attribute_noreturn()
     pg_attribute_printf(2, 3);
 
@@ -150,7 +150,7 @@ typedef struct firn_cell {
 } firn_cell;
 
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn.mark does
- * not name have no old rows, whatever was forgotten. HAND_OVER: before a planned switchover. */
+ * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. */
 enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
 
 /* Another request to the renewer. */
@@ -241,7 +241,7 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
 
 /* ---- the renewer (background.c), and the tables that it reads and writes (tables.c) ----------- */
 
-/* Sleeps for 2 s, whatever signals come. */
+/* Sleeps for 2 s, in spite of signals. */
 void firn_hold(void);
 
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */

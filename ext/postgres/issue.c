@@ -128,7 +128,7 @@ static void check_right(FunctionCallInfo fcinfo) {
     }
     if (!OidIsValid(right) || !may_execute(right)) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("firn: permission denied for a layout of your own with a node"),
+                        errmsg("firn: permission denied for a custom layout with a node"),
                         errhint("Ask for GRANT EXECUTE ON FUNCTION %s(text, text), or use the "
                                 "name of a scheme.",
                                 name != NULL ? name : "firn_new")));
@@ -203,7 +203,7 @@ static void next_of_stock(maker *one, firn_id *id) {
         stock->left = AHEAD;
     }
     *id = stock->ids[--stock->left];
-    stock->ids[stock->left] = (firn_id){0}; /* what was issued is not kept */
+    stock->ids[stock->left] = (firn_id){0}; /* no copy of an issued ID stays */
 }
 
 static inline void next_of(maker *one, firn_id *id) {

@@ -167,7 +167,7 @@ uint64 firn_node_of(firn_recipe *recipe) {
 void firn_check_way(const firn_recipe *recipe, const char *setting) {
     bool store = firn_setting_store[0] != '\0';
     if (store && firn_setting_node[0] != '\0') {
-        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend a node of its own and firn.node "
+        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend its own node and firn.node "
                                  "is set: unset one of them");
     }
     if (!store && firn_slots == NULL) {
@@ -186,7 +186,7 @@ uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits) {
     firn_time end;
     firn_error error;
     if (firn_scheme_end(scheme, recipe->unsigned_, &end)) {
-        end.ns -= 1; /* the last instant that is not refused; its tick is the last one */
+        end.ns -= 1; /* the last valid time; its tick is the last one */
         end.sec -= end.ns < 0;
         end.ns += end.ns < 0 ? 1000000000 : 0;
         if (firn_scheme_tick(scheme, &end, &tick, &error) == FIRN_OK && tick + 1 < most) {

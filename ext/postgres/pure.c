@@ -104,7 +104,7 @@ static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
     return firn_datum(&id, type, recipe->scheme.form);
 }
 
-/* The least and the greatest ID of the tick of an instant. */
+/* The least and the greatest ID of the tick that contains a time. */
 static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, int *form) {
     firn_error error;
     const firn_recipe *recipe =

@@ -52,7 +52,7 @@ static void define(void) {
         "Maximum time by which back-dated IDs of a full tick move into the future.", NULL,
         &firn_setting_max_shift_ms, 1000, 0, 86400000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
     DefineCustomBoolVariable("firn.unsafe",
-                             "Accept a server or store that may lose what it acknowledged.", NULL,
+                             "Accept a server or store that may lose acknowledged writes.", NULL,
                              &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag, NULL);
 #if PG_VERSION_NUM >= 150000
     MarkGUCPrefixReserved("firn");

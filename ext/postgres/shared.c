@@ -81,7 +81,7 @@ static const char *family_of(const firn_scheme *scheme) {
 firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node) {
     uint32 bits = firn_check_slots(recipe);
     uint64 end = firn_slot_end_of(recipe, bits);
-    /* what everybody may call finds a place whatever others opened by their options */
+    /* functions for everybody find a place, however many generators options have opened */
     bool plain = recipe->scheme.packer >= 0 && recipe->keys[0] == '\0';
     uint32 most = plain ? FIRN_CELLS : FIRN_CELLS - FIRN_CELLS_PLAIN;
     char layout[FIRN_LAYOUT_SIZE];

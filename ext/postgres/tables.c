@@ -144,7 +144,7 @@ static const char find_job[] =
     "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
     " FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
-/* $11: nodes that live IDs are issued on, whatever became of their marks. */
+/* $11: nodes that live IDs are issued on, even if their marks are lost. */
 static const char take_node[] =
     "INSERT INTO firn.mark (ns, node, layout, high, job, counts, system, timeline, marks)"
     " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
@@ -374,7 +374,8 @@ static int64 slot_in(const firn_cell *cell, int s) {
                : FIRN_SLOT_MAX;
 }
 
-/* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store went back. */
+/* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store lost
+ * reservations. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     static const module_memory nothing;
     char key[FIRN_KEY_SIZE];

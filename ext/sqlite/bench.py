@@ -7,7 +7,7 @@
 Without --rows: ns a row over the same recursive query without the function, the median of rounds in which all take
 turns, in time of the processor. With --rows: a million rows with each kind of key into a file, in one transaction: time
 of the processor, MB of the file and of its write-ahead log.
-Marks go into a file of their own, removed at the end. Needs a python3 that loads extensions, as Debian's does.
+Marks go into their own file, removed at the end. Needs a python3 that loads extensions, as Debian's does.
 """
 import os
 import sqlite3

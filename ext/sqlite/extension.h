@@ -55,7 +55,7 @@ typedef struct connection {
     uint64_t era; /* increases when generators are closed */
     char *store;  /* its URL, or NULL: FIRN_STORE, or the default */
     char *node;   /* for schemes that require a node; NULL: claims a free node */
-    bool unsafe;  /* accept a store that may lose what it acknowledged */
+    bool unsafe;  /* accept a store that may lose acknowledged writes */
     held_list gens, jobs;
     sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
     int as;        /* how its answer is returned */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that issue: one per scheme, firn_new for all, firn_stamp for back-dated IDs, and the
  * connection's settings. None is DETERMINISTIC. Live ones are INNOCUOUS, so that DEFAULT clauses
- * and triggers can use them whatever trusted_schema is; functions that take nodes permanently or
+ * and triggers can use them with any trusted_schema; functions that take nodes permanently or
  * name files are DIRECTONLY, so that no schema can use them. */
 #include "extension.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, one per row;
  * firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) divides [FROM, TO) into steps and
- * returns their instants and the least and greatest ID, for counts per hour. Arguments are hidden
+ * returns their times and the least and greatest ID, for counts per hour. Arguments are hidden
  * columns; with a NULL the table is empty. */
 #include "extension.h"
 

@@ -79,7 +79,7 @@ typedef struct firn_error {
 FIRN_API const char *firn_strerror(int code); /* The short sentence for a code; never NULL. */
 /* The name of a code: "BUSY" for FIRN_EBUSY, "OK" for 0, "?" for an unknown code. */
 FIRN_API const char *firn_errname(int code);
-/* The one of `names` (NULL-terminated) nearest to the wrong `name`, in any letter case; or NULL. */
+/* The element of `names` (NULL-terminated) nearest to `name`, ignoring letter case; or NULL. */
 FIRN_API const char *firn_nearest(const char *name, const char *const *names);
 
 /* ---- id -------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_PER_NODE, FIRN_SORTS_BY_TICK, FIRN_S
 enum firn_node_rule { FIRN_NODE_NONE, FIRN_NODE_OPTIONAL, FIRN_NODE_REQUIRED };
 /* The first sequence of a tick. RANDOM: below `start_below`; ROLLING: the last + 1, modulo it. */
 enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
-/* Of a digest field; or a counter begins at firn_locality_start instead of at random. */
+/* The hash of a digest field; with a counter: it begins at firn_locality_start, not at random. */
 enum firn_hash { FIRN_HASH_NONE, FIRN_HASH_MD5, FIRN_HASH_SHA1 };
 
 /* One slice of an ID. A field may have several slices; its index is the index of the first. */
@@ -202,7 +202,7 @@ typedef struct firn_fields {
 } firn_fields;
 
 FIRN_API const firn_scheme *firn_scheme_at(size_t i); /* The i-th scheme, NULL after the last. */
-FIRN_API const firn_scheme *firn_scheme_find(const char *name); /* The scheme named so, or NULL. */
+FIRN_API const firn_scheme *firn_scheme_find(const char *name); /* By name; NULL: not found. */
 /* Makes a scheme from a name or a layout ("time:41/ms@@2024-01-01 node:10 sequence:12"). Unless
  * NULL, `epoch` replaces the epoch, `bits` (a/b/c) the widths of the fields from the most
  * significant on, and `digits` (1..18) the random digits of time-random. FIRN_EUSAGE: unknown
@@ -247,7 +247,8 @@ FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields
 FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
 /* Pure. The least and greatest ID of the ticks that overlap from <= time < to. `pinned`: the
- * fields before, or NULL. FIRN_EUSAGE: one is missing, or from >= to; FIRN_ELAYOUT; FIRN_EUNSORTED. */
+ * fields before it, or NULL. FIRN_EUSAGE: one is missing, or from >= to; FIRN_ELAYOUT;
+ * FIRN_EUNSORTED. */
 FIRN_API int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
                         const firn_fields *pinned, const firn_time *from, const firn_time *to,
                         firn_error *error);
@@ -266,12 +267,12 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 FIRN_API const char *firn_form_name(int form);
 FIRN_API int firn_form_find(const char *name); /* The form of that name, or -1. */
 /* How many characters an ID of this width has in a form, without the prefix of a typeid; for dec,
- * unsigned, flake and time-member the maximum. 0: the form does not take the width: uuid, urn,
+ * unsigned, flake and time-member the maximum. 0: the form does not support the width: uuid, urn,
  * braced and typeid take 128 bits, dated the widths of time-random and time-member. */
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
-/* Writes an ID and returns `text`; "" if the form does not take its width (dated: or its value). */
+/* Writes an ID and returns `text`; "" if the form cannot write its width (dated: or its value). */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
-/* Reads an ID. Apart from letter case and a prefix, it has one text. FIRN_ETEXT, with character. */
+/* Reads an ID: one text each, apart from letter case and a prefix. FIRN_ETEXT, with character. */
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 
@@ -292,7 +293,7 @@ FIRN_API size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t 
                                const char *text, size_t length, int form);
 
 /* ---- clock and entropy ----------------------------------------------------------------------- */
-/* A clock; NULL is the system's. All methods are required; any thread calls them. 0 or FIRN_E... */
+/* A clock; NULL: the system's. All methods are required; any thread calls them. 0 or FIRN_E... */
 typedef struct firn_clock {
     uint32_t version; /* 1 */
     void *self;
@@ -301,7 +302,7 @@ typedef struct firn_clock {
     int (*pause)(void *self, int64_t ns);    /* sleeps; may return early */
 } firn_clock;
 
-/* A source of random bytes of the caller's; NULL is firn's: docs/explanation/randomness.md. */
+/* The caller's source of random bytes. NULL: firn's, see docs/explanation/randomness.md. */
 typedef struct firn_entropy {
     uint32_t version; /* 1 */
     void *self;
@@ -323,8 +324,8 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced or has gone back
-                    * grants no slot before it any more. 0 (integers, back-dated IDs): no slot */
+    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced, or has lost
+                    * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
 } firn_request;
 
 /* The state of a key. */
@@ -338,7 +339,7 @@ typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;
 } firn_holding;
-/* Called for each key. A result other than 0 ends the listing, which returns it. No store calls. */
+/* Called for each key; must not call the store. Results other than 0 end the listing with it. */
 typedef int firn_visit(void *context, const firn_holding *holding);
 
 /* Options of a store; a zero is the default. */
@@ -347,7 +348,7 @@ typedef struct firn_store_options {
     void *failpoint_self;
     const char *vfs;        /* sqlite: the name of the VFS that makes its system calls */
     const char *module_dir; /* where to look for modules first */
-    bool unsafe;            /* accept an engine or a place that may lose what it acknowledged */
+    bool unsafe;            /* accept an engine or a place that may lose acknowledged writes */
     bool must_exist;        /* sqlite: do not create a missing file (create=no) */
     int64_t wait_ms;        /* time limit of each call; 0: 5000 */
     void (*notice)(void *self, const char *text); /* notes for users, while opening */
@@ -376,12 +377,12 @@ typedef struct firn_store_ops {
 } firn_store_ops;
 
 /* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator
- * has it, so every reservation is refused until LAYOUT is back. */
+ * has it, so no reservation succeeds until LAYOUT is back. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
     const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
-    int64_t floor;    /* no slot below is granted any more; the stored floor if that is greater */
+    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater */
 } firn_relabel;
 
 typedef struct firn_store firn_store;
@@ -389,7 +390,7 @@ typedef struct firn_store firn_store;
  * /var/lib/firn (root) or ~/.local/state/firn. FIRN_EUSAGE: unknown store; FIRN_ESTORE. */
 FIRN_API int firn_store_open(firn_store **store, const char *url, const firn_store_options *options,
                              firn_error *error);
-/* Makes a store from methods of the caller's. firn_store_close closes `self`. */
+/* Makes a store from the caller's methods. firn_store_close closes `self`. */
 FIRN_API int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self,
                              firn_error *error);
 /* Reserves slots; *first is the first of them. FIRN_ERANGE: not 0 <= earliest <= latest <=
@@ -408,10 +409,10 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store went back; FIRN_EUSAGE: another layout, or no such method; FIRN_ESTORE; FIRN_EUNKNOWN. */
+ * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
-/* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
+/* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */
 FIRN_API const char *firn_store_caution(const firn_store *store);
 /* Closes a store, after every generator and segment that uses it. NULL is allowed. */
 FIRN_API void firn_store_close(firn_store *store);
@@ -449,8 +450,8 @@ FIRN_API int firn_next(firn_gen *gen, firn_id *id, firn_error *error);
 FIRN_API int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error);
 /* Issues exactly n IDs as integers, or none. FIRN_EUSAGE: over 64 bits. Else as firn_next. */
 FIRN_API int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error);
-/* Issues n back-dated IDs from `at` on, on a node that issues no others; after a full tick comes
- * the next, within max_lead_ms. FIRN_ESTORE: the scheme needs a store. Else as firn_next. */
+/* Issues n back-dated IDs from `at` on, on a node for such IDs only; a full tick continues in the
+ * next, within max_lead_ms. FIRN_ESTORE: the scheme needs a store. Else as firn_next. */
 FIRN_API int firn_at(firn_gen *gen, const firn_time *at, firn_id *ids, size_t n, firn_error *error);
 /* Claims or renews windows if necessary; *wait_ms is when to call it again. Any thread. */
 FIRN_API int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error);
@@ -467,13 +468,13 @@ typedef struct firn_status {
     uint64_t claims, renewals, give_backs, store_errors;
     uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond back_ms */
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
-    bool unsafe;       /* the store or a key allows losing what was acknowledged */
+    bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
- * No other thread may be using `gen`. A forked child gives nothing of its parent's back. */
+ * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
 /* ---- block ----------------------------------------------------------------------------------- */
@@ -491,7 +492,7 @@ typedef struct firn_page {
 /* Opens an empty block. age_us: how long its IDs are fresh, 1..1000000; 0: 1000. FIRN_ERANGE. */
 FIRN_API int firn_block_open(firn_block **block, firn_gen *gen, int64_t age_us, firn_error *error);
 FIRN_API firn_page *firn_block_page(const firn_block *block); /* The page of an open block. */
-/* Drops what is left and issues 1..FIRN_BLOCK_MAX IDs. Errors as firn_next; then it is empty. */
+/* Drops unused IDs and issues 1..FIRN_BLOCK_MAX. Errors as firn_next; the page is then empty. */
 FIRN_API int firn_block_fill(firn_block *block, firn_error *error);
 /* Takes one ID of `stride` bytes, and fills the page when necessary. Errors as firn_next. */
 FIRN_API int firn_block_next(firn_block *block, void *id, firn_error *error);
@@ -500,7 +501,7 @@ FIRN_API void firn_block_close(firn_block *block);
 
 /* ---- job ------------------------------------------------------------------------------------- */
 /* A job issues back-dated IDs for records that have a time but no ID. The same records and settings
- * give the same IDs. A node belongs to one job: a store reserves it for good under the job's name;
+ * give the same IDs. A node belongs to one job: a store reserves it permanently, under the job's name;
  * without a store the caller must not use it elsewhere. One thread at a time. */
 typedef struct firn_job firn_job;
 /* The settings of a job. Set `size` and `scheme`; a zero elsewhere is the default. */
@@ -510,7 +511,7 @@ typedef struct firn_job_config {
     const char *keys;    /* fields with a fixed value, and ns node epoch bits digits unsigned */
     firn_store *store;   /* used while opening only; NULL: none */
     const char *name;    /* of the job, 1..63 bytes; required with a store */
-    uint64_t digest;     /* of the input: another digest under the name is another job */
+    uint64_t digest;     /* of the input: a name belongs to one digest */
     const char *seed;    /* of the random fields, if any: jobs of one seed may issue the same IDs */
     int64_t shift_ms;    /* how far a record of a full tick may move ahead, 0..86400000 */
     int64_t disorder_ms; /* by how much a record may precede the latest one; 0: any order. Each
@@ -530,7 +531,7 @@ FIRN_API int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, in
 FIRN_API const firn_scheme *firn_job_scheme(const firn_job *job);
 /* Whether the job was started before, with the same digest. False without a store. */
 FIRN_API bool firn_job_again(const firn_job *job);
-/* Frees a job and erases what follows from its seed. NULL is allowed. */
+/* Frees a job and erases all that was derived from its seed. NULL is allowed. */
 FIRN_API void firn_job_close(firn_job *job);
 
 /* ---- segment --------------------------------------------------------------------------------- */
@@ -565,7 +566,7 @@ FIRN_API int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *
                                   firn_error *error);
 /* Fetches the next block if necessary; *wait_ms is when to call it again. Any thread. */
 FIRN_API int firn_segment_step(firn_segment *segment, int64_t *wait_ms, firn_error *error);
-/* Gives back what is left, where no other process has reserved after it, and frees the segment. */
+/* Gives back unused integers, unless another process reserved after them; frees the segment. */
 FIRN_API int firn_segment_close(firn_segment *segment, firn_error *error);
 
 /* ---- order ----------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* firn.ini: sections, and lines of the form name = value or name: value. Comments have lines of their
- * own, beginning with # or ;, since values may contain both. Mistakes are refused with their line. */
+/* firn.ini: sections, and lines of the form name = value or name: value. Comments have their
+ * own lines, beginning with # or ;, since values may contain both. Errors name the line. */
 #include "config_file.h"
 
 #include "errors.h"

@@ -70,7 +70,7 @@ async function takeToken(event) {
   look();
 }
 
-// firn.wasm decodes IDs. The server is asked only for the generators of its configuration.
+// firn.wasm decodes IDs. The page asks the server only for the generators of its configuration.
 const wasmModule = () => WebAssembly.compileStreaming(fetch("firn.wasm"));
 
 async function foreignLayout(name) {

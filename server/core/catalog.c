@@ -304,7 +304,7 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
         code = *out != NULL ? FIRN_OK : error->code;
     }
     if (code != FIRN_OK || *out != it) {
-        generator_free(it); /* gives back what it claimed: this thread may ask the store */
+        generator_free(it); /* gives back its windows: this thread may call the store */
     } else {
         log_event(LOG_LEVEL_INFO, "generator opened", "generator", name, NULL);
     }

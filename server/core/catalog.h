@@ -43,8 +43,8 @@ segment *catalog_segment_at(size_t i);
 /* Can a segment of this name be created now? FIRN_EUSAGE, FIRN_ERANGE. */
 int catalog_may_create(word name, firn_error *error);
 
-/* Opens a generator of a scheme of the table, or a segment, on its first use, or finds the one that
- * another thread has opened. In the default renewer's thread; with `without_store` in any, and
+/* Opens a generator of a scheme of the table, or a segment, on its first use, or finds it if
+ * another thread has opened it. In the default renewer's thread; with `without_store` in any, and
  * only a scheme that needs no store. */
 int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error);
 int catalog_open_segment(segment **out, const char *name, firn_error *error);

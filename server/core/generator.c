@@ -16,7 +16,7 @@
 
 enum {
     STEP_MS = 1000,         /* the longest time between two steps */
-    DATED_INSTANTS = 65536, /* instants that one generator without a store can remember: 4 MiB */
+    DATED_INSTANTS = 65536, /* times that one generator without a store can remember: 4 MiB */
     IDLE_MS = 60000,        /* an unused scheme's window is no longer renewed after this */
     SEEN_IDS = 8            /* kept from each batch */
 };
@@ -166,7 +166,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
                    ? firn_at(gen, time, ids, n, error)
                    : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
     }
-    /* It remembers instants without limit, so it is replaced from time to time. */
+    /* It remembers times without limit, so it is replaced from time to time. */
     if (pthread_mutex_trylock(&it->dated_lock) != 0) {
         return set_error(error, FIRN_EWINDOW, "another thread is back-dating IDs of %s: try again",
                          it->name);
@@ -181,7 +181,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
         }
     }
     if (code == FIRN_OK) {
-        it->dated_left -= (int64_t)n; /* at most one instant per ID */
+        it->dated_left -= (int64_t)n; /* at most one time per ID */
         code = firn_at(atomic_load_explicit(&it->dated, memory_order_seq_cst), time, ids, n, error);
     }
     pthread_mutex_unlock(&it->dated_lock);

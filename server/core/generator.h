@@ -50,7 +50,7 @@ typedef struct generator {
     _Atomic int64_t window_ms; /* how long the last window was when it was reserved; 0: unknown */
     firn_gen *_Atomic dated;   /* without a store: generator of back-dated IDs */
     pthread_mutex_t dated_lock;
-    int64_t dated_left;             /* under that lock: instants until it is replaced */
+    int64_t dated_left;             /* under that lock: times until it is replaced */
     tally *_Atomic by[WORKERS_MAX]; /* per worker; NULL: none issued yet */
 } generator;
 

@@ -143,8 +143,8 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
                               : code;
 }
 
-/* The limit of back-dated IDs per request: each instant is a separate reservation, and the renewer
- * does nothing else meanwhile. */
+/* The limit of back-dated IDs per request: each time is a separate reservation, and the renewer
+ * does nothing else until they are made. */
 static int64_t max_dated(const request *it, const firn_scheme *scheme) {
     enum { INSTANTS_MOST = 64 };
     bool reserved = it->must_open || (it->generator != NULL && it->generator->renewer != NULL);

@@ -26,7 +26,7 @@ void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(rene
 /* The pause after one more failure: 100 ms, doubled up to 2 s. Set *pause_ms to 0 after a
  * success. */
 int64_t retry_pause_ms(int64_t *pause_ms);
-/* Before the first renewer. `unsafe`: accept stores that may lose what they acknowledged;
+/* Before the first renewer. `unsafe`: accept stores that may lose acknowledged writes;
  * `must_exist`: refuse paths without a store, unless the URL has create=yes. */
 void renewers_open_stores(bool unsafe, bool must_exist);
 /* Is this the URL of a known kind of store? NULL: the default store. FIRN_EUSAGE. */
@@ -57,7 +57,7 @@ typedef struct renewer_state {
     char url[256]; /* without its password */
     bool usable;   /* as renewer_answers */
     char trouble[204];
-    char caution[204]; /* why the store may lose what it acknowledged, or "" */
+    char caution[204]; /* why the store may lose acknowledged writes, or "" */
     uint64_t calls, failures;
     int64_t beat_ms, busy_ms; /* since its last round began; duration of the running call */
     int tasks;

@@ -22,7 +22,7 @@ enum {
         METER_KIND_COUNT
 };
 
-/* What is counted, by `counter` variables:
+/* The counters of a worker, `counter` variables:
  * ids: issued, with integers; latency: requests by time from read to written, latency_ns: the sum;
  * received, sent: bytes; accepted to closed_broken: connections; closed_crowded: unauthenticated
  * ones, closed to make room; over_quota: refused requests; parked: requests that waited for a

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Writes OUT, a C file that holds the files of server/console in the tree ROOT, and of bindings/ what decodes in the page,
-# byte for byte but for %VERSION%, as they are and compressed: cmake -DROOT=... -DVERSION=... -DOUT=... -P console.cmake
+# byte for byte except for %VERSION%, both plain and compressed: cmake -DROOT=... -DVERSION=... -DOUT=... -P console.cmake
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")

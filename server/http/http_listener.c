@@ -296,7 +296,7 @@ void http_listener_end(int64_t ms) {
     for (int i = 0; i < loop_count; i++) {
         atomic_store_explicit(&loops[i].end_ms, end, memory_order_seq_cst);
         atomic_store_explicit(&loops[i].closing, true, memory_order_seq_cst);
-        MHD_quiesce_daemon(loops[i].daemon); /* accepts no more; the socket stays open */
+        MHD_quiesce_daemon(loops[i].daemon); /* stops accepting; the socket stays open */
     }
 }
 

@@ -122,8 +122,8 @@ static enum MHD_Result end_task(exchange *it) {
     return code == REQUEST_LATER ? ask(it) : result;
 }
 
-/* Answers, or parks the request for up to wait_ms. Others of the client may have spent its quota
- * meanwhile. */
+/* Answers, or parks the request for up to wait_ms. In that time other requests of the client may
+ * spend its quota. */
 static enum MHD_Result ask(exchange *it) {
     reply of = {0};
     int64_t wait_ms = 0;

@@ -29,7 +29,7 @@ typedef struct connection_events {
     /* plain bytes in the lane's buffer: use or keep them */
     void (*bytes)(connection *it, const char *bytes, size_t length);
     void (*drained)(connection *it); /* few enough bytes are unsent: reading can resume */
-    void (*ended)(connection *it);   /* the client sends no more, but may still read */
+    void (*ended)(connection *it);   /* the client has ended its side, but may still read */
     void (*closed)(connection *it);  /* last call */
 } connection_events;
 
@@ -84,8 +84,8 @@ struct connection {
     int64_t quiet_ms;                /* while stopping: since when its socket is empty */
     enum waiting wait;
     bool is_unix, is_reading, is_counted;
-    bool has_ended;  /* the client sends no more */
-    bool is_ahead;   /* while stopping: it has sent more than was read */
+    bool has_ended;  /* the client has ended its side */
+    bool is_ahead;   /* while stopping: it has sent bytes that are not read yet */
     bool is_leaving; /* the last reply is being written */
     bool is_ending;  /* reads nothing more; closed when all is sent */
     bool is_closing;

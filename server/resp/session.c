@@ -33,7 +33,7 @@ void client_leave(client *it) {
     batch_clear(&it->batch);
 }
 
-/* Keeps its failures: RESET gives no more tries. */
+/* Keeps its failures: RESET does not allow more tries. */
 void client_begin(client *it) {
     batch_clear(&it->batch);
     pthread_mutex_lock(&clients_lock);

@@ -414,7 +414,7 @@ void count_strangers(connection *it) {
 }
 
 /* While stopping: is everything read that the client has sent? Yes if its socket is empty, unless
- * it sent more than was read at the stop: then the socket must stay empty for QUIET_MS. */
+ * it had sent bytes that were not read at the stop: then the socket must stay empty for QUIET_MS. */
 bool is_drained(connection *it) {
     int fd, unread = 0;
     int64_t now = loop_now_ms(loop_of(it));
@@ -456,7 +456,7 @@ static void finish(connection *it, bool has_used) {
         connection_end(it);
         return;
     }
-    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* it was drained meanwhile */
+    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* it has been drained since */
         loop_wait(it, WAIT_TURN);
     } else if (connection_unsent(it) > UNSENT_MOST &&
                (it->wait == WAIT_NOTHING || it->wait == WAIT_TURN)) {

@@ -148,7 +148,7 @@ static int check_served(firn_error *error) {
                            "resp = none and http = none: set an address for one of them");
 }
 
-/* Inherited sockets may be public, whatever the settings are. */
+/* Inherited sockets may be public with any settings. */
 static int check_reach(const settings *set, firn_error *error) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         for (int j = 0; j < all.protocols[i].count; j++) {

@@ -75,5 +75,5 @@ for line in sys.stdin:
     call = ADAPTERS[name][2].get(op)
     try:
         print(call(scheme, *(bytes.fromhex(one).decode() for one in arguments)) if call else "-", flush=True)
-    except Exception as error:  # whatever a package raises is a refusal
+    except Exception as error:  # every exception of a package is a refusal
         print("!" + str(error).replace("\n", " "), flush=True)

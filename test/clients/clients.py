@@ -87,7 +87,7 @@ class Driver:
     def open(self, *servers, tls=False, **options):
         self.clients += 1
         name = f"c{self.clients}"
-        # Limits that no slow machine reaches, but for what a check limits.
+        # Limits that no slow machine reaches, except the limits that a check sets.
         options = {"timeout": 20000, "max_wait": 60000, **options}
         options.setdefault("connect_timeout", options["timeout"])
         addresses = ",".join(server if isinstance(server, str) else self.language.address(server, tls) for server in servers)
@@ -280,7 +280,7 @@ def survives_kills(self):
     late = []
     asking = threading.Thread(target=lambda: late.extend(ask("many", alone, "snowflake", 10)))
     asking.start()
-    time.sleep(0.2)  # the client meanwhile finds nobody
+    time.sleep(0.2)  # during this time no server answers the client
     self.second.start()
     asking.join()
     ids += late

@@ -57,10 +57,10 @@ def files_agree():
     tap.same("nginx is configured as the guide says", re.sub(r"10\.0\.0\.\d", lambda _: next(hosts), guide), mine)
     lines = [line for line in text_of(f"{FOLDER}/firn.ini").splitlines() if not line.startswith(("#", "access_log"))]
     shown = [line for line in block("ini").splitlines() if not line.startswith("store")]
-    tap.same("and each server, but for its store", lines, shown)
+    tap.same("and each server, except for its store", lines, shown)
     job = yaml.safe_load(text_of(f"{FOLDER}/prometheus.yml"))["scrape_configs"][0]
     shown = yaml.safe_load(block("yaml"))["scrape_configs"][0]
-    tap.same("and Prometheus, but for the addresses", sorted(job), sorted(shown))
+    tap.same("and Prometheus, except for the addresses", sorted(job), sorted(shown))
     tap.same("whose job has the same name", job["job_name"], shown["job_name"])
 
 

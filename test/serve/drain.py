@@ -97,7 +97,7 @@ class Load:
         while not self.ending.is_set():
             try:
                 self.ids.extend(next(asked))
-            except Exception as error:  # whatever a client would see
+            except Exception as error:  # every error that a client would see
                 self.failed.append(repr(error))
                 asked = ask(*parts)
                 time.sleep(0.01)

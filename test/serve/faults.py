@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The server and what goes wrong around it: it is killed, its store is gone, its disk is full, its clock steps. Whatever
-it issued over all that is compared: no integer and no ID comes twice, and integers never go back."""
+"""The server and what goes wrong around it: it is killed, its store is gone, its disk is full, its clock steps. The
+tests compare everything that it issued: no integer and no ID comes twice, and integers never decrease."""
 import array
 import operator
 import os
@@ -54,7 +54,7 @@ def ends_well(server, sentence):
         tap.check(f"{sentence}: it still serves, and ends with 0", served and status == 0, f"status {status}\n{log.read()[-3000:]}")
 
 
-# ---- what was issued -----------------------------------------------------------------------------------------------------
+# ---- issued IDs ----------------------------------------------------------------------------------------------------------
 
 
 def kept(path):
@@ -133,8 +133,8 @@ def killed_under_load():
         errors += [error for error in (load.wait() for load in loads) if error]
         highest = max([first, *kept(loads[0].path)])
     tap.same(f"a server that is killed {KILLS} times begins each time above all that was issued", [(None, True, True)] * KILLS, firsts)
-    tap.same("integers of 300 segments never go back", [], backwards[:3])
-    tap.same("its clients see nothing but good replies and its end, and IDs rise for each", [], errors)
+    tap.same("integers of 300 segments never decrease", [], backwards[:3])
+    tap.same("its clients see only good replies and its end, and IDs rise for each", [], errors)
     for name in asked:
         unique(f"killed {KILLS} times, {name}", kept(f"{TMPDIR}/killed.{name}.kept"))
     ends_well(started(server), "after it was killed")
@@ -325,7 +325,7 @@ def an_outage_is_told_once(kind, folder, url):
             client.ask("INCR", "reported")
         engine("pause", folder)
         end = time.monotonic() + 20
-        while time.monotonic() < end:  # the window ends meanwhile, and integers are asked for again and again
+        while time.monotonic() < end:  # the window ends in this time, and integers are asked for again and again
             client.send(command("INCR", "reported"))
             client.read()
         client.send(command("FIRN.NEW", "ids"))
@@ -369,10 +369,10 @@ def goes_back(kind, folder, url):
         last = ask_until(is_number, "INCRBY", "back", 30)
         engine("restore", folder)
         refused = ask_until(lambda reply: str(reply).startswith("BACK"), "INCR", "back")
-        tap.check(f"{kind}: a store that went back is reported with the cure", "firn segment advance" in str(refused), refused)
+        tap.check(f"{kind}: a store that lost reservations is reported with the cure", "firn segment advance" in str(refused), refused)
         tap.same("over HTTP it is a conflict", 409, server.get("/v1/segments/back")[0])
         _, why, _ = readiness(server, 503, "firn segment advance")
-        tap.check("/readyz names the cure", "gone back" in why, why)
+        tap.check("/readyz names the cure", "lost reservations" in why, why)
         cured = advance(1000)
         tap.check("which helps", cured.returncode == 0, cured.stderr)
         got = ask_until(is_number, "INCR", "back")
@@ -401,7 +401,7 @@ def two_on_one_file():
 
 
 def fill(path, emptied):
-    """Whatever the disk has, and what the store gives back when it opens its file again."""
+    """The data on disk, and the data that the store returns when it opens its file again."""
     with open(path, "wb", buffering=0) as file:
         while not emptied.wait(0.001):
             try:
@@ -412,7 +412,7 @@ def fill(path, emptied):
 
 
 def a_full_disk():
-    """In a mount of its own that nobody else sees, and that is gone with the server."""
+    """In its own mount that nobody else sees, and that is gone with the server."""
     disk = f"{TMPDIR}/full/disk"
     os.makedirs(disk, mode=0o700)
     mount = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
@@ -449,7 +449,7 @@ def a_full_disk():
 
 def a_clock_that_steps():
     if SANITIZED:
-        return  # the sanitizer's own library has to come first
+        return  # the sanitizer's own library must come first
     library = os.environ.get("CLOCK_LIBRARY", "")
     if not os.path.exists(library):
         tap.skip("a clock that steps repeats nothing", "no compiler")

@@ -93,7 +93,7 @@ def a_million_commands_at_once():
                 others += other.ask("PING") == "PONG"
         sender.join()
         tap.check("a pipeline of a million commands is answered one by one and in order", rising)
-        tap.same("others are served meanwhile", 20, others)
+        tap.same("others are served at the same time", 20, others)
         tap.check("in little memory", most - before < GROWTH_KIB, f"{before} KiB before, {most} KiB at most")
     ends_well(server, "after a million commands")
 
@@ -120,7 +120,7 @@ def clients_that_do_not_read():
             served += other.ask("INCR", "counted") > 0
         most = serving.rss_kib(server.pid)
         tap.check("clients that do not read their replies cost little memory", most - before < GROWTH_KIB, f"{before} KiB, then {most} KiB")
-        tap.check("others are served meanwhile", served > 10, f"{served} times")
+        tap.check("others are served at the same time", served > 10, f"{served} times")
     tap.check("they are closed after slow_s, and counted", serving.wait_for("their end", lambda: count_of(server, "slow") == len(deaf)))
     tap.check("which they see once they read", all(client.is_closed() for client in deaf))
     tap.same("a client that only says nothing stays", "PONG", idle.ask("PING"))
@@ -212,7 +212,7 @@ def no_descriptors_left():
     before = serving.cpu_ns(server.pid)
     time.sleep(1)
     used = serving.cpu_ns(server.pid) - before
-    tap.check("it does not spin meanwhile", used < 500e6, f"{used / 1e6:.0f} ms of a processor in a second")
+    tap.check("it does not spin during this time", used < 500e6, f"{used / 1e6:.0f} ms of a processor in a second")
     for one in crowd:
         one.close()
     with serving.wait_for("a new client", lambda: enters(server)) as client:
@@ -352,7 +352,7 @@ def tokens_that_change():
     before = [page_status(pages[TOKEN], "/v1/segments/counted", TOKEN), page_status(pages[ADMIN], "/v1/status", ADMIN)]
     tap.same("tokens are taken", [200, 200, True], [*before, issuer.ask("INCR", "counted") > 0])
     reload_tokens(server, f"issue {ADMIN}\nadmin somebody-of-the-tests\n")
-    tap.same("a token that is removed counts no more on an open connection", "NOAUTH", refusal(issuer, "INCR", "counted"))
+    tap.same("a removed token is no longer valid on an open connection", "NOAUTH", refusal(issuer, "INCR", "counted"))
     tap.same("nor by HTTP", 401, page_status(pages[TOKEN], "/v1/segments/counted", TOKEN))
     tap.same("a role that is less has less", ["NOPERM", True], [refusal(admin, "FIRN.NODES"), admin.ask("INCR", "counted") > 0])
     tap.same("by HTTP too", [403, 200], [page_status(pages[ADMIN], path, ADMIN) for path in ("/v1/status", "/v1/segments/counted")])
@@ -402,7 +402,7 @@ def guesses():
     waited = time.monotonic() - begun
     tap.same("all are refused", {"WRONGPASS"}, found)
     tap.check("many guesses at once take long", took > 2, f"{took:.2f} s")
-    tap.check("a token that is right is taken from the same address meanwhile", same_address == "OK" and waited < took + 5, f"{waited:.2f} s")
+    tap.check("the server accepts a valid token from the same address at the same time", same_address == "OK" and waited < took + 5, f"{waited:.2f} s")
     tap.check("and is not delayed from another", elsewhere == "OK" and after < took, f"{after:.2f} s of {took:.2f} s")
     tap.same("each is counted", count, int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{listener="resp"}'])))
     tap.check("and the log has a line", 'event="wrong tokens"' in log_of(server), log_of(server))
@@ -510,7 +510,7 @@ def right_tokens_keep_nobody_waiting():
             one.close()
         return taken == ["OK"] * 10 and parked(watch) == before
 
-    tap.check("those that are right wait no more when the guesses are over", serving.wait_for("no delay", round_without_waiting))
+    tap.check("valid tokens are no longer delayed when the guesses are over", serving.wait_for("no delay", round_without_waiting))
     watch.close()
     tap.same("it ends with 0", 0, server.end())
 

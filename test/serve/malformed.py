@@ -253,7 +253,7 @@ def targets():
 
 def replies_that_nobody_reads():
     """Clients that ask for a lot and read nothing cost replies_mib at most, plus one reply for each thread; others are
-    served meanwhile, but for requests as large."""
+    served at the same time, except for requests as large."""
     mib, each = 8, 2.6
     to = server("unread", replies_mib=mib, wait_ms=2000, slow=60)
     send(to, header(path=b"/v1/new/uuid7?n=65536"))
@@ -329,7 +329,7 @@ def slow_clients():
         before = slow()
         serving.wait_for("the client that does not read", lambda: float(slow()) > float(before), 40)
         tap.check("a client that does not read its replies is closed", True)
-    tap.same("others are served meanwhile", [200], statuses(send(to, header())[0]))
+    tap.same("others are served at the same time", [200], statuses(send(to, header())[0]))
     with connect(to) as line:
         line.sendall(header())
         line.settimeout(SLOW_S * 3)
@@ -353,7 +353,7 @@ def connections_that_stay():
     tap.same("requests one after the other are answered in order", [200] * 201, statuses(said))
     tap.check("the last one last", said.endswith(b"ok\n"), said[-100:])
     ids = re.findall(rb'"ids":\["([^"]*)', said)
-    tap.check("each with an ID of its own, in order", len(set(ids)) == 200 and ids == sorted(ids))
+    tap.check("each with its own ID, in order", len(set(ids)) == 200 and ids == sorted(ids))
     said, _ = send(to, header(path=b"/v1/new/snowflake?format=text") * 200)
     ids = re.findall(rb"\r\n\r\n(\d{19})\n", said)
     tap.check("so have those as plain text", len(set(ids)) == 200 and ids == sorted(ids), said[-200:])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables of what the server refuses, and of what it answers at the edges of its commands and paths: a record is a check.
-A reply is compared by its code and by the word that it has to name, not by its sentence."""
+"""Tables of the requests that the server refuses, and of its answers at the edges of its commands and paths: a record is a check.
+A reply is compared by its code and by the word that it must contain, not by its sentence."""
 import os
 import re
 import shlex

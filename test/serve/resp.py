@@ -163,7 +163,7 @@ def who_guesses_tokens():
             client.ask("RESET")
             found.append(refusal(client, "AUTH", "x" * 20))
         tap.same("three tokens are refused", ["WRONGPASS"] * 3, found)
-        tap.check("and RESET gives no more tries", client.is_closed())
+        tap.check("and RESET does not allow more tries", client.is_closed())
     ended(it)
 
 
@@ -210,7 +210,7 @@ def what_a_range_has_not():
 
 
 def requests_that_wait():
-    """16 IDs per second, one second ahead: what is asked above it waits, and fails after wait_ms."""
+    """16 IDs per second, one second ahead: requests above this rate wait, and fail after wait_ms."""
     it = server("waits", NARROW, wait_ms=10000).start()
     with Client(it.port) as client, Client(it.port) as other, Client(it.port) as leaving:
         client.ask("FIRN.NEW", "narrow")
@@ -431,7 +431,7 @@ def python3_redis():
     tap.same("INCR is a number", 1, client.incr("python"))
     tap.same("INCRBY too", 11, client.incrby("python", 10))
     tap.same("GET is a text", "11", client.get("python"))
-    tap.same("GET of nothing is None", None, client.get("nothing"))
+    tap.same("GET of an unused key is nil", None, client.get("nothing"))
     tap.same("its name arrived", "test", client.client_getname())
     tap.check("INFO is read", client.info()["role"] == "master" and "ids_issued" in client.info("firn"))
     tap.same("CONFIG GET is read", {"save": ""}, client.config_get("save"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A firn-serve for tests and benches: on free ports of loopback, with a folder of its own, asked over RESP and HTTP,
+"""A firn-serve for tests and benches: on free ports of loopback, with its own folder, asked over RESP and HTTP,
 ended by its pid. Every wait is bounded; when the process that made it is gone, so is the server."""
 import ctypes
 import os
@@ -174,7 +174,7 @@ class Server:
         self.configure(sections, **settings)
 
     def configure(self, sections="", **settings):
-        """As it is when the server starts next, or reloads."""
+        """The state when the server next starts or reloads."""
         all_ = {
             "resp": f"127.0.0.1:{self.port}",
             "http": f"127.0.0.1:{self.http}",

@@ -292,7 +292,7 @@ def access_log():
 
 
 def access_log_that_is_read_again():
-    """A pipe that was full takes half of a line at most: what follows begins on a line of its own."""
+    """A pipe that was full takes half of a line at most: what follows begins on its own line."""
     path, text = f"{TMPDIR}/slow.pipe", b""
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clients: processes that open generators or integers on the scene's store, issue into the ledger,
- * close, and are killed. Judges nothing but failures that no fault explains. */
+ * close, and are killed. Judges only failures that no fault explains. */
 #include "torture.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static int recorder_reserve(void *self, const firn_request *request, int64_t *fi
     return code;
 }
 
-/* After it nothing of the rest is issued, whatever the answer. */
+/* After it nothing of the rest is issued, with any answer. */
 static int recorder_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                               int64_t high, firn_error *error) {
     recorder *it = self;
@@ -153,7 +153,7 @@ void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns) {
 
 /* ---- one life after the other --------------------------------------------------------------- */
 
-/* One generator, or key of integers, with a store of its own. */
+/* One generator, or key of integers, with its own store. */
 typedef struct maker {
     firn_store *store;
     recorder *recorder;

@@ -180,7 +180,7 @@ void run_outage(scene *s) {
                            {&integers, 0, 1, 0, pace, -1, 0, 0, false}};
     const int n = is_redis(s) ? 3 : 4; /* there integers wait for somebody: run_restored */
     /* Half a window is what is left when a renewal begins, and the caller that renews waits for it:
-     * a store has to say within that time that it is away. */
+     * a store must report within that time that it is away. */
     place_url(s, server_url(), 0, 250);
     start_all(s, list, n);
     for (int round = 0; round < (s->brief ? 1 : is_redis(s) ? 2 : 4); round++) {

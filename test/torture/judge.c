@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger of grants and IDs, and the judge over it: no ID twice, none outside a grant of its own
+/* The ledger of grants and IDs, and the judge over it: no ID twice, none outside its own grant
  * life, no two grants that overlap. Asks the library nothing about itself. */
 #include "torture.h"
 

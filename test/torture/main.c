@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the table of scenarios, each in a process of its own, on the five engines, two at a time:
+/* Runs the table of scenarios, each in its own process, on the five engines, two at a time:
  *     torture [--engine NAME] [--only SCENARIO] [--seconds N] [--ids N] [--short]
  * Prints a line a scenario and TAP. Ends with 0, or 1 when something failed. */
 #include "torture.h"
@@ -62,7 +62,7 @@ static void play(const scenario *it, const char *engine, report *told) {
     /* Where the server is not stopped nobody waits for a time-out to pass. */
     place_url(&s, server_url(), 0, it->flags & ALONE ? 1000 : 20000);
     it->run(&s);
-    server_stop(); /* one of its own, if it has one */
+    server_stop(); /* its own server, if it has one */
     told->done = true;
     _exit(0);
 }

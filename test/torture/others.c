@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios that need something of their own: a proxy, a renewer thread, the command, an old
+/* Scenarios with special needs: a proxy, a renewer thread, the command, an old
  * snapshot, three members, a disk that can be filled. */
 #include "torture.h"
 
@@ -351,7 +351,7 @@ static int note_row(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* What the engine would grant at once to somebody who takes whatever comes. */
+/* The slot that the engine would grant at once to a request without limits. */
 static int64_t next_grant(scene *s, firn_error *error) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
     char row[FIRN_LAYOUT_SIZE] = "";

@@ -20,7 +20,7 @@ int64_t now_ms(void); /* of the steady clock */
 void nap_ms(int64_t ms);
 void *shared(size_t size); /* zero; children see it */
 
-/* ---- ledger: what was granted and issued, in memory that outlives a killed client ----------- */
+/* ---- ledger: grants and issued IDs, in memory that outlives a killed client ----------------- */
 
 /* IDs of one life, which is one generator from its opening to its end. Those that were not issued
  * are 0. */
@@ -77,7 +77,7 @@ const char *server_url(void);
 const char *server_folder(void);
 void server_stop(void); /* of this process alone */
 
-/* ---- scenes: one run of one scenario, in a process of its own ------------------------------- */
+/* ---- scenes: one run of one scenario, in its own process ------------------------------- */
 
 #define SEATS  256
 #define POINTS 6

@@ -118,7 +118,7 @@ defmodule Firn do
       if count <= tuple_size(block) and System.monotonic_time() - asked <= max_age do
         {elem(block, count - 1), {block, taken, asked}}
       else
-        # A new block is as large as what was used of the last one, or twice as large if all was used.
+        # A new block is as large as the used part of the last one, or twice as large if all of it was used.
         size = if count > tuple_size(block), do: tuple_size(block) * 2, else: count - 1
         asked = System.monotonic_time()
         block = firn |> many!(name, size |> max(1) |> min(most), fields) |> List.to_tuple()

@@ -143,7 +143,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 		"ERR max number of clients reached": firn.ErrOverload, "": firn.ErrUsage, "X": firn.ErrUsage} {
 		text, want, wait := text, want, time.Minute
 		if want == firn.ErrOverload {
-			wait = 5 * time.Second // it is asked until then
+			wait = 5 * time.Second // the test polls it until then
 		}
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

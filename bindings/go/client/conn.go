@@ -139,7 +139,7 @@ func (c *conn) read(depth int) (any, error) {
 	case kind == '$' && n >= 0 && n <= maxBulk:
 		return c.bulk(int(n))
 	case kind == '*' && n >= 0 && n <= maxArray && depth < maxDepth:
-		array := make([]any, 0, min(n, 256)) // it grows with what arrives, not with what is announced
+		array := make([]any, 0, min(n, 256)) // it grows with the elements that arrive, not with the announced number
 		for ; n > 0; n-- {
 			one, err := c.read(depth + 1)
 			if err != nil {

@@ -54,7 +54,7 @@ func (g *Generator[T]) At(ctx context.Context, at time.Time, n int) ([]T, error)
 	return g.add(ctx, nil, n, "TIME", timeText(at))
 }
 
-// Close does nothing: generators have no connections of their own.
+// Close does nothing: generators have no their own connections.
 func (g *Generator[T]) Close() error { return nil }
 
 // timeText writes a time exactly, for every year.
@@ -145,7 +145,7 @@ func read[T firn.Type](k kind.Kind, name string, reply any) (T, error) {
 	return id, fail(firn.ErrProtocol, err, "the server replied with %.40q, not with an ID: is it firn serve?", text)
 }
 
-// source takes IDs from a block, which it replaces with requests of its own.
+// source takes IDs from a block, which it replaces with its own requests.
 type source[T firn.Type] struct {
 	gen *Generator[T]
 	age time.Duration

@@ -24,7 +24,7 @@ type Config struct {
 	Form      string // text form of string IDs; "": the scheme's
 	Note      string // stored with each reservation; "": program, host and process
 	ModuleDir string // where to look for the modules of stores first
-	Unsafe    bool   // accept a store that may lose what it acknowledged
+	Unsafe    bool   // accept a store that may lose acknowledged writes
 }
 
 // Generator issues IDs of one scheme. It implements firn.Generator.

@@ -266,7 +266,7 @@ func TestClosed(t *testing.T) {
 	code(t, firn.ErrUsage, err)
 }
 
-// TestGoroutines issues with every call at once, and closes the generator meanwhile at the end.
+// TestGoroutines issues with every call at once, and at the end closes the generator while calls run.
 func TestGoroutines(t *testing.T) {
 	const goroutines, each = 8, 1500
 	url := "sqlite:" + t.TempDir() + "/ids.db"

@@ -87,7 +87,7 @@ func (r *renewer) renew(ctx context.Context, news chan struct{}) error {
 	}
 	select {
 	case <-news:
-	case <-r.done: // closed meanwhile
+	case <-r.done: // closed while this waited
 		return closedError()
 	case <-ctx.Done():
 		return ended(ctx.Err(), "the store")

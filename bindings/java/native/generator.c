@@ -17,7 +17,7 @@ static void closed(JNIEnv *env) {
     fail(env, FIRN_EUSAGE, "the generator is closed: open another one");
 }
 
-/* What the Java object knows of the scheme must not point into the generator. */
+/* The Java object's copy of the scheme must not point into the generator. */
 static void copy_scheme(firn_scheme *to, const firn_gen *gen) {
     *to = *firn_gen_scheme(gen);
     to->ns = to->node_fields = to->note = to->source = NULL;

@@ -56,8 +56,8 @@ final class FirnTest {
         Check.test("ranges, fields and guesses are right", FirnTest::pure);
         Check.test("segments, order numbers and statuses work", FirnTest::numbers);
         Check.test("errors have a code, a reason and a cure", FirnTest::errors);
-        Check.test("wrong arguments are refused", FirnTest::wrongArguments);
-        Check.test("what is closed says so", FirnTest::closed);
+        Check.test("wrong arguments throw", FirnTest::wrongArguments);
+        Check.test("a closed handle throws", FirnTest::closed);
         Check.test("closing waits for the calls of other threads", FirnTest::closedMeanwhile);
         Check.test("a window is renewed, and threads wait for the renewer", FirnTest::renewal);
         Check.test("a store that fails is an error for callers, until it is back", FirnTest::storeFails);
@@ -66,8 +66,8 @@ final class FirnTest {
         Check.test("renewers end with their generators", FirnTest::renewersEnd);
         Check.test("the jar is a module", Loaders::module);
         Check.test("class loaders load the library again, and are unloaded", Loaders::reload);
-        Check.test("another version of the library is refused", Loaders::otherVersion);
-        Check.test("a library that is not there is named", Loaders::missing);
+        Check.test("another version of the library does not load", Loaders::otherVersion);
+        Check.test("the error for a missing library names it", Loaders::missing);
         Check.test("the programs of README.md and the guide run", Frameworks::programs);
         Check.test("the examples for Spring and Hibernate run", Frameworks::springAndHibernate);
         if (System.getProperty("firn.jdbc") != null) {
@@ -465,7 +465,7 @@ final class FirnTest {
         }
         Check.same(20000, ids.size());
         long most = wipedKib() - before;
-        Check.that(most > 40000); // each has memory of its own
+        Check.that(most > 40000); // each has its own memory
         Arrays.fill(all, null);
         long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (wipedKib() - before > most / 100 && System.nanoTime() < limit) {
@@ -513,7 +513,7 @@ final class FirnTest {
         }
     }
 
-    /** Issues IDs, and ends with the generator, a block and a thread of its own in use. */
+    /** Issues IDs, and ends with the generator, a block and its own thread in use. */
     private static void child(String url, int status) {
         Generator gen = Generator.of("snowflake").store(url).unsafe(true).set("full", "wait").open();
         Block block = gen.block();

@@ -14,7 +14,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** The jar in class loaders of its own, as application servers do it. */
+/** The jar in its own class loaders, as application servers do it. */
 final class Loaders {
     private Loaders() {
     }

@@ -390,7 +390,7 @@ final class Ids implements \IteratorAggregate
         }
     }
 
-    /** A new block is as large as what was used of the last one, or twice as large if all was used. */
+    /** A new block is as large as the used part of the last one, or twice as large if all of it was used. */
     private function refill(): void
     {
         $size = $this->taken < count($this->block) ? max($this->taken, 1) : max(count($this->block) * 2, 1);

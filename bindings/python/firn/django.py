@@ -9,7 +9,7 @@ models.py:
     class Order(models.Model):
         id = IdField(primary_key=True)
 
-Each process opens a generator at its first ID; a worker that is forked later gets IDs of its own."""
+Each process opens a generator at its first ID; a worker that is forked later gets its own IDs."""
 import threading
 
 from django.conf import settings

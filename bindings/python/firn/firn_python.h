@@ -12,7 +12,7 @@
 /* As which object an ID comes. */
 enum firn_result { RESULT_INT, RESULT_UUID, RESULT_TEXT, RESULT_BYTES };
 
-/* What each interpreter has of its own: mod_wsgi runs an application in each. One with a GIL of its own refuses the
+/* The state of one interpreter: mod_wsgi runs an application in each. One with its own GIL refuses the
  * module, because its initialization has one phase. */
 typedef struct firn_shared {
     PyObject *errors;                  /* exceptions by code, from __init__.py */

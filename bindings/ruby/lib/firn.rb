@@ -281,7 +281,7 @@ module Firn
 
     private
 
-    # A new block is as large as what was used of the last one, or twice as large if all was used.
+    # A new block is as large as the used part of the last one, or twice as large if all of it was used.
     def refill
       size = @taken < @block.size ? [@taken, 1].max : [@block.size * 2, 1].max
       asked = now # an ID is issued after this

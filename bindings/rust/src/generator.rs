@@ -113,7 +113,7 @@ macro_rules! store_settings {
             self
         }
 
-        /// Accepts a store that may lose what it acknowledged. IDs may then be issued twice.
+        /// Accepts a store that may lose acknowledged writes. IDs may then be issued twice.
         pub fn unsafe_store(mut self, accept: bool) -> Self {
             self.settings.unsafe_store = accept;
             self
@@ -177,7 +177,7 @@ pub struct Status {
     pub reserved: bool,
     /// It has a window now.
     pub held: bool,
-    /// The store or a key allows losing what was acknowledged.
+    /// The store or a key allows the loss of acknowledged writes.
     pub may_lose: bool,
     /// its node
     pub node: u64,

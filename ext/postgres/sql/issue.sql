@@ -11,7 +11,7 @@ SELECT firn_show(snowflake(), 'snowflake') -> 'fields' ->> 'worker' AS worker, f
     firn_show(region(3), 'region') -> 'fields' ->> 'region' AS region;
 SELECT typeid('user') ~ '^user_[0-9a-z]{26}$' AS typeid, time_member(12345) ~ '^[0-9]{17}12345[0-9]{3}$' AS member;
 SELECT firn_new('typeid', 'prefix=order') ~ '^order_' AS prefixed, firn_new_bigint('snowflake', 'ns=x') > 0 AS named;
--- one generator, whatever the prefixes are
+-- one generator for all prefixes
 SELECT bool_and(id > before) AS rising FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
     FROM (SELECT n, right(typeid('p' || translate(n::text, '0123456789', 'abcdefghij')), 26) AS id FROM generate_series(1, 3000) n) m) t;
 SELECT firn_new_bigint('time:41/ms@@2024-01-01 node:10 sequence:12', 'node=3') > 0 AS own_row;

@@ -34,7 +34,7 @@ func Of[T firn.Type]() Kind {
 	return Number
 }
 
-// Cast returns from as a T, which must have the same kind and underlying type but for the sign.
+// Cast returns from as a T, which must have the same kind and, apart from the sign, the same underlying type.
 func Cast[T firn.Type, F uint64 | [16]byte | string](from F) T { return *(*T)(unsafe.Pointer(&from)) }
 
 // Raw is the reverse of Cast.

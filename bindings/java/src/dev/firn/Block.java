@@ -149,7 +149,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
         return true;
     }
 
-    /** Frees the memory. What was not taken is dropped. The second time it does nothing. */
+    /** Frees the memory and drops unused IDs. The second time it does nothing. */
     @Override
     public void close() {
         if (!isMine()) {

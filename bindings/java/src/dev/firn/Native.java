@@ -60,7 +60,7 @@ final class Native {
             + " -Dfirn.library=PATH (" + String.join("; ", tried) + ")");
     }
 
-    /** A copy of its own for each class loader: the JVM refuses one file to two of them. */
+    /** A separate copy for each class loader: the JVM does not load one file into two of them. */
     private static void loadCopy(InputStream in) throws IOException {
         Path copy = Files.createTempFile("libfirnjni", ".so"); // mode 600
         try {

@@ -116,7 +116,7 @@ public final class Options<T> {
     }
 
     /**
-     * Accepts a store that may lose what it acknowledged. IDs may then repeat.
+     * Accepts a store that may lose acknowledged writes. IDs may then repeat.
      *
      * @param accepted whether to accept it
      * @return this

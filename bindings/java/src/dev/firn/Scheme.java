@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
-/** A scheme: a named kind of ID, such as snowflake or uuid7, or a layout of your own. Its methods are pure; any thread. */
+/** A scheme: a named kind of ID, such as snowflake or uuid7, or a custom layout. Its methods are pure; any thread. */
 public final class Scheme {
     private static final Set<String> OPTIONS = Set.of("epoch", "bits", "digits");
 

@@ -3,7 +3,7 @@ package dev.firn;
 
 /**
  * Integers that are unique under a key, reserved in a store. Any thread may call it. Its methods may wait for the store, in
- * native code: a virtual thread keeps its carrier meanwhile.
+ * native code: a virtual thread keeps its carrier until the call returns.
  */
 public final class Segment implements AutoCloseable {
     private final long address;

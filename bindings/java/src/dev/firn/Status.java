@@ -18,7 +18,7 @@ package dev.firn;
  * @param stepsBackAbsorbed rollbacks of the clock within back_ms
  * @param stepsBackLeft rollbacks of the clock beyond back_ms
  * @param jumpsAhead jumps of the clock by more than 5 s
- * @param unsafe whether the store or a key allows losing what was acknowledged
+ * @param unsafe whether the store or a key allows the loss of acknowledged writes
  */
 public record Status(boolean reserved, boolean held, long node, long first, long next, long end, long leadNs, long claims,
     long renewals, long giveBacks, long storeErrors, long stepsBackAbsorbed, long stepsBackLeft, long jumpsAhead,

@@ -51,7 +51,7 @@ final class Text {
         return new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** The value of a key or field: text, a whole number, a boolean or an instant. */
+    /** The value of a key or field: text, a whole number, a boolean or an Instant. */
     static String word(String name, Object value) {
         Objects.requireNonNull(value, name);
         if (value instanceof Instant) {

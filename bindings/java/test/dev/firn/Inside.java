@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Tests of what users cannot reach. */
+/** Tests of package-private code. */
 public final class Inside {
     private Inside() {
     }
