@@ -19,7 +19,7 @@ function drawQuestion(one) {
     return make("fieldset", {}, make("legend", { textContent: one.question }), ...boxes.slice(1));
   }
   const input = one.words.length
-    ? make("select", { id, name: one.name }, ...one.words.map((word) => make("option", { textContent: word })))
+    ? make("select", { id, name: one.name }, ...options(one.words))
     : make("input", { id, name: one.name, className: "mono", type: "text", inputMode: "decimal", autocomplete: "off" });
   if (one.words.length) input.value = one.answer;
   else if (one.assumed) input.placeholder = one.answer;
@@ -121,17 +121,15 @@ function drawFit(one, layout, all, rank) {
     ["Column", one.column],
   ].filter(([, value]) => value);
   const commands = [one.sql, ...one.commands].filter(Boolean).join("\n");
-  const copy = make("button", { type: "button", textContent: "Copy", "aria-label": `Copy the commands of ${one.name}` });
-  copy.addEventListener("click", () => copyText(commands, copy));
   return make(
     "article",
     { className: "card fit" },
     make("h2", {}, `${rank}. ${one.name} `, make("small", { textContent: `${one.bits} bits, text: ${one.text}` })),
     ...(layout ? [drawLayout(layout)] : []),
     ...drawMeasures(one, all),
-    make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })])),
+    make("dl", {}, ...terms(facts)),
     ...one.cautions.map((text) => make("p", { className: "caution", textContent: `Caution: ${text}.` })),
-    make("div", { className: "commands" }, make("pre", { textContent: commands, tabIndex: 0 }), copy),
+    make("div", { className: "commands" }, make("pre", { textContent: commands, tabIndex: 0 }), copyButton(`the commands of ${one.name}`, commands)),
   );
 }
 

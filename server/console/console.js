@@ -100,27 +100,12 @@ async function listSources() {
   sources = found;
   const select = byId("make-scheme");
   const chosen = select.value;
-  const group = (label, names) =>
-    make(
-      "optgroup",
-      { label },
-      ...names.map((name) => make("option", { value: name, textContent: name })),
-    );
   const names = [...found.keys()];
   const groups = [
-    group(
-      "Schemes",
-      names.filter((name) => known.has(name)),
-    ),
-  ];
-  if (own.length)
-    groups.unshift(
-      group(
-        "Configured",
-        names.filter((name) => !known.has(name)),
-      ),
-    );
-  select.replaceChildren(...groups);
+    ["Configured", names.filter((name) => !known.has(name))],
+    ["Schemes", names.filter((name) => known.has(name))],
+  ].filter(([, group]) => group.length);
+  select.replaceChildren(...groups.map(([label, group]) => make("optgroup", { label }, ...options(group))));
   if (found.has(chosen)) select.value = chosen;
   describeSource();
 }
@@ -176,18 +161,12 @@ function showMade(name, ids) {
   byId("copy-all").hidden = ids.length === 0;
   byId("made").replaceChildren(
     ...ids.map((id) => {
-      const copy = make("button", {
-        type: "button",
-        textContent: "Copy",
-        "aria-label": `Copy ${id}`,
-      });
-      copy.addEventListener("click", () => copyText(id, copy));
       const query = new URLSearchParams({ read: id, scheme: name });
       return make(
         "li",
         {},
         make("a", { href: `#${query}`, textContent: id, title: "Decode this ID" }),
-        copy,
+        copyButton(id, id),
       );
     }),
   );
@@ -208,7 +187,7 @@ async function listSpread() {
     names[0] ||
     "snowflake";
   const all = names.includes(wanted) ? names : [wanted, ...names];
-  select.replaceChildren(...all.map((name) => make("option", { value: name, textContent: name })));
+  select.replaceChildren(...options(all));
   select.value = wanted;
 }
 
@@ -351,7 +330,7 @@ function listen() {
 function start() {
   byId("make-form-name").append(
     make("option", { value: "", textContent: "default" }),
-    ...FORMS.map((form) => make("option", { textContent: form })),
+    ...options(FORMS),
   );
   listen();
   follow();

@@ -15,6 +15,12 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
+const options = (names) => names.map((name) => make("option", { value: name, textContent: name }));
+
+// The parts of a dl.
+const terms = (pairs) =>
+  pairs.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })]);
+
 function say(text) {
   byId("said").textContent = text;
 }
@@ -53,6 +59,13 @@ async function copyText(text, button) {
   setTimeout(() => {
     button.textContent = before;
   }, 1200);
+}
+
+// `what` is for screen readers: "Copy the commands of uuid7".
+function copyButton(what, text) {
+  const copy = make("button", { type: "button", textContent: "Copy", "aria-label": `Copy ${what}` });
+  copy.addEventListener("click", () => copyText(text, copy));
+  return copy;
 }
 
 // A page opened from a file may have no storage.

@@ -407,14 +407,7 @@ function drawFormats(formats) {
     ...formats.map(({ format, sure, reason, time, fields }) => {
       const lines = [["format", `${format}, ${sure}`], ...(time ? [["time", time]] : [])];
       lines.push(...Object.entries(fields), ["reason", reason]);
-      return make(
-        "dl",
-        {},
-        ...lines.flatMap(([name, value]) => [
-          make("dt", { textContent: name }),
-          make("dd", { textContent: value }),
-        ]),
-      );
+      return make("dl", {}, ...terms(lines));
     }),
   );
 }
@@ -442,14 +435,12 @@ function drawCandidates(shown, chosen) {
 const FIELDS_ALIKE = ["uuid1", "uuid6", "uuid1-swapped"]; // one converts to another
 
 function rowWithCopy(name, text) {
-  const copy = make("button", { type: "button", textContent: "Copy", "aria-label": `Copy ${name}` });
-  copy.addEventListener("click", () => copyText(text, copy));
   return make(
     "tr",
     {},
     make("th", { scope: "row", textContent: name }),
     make("td", { className: "mono", textContent: text }),
-    make("td", {}, copy),
+    make("td", {}, copyButton(name, text)),
   );
 }
 
