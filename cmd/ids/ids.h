@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs in and out: read from text by what fits, written in a form. Pure but for the output; how IDs
- * are issued is in new.c, how they are written as objects in json.c. */
+ * are issued is in new.c, how they look as objects in object.h of common/. */
 #ifndef FIRN_IDS_H
 #define FIRN_IDS_H
 
@@ -9,6 +9,7 @@
 
 /* How IDs are written: a form, and typeid's prefix. */
 typedef struct id_writer {
+    const firn_scheme *scheme;
     int form;
     size_t width; /* 0: ask the text */
     size_t prefix_length;
@@ -22,8 +23,8 @@ int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *pref
                   firn_error *error);
 /* Writes into `text` (of OUTPUT_ROOM bytes) with a final zero; returns the length. */
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
-/* A line for each of n IDs. */
-void writer_put(const id_writer *writer, output *out, const firn_id *ids, size_t n);
+/* A line for each of n IDs; with --json an object. */
+void writer_put(const id_writer *writer, session *s, const firn_id *ids, size_t n);
 
 /* By --scheme with --epoch and --bits, and --from. An exit status. */
 int reader_open(session *s, id_reader *reader);
