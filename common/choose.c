@@ -3,6 +3,7 @@
 #include "choose.h"
 
 #include "errors.h"
+#include "numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,23 +178,8 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* 12345 as 12,345; at least three digits. */
-static char *number_text(char text[48], double value) {
-    char plain[40];
-    snprintf(plain, sizeof plain, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
-    size_t whole = strcspn(plain, "."), length = 0;
-    for (size_t i = 0; plain[i] != '\0'; i++) {
-        if (i > 0 && i < whole && (whole - i) % 3 == 0) {
-            text[length++] = ',';
-        }
-        text[length++] = plain[i];
-    }
-    text[length] = '\0';
-    return text;
-}
-
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
-    char median[48], low[48], high[48];
+    char median[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
     number_text(median, figure->median);
     number_text(low, figure->low);
     number_text(high, figure->high);
@@ -223,8 +209,9 @@ const char *choose_figure_engine(const choose_figure *figure) {
 }
 
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure) {
-    snprintf(text, CHOOSE_WORDS, "%s %s %s, data %.3g times the buffer, %d writer%s",
-             figure->engine, figure->key, figure->storage, figure->ratio, figure->writers,
+    char ratio[NUMBER_SIZE];
+    snprintf(text, CHOOSE_WORDS, "%s %s %s, data %s times the buffer, %d writer%s", figure->engine,
+             figure->key, figure->storage, number_text(ratio, figure->ratio), figure->writers,
              figure->writers == 1 ? "" : "s");
     return text;
 }

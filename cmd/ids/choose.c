@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "choose_object.h"
 #include "describe.h"
+#include "numbers.h"
 #include "shared/color.h"
 #include "shared/json.h"
 
@@ -146,14 +147,15 @@ static void put_figures(session *s, const choose_candidate *it) {
 }
 
 static void put_odds(session *s, const choose_candidate *it, const choose_answers *answers) {
-    char text[3 * CHOOSE_WORDS];
+    char text[3 * CHOOSE_WORDS], year[NUMBER_SIZE], ten[NUMBER_SIZE];
     if (it->model == NULL) {
         put(s, "collision", "none: a store reserves each ID");
     } else if (it->model->alone && answers->amount[CHOOSE_NODES] == 1 && !it->model->of_nodes) {
         put(s, "collision", "none: one process alone never repeats an ID");
     } else {
-        snprintf(text, sizeof text, "odds %.3g in a year, %.3g in ten: %s", it->odds_1y,
-                 it->odds_10y, it->model->formula);
+        snprintf(text, sizeof text, "odds %s in a year, %s in ten: %s",
+                 number_text(year, it->odds_1y), number_text(ten, it->odds_10y),
+                 it->model->formula);
         put(s, "collision", text);
     }
 }
@@ -173,7 +175,7 @@ static void put_end(session *s, const choose_candidate *it, const choose_answers
 
 static void put_fit(session *s, size_t rank, const choose_candidate *it,
                     const choose_answers *answers) {
-    char text[512], sorts[DESCRIBE_SIZE];
+    char text[512], sorts[DESCRIBE_SIZE], capacity[NUMBER_SIZE], nodes[NUMBER_SIZE];
     const firn_scheme *scheme = it->scheme;
     if (scheme != NULL) {
         snprintf(text, sizeof text, "%u bits, text %s, sorts: %s", scheme->bits,
@@ -185,8 +187,8 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
     output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
     put_figures(s, it);
     if (it->capacity > 0 && it->most_nodes > 0) {
-        snprintf(text, sizeof text, "%.12g IDs per second and node, %.12g nodes", it->capacity,
-                 it->most_nodes);
+        snprintf(text, sizeof text, "%s IDs per second and node, %s nodes",
+                 number_text(capacity, it->capacity), number_text(nodes, it->most_nodes));
         put(s, "limits", text);
     }
     put_odds(s, it, answers);

@@ -2,6 +2,8 @@
 /* Numbers with units: see amounts.h. A year is 365.25 days. */
 #include "amounts.h"
 
+#include "numbers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -192,6 +194,7 @@ char *duration_text(char text[DURATION_SIZE], double seconds) {
         i--;
     }
     const char *name = strcmp(units[i].name, "m") == 0 ? "min" : units[i].name;
-    snprintf(text, DURATION_SIZE, "%.3g %s", seconds / units[i].seconds, name);
+    char number[NUMBER_SIZE];
+    snprintf(text, DURATION_SIZE, "%s %s", number_text(number, seconds / units[i].seconds), name);
     return text;
 }
