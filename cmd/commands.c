@@ -121,7 +121,7 @@ void command_help(session *s, const command *about) {
         put_entry(&s->out, left, at->text);
     }
     if (about->keys[0].name != NULL) {
-        output_text(&s->out, "\nKeys:\n");
+        output_text(&s->out, "\nSettings, as key=value:\n");
     }
     for (const key_text *at = about->keys; at->name != NULL; at++) {
         char left[64];

@@ -426,7 +426,7 @@ static void put_json(output *out, const findings *it) {
 /* Order numbers need a key to be read, so there is nothing to compute. */
 static int about_order(session *s, const char *name) {
     static const char why[] =
-        "order numbers are encrypted: without the key they reveal neither the "
+        "order numbers are encrypted: without the secret key they reveal neither the "
         "integer nor volume, rate, time or neighbours, only that the series has at "
         "most 10^digits of them";
     if (s->option[OPTION_JSON] != NULL) {

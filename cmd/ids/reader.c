@@ -30,7 +30,8 @@ int reader_open(session *s, id_reader *reader) {
         return fail(s, &error);
     }
     if (named && reader->scheme.keyed) {
-        return fail_usage(s, "%s needs a key: firn show --scheme %s --key-file FILE", name, name);
+        return fail_usage(s, "%s needs a secret key: firn show --scheme %s --key-file FILE", name,
+                          name);
     }
     if (named && reader->form >= 0 && firn_form_width(reader->form, reader->scheme.bits) == 0) {
         return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",
