@@ -6,7 +6,6 @@
 #include "numbers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const choose_text choose_texts[CHOOSE_QUESTIONS] = {
@@ -31,18 +30,11 @@ const choose_figure *choose_figure_at(size_t i) {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* 200, 0.5, 200k, 1.5M, 1e6/s; -1: not a number. */
+/* 200, 0.5, 200k, 1.5M, 1e6/s; 0: not a number. */
 static double read_amount(const char *text) {
-    char *end;
-    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xXpP") != NULL) {
-        return -1; /* no signs, blanks, names or hex */
-    }
-    double number = strtod(text, &end);
-    if (*end == 'k' || *end == 'M') {
-        number *= *end == 'k' ? 1e3 : 1e6;
-        end++;
-    }
-    return *end == '\0' || strcmp(end, "/s") == 0 ? number : -1;
+    const char *rest;
+    double number = number_amount(text, "kM", &rest);
+    return *rest == '\0' || strcmp(rest, "/s") == 0 ? number : 0;
 }
 
 /* The index of a word of a|b|c; -1: none. Also by another name. */
@@ -67,19 +59,24 @@ static int find_word(const char *words, const char *word, size_t length) {
     return -1;
 }
 
-static int refuse_word(const choose_text *text, const char *lead, const char *value,
-                       firn_error *error) {
-    char words[64];
+char *choose_words(char text[CHOOSE_VALUE_SIZE], const choose_text *question) {
     size_t length = 0;
-    for (const char *at = text->words; *at != '\0' && length < sizeof words - 3; at++) {
-        words[length++] = *at == '|' ? ',' : *at;
+    for (const char *at = question->words;
+         at != NULL && *at != '\0' && length < CHOOSE_VALUE_SIZE - 3; at++) {
+        text[length++] = *at == '|' ? ',' : *at;
         if (*at == '|') {
-            words[length++] = ' ';
+            text[length++] = ' ';
         }
     }
-    words[length] = '\0';
+    text[length] = '\0';
+    return text;
+}
+
+static int refuse_word(const choose_text *text, const char *lead, const char *value,
+                       firn_error *error) {
+    char words[CHOOSE_VALUE_SIZE];
     return set_error(error, FIRN_EUSAGE, "%s%.40s is not valid: use %s%s", lead, value,
-                     text->list ? "some of " : "one of ", words);
+                     text->list ? "some of " : "one of ", choose_words(words, text));
 }
 
 static int answer_words(choose_answers *answers, int question, const char *lead, const char *value,

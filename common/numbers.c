@@ -2,10 +2,40 @@
 /* See numbers.h. */
 #include "numbers.h"
 
-#include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool number_whole(uint64_t *number, const char *text) {
+    char *end;
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0;
+}
+
+double number_read(const char *text, const char **rest) {
+    char *end;
+    errno = 0;
+    *rest = text;
+    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xX") != NULL) {
+        return 0; /* no signs, blanks, names or hex */
+    }
+    double number = strtod(text, &end);
+    *rest = end;
+    return errno == 0 ? number : 0;
+}
+
+double number_amount(const char *text, const char *letters, const char **rest) {
+    static const double powers[] = {1e3, 1e6, 1e9};
+    double number = number_read(text, rest);
+    const char *letter = **rest == '\0' ? NULL : strchr(letters, **rest);
+    *rest += letter != NULL;
+    return letter != NULL ? number * powers[letter - letters] : number;
+}
 
 char *number_text(char text[NUMBER_SIZE], double value) {
     char plain[NUMBER_SIZE];

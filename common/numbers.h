@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them: the figures, limits and odds of `firn choose` and `firn odds`. */
+/* Numbers as people write and read them: amounts of options, the figures, limits and odds of `firn choose`
+ * and `firn odds`. */
 #ifndef FIRN_NUMBERS_H
 #define FIRN_NUMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Only decimal digits, at most 2^64 - 1. */
+bool number_whole(uint64_t *number, const char *text);
+/* Decimals with a point and perhaps an exponent, no sign; *rest is what follows. 0: not a number. */
+double number_read(const char *text, const char **rest);
+/* The same with k, M or G, as far as `letters` has them: 10^3, 10^6 or 10^9. */
+double number_amount(const char *text, const char *letters, const char **rest);
 
 enum { NUMBER_SIZE = 32 };
 

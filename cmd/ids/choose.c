@@ -64,15 +64,7 @@ static bool take_line(choose_answers *answers, int question, char *line) {
 /* Asks until the answer is one, or empty. False: the input has ended. */
 static bool ask_one(choose_answers *answers, int question) {
     const choose_text *text = &choose_texts[question];
-    char line[LINE], words[LINE];
-    size_t length = 0;
-    for (const char *at = text->words; at != NULL && *at != '\0' && length < LINE - 3; at++) {
-        words[length++] = *at == '|' ? ',' : *at;
-        if (*at == '|') {
-            words[length++] = ' ';
-        }
-    }
-    words[length] = '\0';
+    char line[LINE], words[CHOOSE_VALUE_SIZE];
     do {
         if (question == CHOOSE_RATE) {
             fprintf(stderr, "%s A second number is the peak. [100 1000] ", text->question);
@@ -82,7 +74,7 @@ static bool ask_one(choose_answers *answers, int question) {
             fprintf(stderr, "%s [%s] ", text->question, text->assumed);
         } else {
             fprintf(stderr, "%s\n  %s%s [%.*s] ", text->question, text->list ? "some of " : "",
-                    words, (int)strcspn(text->words, "|"), text->words);
+                    choose_words(words, text), (int)strcspn(text->words, "|"), text->words);
         }
         if (fgets(line, sizeof line, stdin) == NULL) {
             return false;

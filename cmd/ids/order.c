@@ -3,6 +3,7 @@
  * could read, and is wiped as soon as the library has it. */
 #include "order.h"
 
+#include "numbers.h"
 #include "shared/interrupt.h"
 #include "shared/json.h"
 #include "shared/operands.h"
@@ -170,24 +171,19 @@ static int put_one(session *s, void *context, int64_t value, firn_error *error) 
 static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, firn_store *store,
                       int64_t count) {
     const char *series = operand_value(s, "series"), *start = operand_value(s, "start");
-    int64_t least = 1;
+    uint64_t least = 1;
     firn_segment *range;
     firn_error error;
-    if (start != NULL) {
-        char *end;
-        errno = 0;
-        least = strtoll(start, &end, 10);
-        if (*start < '0' || *start > '9' || *end != '\0' || errno != 0) {
-            return fail_usage(s, "start=%.60s is not valid: use an integer from 0 up", start);
-        }
+    if (start != NULL && (!number_whole(&least, start) || least > INT64_MAX)) {
+        return fail_usage(s, "start=%.60s is not valid: use an integer from 0 up", start);
     }
-    int code =
-        firn_order_series(order, &range, series != NULL ? series : "order", least, store, &error);
+    int code = firn_order_series(order, &range, series != NULL ? series : "order", (int64_t)least,
+                                 store, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     numbering with = {order, scheme};
-    int status = start != NULL ? blocks_note_start(s, range, least) : STATUS_DONE;
+    int status = start != NULL ? blocks_note_start(s, range, (int64_t)least) : STATUS_DONE;
     status = status == STATUS_DONE ? blocks_take(s, range, count, BLOCK, put_one, &with) : status;
     code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
