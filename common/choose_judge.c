@@ -8,6 +8,7 @@
 #include "describe.h"
 #include "maths.h"
 #include "numbers.h"
+#include "reading.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,15 +24,6 @@ static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
 
 /* ---- what a layout is ------------------------------------------------------------------------ */
 
-static const firn_slice *slice_of(const firn_scheme *scheme, int role) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == role) {
-            return &scheme->slices[i];
-        }
-    }
-    return NULL;
-}
-
 /* Bits below the leading zeros that are constant. */
 static uint32_t value_bits(const firn_scheme *scheme) {
     const firn_slice *first = &scheme->slices[0];
@@ -41,7 +33,7 @@ static uint32_t value_bits(const firn_scheme *scheme) {
 
 /* Issued by a generator, without a name to hash. */
 static bool is_issued(const firn_scheme *scheme) {
-    return !scheme->read_only && slice_of(scheme, FIRN_ROLE_DIGEST) == NULL;
+    return !scheme->read_only && scheme_index(scheme, FIRN_ROLE_DIGEST) < 0;
 }
 
 static bool is_number(const firn_scheme *scheme) {
@@ -51,7 +43,7 @@ static bool is_number(const firn_scheme *scheme) {
 /* A sequence or counter that begins at the same place shows how many IDs were issued; one that begins
  * at random in at least half of its values does not. */
 static bool shows_volume(const firn_scheme *scheme) {
-    if (slice_of(scheme, FIRN_ROLE_COUNTER) != NULL) {
+    if (scheme_index(scheme, FIRN_ROLE_COUNTER) >= 0) {
         return true;
     }
     double values = odds_space(scheme, FIRN_ROLE_SEQUENCE, 0);

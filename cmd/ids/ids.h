@@ -7,6 +7,9 @@
 #include "command.h"
 #include "reading.h"
 
+/* The forms of all widths, for errors. */
+#define FORM_NAMES "dec hex uuid urn braced base32 base32hex base36 base58 base62 or bin"
+
 /* How IDs are written: a form, and typeid's prefix. */
 typedef struct id_writer {
     const firn_scheme *scheme;
@@ -31,11 +34,6 @@ int reader_open(session *s, id_reader *reader);
 /* A text that may be decimal or hex: reads ahead in the buffered part of the stream (lines.h) until
  * a line decides. */
 void reader_look_ahead(id_reader *reader, const char *text, size_t length);
-
-/* id_time.c: the time of an ID. 1; 0: its scheme has no time; -1: the ID does not fit the scheme. */
-int id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id);
-/* As firn_guess has it for IDs that are issued today: [2005, 2045). */
-bool is_today(const firn_time *time);
 
 /* draw.c: the bits of a scheme in boxes of 32 a line, with names, widths and positions. */
 void draw_scheme(session *s, const firn_scheme *scheme);
