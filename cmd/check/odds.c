@@ -3,6 +3,7 @@
  * common/. */
 #include "odds.h"
 
+#include "describe.h"
 #include "maths.h"
 #include "numbers.h"
 #include "shared/amounts.h"
@@ -68,7 +69,7 @@ static void put_formula(output *out, const odds *it) {
 
 static void put_load(output *out, const odds *it) {
     char duration[DURATION_SIZE];
-    output_text(out, it->scheme->name[0] != '\0' ? it->scheme->name : "the layout");
+    output_text(out, describe_name(it->scheme));
     if (it->count > 0) {
         put_amount(out, ", ", it->count, "ID");
         output_text(out, it->tick > 0 ? " in one tick" : "");

@@ -28,7 +28,7 @@ static int format_id(char text[FIRN_TEXT_SIZE], const firn_id *id, int form, fir
     return FIRN_OK;
 }
 
-/* The object that show prints for the converted ID; in another form, its readings are those of what was given. */
+/* The object that show prints for the converted ID. Another form does not change how the ID is read. */
 static json_t *object_of_converted(const conversion *work, const char *given, const char *text,
                                    const firn_reading *readings, id_counts counts,
                                    const firn_id *id) {
@@ -85,10 +85,9 @@ int run_convert(session *s) {
     }
     work.form = firn_form_find(to);
     if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
-        return fail_usage(s,
-                          "'%.60s' is neither a form nor a scheme: use dec hex uuid urn braced "
-                          "base32 base32hex base36 base58 base62 or bin, or see firn schemes",
-                          to);
+        return fail_usage(
+            s, "'%.60s' is neither a form nor a scheme: use " FORM_NAMES ", or see firn schemes",
+            to);
     }
     return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, convert_line,
                     &work);

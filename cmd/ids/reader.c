@@ -12,10 +12,7 @@ int reader_open(session *s, id_reader *reader) {
     memset(reader, 0, sizeof *reader);
     reader->form = form == NULL ? -1 : firn_form_find(form);
     if (form != NULL && reader->form < 0) {
-        return fail_usage(s,
-                          "there is no form '%s': use dec hex uuid urn braced base32 base32hex "
-                          "base36 base58 base62 or bin",
-                          form);
+        return fail_usage(s, "there is no form '%s': use " FORM_NAMES, form);
     }
     if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL ||
                    s->option[OPTION_DIGITS] != NULL)) {

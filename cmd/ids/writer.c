@@ -57,12 +57,9 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     }
     if (writer->form < 0) {
         const char *near = firn_nearest(as, names);
-        return fail_usage(
-            s, "there is no form '%s': %s%s%s", as,
-            near != NULL
-                ? "did you mean `"
-                : "use dec hex uuid urn braced base32 base32hex base36 base58 base62 or bin",
-            near != NULL ? near : "", near != NULL ? "`?" : "");
+        return fail_usage(s, "there is no form '%s': %s%s%s", as,
+                          near != NULL ? "did you mean `" : "use " FORM_NAMES,
+                          near != NULL ? near : "", near != NULL ? "`?" : "");
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
     if (writer->width == 0) {

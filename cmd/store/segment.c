@@ -15,9 +15,11 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
+enum { TAKE, PEEK, ADVANCE };
+
 /* What is asked of the segment. */
 typedef struct wish {
-    enum { TAKE, PEEK, ADVANCE } verb;
+    int verb;      /* TAKE, PEEK or ADVANCE */
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
 } wish;
@@ -122,6 +124,9 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
 
 /* NAME, peek NAME or advance NAME --min N. */
 static int read_verb(session *s, wish *wished) {
+    static const struct {
+        const char *name, *usage;
+    } verbs[] = {[PEEK] = {"peek", "peek NAME"}, [ADVANCE] = {"advance", "advance NAME --min N"}};
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
     for (const key_text *key = s->command->keys; key->name != NULL; key++) {
         if (s->plain_count == 1 && operand_is(verb, key->name)) {
@@ -129,16 +134,13 @@ static int read_verb(session *s, wish *wished) {
                               verb);
         }
     }
-    if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
-        return fail_usage(s, "peek needs a NAME: firn segment peek NAME");
-    }
-    if (s->plain_count == 1 && strcmp(verb, "advance") == 0) {
-        return fail_usage(s, "advance needs a NAME: firn segment advance NAME --min N");
+    for (int i = PEEK; i <= ADVANCE; i++) {
+        if (strcmp(verb, verbs[i].name) == 0 && s->plain_count == 1) {
+            return fail_usage(s, "%s needs a NAME: firn segment %s", verb, verbs[i].usage);
+        }
+        wished->verb = strcmp(verb, verbs[i].name) == 0 ? i : wished->verb;
     }
     if (s->plain_count == 2) {
-        wished->verb = strcmp(verb, "peek") == 0      ? PEEK
-                       : strcmp(verb, "advance") == 0 ? ADVANCE
-                                                      : TAKE;
         if (wished->verb == TAKE) {
             return fail_usage(
                 s, "'%.60s' is not a verb of segment: use NAME, peek NAME or advance NAME", verb);
