@@ -52,11 +52,11 @@ same "with its formula" "  formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
   with S = 2^23, m = 1 ID per tick, T = 2,592,000,000 ticks" "$(printf '%s\n' "$out" | sed -n 3,4p)"
 
 ask odds uuid4 --rate 1e6 --for 10y
-same "small odds and large amounts have three digits" "uuid4, 1,000,000 IDs per second for 10 y: odds 9.37e-9, 1 in 106,778,003
+same "small odds and large amounts have three digits" "uuid4, 1,000,000 IDs per second for 10 y: odds 9.37e-9, 1 in 106,777,939
   why: each ID is random
   formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
   with S = 2^122, m = 3.16e14 IDs, T = 1
-  odds of 1e-6 after 103 y, of one half after 85,985 y" "$out"
+  odds of 1e-6 after 103 y, of one half after 86,031 y" "$out"
 for odds in "-n 9000:0.992" "-n 12000:above 0.999" "-n 20000:1 (certain)"; do
     same "odds just below 1 are not 1: $odds" "${odds#*:}" "$("$FIRN" odds simpleflake ${odds%%:*} | sed -n '1s/.*: odds //p')"
 done
