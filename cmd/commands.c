@@ -2,9 +2,9 @@
 /* The list of subcommands expanded: dispatch, option parsing over getopt_long, help. What a
  * subcommand does is in the file of its name. */
 #include "command.h"
+#include "numbers.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ void command_help(session *s, const command *about) {
         put_entry(&s->out, left, at->text);
     }
     if (about->keys[0].name != NULL) {
-        output_text(&s->out, "\nKeys:\n");
+        output_text(&s->out, "\nSettings, as key=value:\n");
     }
     for (const key_text *at = about->keys; at->name != NULL; at++) {
         char left[64];
@@ -262,17 +262,15 @@ int command_parse(session *s, int count, char **words) {
 
 int command_count(session *s, int64_t initial, int64_t *count) {
     const char *text = s->option[OPTION_COUNT];
+    uint64_t number;
     if (text == NULL) {
         *count = initial;
         return STATUS_DONE;
     }
-    char *end;
-    errno = 0;
-    long long number = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : -1;
-    if (number < 0 || *end != '\0' || errno != 0) {
+    if (!number_whole(&number, text) || number > INT64_MAX) {
         return fail_usage(s, "-n %s is not valid: use a number from 0 to %" PRId64, text,
                           INT64_MAX);
     }
-    *count = number;
+    *count = (int64_t)number;
     return STATUS_DONE;
 }

@@ -3,9 +3,9 @@
 #include "choose.h"
 
 #include "errors.h"
+#include "numbers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const choose_text choose_texts[CHOOSE_QUESTIONS] = {
@@ -30,18 +30,11 @@ const choose_figure *choose_figure_at(size_t i) {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* 200, 0.5, 200k, 1.5M, 1e6/s; -1: not a number. */
+/* 200, 0.5, 200k, 1.5M, 1e6/s; 0: not a number. */
 static double read_amount(const char *text) {
-    char *end;
-    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xXpP") != NULL) {
-        return -1; /* no signs, blanks, names or hex */
-    }
-    double number = strtod(text, &end);
-    if (*end == 'k' || *end == 'M') {
-        number *= *end == 'k' ? 1e3 : 1e6;
-        end++;
-    }
-    return *end == '\0' || strcmp(end, "/s") == 0 ? number : -1;
+    const char *rest;
+    double number = number_amount(text, "kM", &rest);
+    return *rest == '\0' || strcmp(rest, "/s") == 0 ? number : 0;
 }
 
 /* The index of a word of a|b|c; -1: none. Also by another name. */
@@ -66,19 +59,24 @@ static int find_word(const char *words, const char *word, size_t length) {
     return -1;
 }
 
-static int refuse_word(const choose_text *text, const char *lead, const char *value,
-                       firn_error *error) {
-    char words[64];
+char *choose_words(char text[CHOOSE_VALUE_SIZE], const choose_text *question) {
     size_t length = 0;
-    for (const char *at = text->words; *at != '\0' && length < sizeof words - 3; at++) {
-        words[length++] = *at == '|' ? ',' : *at;
+    for (const char *at = question->words;
+         at != NULL && *at != '\0' && length < CHOOSE_VALUE_SIZE - 3; at++) {
+        text[length++] = *at == '|' ? ',' : *at;
         if (*at == '|') {
-            words[length++] = ' ';
+            text[length++] = ' ';
         }
     }
-    words[length] = '\0';
+    text[length] = '\0';
+    return text;
+}
+
+static int refuse_word(const choose_text *text, const char *lead, const char *value,
+                       firn_error *error) {
+    char words[CHOOSE_VALUE_SIZE];
     return set_error(error, FIRN_EUSAGE, "%s%.40s is not valid: use %s%s", lead, value,
-                     text->list ? "some of " : "one of ", words);
+                     text->list ? "some of " : "one of ", choose_words(words, text));
 }
 
 static int answer_words(choose_answers *answers, int question, const char *lead, const char *value,
@@ -177,23 +175,8 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* 12345 as 12,345; at least three digits. */
-static char *number_text(char text[48], double value) {
-    char plain[40];
-    snprintf(plain, sizeof plain, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
-    size_t whole = strcspn(plain, "."), length = 0;
-    for (size_t i = 0; plain[i] != '\0'; i++) {
-        if (i > 0 && i < whole && (whole - i) % 3 == 0) {
-            text[length++] = ',';
-        }
-        text[length++] = plain[i];
-    }
-    text[length] = '\0';
-    return text;
-}
-
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
-    char median[48], low[48], high[48];
+    char median[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
     number_text(median, figure->median);
     number_text(low, figure->low);
     number_text(high, figure->high);
@@ -223,8 +206,9 @@ const char *choose_figure_engine(const choose_figure *figure) {
 }
 
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure) {
-    snprintf(text, CHOOSE_WORDS, "%s %s %s, data %.3g times the buffer, %d writer%s",
-             figure->engine, figure->key, figure->storage, figure->ratio, figure->writers,
+    char ratio[NUMBER_SIZE];
+    snprintf(text, CHOOSE_WORDS, "%s %s %s, data %s times the buffer, %d writer%s", figure->engine,
+             figure->key, figure->storage, number_text(ratio, figure->ratio), figure->writers,
              figure->writers == 1 ? "" : "s");
     return text;
 }

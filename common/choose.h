@@ -49,6 +49,8 @@ int choose_answer(choose_answers *answers, int question, const char *lead, const
 /* Fills in what is assumed for the questions that are not answered. FIRN_EUSAGE: peak below the rate. */
 int choose_assume(choose_answers *answers, firn_error *error);
 enum { CHOOSE_VALUE_SIZE = 64 };
+/* The words of a question: "a, b, c"; "" for a number. Returns `text`. */
+char *choose_words(char text[CHOOSE_VALUE_SIZE], const choose_text *question);
 /* The answer as choose_answer reads it; returns `text`. */
 char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question);
 /* A rate or a number of nodes, without an exponent if it is whole; returns `text`. */

@@ -7,6 +7,8 @@
 #include "choose_text.h"
 #include "describe.h"
 #include "maths.h"
+#include "numbers.h"
+#include "reading.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,15 +24,6 @@ static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
 
 /* ---- what a layout is ------------------------------------------------------------------------ */
 
-static const firn_slice *slice_of(const firn_scheme *scheme, int role) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == role) {
-            return &scheme->slices[i];
-        }
-    }
-    return NULL;
-}
-
 /* Bits below the leading zeros that are constant. */
 static uint32_t value_bits(const firn_scheme *scheme) {
     const firn_slice *first = &scheme->slices[0];
@@ -40,7 +33,7 @@ static uint32_t value_bits(const firn_scheme *scheme) {
 
 /* Issued by a generator, without a name to hash. */
 static bool is_issued(const firn_scheme *scheme) {
-    return !scheme->read_only && slice_of(scheme, FIRN_ROLE_DIGEST) == NULL;
+    return !scheme->read_only && scheme_index(scheme, FIRN_ROLE_DIGEST) < 0;
 }
 
 static bool is_number(const firn_scheme *scheme) {
@@ -50,7 +43,7 @@ static bool is_number(const firn_scheme *scheme) {
 /* A sequence or counter that begins at the same place shows how many IDs were issued; one that begins
  * at random in at least half of its values does not. */
 static bool shows_volume(const firn_scheme *scheme) {
-    if (slice_of(scheme, FIRN_ROLE_COUNTER) != NULL) {
+    if (scheme_index(scheme, FIRN_ROLE_COUNTER) >= 0) {
         return true;
     }
     double values = odds_space(scheme, FIRN_ROLE_SEQUENCE, 0);
@@ -139,17 +132,20 @@ static bool refuse_leak(choose_candidate *it, const choose_answers *answers) {
 
 static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     const double nodes = answers->amount[CHOOSE_NODES], peak = answers->amount[CHOOSE_PEAK];
+    char number[NUMBER_SIZE];
     if (it->scheme->keyed) {
         const int digits = choose_digits(answers);
         const double years = choose_years(maths_pow(10, digits), answers);
         return years < LEAST_YEARS &&
-               refuse(it, CHOOSE_RATE, "%d digits last %.2g years at this rate", digits, years);
+               refuse(it, CHOOSE_RATE, "%d digits last %s years at this rate", digits,
+                      number_text(number, years));
     }
     if (it->most_nodes > 0 && nodes > it->most_nodes) {
-        return refuse(it, CHOOSE_NODES, "it has %.12g nodes", it->most_nodes);
+        return refuse(it, CHOOSE_NODES, "it has %s nodes", number_text(number, it->most_nodes));
     }
     if (it->capacity > 0 && peak > it->capacity * nodes) {
-        return refuse(it, CHOOSE_PEAK, "a node issues at most %.6g IDs per second", it->capacity);
+        return refuse(it, CHOOSE_PEAK, "a node issues at most %s IDs per second",
+                      number_text(number, it->capacity));
     }
     return false;
 }
@@ -162,8 +158,8 @@ static bool refuse_range(choose_candidate *it, const firn_slice *lead, double no
     }
     if ((lead->role == FIRN_ROLE_NODE || lead->role == FIRN_ROLE_ADDRESS) && nodes < FEW_NODES) {
         return refuse(it, CHOOSE_SPREAD,
-                      "IDs of one node are side by side: %.12g nodes write to %.12g places", nodes,
-                      nodes);
+                      "IDs of one node are side by side: %d nodes write to %d places", (int)nodes,
+                      (int)nodes);
     }
     return false;
 }
@@ -209,6 +205,7 @@ static bool refuse_reader(choose_candidate *it, const choose_answers *answers) {
 
 static bool refuse_odds(choose_candidate *it, const choose_answers *answers) {
     odds chances = {.rate = answers->amount[CHOOSE_RATE], .nodes = answers->amount[CHOOSE_NODES]};
+    char number[NUMBER_SIZE];
     odds_begin(&chances, it->scheme, 0);
     if (chances.model->none == NULL) {
         return false;
@@ -219,11 +216,11 @@ static bool refuse_odds(choose_candidate *it, const choose_answers *answers) {
     chances.seconds = 10.0 * (double)CHOOSE_YEAR;
     it->odds_10y = odds_now(&chances);
     if (it->odds_10y > odds_limit) {
-        return refuse(it, CHOOSE_RATE, "two IDs collide with odds above %.3g in ten years",
-                      odds_limit);
+        return refuse(it, CHOOSE_RATE, "two IDs collide with odds above %s in ten years",
+                      number_text(number, odds_limit));
     }
     if (it->odds_10y > odds_caution) {
-        warn(it, "two IDs collide with odds of %.2g in ten years", it->odds_10y);
+        warn(it, "two IDs collide with odds of %s in ten years", number_text(number, it->odds_10y));
     }
     return false;
 }
@@ -298,7 +295,7 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
         add_opinions(it);
     }
     if (!refused && scheme->keyed) {
-        warn(it, "IDs depend on a key that you must keep secret and must not lose");
+        warn(it, "IDs depend on a secret key, which you must not lose");
     }
 }
 
@@ -325,10 +322,12 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
                        (answers->word[CHOOSE_READERS] & CHOOSE_JAVASCRIPT) != 0;
     const int bits = exact ? 53 : 63;
     const double years = choose_years(maths_ldexp(1, bits), answers);
+    char number[NUMBER_SIZE];
+    number_text(number, years);
     if (it->refused_by < 0 && years < LEAST_YEARS) {
-        refuse(it, CHOOSE_RATE, "%d bits last %.2g years at this rate", bits, years);
+        refuse(it, CHOOSE_RATE, "%d bits last %s years at this rate", bits, number);
     } else if (it->refused_by < 0 && years < CHOOSE_LONG_YEARS) {
-        warn(it, "%d bits last %.3g years at this rate", bits, years);
+        warn(it, "%d bits last %s years at this rate", bits, number);
     }
 }
 

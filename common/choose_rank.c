@@ -218,40 +218,38 @@ static double bytes_of(const choose_candidate *it) {
     return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / STEP) : 1e9;
 }
 
-/* Before by cautions, then by rows per second: each group is as fast as its first, within the intervals. */
-static void group_places(place *places, const choose_candidate *all, size_t count) {
-    for (size_t i = 1; i < count; i++) { /* insertion: stable */
-        for (size_t j = i; j > 0; j--) {
-            const choose_candidate *a = &all[places[j - 1].index], *b = &all[places[j].index];
-            if (doubts_of(a) < doubts_of(b) ||
-                (doubts_of(a) == doubts_of(b) && rows_of(a) >= rows_of(b))) {
-                break;
-            }
+/* Must b, which is after a, come before it? */
+typedef bool overtakes(const choose_candidate *all, const place *a, const place *b);
+
+static bool has_fewer_doubts(const choose_candidate *all, const place *a, const place *b) {
+    const size_t x = doubts_of(&all[a->index]), y = doubts_of(&all[b->index]);
+    return y < x || (y == x && rows_of(&all[b->index]) > rows_of(&all[a->index]));
+}
+
+static bool has_fewer_bytes(const choose_candidate *all, const place *a, const place *b) {
+    const double x = bytes_of(&all[a->index]), y = bytes_of(&all[b->index]);
+    return a->group == b->group && (y < x || (y == x && b->index < a->index));
+}
+
+/* By insertion, which is stable. */
+static void sort(place *places, const choose_candidate *all, size_t count, overtakes *first) {
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0 && first(all, &places[j - 1], &places[j]); j--) {
             place other = places[j];
             places[j] = places[j - 1];
             places[j - 1] = other;
         }
     }
+}
+
+/* Each group is as fast as its first, within the intervals. */
+static void group_places(place *places, const choose_candidate *all, size_t count) {
     const choose_candidate *first = NULL;
     for (size_t i = 0; i < count; i++) {
         const choose_candidate *it = &all[places[i].index];
         bool same = first != NULL && doubts_of(it) == doubts_of(first) && is_as_fast(it, first);
         first = same ? first : it;
         places[i].group = i == 0 ? 0 : places[i - 1].group + !same;
-    }
-}
-
-static void sort_groups(place *places, const choose_candidate *all, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        for (size_t j = i; j > 0; j--) {
-            const place a = places[j - 1], b = places[j];
-            double more = bytes_of(&all[a.index]) - bytes_of(&all[b.index]);
-            if (a.group < b.group || more < 0 || (more == 0 && a.index < b.index)) {
-                break;
-            }
-            places[j] = a;
-            places[j - 1] = b;
-        }
     }
 }
 
@@ -264,8 +262,9 @@ void choose_rank(choose_result *out) {
         }
     }
     out->fit = count;
+    sort(places, out->at, count, has_fewer_doubts);
     group_places(places, out->at, count);
-    sort_groups(places, out->at, count);
+    sort(places, out->at, count, has_fewer_bytes);
     for (size_t i = 0; i < out->count; i++) {
         if (out->at[i].refused_by >= 0) {
             places[count++] = (place){i, 0};

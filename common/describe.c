@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *describe_name(const firn_scheme *scheme) {
+    return scheme->name[0] != '\0' ? scheme->name : "the layout";
+}
+
 const char *describe_tick(const firn_scheme *scheme) {
     switch (scheme->tick_ns) {
     case 1000000000:

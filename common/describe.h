@@ -9,6 +9,8 @@
 
 enum { DESCRIBE_SIZE = 256, DESCRIBE_PLACE_SIZE = 64 };
 
+/* Its name, or "the layout" of one that has none. */
+const char *describe_name(const firn_scheme *scheme);
 /* All return `text`. The slices, most significant first; tick and epoch are not included. */
 char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 char *describe_slice(char text[64], const firn_scheme *scheme, uint32_t i);

@@ -99,10 +99,14 @@ def figure(row):
     if row is None:
         return "not measured"
     median, low, high = (float(row[name]) for name in ("median", "low", "high"))
-    form = "{:,.2f}" if median < 10 else "{:,.1f}" if median < 100 else "{:,.0f}"
     if int(float(row["n"])) < 3:
-        return form.format(median)
-    return "%s (%s to %s)" % tuple(form.format(value) for value in (median, low, high))
+        return number(median)
+    return "%s (%s to %s)" % (number(median), number(low), number(high))
+
+
+def number(value):
+    """As number_text of common/numbers.c."""
+    return "{:,.0f}".format(value) if value >= 100 else "%.3g" % value
 
 
 def page(path, firn):

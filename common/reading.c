@@ -16,6 +16,22 @@ int scheme_index(const firn_scheme *scheme, int role) {
     return -1;
 }
 
+int id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id) {
+    const int index = scheme_index(scheme, FIRN_ROLE_TIME);
+    firn_fields fields;
+    if (firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
+        return -1;
+    }
+    if (index >= 0) {
+        firn_scheme_time(scheme, fields.value[index].low, time);
+    }
+    return index >= 0;
+}
+
+bool is_today(const firn_time *time) {
+    return time->sec >= TODAY_FROM && time->sec < TODAY_END;
+}
+
 /* ---- one scheme ----------------------------------------------------------------------------- */
 
 /* The length of a leading 0x. */

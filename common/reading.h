@@ -61,5 +61,11 @@ char *reading_text(char text[READING_TEXT_SIZE], const firn_reading *reading, co
 
 /* The index of the first slice of a role, which is the index of that field, or -1. */
 int scheme_index(const firn_scheme *scheme, int role);
+/* The time of an ID. 1; 0: its scheme has no time; -1: the ID does not fit the scheme. */
+int id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id);
+/* As firn_guess has it for IDs that are issued today: [2005, 2045). */
+#define TODAY_FROM INT64_C(1104537600)
+#define TODAY_END  INT64_C(2366841600)
+bool is_today(const firn_time *time);
 
 #endif

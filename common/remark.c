@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "remark.h"
 
+#include "reading.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* years that firn_guess considers likely */
-enum { YEARS_FROM = 2005, UUIDS_FROM = 1990, YEARS_END = 2045 };
+#define OLD_FROM INT64_C(631152000) /* 1990 */
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -18,7 +19,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
         uint64_t unit; /* per second */
         int digits;
     } units[] = {{"s", 1, 0}, {"ms", 1000, 3}, {"us", 1000000, 6}, {"ns", 1000000000, 9}};
-    const uint64_t from = 1000000000, end = 2366841600; /* 2001-09-09 and 2045-01-01 */
+    const uint64_t from = 1000000000, end = TODAY_END; /* from 2001-09-09 */
     char at[FIRN_TIME_SIZE], text[FIRN_TIME_SIZE];
     firn_time time;
     out[0] = '\0';
@@ -226,25 +227,12 @@ const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length)
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
+/* UUIDs of version 1 may be older than other IDs. */
 static bool is_odd_time(const firn_reading *reading) {
-    const firn_scheme *scheme = reading->scheme;
-    firn_fields fields;
+    const bool old = reading->scheme->epoch.sec < 0;
     firn_time time;
-    char at[FIRN_TIME_SIZE];
-    uint32_t i = 0;
-    while (i < scheme->slice_count && scheme->slices[i].role != FIRN_ROLE_TIME) {
-        i++;
-    }
-    if (i == scheme->slice_count || firn_unpack(&fields, scheme, &reading->id, NULL) != FIRN_OK) {
-        return false;
-    }
-    firn_scheme_time(scheme, fields.value[firn_scheme_first(scheme, i)].low, &time);
-    firn_time_format(at, &time, 0);
-    int from = scheme->epoch.sec < 0 ? UUIDS_FROM : YEARS_FROM, year = 0;
-    for (int d = 0; d < 4 && at[d] >= '0' && at[d] <= '9'; d++) {
-        year = year * 10 + at[d] - '0';
-    }
-    return at[0] == '+' || at[0] == '-' || year < from || year >= YEARS_END;
+    return id_time(&time, reading->scheme, &reading->id) > 0 &&
+           (time.sec < (old ? OLD_FROM : TODAY_FROM) || time.sec >= TODAY_END);
 }
 
 char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text) {

@@ -168,14 +168,29 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* " with worker=3": the fields of the node that are given, if others are claimed. */
+static char *with_given(char text[128], const firn_gen *gen) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < gen->scheme.slice_count && length < 60; i++) {
+        if (firn__identity_part(gen, i) && gen->kept.fields.given >> i & 1) {
+            char value[FIRN_VALUE_SIZE];
+            length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s",
+                                       length > 0 ? " " : " with ", gen->scheme.slices[i].name,
+                                       firn_fields_get(value, &gen->kept.fields, &gen->scheme, i));
+        }
+    }
+    return text;
+}
+
 /* Reports among which generators the IDs are unique, if nobody chose the store. */
 static void tell_store(const firn_gen *gen, const char *url) {
     char node[128];
     if (url == NULL && !gen->fixed && gen->ticket_field < 0) {
         firn__gen_notice(
             gen,
-            "firn claims a free node; IDs are unique among the processes that share the store %s",
-            firn__store_url(gen->store));
+            "firn claims a free node%s; IDs are unique among the processes that share the store %s",
+            with_given(node, gen), firn__store_url(gen->store));
     } else if (url == NULL && gen->fixed) {
         firn__gen_notice(gen, "%s is reserved only among the processes that share the store %s",
                          firn__gen_node_text(node, gen, gen->pinned), firn__store_url(gen->store));

@@ -63,7 +63,7 @@ refuses "an ID in place of a command" 2 "no command '1541815603606036480': did y
 refuses "a letter with two dashes" 2 "new has no option '--n': did you mean .-n.[?]" new uuid7 --n 3
 refuses "a number without -n" 2 "'3' is one argument too many: for the number of IDs, use -n 3" new uuid7 3
 refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes: use firn nodes" nodes snowflake
-refuses "a key that nodes does not know" 2 "nodes has no key 'node=3': use ns=NAME or unsafe=1" nodes node=3
+refuses "a key that nodes does not know" 2 "nodes has no setting 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a NAME" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
 refuses "a URL that is too long" 2 "the URL of the store has [0-9]* characters: use at most" segment k --store "sqlite:$(printf '%05000d' 1)"
@@ -104,6 +104,8 @@ matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake"
 same "a claimed node is reported once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
 ask new snowflake "$unsafe" node=9
 same "a given one names who shares the store" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is reserved only among')"
+ask new snowflake "$unsafe" worker=9
+same "a part of one names what is claimed" 1 "$(printf '%s\n' "$notes" | grep -c 'firn claims a free node with worker=9; IDs are unique among')"
 ask new uuid1 time=2020-01-01
 same "that back-dated IDs without a store are unique within one run only is reported" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
 finish

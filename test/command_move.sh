@@ -22,7 +22,7 @@ is_past() {
 await is_past
 "$FIRN" nodes --forget gone --store "$db" </dev/null >"$TMPDIR/told" 2>"$TMPDIR/stderr"
 same "without a terminal the holder is printed, and nothing done" "2 1 1 0" \
-    "$? $(grep -c 'gone has 2 keys; 5: reserved until .* ago, by firn on ' "$TMPDIR/told") $(grep -c -- '--yes' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
+    "$? $(grep -c 'gone has 2 names; 5: reserved until .* ago, by firn on ' "$TMPDIR/told") $(grep -c -- '--yes' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
 "$FIRN" nodes --forget gone --yes --store "$db" >/dev/null 2>&1
 same "--yes closes it, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c '^gone.* closed (forgotten ....-..-..): ')"
 refuses "no ID is issued from it" 3 "namespace gone is closed \(forgotten .*\): firn nodes --forget --undo opens it" \

@@ -242,4 +242,15 @@ refuses "a form that cannot be guessed is not converted as another" 1 "is not an
 says "but read when it is named" 0190163d-8694-739b-aea5-966c26f8ad91 convert "$("$FIRN" convert 0190163d-8694-739b-aea5-966c26f8ad91 --to base58)" --from base58 --to uuid
 same "- is standard input" hex "$(echo 1541815603606036480 | "$FIRN" convert - --to hex | grep -qxE '[0-9a-f]{16}' && echo hex)"
 says "a range as an object" '{"least":"1741610183685046272","greatest":"1741972571550646271"}' range snowflake 2024-01-01 2024-01-02 --json
+says "an ID that is built, as the object of show" "$("$FIRN" show --scheme snowflake --json $flake)" \
+    pack snowflake time=2022-06-28T16:07:40.105Z datacenter=11 worker=26 sequence=0 --json
+same "so from lines" "$("$FIRN" show --scheme snowflake --json 1 2)" \
+    "$(printf 'tick=0 datacenter=0 worker=0 sequence=%s\n' 1 2 | "$FIRN" pack snowflake - --json)"
+says "a converted ID, as the object of show with the text of the form" \
+    "$("$FIRN" show --scheme snowflake --json $flake | jq -c '.id = "1565a11f6217a000"')" \
+    convert --scheme snowflake --to hex $flake --json
+says "of another scheme, as its object" "$("$FIRN" show --scheme uuid6 --json 1ec9414c-232a-6b00-b3c8-9f6bdeced846)" \
+    convert --to uuid6 $uuid1 --json
+same "a bad line is an object too" '{"error":"the ID is empty: give one"} status 1' \
+    "$(echo | "$FIRN" convert --to hex --json --keep-going | tr '\n' ' ')status $(echo | "$FIRN" convert --to hex --keep-going >"$TMPDIR/bad"; echo $?)"
 finish

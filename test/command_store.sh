@@ -69,10 +69,12 @@ ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe"
 same "a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)"
 refuses "live issue is kept off the history's node" 5 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait_ms=0
 same "nodes calls it history" "history 5" "$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r 'select(.kind == "history") | "\(.kind) \(.key)"')"
+check "and explains it" sh -c "'$FIRN' nodes --store '$db' '$unsafe' | grep -q 'mark: a time: .*; history: the node issues only'"
 same "its ticks are listed on demand" 1 "$("$FIRN" nodes --store "$db" "$unsafe" --json --all | jq -r 'select(.kind == "tick").kind' | wc -l)"
 same "and counted otherwise" "and 1 tick with back-dated IDs: --all lists it" "$("$FIRN" nodes --store "$db" "$unsafe" | tail -n 1)"
 ask new tsid ns=mine node=1 --store "$db" "$unsafe"
 same "ns= is the namespace" mine "$("$FIRN" nodes ns=mine --store "$db" "$unsafe" --json | jq -r .ns)"
+check "a table of nodes alone is not explained" sh -c "! '$FIRN' nodes ns=mine --store '$db' '$unsafe' | grep '^mark: '"
 refuses "another row under that name is refused" 2 "mine" new snowflake ns=mine node=1 --store "$db" "$unsafe"
 
 # ---- many processes ------------------------------------------------------------------------------
@@ -145,6 +147,10 @@ refuses "integers of another kind are refused with the cure" 2 "use the same kin
 refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
 
 # ---- looking and moving on -----------------------------------------------------------------------
+says "integers as objects" '{"segment":"objects","id":"1"}
+{"segment":"objects","id":"2"}' segment objects -n 2 --json --store "$db" "$unsafe"
+says "a block as one" '{"segment":"objects","first":"3","last":"7"}' segment objects -n 5 --range --json --store "$db" "$unsafe"
+says "the next integer as one" '{"segment":"objects","next":"8"}' segment peek objects --json --store "$db" "$unsafe"
 says "peek prints the next integer" 1005 segment peek orders --store "$db" "$unsafe"
 says "and takes nothing" 1005 segment peek orders --store "$db" "$unsafe"
 says "a key that nobody has used yet begins at 1" 1 segment peek fresh --store "$db" "$unsafe"

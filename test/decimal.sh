@@ -90,10 +90,10 @@ same "the file is meant when both are there" 123456789 \
 check "another key turns it into something else" [ \
     "$("$FIRN" show --json --scheme order --key-file "$other" 2433477484 | jq -r .fields.number)" != 123456789 ]
 refuses "without a key there is nothing" 2 "--key-file FILE" pack order number=1
-refuses "a key among the arguments is refused" 2 "can read a key in an argument" pack order number=1 "key=$nist"
+refuses "a key among the arguments is refused" 2 "can read a secret key in an argument" pack order number=1 "key=$nist"
 refuses "even with a good one" 2 "another key" new order --key-file "$good" "key=$nist"
 refuses "a missing file is reported" 6 "cannot open the key file" pack order number=1 --key-file "$TMPDIR/none"
-refuses "a key in place of its file is not printed" 2 "--key-file needs a file, not the key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
+refuses "a key in place of its file is not printed" 2 "--key-file needs a file, not the secret key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
 refuses "a folder is not a key" 2 "is not a file" pack order number=1 --key-file "$TMPDIR"
 mkfifo -m 600 "$TMPDIR/unwritten"
 refuses "a named pipe that nobody writes is not waited for" 2 "is a named pipe, .*: use a regular file" \
@@ -117,14 +117,14 @@ $nist
 key words "the key is $nist" 600
 key empty "" 600
 for name in short long lines words empty; do
-    refuses "a file with a $name key holds none" 2 "contains no key" pack order number=1 --key-file "$TMPDIR/$name"
+    refuses "a file with a $name key holds none" 2 "contains no secret key" pack order number=1 --key-file "$TMPDIR/$name"
 done
 FIRN_ORDER_KEY=secretsecret
 export FIRN_ORDER_KEY
-refuses "what the environment holds is never printed" 2 "FIRN_ORDER_KEY is not a key: set it to 32 hex digits$" pack order number=1
+refuses "what the environment holds is never printed" 2 "FIRN_ORDER_KEY is not a secret key: set it to 32 hex digits$" pack order number=1
 unset FIRN_ORDER_KEY
 key told "${nist}zz" 600
-refuses "nor what a file holds" 2 "contains no key: write 32 hex digits and nothing else$" pack order number=1 --key-file "$TMPDIR/told"
+refuses "nor what a file holds" 2 "contains no secret key: write 32 hex digits and nothing else$" pack order number=1 --key-file "$TMPDIR/told"
 "$FIRN" new order --key-file "$good" --store "sqlite:$TMPDIR/keyed/firn.db" "$unsafe" >"$TMPDIR/printed" 2>&1
 check "the key is nowhere in the store" sh -c "! cat '$TMPDIR'/keyed/* | grep -qaiE '$nist|2b7e1516|09cf4f3c'"
 
@@ -157,7 +157,7 @@ refuses "its digits end, and then it does" 5 "end=999999" new order --key-file "
 refuses "an integer of more digits is a no" 1 "0 to 999999" pack order digits=6 number=1000000 --key-file "$good"
 refuses "five digits are too few" 1 "digits" pack order digits=5 number=1 --key-file "$good"
 refuses "an order number has no other form" 2 "remove --as" pack order number=1 --key-file "$good" --as hex
-refuses "order is not converted" 2 "order needs a key" convert --scheme order --to hex 2433477484
+refuses "order is not converted" 2 "order needs a secret key" convert --scheme order --to hex 2433477484
 refuses "a range of order has no time" 2 "no time" range order 2024-01-01 2024-01-02
 refuses "--key-file is for order" 2 "add --scheme order" show --key-file "$good" 1541815603606036480
 printf 'number=123456789\nnumber=x\n' >"$TMPDIR/sets"

@@ -38,18 +38,28 @@ done
 same "a rate above what a node makes waits" "true false" \
     "$("$FIRN" odds --json snowflake --rate 5e6 | jq .waits) $("$FIRN" odds --json snowflake --rate 5e6 --nodes 2 | jq .waits)"
 ask odds snowflake --rate 1e7
-same "which it says" "snowflake, 1e+07 IDs per second for 1 y: odds 0
+same "which it says" "snowflake, 10,000,000 IDs per second for 1 y: odds 0
   why: a store reserves each slot: no two IDs are equal
-  a node issues at most 4096 IDs per tick, 4.096e+06 per second: this rate needs more nodes or more bits" "$out"
+  a node issues at most 4,096 IDs per tick, 4,096,000 IDs per second: this rate needs more nodes or more bits" "$out"
 ask odds simpleflake -n 3400
-same "for people" "simpleflake, 3400 IDs in one tick: odds 0.497882
+same "for people" "simpleflake, 3,400 IDs in one tick: odds 0.498
   why: each ID is random
   formula: 1 - (1 - 1/S) (1 - 2/S) ... (1 - (n-1)/S)
-  with S = 2^23, n = 3400 IDs
-  odds of 1e-6 with 5 IDs, of one half with 3411 IDs" "$out"
+  with S = 2^23, n = 3,400 IDs
+  odds of 1e-6 with 5 IDs, of one half with 3,411 IDs" "$out"
 ask odds simpleflake --rate 1000/s --for 30d
 same "with its formula" "  formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
-  with S = 2^23, m = 1 ID per tick, T = 2.592e+09 ticks" "$(printf '%s\n' "$out" | sed -n 3,4p)"
+  with S = 2^23, m = 1 ID per tick, T = 2,592,000,000 ticks" "$(printf '%s\n' "$out" | sed -n 3,4p)"
+
+ask odds uuid4 --rate 1e6 --for 10y
+same "small odds and large amounts have three digits" "uuid4, 1,000,000 IDs per second for 10 y: odds 9.37e-9, 1 in 106,777,939
+  why: each ID is random
+  formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
+  with S = 2^122, m = 3.16e14 IDs, T = 1
+  odds of 1e-6 after 103 y, of one half after 86,031 y" "$out"
+for odds in "-n 9000:0.992" "-n 12000:above 0.999" "-n 20000:1 (certain)"; do
+    same "odds just below 1 are not 1: $odds" "${odds#*:}" "$("$FIRN" odds simpleflake ${odds%%:*} | sed -n '1s/.*: odds //p')"
+done
 
 # ---- what cannot be meant ------------------------------------------------------------------------
 refuses "without a rate there are no odds" 2 "depend on the number of IDs.*--rate N or -n COUNT" odds uuid4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check --chart`: how many IDs were issued when, as a chart on the terminal or as bins. Memory is
  * bounded: when the times no longer fit the bins, the bins get longer. */
+#include "describe.h"
 #include "gaps.h"
 #include "shared/amounts.h"
 #include "shared/color.h"
@@ -220,13 +221,13 @@ static void put_row(session *s, const columns *shown, size_t row, bool utf8) {
 static void put_human(session *s, const chart *it) {
     static columns shown;
     char from[FIRN_TIME_SIZE], to[FIRN_TIME_SIZE], peak[FIRN_TIME_SIZE], text[DURATION_SIZE];
-    const char *name = it->scheme.name[0] != '\0' ? it->scheme.name : "the layout";
     if (it->ids == 0) {
         output_text(&s->out, "no ID\n");
         return;
     }
     make_columns(&shown, it, terminal_width() - LABEL);
-    output_print(&s->out, "%" PRIu64 " ID%s of %s\n", it->ids, plural(it->ids), name);
+    output_print(&s->out, "%" PRIu64 " ID%s of %s\n", it->ids, plural(it->ids),
+                 describe_name(&it->scheme));
     const bool utf8 = is_utf8();
     for (size_t row = 0; row < ROWS; row++) {
         put_row(s, &shown, row, utf8);

@@ -2,6 +2,7 @@
 /* `firn estimate`: what IDs reveal to a stranger who sees some of them. Takes what their fields say and
  * infers the rest (infer.h), and prints the conditions of each figure. The clock decides only which scheme
  * is likely (sample.h). */
+#include "describe.h"
 #include "infer.h"
 #include "maths.h"
 #include "sample.h"
@@ -48,10 +49,6 @@ static void hide(findings *it, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(it->hidden[it->hidden_count++], SENTENCE_SIZE, format, arguments);
     va_end(arguments);
-}
-
-static const char *scheme_name(const firn_scheme *scheme) {
-    return scheme->name[0] != '\0' ? scheme->name : "the layout";
 }
 
 static double seconds_between(const firn_time *from, const firn_time *to) {
@@ -338,7 +335,7 @@ static void put_human(output *out, const findings *it) {
     const sample *from = it->from;
     char text[128];
     output_print(out, "%zu ID%s of %s%s\n", from->count, plural(from->count),
-                 it->counted ? "a series of integers" : scheme_name(from->scheme),
+                 it->counted ? "a series of integers" : describe_name(from->scheme),
                  from->count < from->given ? ", without duplicates" : "");
     put_others(out, from);
     if (it->tick_s > 0) {
@@ -411,7 +408,7 @@ static void put_json(output *out, const findings *it) {
         out,
         json_pack(
             "{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
-            it->counted ? "integer" : scheme_name(it->from->scheme), "or", others_array(it->from),
+            it->counted ? "integer" : describe_name(it->from->scheme), "or", others_array(it->from),
             "ids", (json_int_t)it->from->count, "duplicates",
             (json_int_t)(it->from->given - it->from->count), "time", times_object(it), "grain_s",
             it->grain > 0 ? json_real((double)it->grain * it->tick_s) : json_null(), "ahead_s",
@@ -426,7 +423,7 @@ static void put_json(output *out, const findings *it) {
 /* Order numbers need a key to be read, so there is nothing to compute. */
 static int about_order(session *s, const char *name) {
     static const char why[] =
-        "order numbers are encrypted: without the key they reveal neither the "
+        "order numbers are encrypted: without the secret key they reveal neither the "
         "integer nor volume, rate, time or neighbours, only that the series has at "
         "most 10^digits of them";
     if (s->option[OPTION_JSON] != NULL) {

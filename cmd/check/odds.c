@@ -3,7 +3,9 @@
  * common/. */
 #include "odds.h"
 
+#include "describe.h"
 #include "maths.h"
+#include "numbers.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
 #include "shared/operands.h"
@@ -15,89 +17,102 @@
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-static char *reach_text(char text[64], const odds *it, double goal) {
-    char duration[DURATION_SIZE];
-    double amount = odds_reach(it, goal);
-    if (isinf(amount)) {
-        snprintf(text, 64, "never");
-    } else if (it->model->of_nodes) {
-        snprintf(text, 64, "with %.6g nodes", amount);
-    } else if (it->count > 0) {
-        snprintf(text, 64, "with %.6g IDs", amount);
-    } else {
-        snprintf(text, 64, "after %s", duration_text(duration, amount));
-    }
-    return text;
+/* "lead 4,096 IDs", in the plural unless it is 1. */
+static void put_amount(output *out, const char *lead, double amount, const char *unit) {
+    char number[NUMBER_SIZE];
+    output_print(out, "%s%s %s%s", lead, number_text(number, amount), unit, amount == 1 ? "" : "s");
 }
 
-static void put_space(output *out, double space) {
-    double bits = maths_log2(space);
-    if (bits == maths_floor(bits)) {
-        output_print(out, "S = 2^%.0f", bits);
+static void put_reach(output *out, const char *lead, const odds *it, double goal) {
+    char duration[DURATION_SIZE];
+    double amount = odds_reach(it, goal);
+    output_text(out, lead);
+    if (isinf(amount)) {
+        output_text(out, " never");
+    } else if (it->model->of_nodes || it->count > 0) {
+        put_amount(out, " with ", amount, it->model->of_nodes ? "node" : "ID");
     } else {
-        output_print(out, "S = %.6g", space);
+        output_print(out, " after %s", duration_text(duration, amount));
     }
 }
 
 /* The letters of the formula. */
 static void put_formula(output *out, const odds *it) {
-    double each, ticks = odds_ticks(it, it->seconds, &each);
-    output_print(out, "  formula: %s\n  with ",
-                 it->count > 0 ? it->model->exact : it->model->formula);
-    put_space(out, it->space);
+    char number[NUMBER_SIZE];
+    double each, ticks = odds_ticks(it, it->seconds, &each), bits = maths_log2(it->space);
+    const bool power = bits == maths_floor(bits);
+    output_print(out, "  formula: %s\n  with S = %s%s",
+                 it->count > 0 ? it->model->exact : it->model->formula, power ? "2^" : "",
+                 number_text(number, power ? bits : it->space));
     if (odds_is(it, ODDS_STARTED)) {
-        output_print(out, ", B = %.6g starts", it->starts);
+        put_amount(out, ", B = ", it->starts, "start");
     }
     if (it->model->alone) {
-        output_print(out, ", N = %.6g node%s", it->nodes, it->nodes == 1 ? "" : "s");
+        put_amount(out, ", N = ", it->nodes, "node");
     }
     if (it->model->of_nodes) {
         output_text(out, "\n");
-    } else if (it->count > 0) {
-        output_print(out, ", n = %.6g IDs\n", it->count);
-    } else if (it->tick == 0) {
-        output_print(out, ", m = %.6g ID%s, T = 1\n", each, each == 1 ? "" : "s");
-    } else {
-        output_print(out, ", m = %.6g ID%s per tick, T = %.6g tick%s\n", each, each == 1 ? "" : "s",
-                     ticks, ticks == 1 ? "" : "s");
+        return;
     }
+    if (it->count > 0) {
+        put_amount(out, ", n = ", it->count, "ID");
+    } else {
+        put_amount(out, ", m = ", each, "ID");
+        if (it->tick == 0) {
+            output_text(out, ", T = 1");
+        } else {
+            put_amount(out, " per tick, T = ", ticks, "tick");
+        }
+    }
+    output_text(out, "\n");
 }
 
 static void put_load(output *out, const odds *it) {
     char duration[DURATION_SIZE];
-    output_print(out, "%s", it->scheme->name[0] != '\0' ? it->scheme->name : "the layout");
+    output_text(out, describe_name(it->scheme));
     if (it->count > 0) {
-        output_print(out, ", %.6g IDs%s", it->count, it->tick > 0 ? " in one tick" : "");
+        put_amount(out, ", ", it->count, "ID");
+        output_text(out, it->tick > 0 ? " in one tick" : "");
     } else if (it->rate > 0) {
-        output_print(out, ", %.6g IDs per second for %s", it->rate,
-                     duration_text(duration, it->seconds));
+        put_amount(out, ", ", it->rate, "ID");
+        output_print(out, " per second for %s", duration_text(duration, it->seconds));
     }
     if (it->nodes > 1) {
-        output_print(out, " by %.6g nodes", it->nodes);
+        put_amount(out, " by ", it->nodes, "node");
+    }
+}
+
+/* Odds that three digits would round to 1 are not certain. */
+static void put_odds(output *out, double value) {
+    char number[NUMBER_SIZE];
+    if (value > 0.999) {
+        output_text(out, value > 0.999999 ? ": odds 1 (certain)" : ": odds above 0.999");
+        return;
+    }
+    output_print(out, ": odds %s", number_text(number, value));
+    if (value > 0 && value < 0.01) {
+        output_print(out, ", 1 in %s", number_text(number, 1 / value));
     }
 }
 
 static void put_human(output *out, const odds *it) {
-    char text[64];
-    double value = odds_now(it);
     put_load(out, it);
     if (it->model->none == NULL) {
         output_print(out, ": odds 0\n  why: %s\n", it->model->why);
     } else if (it->model->alone && it->nodes == 1) {
         output_print(out, ": odds 0 with one node\n  why: %s\n", it->model->why);
     } else {
-        output_print(out, ": odds %.6g%s", value, value > 0.999999 ? " (certain)" : "");
-        if (value > 0 && value < 0.01) {
-            output_print(out, ", 1 in %.3g", 1 / value);
-        }
+        put_odds(out, odds_now(it));
         output_print(out, "\n  why: %s\n", it->model->why);
         put_formula(out, it);
-        output_print(out, "  odds of 1e-6 %s", reach_text(text, it, 1e-6));
-        output_print(out, ", of one half %s\n", reach_text(text, it, 0.5));
+        put_reach(out, "  odds of 1e-6", it, 1e-6);
+        put_reach(out, ", of one half", it, 0.5);
+        output_text(out, "\n");
     }
     if (it->most > 0 && it->tick > 0) {
-        output_print(out, "  a node issues at most %.6g IDs per tick, %.6g per second%s\n",
-                     it->most, it->most / it->tick,
+        put_amount(out, "  a node issues at most ", it->most, "ID");
+        put_amount(out, " per tick, ", it->most / it->tick, "ID");
+        output_print(out, " per second%s\n",
                      odds_waits(it) ? ": this rate needs more nodes or more bits" : "");
     }
 }

@@ -60,7 +60,7 @@ static inline size_t line_end(const char *text) {
 
 /* At most 19 decimal digits and the end of the line; the length of all, or 0: look
  * closer. */
-static inline size_t read_decimal(uint64_t *value, const char *text) {
+static inline size_t read_decimal(firn_id *id, const char *text) {
     static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     uint64_t sum = 0;
     for (size_t length = 0; length <= 16; length += 8) {
@@ -75,7 +75,7 @@ static inline size_t read_decimal(uint64_t *value, const char *text) {
             sum = sum * power[more] + eight_decimals(word << (64 - 8 * more));
         }
         length += more;
-        *value = sum;
+        *id = (firn_id){sum, 0, 0, 64};
         size_t end = line_end(text + length);
         bool number = length > 0 && length < 20 && text[0] != '0';
         return number && end > 0 ? length + end : 0;
@@ -253,13 +253,9 @@ static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, 
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static const char *name_of(const id_stream *in, size_t file) {
-    return strcmp(in->names[file], "-") == 0 ? "standard input" : in->names[file];
-}
-
 char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t line) {
     if (in->count > 1) {
-        snprintf(text, 128, "%.80s: line %" PRIu64, name_of(in, file), line);
+        snprintf(text, 128, "%.80s: line %" PRIu64, input_name(in->names[file]), line);
     } else {
         snprintf(text, 128, "line %" PRIu64, line);
     }
@@ -279,31 +275,19 @@ void stream_put_bad(output *out, const id_stream *in) {
     }
 }
 
-static int no_read(const id_stream *in, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file",
-                     name_of(in, in->index), strerror(errno));
-}
-
 /* False: no line is left. */
 static bool next_file(id_stream *in, int *code, firn_error *error) {
-    if (in->window.file > STDERR_FILENO) {
-        close(in->window.file);
-    }
     in->index += in->window.file >= 0;
-    in->window.file = -1;
+    window_close(&in->window);
     *code = FIRN_OK;
     if (in->index == in->count) {
         return false;
     }
-    bool standard = strcmp(in->names[in->index], "-") == 0;
-    in->window.file = standard ? STDIN_FILENO : open(in->names[in->index], O_RDONLY | O_CLOEXEC);
-    in->window.start = in->window.end = 0;
     in->line = 0;
-    in->window.ended = in->window.cut = in->window.begun = false;
-    if (in->window.file < 0) {
-        *code = no_read(in, error);
-    } else {
+    if (window_open(&in->window, in->names[in->index])) {
         posix_fadvise(in->window.file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    } else {
+        *code = input_failed(in->names[in->index], error);
     }
     return true;
 }
@@ -311,7 +295,7 @@ static bool next_file(id_stream *in, int *code, firn_error *error) {
 static int refill(void *context, firn_error *error) {
     id_stream *in = context;
     if (!window_fill(&in->window)) {
-        return no_read(in, error);
+        return input_failed(in->names[in->index], error);
     }
     /* what is read eight characters at a time ends here */
     memset(in->window.buffer + in->window.end, 0, STREAM_SLACK);
@@ -363,28 +347,18 @@ static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
            0;
 }
 
-/* Lines that need no second look; stops before the first that does. */
-static size_t read_decimals(id_stream *in, firn_id *ids, size_t room) {
-    const char *const text = in->window.buffer;
-    size_t count = 0, start = in->window.start;
-    for (; count < room && start < in->window.end; count++) {
-        uint64_t value = 0;
-        size_t length = read_decimal(&value, text + start);
-        ids[count] = (firn_id){value, 0, 0, 64};
-        if (length == 0 || !is_of_scheme(in, &ids[count])) {
-            break;
-        }
-        start += length;
-    }
-    in->window.start = start;
-    return count;
-}
+/* An ID at the beginning of a line; the length of the line, or 0: look closer. */
+typedef size_t read_line(firn_id *id, const char *text);
 
-static size_t read_uuids(id_stream *in, firn_id *ids, size_t room) {
+/* Lines that need no second look, of at least `least` bytes; stops before the first that does. `read` is a
+ * constant, so that it becomes a part of the loop. */
+static inline __attribute__((always_inline)) size_t read_lines(id_stream *in, firn_id *ids,
+                                                               size_t room, size_t least,
+                                                               read_line *read) {
     const char *const text = in->window.buffer;
     size_t count = 0, start = in->window.start;
-    for (; count < room && in->window.end - start >= 37; count++) {
-        size_t length = read_uuid(&ids[count], text + start);
+    for (; count < room && in->window.end - start >= least; count++) {
+        size_t length = read(&ids[count], text + start);
         if (length == 0 || !is_of_scheme(in, &ids[count])) {
             break;
         }
@@ -397,10 +371,10 @@ static size_t read_uuids(id_stream *in, firn_id *ids, size_t room) {
 static size_t read_easy(id_stream *in, firn_id *ids, size_t room) {
     size_t count = 0;
     if (in->known && in->form == FIRN_FORM_UUID) {
-        count = read_uuids(in, ids, room);
+        count = read_lines(in, ids, room, 37, read_uuid);
     } else if (in->known && in->bits == 64 &&
                (in->form == FIRN_FORM_DEC || in->form == FIRN_FORM_UNSIGNED)) {
-        count = read_decimals(in, ids, room);
+        count = read_lines(in, ids, room, 1, read_decimal);
     }
     in->line += count;
     return count;
@@ -492,7 +466,7 @@ int stream_again(id_stream *in, firn_error *error) {
     for (in->index = 0; in->index < in->count; in->index++) {
         if (strcmp(in->names[in->index], "-") == 0 &&
             lseek(STDIN_FILENO, in->begin, SEEK_SET) < 0) {
-            return no_read(in, error);
+            return input_failed(in->names[in->index], error);
         }
     }
     in->index = 0;
@@ -502,8 +476,5 @@ int stream_again(id_stream *in, firn_error *error) {
 }
 
 void stream_close(id_stream *in) {
-    if (in->window.file > STDERR_FILENO) {
-        close(in->window.file);
-    }
-    in->window.file = -1;
+    window_close(&in->window);
 }

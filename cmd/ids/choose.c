@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "choose_object.h"
 #include "describe.h"
+#include "numbers.h"
 #include "shared/color.h"
 #include "shared/json.h"
 
@@ -63,15 +64,7 @@ static bool take_line(choose_answers *answers, int question, char *line) {
 /* Asks until the answer is one, or empty. False: the input has ended. */
 static bool ask_one(choose_answers *answers, int question) {
     const choose_text *text = &choose_texts[question];
-    char line[LINE], words[LINE];
-    size_t length = 0;
-    for (const char *at = text->words; at != NULL && *at != '\0' && length < LINE - 3; at++) {
-        words[length++] = *at == '|' ? ',' : *at;
-        if (*at == '|') {
-            words[length++] = ' ';
-        }
-    }
-    words[length] = '\0';
+    char line[LINE], words[CHOOSE_VALUE_SIZE];
     do {
         if (question == CHOOSE_RATE) {
             fprintf(stderr, "%s A second number is the peak. [100 1000] ", text->question);
@@ -81,7 +74,7 @@ static bool ask_one(choose_answers *answers, int question) {
             fprintf(stderr, "%s [%s] ", text->question, text->assumed);
         } else {
             fprintf(stderr, "%s\n  %s%s [%.*s] ", text->question, text->list ? "some of " : "",
-                    words, (int)strcspn(text->words, "|"), text->words);
+                    choose_words(words, text), (int)strcspn(text->words, "|"), text->words);
         }
         if (fgets(line, sizeof line, stdin) == NULL) {
             return false;
@@ -146,14 +139,15 @@ static void put_figures(session *s, const choose_candidate *it) {
 }
 
 static void put_odds(session *s, const choose_candidate *it, const choose_answers *answers) {
-    char text[3 * CHOOSE_WORDS];
+    char text[3 * CHOOSE_WORDS], year[NUMBER_SIZE], ten[NUMBER_SIZE];
     if (it->model == NULL) {
         put(s, "collision", "none: a store reserves each ID");
     } else if (it->model->alone && answers->amount[CHOOSE_NODES] == 1 && !it->model->of_nodes) {
         put(s, "collision", "none: one process alone never repeats an ID");
     } else {
-        snprintf(text, sizeof text, "odds %.3g in a year, %.3g in ten: %s", it->odds_1y,
-                 it->odds_10y, it->model->formula);
+        snprintf(text, sizeof text, "odds %s in a year, %s in ten: %s",
+                 number_text(year, it->odds_1y), number_text(ten, it->odds_10y),
+                 it->model->formula);
         put(s, "collision", text);
     }
 }
@@ -173,7 +167,7 @@ static void put_end(session *s, const choose_candidate *it, const choose_answers
 
 static void put_fit(session *s, size_t rank, const choose_candidate *it,
                     const choose_answers *answers) {
-    char text[512], sorts[DESCRIBE_SIZE];
+    char text[512], sorts[DESCRIBE_SIZE], capacity[NUMBER_SIZE], nodes[NUMBER_SIZE];
     const firn_scheme *scheme = it->scheme;
     if (scheme != NULL) {
         snprintf(text, sizeof text, "%u bits, text %s, sorts: %s", scheme->bits,
@@ -185,8 +179,8 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
     output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
     put_figures(s, it);
     if (it->capacity > 0 && it->most_nodes > 0) {
-        snprintf(text, sizeof text, "%.12g IDs per second and node, %.12g nodes", it->capacity,
-                 it->most_nodes);
+        snprintf(text, sizeof text, "%s IDs per second and node, %s nodes",
+                 number_text(capacity, it->capacity), number_text(nodes, it->most_nodes));
         put(s, "limits", text);
     }
     put_odds(s, it, answers);

@@ -10,12 +10,9 @@
 #include "shared/json.h"
 #include "shared/line_window.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct searching {
     scan_want want;
@@ -36,20 +33,14 @@ typedef struct searching {
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-static int no_read(const searching *it, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file",
-                     strcmp(it->name, "-") == 0 ? "standard input" : it->name, strerror(errno));
-}
-
 static int open_file(searching *it, const char *name, firn_error *error) {
     it->name = name;
     it->window = (line_window){.buffer = it->buffer, .size = sizeof it->buffer};
-    it->window.file = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     it->printing = false;
     it->line = 1;
     it->before = it->line_from = 0;
     it->counted = it->from = 0;
-    return it->window.file >= 0 ? FIRN_OK : no_read(it, error);
+    return window_open(&it->window, name) ? FIRN_OK : input_failed(name, error);
 }
 
 /* Keeps the bytes that are not written yet, and some before them; appends. */
@@ -60,7 +51,7 @@ static int refill(searching *it, output *out, firn_error *error) {
     it->from -= drop;
     it->counted -= it->json ? drop : 0;
     output_flush(out);
-    return window_fill(&it->window) ? FIRN_OK : no_read(it, error);
+    return window_fill(&it->window) ? FIRN_OK : input_failed(it->name, error);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -206,9 +197,7 @@ static int search(session *s, searching *it, const char *name, firn_error *error
             end_piece(s, it, end);
         }
     }
-    if (it->window.file > STDERR_FILENO) {
-        close(it->window.file);
-    }
+    window_close(&it->window);
     return code;
 }
 

@@ -5,7 +5,6 @@
 #include "ids.h"
 #include "order.h"
 #include "shared/interrupt.h"
-#include "shared/json.h"
 #include "shared/operands.h"
 #include "shared/progress.h"
 
@@ -99,19 +98,6 @@ static int read_date(session *s, issue *work) {
     return STATUS_DONE;
 }
 
-static void write_batch(session *s, const issue *work, const firn_id *ids, size_t n) {
-    if (s->option[OPTION_JSON] == NULL) {
-        writer_put(&work->writer, &s->out, ids, n);
-        return;
-    }
-    for (size_t i = 0; i < n && !output_dead(&s->out); i++) {
-        char text[OUTPUT_ROOM];
-        firn_reading reading = {&work->scheme, work->writer.form, ids[i]};
-        text[writer_format(&work->writer, text, &ids[i])] = '\0';
-        json_line(&s->out, object_of_id(text, &reading, 1));
-    }
-}
-
 /* uuid3 and uuid5: one ID, which follows from namespace and name. */
 static int write_digest(session *s, const issue *work) {
     const char *space = operand_value(s, "namespace"), *name = operand_value(s, "name");
@@ -136,7 +122,7 @@ static int write_digest(session *s, const issue *work) {
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    write_batch(s, work, &id, (size_t)work->count);
+    writer_put(&work->writer, s, &id, (size_t)work->count);
     return STATUS_DONE;
 }
 
@@ -163,7 +149,7 @@ static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) 
             progress_end(&shown);
             return stopped ? STATUS_SIGNAL + interrupt_signal() : fail(s, &error);
         }
-        write_batch(s, work, ids, n);
+        writer_put(&work->writer, s, ids, n);
         done += (int64_t)n;
         if (stopped) {
             break;

@@ -4,6 +4,7 @@
 #include "order.h"
 
 #include "named_pipe.h"
+#include "numbers.h"
 #include "shared/interrupt.h"
 #include "shared/json.h"
 #include "shared/operands.h"
@@ -48,8 +49,8 @@ static int check_file(session *s, int file, const char *name) {
     }
     if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
         return fail_usage(s,
-                          "other users can read the key in %.80s: chmod 600 it, and change the key "
-                          "if somebody may have read it",
+                          "other users can read the secret key in %.80s: chmod 600 it, and change "
+                          "the key if somebody may have read it",
                           name);
     }
     return STATUS_DONE;
@@ -65,8 +66,9 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
     }
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0 && parse_key(key, name, strlen(name))) {
-        return fail_usage(s, "--key-file needs a file, not the key: every user can read arguments, "
-                             "so choose another key");
+        return fail_usage(
+            s, "--key-file needs a file, not the secret key: every user can read arguments, "
+               "so choose another key");
     }
     if (file < 0) {
         return fail_as(s, FIRN_EIO, "cannot open the key file %.80s: %s", name, strerror(errno));
@@ -81,7 +83,8 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
         length--;
     }
     if (status == STATUS_DONE && !parse_key(key, text, length)) {
-        status = fail_usage(s, "%.80s contains no key: write 32 hex digits and nothing else", name);
+        status = fail_usage(s, "%.80s contains no secret key: write 32 hex digits and nothing else",
+                            name);
     }
     explicit_bzero(text, sizeof text);
     return status;
@@ -94,12 +97,14 @@ static int read_key(session *s, uint8_t key[16]) {
         return read_file(s, key, name);
     }
     if (environment == NULL || environment[0] == '\0') {
-        return fail_usage(s, "order numbers need a key: add --key-file FILE with 32 hex digits, or "
-                             "set FIRN_ORDER_KEY");
+        return fail_usage(
+            s, "order numbers need a secret key: add --key-file FILE with 32 hex digits, or "
+               "set FIRN_ORDER_KEY");
     }
     bool is = parse_key(key, environment, strlen(environment));
     explicit_bzero(environment, strlen(environment)); /* others of this user can read it too */
-    return is ? STATUS_DONE : fail_usage(s, "FIRN_ORDER_KEY is not a key: set it to 32 hex digits");
+    return is ? STATUS_DONE
+              : fail_usage(s, "FIRN_ORDER_KEY is not a secret key: set it to 32 hex digits");
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -109,11 +114,12 @@ static int join_shape(session *s, const char *const *also, char keys[KEYS_SIZE])
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
         if (operand_is(word, "key")) {
-            return fail_usage(s, "every user can read a key in an argument: use --key-file FILE or "
-                                 "FIRN_ORDER_KEY, and choose another key");
+            return fail_usage(
+                s, "every user can read a secret key in an argument: use --key-file FILE or "
+                   "FIRN_ORDER_KEY, and choose another key");
         }
         if (!operand_is_one_of(word, shape_names) && !operand_is_one_of(word, also)) {
-            return fail_usage(s, "order has no key '%.60s': see firn %s --help", word,
+            return fail_usage(s, "order has no setting '%.60s': see firn %s --help", word,
                               s->command->name);
         }
     }
@@ -170,24 +176,19 @@ static int put_one(session *s, void *context, int64_t value, firn_error *error) 
 static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, firn_store *store,
                       int64_t count) {
     const char *series = operand_value(s, "series"), *start = operand_value(s, "start");
-    int64_t least = 1;
+    uint64_t least = 1;
     firn_segment *range;
     firn_error error;
-    if (start != NULL) {
-        char *end;
-        errno = 0;
-        least = strtoll(start, &end, 10);
-        if (*start < '0' || *start > '9' || *end != '\0' || errno != 0) {
-            return fail_usage(s, "start=%.60s is not valid: use an integer from 0 up", start);
-        }
+    if (start != NULL && (!number_whole(&least, start) || least > INT64_MAX)) {
+        return fail_usage(s, "start=%.60s is not valid: use an integer from 0 up", start);
     }
-    int code =
-        firn_order_series(order, &range, series != NULL ? series : "order", least, store, &error);
+    int code = firn_order_series(order, &range, series != NULL ? series : "order", (int64_t)least,
+                                 store, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     numbering with = {order, scheme};
-    int status = start != NULL ? blocks_note_start(s, range, least) : STATUS_DONE;
+    int status = start != NULL ? blocks_note_start(s, range, (int64_t)least) : STATUS_DONE;
     status = status == STATUS_DONE ? blocks_take(s, range, count, BLOCK, put_one, &with) : status;
     code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));

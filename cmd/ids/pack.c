@@ -18,7 +18,7 @@ static int put_packed(session *s, const packing *work, const firn_id *id, firn_e
     if (work->order != NULL) {
         return order_put(s, work->order, &work->scheme, id->low, error);
     }
-    writer_put(&work->writer, &s->out, id, 1);
+    writer_put(&work->writer, s, id, 1);
     return FIRN_OK;
 }
 

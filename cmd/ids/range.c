@@ -65,7 +65,7 @@ int run_range(session *s) {
         put_object(s, &writer, &least, &greatest);
         return STATUS_DONE;
     }
-    writer_put(&writer, &s->out, &least, 1);
-    writer_put(&writer, &s->out, &greatest, 1);
+    writer_put(&writer, s, &least, 1);
+    writer_put(&writer, s, &greatest, 1);
     return STATUS_DONE;
 }

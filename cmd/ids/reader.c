@@ -12,10 +12,7 @@ int reader_open(session *s, id_reader *reader) {
     memset(reader, 0, sizeof *reader);
     reader->form = form == NULL ? -1 : firn_form_find(form);
     if (form != NULL && reader->form < 0) {
-        return fail_usage(s,
-                          "there is no form '%s': use dec hex uuid urn braced base32 base32hex "
-                          "base36 base58 base62 or bin",
-                          form);
+        return fail_usage(s, "there is no form '%s': use " FORM_NAMES, form);
     }
     if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL ||
                    s->option[OPTION_DIGITS] != NULL)) {
@@ -30,7 +27,8 @@ int reader_open(session *s, id_reader *reader) {
         return fail(s, &error);
     }
     if (named && reader->scheme.keyed) {
-        return fail_usage(s, "%s needs a key: firn show --scheme %s --key-file FILE", name, name);
+        return fail_usage(s, "%s needs a secret key: firn show --scheme %s --key-file FILE", name,
+                          name);
     }
     if (named && reader->form >= 0 && firn_form_width(reader->form, reader->scheme.bits) == 0) {
         return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",

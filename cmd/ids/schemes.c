@@ -207,7 +207,7 @@ static void put_one(session *s, const firn_scheme *scheme) {
     output_print(out, "%s%s%s, %u bits, text: %s%s\n\n", color_bold(s), scheme->name,
                  color_plain(s), scheme->bits, describe_text(scheme),
                  scheme->read_only ? ", read only: firn does not issue it"
-                 : scheme->keyed   ? ", needs a key"
+                 : scheme->keyed   ? ", needs a secret key"
                                    : "");
     draw_scheme(s, scheme);
     output_text(out, "\n");

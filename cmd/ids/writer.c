@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs written: the form, and typeid's prefix. Reads nothing: that is reader.c. */
 #include "ids.h"
+#include "shared/json.h"
 #include "shared/operands.h"
 
 #include <string.h>
@@ -49,18 +50,16 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     const char *as = s->option[OPTION_AS];
     const char *names[FIRN_FORM_COUNT + 1];
     memset(writer, 0, sizeof *writer);
+    writer->scheme = scheme;
     writer->form = as == NULL ? scheme->form : firn_form_find(as);
     for (int i = 0; i <= FIRN_FORM_COUNT; i++) {
         names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
     }
     if (writer->form < 0) {
         const char *near = firn_nearest(as, names);
-        return fail_usage(
-            s, "there is no form '%s': %s%s%s", as,
-            near != NULL
-                ? "did you mean `"
-                : "use dec hex uuid urn braced base32 base32hex base36 base58 base62 or bin",
-            near != NULL ? near : "", near != NULL ? "`?" : "");
+        return fail_usage(s, "there is no form '%s': %s%s%s", as,
+                          near != NULL ? "did you mean `" : "use " FORM_NAMES,
+                          near != NULL ? near : "", near != NULL ? "`?" : "");
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
     if (writer->width == 0) {
@@ -115,7 +114,21 @@ static size_t put_columns(const id_writer *writer, output *out, const firn_id *i
     return some;
 }
 
-void writer_put(const id_writer *writer, output *out, const firn_id *ids, size_t n) {
+static void put_object(const id_writer *writer, output *out, const firn_id *id) {
+    char text[OUTPUT_ROOM];
+    firn_reading reading = {writer->scheme, writer->form, *id};
+    writer_format(writer, text, id);
+    json_line(out, object_of_id(text, &reading, 1));
+}
+
+void writer_put(const id_writer *writer, session *s, const firn_id *ids, size_t n) {
+    output *out = &s->out;
+    if (s->option[OPTION_JSON] != NULL) {
+        for (size_t i = 0; i < n && !output_dead(out); i++) {
+            put_object(writer, out, &ids[i]);
+        }
+        return;
+    }
     while (writer->width > 0 && writer->prefix_length == 0 && n > 0 && !output_dead(out)) {
         size_t some = put_columns(writer, out, ids, n);
         ids += some;

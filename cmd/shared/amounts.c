@@ -2,6 +2,8 @@
 /* Numbers with units: see amounts.h. A year is 365.25 days. */
 #include "amounts.h"
 
+#include "numbers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,38 +25,13 @@ static const unit units[] = {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-/* Decimals with a point and perhaps an exponent, above 0; *rest is what follows. 0: not a number. */
-static double read_number(const char *text, const char **rest) {
-    char *end;
-    errno = 0;
-    *rest = text;
-    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xX") != NULL) {
-        return 0; /* no signs, blanks, names or hex */
-    }
-    double number = strtod(text, &end);
-    *rest = end;
-    return errno == 0 ? number : 0;
-}
-
-/* The same with k, M or G, for 10^3, 10^6 or 10^9. */
-static double read_amount(const char *text, const char **rest) {
-    static const char letters[] = "kMG";
-    double number = read_number(text, rest);
-    const char *letter = **rest == '\0' ? NULL : strchr(letters, **rest);
-    for (const char *at = letters; letter != NULL && at <= letter; at++) {
-        number *= 1000;
-    }
-    *rest += letter != NULL;
-    return number;
-}
-
 int amount_rate(session *s, double initial, double *rate) {
     const char *text = s->option[OPTION_RATE], *rest;
     if (text == NULL) {
         *rate = initial;
         return STATUS_DONE;
     }
-    double number = read_amount(text, &rest);
+    double number = number_amount(text, "kMG", &rest);
     if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
         return fail_usage(
             s,
@@ -72,7 +49,7 @@ int amount_count(session *s, double *count) {
     if (text == NULL) {
         return STATUS_DONE;
     }
-    double number = read_amount(text, &rest);
+    double number = number_amount(text, "kMG", &rest);
     if (!(number >= 1 && number <= 1e19 && floor(number) == number) || *rest != '\0') {
         return fail_usage(
             s, "-n %.40s is not valid: use a whole number from 1 to 1e19, such as 1000, 50k or 1e9",
@@ -85,15 +62,12 @@ int amount_count(session *s, double *count) {
 int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint64_t most,
                   uint64_t *number) {
     const char *text = s->option[option];
-    char *end;
+    uint64_t value;
     if (text == NULL) {
         *number = initial;
         return STATUS_DONE;
     }
-    errno = 0;
-    bool digit = text[0] >= '0' && text[0] <= '9';
-    uint64_t value = digit ? strtoull(text, &end, 10) : 0;
-    if (!digit || *end != '\0' || errno != 0 || value < least || value > most) {
+    if (!number_whole(&value, text) || value < least || value > most) {
         return fail_usage(
             s, "--%s %.40s is out of range (%" PRIu64 " to %" PRIu64 "): choose a number in it",
             option_names[option].name, text, least, most);
@@ -105,7 +79,7 @@ int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint
 /* False: not a duration. */
 static bool read_duration(const char *text, double *seconds) {
     const char *rest;
-    double number = read_number(text, &rest);
+    double number = number_read(text, &rest);
     if (strcmp(text, "0") == 0) {
         *seconds = 0; /* of any unit */
         return true;
@@ -192,6 +166,7 @@ char *duration_text(char text[DURATION_SIZE], double seconds) {
         i--;
     }
     const char *name = strcmp(units[i].name, "m") == 0 ? "min" : units[i].name;
-    snprintf(text, DURATION_SIZE, "%.3g %s", seconds / units[i].seconds, name);
+    char number[NUMBER_SIZE];
+    snprintf(text, DURATION_SIZE, "%s %s", number_text(number, seconds / units[i].seconds), name);
     return text;
 }

@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-enum { DURATION_SIZE = 32, MEMORY_LEAST = 1 << 20 };
+enum { DURATION_SIZE = 40, MEMORY_LEAST = 1 << 20 };
 
 /* --rate, in IDs per second, also as 50k: above 0, at most 1e18; `initial` when it is not given. An exit
  * status. */
@@ -27,7 +27,7 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
 int amount_memory(session *s, uint64_t *memory);
 /* The time of an option; unchanged if the option is not given. An exit status. */
 int amount_time(session *s, int option, firn_time *time);
-/* As 16.8 s, 3.2 h, 1e+09 y; returns `text`. */
+/* As 16.8 s, 3.2 h, 86,000 y; returns `text`. */
 char *duration_text(char text[DURATION_SIZE], double seconds);
 
 #endif

@@ -6,6 +6,7 @@
 #include "errors.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,29 @@ void note_terminal(int file) {
         tell("firn: note: ", "reading from the terminal: end with Ctrl-D");
     }
     noted = true;
+}
+
+const char *input_name(const char *name) {
+    return strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
+int input_failed(const char *name, firn_error *error) {
+    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file",
+                     input_name(name), strerror(errno));
+}
+
+bool window_open(line_window *in, const char *name) {
+    bool standard = strcmp(name, "-") == 0;
+    *in = (line_window){.buffer = in->buffer, .size = in->size};
+    in->file = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    return in->file >= 0;
+}
+
+void window_close(line_window *in) {
+    if (in->file > STDERR_FILENO) {
+        close(in->file);
+    }
+    in->file = -1;
 }
 
 bool window_fill(line_window *in) {

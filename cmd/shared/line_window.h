@@ -22,6 +22,13 @@ typedef struct line_window {
 
 /* A note, once, if the file is standard input and a terminal: the command waits for somebody who types. */
 void note_terminal(int file);
+/* What people call an input: a path, or - for standard input. */
+const char *input_name(const char *name);
+/* FIRN_EIO: it cannot be read, for the reason in errno. */
+int input_failed(const char *name, firn_error *error);
+/* Opens an input and forgets what was read of another one. False: errno says why. */
+bool window_open(line_window *in, const char *name);
+void window_close(line_window *in);
 /* Appends to the unread bytes, which move to the front. False: errno says why. */
 bool window_fill(line_window *in);
 /* Fills the window. A FIRN_E code. */

@@ -45,7 +45,7 @@ static int refuse_option(session *s) {
             const option_name *option = &option_names[meant[j]];
             if (operand_is(s->operands[i], option->name)) {
                 return fail_usage(
-                    s, "%.60s is an option, not a key: write --%s%s%.40s", s->operands[i],
+                    s, "%.60s is an option, not a setting: write --%s%s%.40s", s->operands[i],
                     option->name, option->argument != NULL ? " " : "",
                     option->argument != NULL ? s->operands[i] + strlen(option->name) + 1 : "");
             }
@@ -113,7 +113,7 @@ int operands_join(session *s, const char *const *others, size_t room, char *keys
             return fail_usage(s, "'%.80s' contains a blank: remove it", word);
         }
         if (length + strlen(word) + 2 + room > size) { /* a blank and the zero */
-            return fail_usage(s, "the keys have more than %zu characters: shorten them",
+            return fail_usage(s, "the settings have more than %zu characters: shorten them",
                               size - 1 - room);
         }
         length +=

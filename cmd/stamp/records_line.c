@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of records, for every format: see records.h. */
 #include "command.h"
+#include "numbers.h"
 #include "records.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 size_t records_line(const char *text, size_t length, bool last) {
@@ -31,11 +30,6 @@ int records_no_zero(const char *text, size_t size, firn_error *error) {
 }
 
 size_t records_number(const char *text) {
-    char *end;
-    errno = 0;
-    if (text[0] < '1' || text[0] > '9') {
-        return 0;
-    }
-    unsigned long long number = strtoull(text, &end, 10);
-    return *end == '\0' && errno == 0 && number < SIZE_MAX ? (size_t)number : 0;
+    uint64_t number;
+    return text[0] != '0' && number_whole(&number, text) && number < SIZE_MAX ? (size_t)number : 0;
 }

@@ -11,21 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static int no_read(const source *in, int number, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file", in->name,
-                     strerror(number));
-}
-
 int source_open(source *in, const char *path, firn_error *error) {
     bool standard = strcmp(path, "-") == 0;
     memset(in, 0, sizeof *in);
-    in->name = standard ? "standard input" : path;
+    in->name = input_name(path);
     in->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (in->file < 0 || fstat(in->file, &in->before) != 0) {
-        return no_read(in, errno, error);
+        return input_failed(in->name, error);
     }
     if (S_ISDIR(in->before.st_mode)) {
-        return no_read(in, EISDIR, error);
+        errno = EISDIR;
+        return input_failed(path, error);
     }
     in->began = lseek(in->file, 0, SEEK_CUR);
     /* what /proc shows calls itself a file of no bytes */
@@ -73,7 +69,7 @@ int source_more(source *in, firn_error *error) {
             return FIRN_OK;
         }
         if (errno != EINTR) {
-            return no_read(in, errno, error);
+            return input_failed(in->name, error);
         }
         if (interrupt_signal() != 0) {
             return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
@@ -90,7 +86,7 @@ int source_scan(source *in, source_visit *visit, void *context, firn_error *erro
             return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
         }
         if (got < 0 && errno != EINTR) {
-            return no_read(in, errno, error);
+            return input_failed(in->name, error);
         }
         if (got == 0) {
             return FIRN_OK;
@@ -104,7 +100,7 @@ int source_scan(source *in, source_visit *visit, void *context, firn_error *erro
 
 int source_again(source *in, firn_error *error) {
     if (lseek(in->file, in->began, SEEK_SET) != in->began) {
-        return no_read(in, errno, error);
+        return input_failed(in->name, error);
     }
     in->start = in->end = 0;
     in->ended = false;
@@ -119,7 +115,7 @@ int source_unchanged(const source *in, firn_error *error) {
         return FIRN_OK;
     }
     if (fstat(in->file, &now) != 0) {
-        return no_read(in, errno, error);
+        return input_failed(in->name, error);
     }
     bool same = now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
                 now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&

@@ -119,13 +119,41 @@ static void put_rows(session *s, const listing *list) {
     const bool below =
         isatty(STDOUT_FILENO) == 1 && ns + key + fields + mark + distance + 10 + HOLDER > COLUMNS;
     const char *gap = below ? "\n    " : "  ";
-    output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s%sholder\n", ns, "namespace", key, "key",
+    output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s%sholder\n", ns, "namespace", key, "name",
                  fields, "node", mark, "mark", distance, "from now", gap);
     for (size_t i = 0; i < list->count && !output_dead(&s->out); i++) {
         const row *at = &list->rows[i];
         output_print(&s->out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s%s%s\n", ns, at->ns, key,
                      at->key, orange, fields, at->what.fields, plain, blue, mark, at->what.mark,
                      plain, distance, at->what.distance, gap, at->note);
+    }
+}
+
+/* Explains the kinds of marks, if there are others than times of nodes. */
+static void put_legend(session *s, const listing *list) {
+    static const char *const texts[] = {
+        [MARK_NODE] = "a time: the node is reserved until then",
+        [MARK_INTEGER] = "a number: the next integer",
+        [MARK_TICK] = "a number at a tick (@): how many IDs it has",
+        [MARK_HISTORY] = "history: the node issues only back-dated IDs",
+        [MARK_JOB] = "job: one job has used up the node",
+        [MARK_RECORD] = "record: the name of a job, which is used up",
+    };
+    enum { KINDS = sizeof texts / sizeof texts[0] };
+    bool seen[KINDS] = {false};
+    char legend[80 * KINDS] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        seen[list->rows[i].what.kind] = true;
+    }
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        if (seen[kind]) {
+            length += (size_t)snprintf(legend + length, sizeof legend - length, "%s%s",
+                                       length > 0 ? "; " : "", texts[kind]);
+        }
+    }
+    if (strcmp(legend, texts[MARK_NODE]) != 0) {
+        output_wrap(&s->out, "mark: ", 6, legend);
     }
 }
 
@@ -151,6 +179,7 @@ static int list_all(session *s, firn_store *store) {
     if (list.count > 0) {
         qsort(list.rows, list.count, sizeof *list.rows, by_key);
         put_rows(s, &list);
+        put_legend(s, &list);
     } else if (!list.some && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "nothing is reserved%s%s in this store\n",
                      ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
@@ -188,7 +217,7 @@ int run_nodes(session *s) {
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
-            return fail_usage(s, "nodes has no key '%.60s': use ns=NAME or unsafe=1",
+            return fail_usage(s, "nodes has no setting '%.60s': use ns=NAME or unsafe=1",
                               s->operands[i]);
         }
     }

@@ -139,7 +139,7 @@ static int undo(session *s, firn_store *store, const survey *it) {
 }
 
 static void tell_keys(session *s, const survey *it) {
-    output_print(&s->out, "namespace %s has %zu key%s", it->names[0], it->keys, plural(it->keys));
+    output_print(&s->out, "namespace %s has %zu name%s", it->names[0], it->keys, plural(it->keys));
     if (it->latest[0] != '\0') {
         output_print(&s->out, "; %s: %s, by %s", it->key, it->latest, it->note);
     }

@@ -5,6 +5,7 @@
 #include "blocks.h"
 #include "shared/amounts.h"
 #include "shared/interrupt.h"
+#include "shared/json.h"
 #include "shared/operands.h"
 
 #include <inttypes.h>
@@ -14,19 +15,40 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
+enum { TAKE, PEEK, ADVANCE };
+
 /* The request. */
 typedef struct wish {
-    enum { TAKE, PEEK, ADVANCE } verb;
+    int verb;      /* TAKE, PEEK or ADVANCE */
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
 } wish;
+
+/* Lines, or an object of the segment with these members: integers are strings, as IDs are. */
+static void put_integers(session *s, const char *const *members, const int64_t *values, int n) {
+    const char *name = s->operands[s->plain_count - 1];
+    json_t *object =
+        s->option[OPTION_JSON] != NULL ? json_pack("{s:o}", "segment", json_foreign(name)) : NULL;
+    for (int i = 0; i < n; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%" PRId64, values[i]);
+        if (s->option[OPTION_JSON] == NULL) {
+            output_print(&s->out, "%s\n", text);
+        } else {
+            object = json_set(object, members[i], json_string(text));
+        }
+    }
+    if (s->option[OPTION_JSON] != NULL) {
+        json_line(&s->out, object);
+    }
+}
 
 /* *context is the first integer that was printed, 0 before it. */
 static int put_one(session *s, void *context, int64_t value, firn_error *error) {
     int64_t *first = context;
     (void)error;
     *first = *first == 0 ? value : *first;
-    output_print(&s->out, "%" PRId64 "\n", value);
+    put_integers(s, (const char *const[]){"id"}, &value, 1);
     return FIRN_OK;
 }
 
@@ -39,8 +61,8 @@ static int put_range(session *s, firn_segment *range, int64_t count, int64_t *fi
     if (firn_segment_block(range, count, first, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    output_print(&s->out, "%" PRId64 "\n%" PRId64 "\n", *first,
-                 *first + (count - 1) * firn_segment_increment(range));
+    const int64_t ends[] = {*first, *first + (count - 1) * firn_segment_increment(range)};
+    put_integers(s, (const char *const[]){"first", "last"}, ends, 2);
     return STATUS_DONE;
 }
 
@@ -53,7 +75,7 @@ static int put_next(session *s, firn_segment *range, const wish *wished) {
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    output_print(&s->out, "%" PRId64 "\n", next);
+    put_integers(s, (const char *const[]){"next"}, &next, 1);
     return STATUS_DONE;
 }
 
@@ -102,6 +124,9 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
 
 /* NAME, peek NAME or advance NAME --min N. */
 static int read_verb(session *s, wish *wished) {
+    static const struct {
+        const char *name, *usage;
+    } verbs[] = {[PEEK] = {"peek", "peek NAME"}, [ADVANCE] = {"advance", "advance NAME --min N"}};
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
     for (const key_text *key = s->command->keys; key->name != NULL; key++) {
         if (s->plain_count == 1 && operand_is(verb, key->name)) {
@@ -109,16 +134,13 @@ static int read_verb(session *s, wish *wished) {
                               verb);
         }
     }
-    if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
-        return fail_usage(s, "peek needs a NAME: firn segment peek NAME");
-    }
-    if (s->plain_count == 1 && strcmp(verb, "advance") == 0) {
-        return fail_usage(s, "advance needs a NAME: firn segment advance NAME --min N");
+    for (int i = PEEK; i <= ADVANCE; i++) {
+        if (strcmp(verb, verbs[i].name) == 0 && s->plain_count == 1) {
+            return fail_usage(s, "%s needs a NAME: firn segment %s", verb, verbs[i].usage);
+        }
+        wished->verb = strcmp(verb, verbs[i].name) == 0 ? i : wished->verb;
     }
     if (s->plain_count == 2) {
-        wished->verb = strcmp(verb, "peek") == 0      ? PEEK
-                       : strcmp(verb, "advance") == 0 ? ADVANCE
-                                                      : TAKE;
         if (wished->verb == TAKE) {
             return fail_usage(
                 s, "'%.60s' is not a verb of segment: use NAME, peek NAME or advance NAME", verb);
@@ -142,7 +164,7 @@ static int read_verb(session *s, wish *wished) {
 static int confirm_all(session *s) {
     return confirm(
         s,
-        "After a restore the store refuses keys and namespaces that it does not know.\n"
+        "After a restore the store refuses nodes, integers and namespaces that it does not\nknow.\n"
         "This makes them new again. An integer that was in use, that the restored store\n"
         "does not know and that you have not advanced would repeat its values.\n"
         "Have you advanced every integer that was in use?",
