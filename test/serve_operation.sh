@@ -371,7 +371,7 @@ same "which the next one replaces" PONG "$(redis-cli -s "$work/resp" ping)"
 rm "$work/resp" && touch "$work/resp"
 stop_server
 check "what somebody put in its place is not removed" [ -f "$work/resp" ]
-refuses "a file is not taken for a stale socket" 6 "Address already in use" \
+refuses "a file is not taken for a stale socket" 6 "it is not a socket: remove it, or use another path" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 check "and stays" [ -f "$work/resp" ]
 refuses "a missing folder is reported" 6 "its directory is missing" \
