@@ -395,7 +395,7 @@ range="FROM orders WHERE id >= firn_min('snowflake', '2019-03-01') AND id < firn
 same "a range of time uses the primary key" 1 "$(ask "EXPLAIN SELECT * $range" | grep -c 'Index Cond: ((id >= ')"
 same "and finds what the time column finds" t "$(ask "SELECT count(*) = (SELECT count(*) FROM orders WHERE at >=
     '2019-03-01' AND at < '2019-03-02') $range")"
-refuses "two sources of nodes are refused for old rows too" 22023 "gives each backend a node" \
+refuses "two sources of nodes are refused for old rows too" 22023 "gives each backend its own node" \
     "SET firn.store = 'sqlite:/nowhere/firn.db'" "SELECT firn_stamp('snowflake', now())"
 same "each statement took its own node" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
     ('orders', 'late')")"
@@ -648,7 +648,7 @@ stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_ser
 same "a job with a name continues over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
 refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_job' "$stored"
 set_to "firn.node = '7'"
-refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT snowflake()'
+refuses "both at once are refused" 22023 "gives each backend its own node" 'SELECT snowflake()'
 
 # ---- all of them --------------------------------------------------------------------------------------------------
 
