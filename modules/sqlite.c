@@ -256,7 +256,7 @@ static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, 
     return result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* In the transaction: is the mark in the file the one that was granted? */
+/* In the transaction: does the file have the mark that this reservation granted? */
 static int read_back(reservation *r, int64_t first, int64_t high) {
     const firn_request *request = r->request;
     int code = read_mark(r);

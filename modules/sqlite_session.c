@@ -42,7 +42,7 @@ static int no_meta(const session *s, int result) {
                              sqlite_tail(s->store->path));
 }
 
-/* A trigger runs in the transaction of each write, and can change what was granted. */
+/* A trigger runs in the transaction of each write, and can change the marks that firn grants. */
 static int check_triggers(const session *s) {
     char name[48] = "";
     int result = sqlite3_step(s->meta);

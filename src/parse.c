@@ -377,7 +377,7 @@ EACH int read_as(firn_id *out, const firn__form *as, int form, uint32_t bits, co
     return FIRN_OK;
 }
 
-/* IDs of more than 64 bits are read by a function of their own, so that the other saves no registers. */
+/* IDs of more than 64 bits are read by a separate function, so that the other saves no registers. */
 #define READER(FORM)                                                                               \
     APART static int wide_##FORM(firn_id *id, int form, uint32_t bits, const char *text,           \
                                  size_t length, firn_error *error) {                               \

@@ -43,7 +43,7 @@ typedef struct segment_shelf {
             end; /* where `now` ends, and how many `then` has, for those who only look */
         _Atomic int64_t ahead;
     };
-    struct { /* with `lock` held, as are changes of what is above but `next` */
+    struct { /* with `lock` held, as are changes of `limit`, `end` and `ahead` */
         pthread_mutex_t lock;
         slot_block now, then; /* the present block and the one fetched ahead */
         bool

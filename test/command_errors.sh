@@ -105,7 +105,7 @@ same "a claimed node is reported once" 1 "$("$FIRN" new snowflake "$unsafe" -n 1
 ask new snowflake "$unsafe" node=9
 same "a given one names who shares the store" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is reserved only among')"
 ask new snowflake "$unsafe" worker=9
-same "a part of one names what is claimed" 1 "$(printf '%s\n' "$notes" | grep -c 'firn claims a free node with worker=9; IDs are unique among')"
+same "a part of one names the claimed node" 1 "$(printf '%s\n' "$notes" | grep -c 'firn claims a free node with worker=9; IDs are unique among')"
 ask new uuid1 time=2020-01-01
 same "that back-dated IDs without a store are unique within one run only is reported" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
 finish

@@ -94,7 +94,7 @@ static void rights_that_are_missing(void **state) {
     not_opened(other, "Access denied");
 }
 
-/* A trigger changes what was granted after it was computed. MySQL shows triggers to users with a right for them only,
+/* A trigger changes a mark after firn computed it. MySQL shows triggers to users with a right for them only,
  * so a reservation is read back too. */
 static void triggers_are_refused(void **state) {
     static const char *const triggers[] = {

@@ -356,7 +356,7 @@ same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work
 printf kept >"$work/file"
 refuses "a path that is not a socket is refused, with what it is" 6 "file: File exists: it is not a socket: remove it, or use another path" \
     serve --config '' --resp "unix:$work/file" --http none --store memory:
-same "and left as it is" kept "$(cat "$work/file")"
+same "and the file is unchanged" kept "$(cat "$work/file")"
 refuses "a second server on one path is refused" 6 "resp: Address already in use: another process listens there" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 same "and the first continues" PONG "$(redis-cli -s "$work/resp" ping)"

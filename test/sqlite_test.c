@@ -38,7 +38,7 @@ static void files_are_private(void **state) {
     umask(022);
 }
 
-/* A trigger in the file runs in firn's own transactions, and could lower what was granted. */
+/* A trigger in the file runs in firn's own transactions, and could lower the mark that firn granted. */
 static void triggers_are_refused(void **state) {
     static const char *const triggers[] = {
         "CREATE TRIGGER audit AFTER UPDATE ON mark BEGIN"
