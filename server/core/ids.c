@@ -268,7 +268,6 @@ int ids_read_runs(request *it, firn_error *error) {
 
 /* Can the request wait? *error is the renewer's, if it has one. */
 static int wait_for_gen(generator *it, int code, firn_error *error) {
-    firn_error why;
     if (code == FIRN_EEXHAUSTED) {
         return it->waits ? REQUEST_LATER : code;
     }
@@ -279,11 +278,7 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
         return code;
     }
     generator_want(it);
-    int trouble = last_error_get(&it->failed, &why);
-    if (trouble != FIRN_OK) {
-        *error = why;
-    }
-    return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
+    return wait_for_renewer(&it->failed, error);
 }
 
 /* More IDs than one call can ever issue: waiting does not help. */
