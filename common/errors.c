@@ -26,6 +26,12 @@ int set_error(firn_error *error, int code, const char *format, ...) {
     return code;
 }
 
+const char *did_you_mean(char out[ADVICE_SIZE], const char *near, const char *otherwise) {
+    snprintf(out, ADVICE_SIZE, near != NULL ? "did you mean `%s`?" : "%s",
+             near != NULL ? near : otherwise);
+    return out;
+}
+
 int out_of_memory(firn_error *error) {
     return set_error(error, FIRN_EMEMORY, "out of memory: raise the memory limit of this process");
 }

@@ -9,6 +9,9 @@
 /* Fills `error` with one line of at most 200 bytes; returns `code`. */
 int set_error(firn_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Writes "did you mean `NEAR`?", or `otherwise` if no name is near (NULL), and returns `out`. */
+#define ADVICE_SIZE 128
+const char *did_you_mean(char out[ADVICE_SIZE], const char *near, const char *otherwise);
 /* FIRN_EMEMORY, with how to get more. */
 int out_of_memory(firn_error *error);
 /* Replaces control characters, so that the text is one line and harmless in a terminal. */

@@ -192,19 +192,6 @@ int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
     return FIRN_OK;
 }
 
-int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
-                const char *text, size_t length, firn_error *error) {
-    id_counts counts;
-    int code = reader_look(reader, readings, &counts, text, length, error);
-    if (code == FIRN_OK && counts.plausible == 0) {
-        code = refuse_reading(error, text, length, reader->cure);
-    }
-    if (code == FIRN_OK) {
-        *count = counts.plausible;
-    }
-    return code;
-}
-
 /* ---- readings that disagree ----------------------------------------------------------------- */
 
 static bool is_same(const firn_id *a, const firn_id *b) {

@@ -36,9 +36,6 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
  * the text is nearly an ID and no format leads. */
 int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 id_matches *matches, const char *text, size_t length, firn_error *error);
-/* Plausible readings only. FIRN_ETEXT: none. */
-int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
-                const char *text, size_t length, firn_error *error);
 /* Learns from another text of the stream. */
 void reader_notice(id_reader *reader, const char *text, size_t length);
 /* Can the text be decimal or hex, with nothing in the stream to decide? */

@@ -77,7 +77,6 @@ void etcd_name_namespace(bytes *out, const store *self, const char *ns);
 void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *key);
 bool etcd_read_namespace(state *out, const char *text);
 bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text);
-void etcd_write_mark(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note);
 /* FIRN_ESTORE or `code`: a record or an answer cannot be read. */
 int etcd_damaged(const store *self, int code, firn_error *error);
 

@@ -138,7 +138,7 @@ static void namespace_text(char out[ETCD_RECORD_SIZE], const state *now) {
              now->layout);
 }
 
-void etcd_write_mark(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note) {
+static void mark_text(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note) {
     snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %s", mark->high, mark->grant, note);
 }
 
@@ -286,14 +286,14 @@ int etcd_write_state(store *self, const state *now, state *next, const change *w
         json_array_append_new(puts, put_of(&ns, text));
     }
     if (what->mark) {
-        etcd_write_mark(text, &next->mark, next->note);
+        mark_text(text, &next->mark, next->note);
         json_array_append_new(puts, put_of(&mark, text));
     }
     if (json_array_size(puts) != (size_t)what->own + what->ns + what->mark) {
         json_decref(puts);
         return module_no_memory(error);
     }
-    etcd_write_mark(was, &now->mark, now->note);
+    mark_text(was, &now->mark, now->note);
     json_t *body = json_pack("{s:o, s:o}", "compare", compares_of(&own, &ns, &mark, now, was),
                              "success", puts);
     code = etcd_ask(self, "/v3/kv/txn", body, at, &answer, error);

@@ -56,10 +56,9 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
         names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
     }
     if (writer->form < 0) {
-        const char *near = firn_nearest(as, names);
-        return fail_usage(s, "there is no form '%s': %s%s%s", as,
-                          near != NULL ? "did you mean `" : "use " FORM_NAMES,
-                          near != NULL ? near : "", near != NULL ? "`?" : "");
+        char advice[ADVICE_SIZE];
+        return fail_usage(s, "there is no form '%s': %s", as,
+                          did_you_mean(advice, firn_nearest(as, names), "use " FORM_NAMES));
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
     if (writer->width == 0) {

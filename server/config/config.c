@@ -48,18 +48,18 @@ static int set_flag(flags *to, const setting *found, const char *value, firn_err
 }
 
 static int unknown_flag(const char *text, firn_error *error) {
-    char bare[64], flag[64] = "";
+    char bare[64], flag[66] = "--", advice[ADVICE_SIZE];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
     for (char *at = bare; *at != '\0'; at++) {
         *at = *at == '-' ? '_' : *at;
     }
     const char *near = setting_nearest(bare);
     if (near != NULL) {
-        write_flag(flag, near);
+        write_flag(flag + 2, near);
     }
-    return set_error(error, FIRN_EUSAGE, "unknown option --%.60s: %s%s%s", text,
-                     near != NULL ? "did you mean `--" : "run firn serve --help for a list", flag,
-                     near != NULL ? "`?" : "");
+    return set_error(
+        error, FIRN_EUSAGE, "unknown option --%.60s: %s", text,
+        did_you_mean(advice, near != NULL ? flag : NULL, "run firn serve --help for a list"));
 }
 
 /* One flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */

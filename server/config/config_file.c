@@ -90,11 +90,10 @@ static int begin_section(reading *from, char *text) {
     if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
         return add_section(from, text[0] == 's', name);
     }
-    const char *near = firn_nearest(text, kinds);
-    return set_error(
-        from->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s%s%s", from->where, text,
-        near != NULL ? "did you mean `" : "use [server], [generator NAME] or [segment NAME]",
-        near != NULL ? near : "", near != NULL ? "`?" : "");
+    char advice[ADVICE_SIZE];
+    return set_error(from->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s", from->where, text,
+                     did_you_mean(advice, firn_nearest(text, kinds),
+                                  "use [server], [generator NAME] or [segment NAME]"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -102,11 +101,10 @@ static int begin_section(reading *from, char *text) {
 static int read_setting(reading *from, const char *name, const char *value) {
     const setting *found = setting_find(name, strlen(name));
     if (found == NULL) {
-        const char *near = setting_nearest(name);
-        return set_error(from->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s%s%s",
-                         from->where, name,
-                         near != NULL ? "did you mean `" : "run firn serve --help for a list",
-                         near != NULL ? near : "", near != NULL ? "`?" : "");
+        char advice[ADVICE_SIZE];
+        return set_error(
+            from->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s", from->where, name,
+            did_you_mean(advice, setting_nearest(name), "run firn serve --help for a list"));
     }
     bool *seen = &from->seen[found - setting_table];
     if (*seen) {
@@ -117,20 +115,8 @@ static int read_setting(reading *from, const char *name, const char *value) {
     return setting_read(from->set, found, value, from->where, from->error);
 }
 
-/* Does "a=b c=d" contain NAME=? */
-static bool has_key(const char *keys, const char *name) {
-    size_t length = strlen(name);
-    while (*keys != '\0') {
-        if (strncmp(keys, name, length) == 0 && keys[length] == '=') {
-            return true;
-        }
-        keys += strcspn(keys, " ");
-        keys += strspn(keys, " ");
-    }
-    return false;
-}
-
 static int add_key(reading *from, section *to, const char *name, const char *value) {
+    char before[FIRN_NS_SIZE];
     size_t used = strlen(to->keys);
     if (name[0] == '\0' || name[strcspn(name, " \t")] != '\0') {
         return set_error(from->error, FIRN_EUSAGE, "%s: '%.40s' is not a key: a key is one word",
@@ -141,7 +127,7 @@ static int add_key(reading *from, section *to, const char *name, const char *val
                          "%s: %.40s = '%.40s' is not one word: remove the blanks", from->where,
                          name, value);
     }
-    if (has_key(to->keys, name)) {
+    if (keys_value(before, to->keys, name)[0] != '\0') {
         return set_error(from->error, FIRN_EUSAGE, "%s: %.40s is given twice: give it once",
                          from->where, name);
     }

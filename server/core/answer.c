@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "catalog.h"
+#include "config/setting.h"
 #include "errors.h"
 #include "verbs.h"
 
@@ -41,8 +42,7 @@ int request_read(request *it, firn_error *error) {
     case VERB_LAST:
         return integers_read_last(it, error);
     case VERB_NODES:
-        return it->pair_count == 0 ? FIRN_OK
-                                   : refuse_key(it, it->pairs[0].key, "nodes", none, error);
+        return check_keys(it, "nodes", none, error);
     default:
         return FIRN_OK; /* checked when answered */
     }
@@ -52,6 +52,18 @@ int request_read(request *it, firn_error *error) {
 bool request_may_pass(const request *it, int code) {
     return is_passing(code) ||
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
+}
+
+int request_is_late(firn_error *error) {
+    return set_error(error, FIRN_ESTORE,
+                     "the store did not answer within %lld ms: try again, or see /readyz",
+                     (long long)settings_now()->wait_ms);
+}
+
+bool request_is_large(const request *it) {
+    enum { LARGE_IDS = 64 };
+    return it->count > LARGE_IDS || it->verb == VERB_STATUS || it->verb == VERB_NODES ||
+           it->verb == VERB_SCHEMES || it->verb == VERB_CHOOSE;
 }
 
 /* Another request may have opened it by now. `wants_segment` decides between a generator and a segment,

@@ -24,6 +24,13 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error);
 
 /* Can the same request succeed later without anybody acting? */
 bool request_may_pass(const request *it, int code);
+/* FIRN_ESTORE: its task was not done within wait_ms. */
+int request_is_late(firn_error *error);
+/* Can the reply exceed a few KiB? A listener whose unread replies reach replies_mib refuses it. */
+bool request_is_large(const request *it);
+#define REPLIES_ARE_FULL                                                                           \
+    "replies that clients have not read reach replies_mib: ask for at most 64 IDs, or try again "  \
+    "later"
 
 /* A request at a renewer, with copies of its words. The renewer's thread calls `finished` once; it
  * must not wait, and makes the listener's thread call request_finish. */

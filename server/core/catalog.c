@@ -201,7 +201,7 @@ static int refuse_full(const name_table *it, firn_error *error) {
 
 /* Can one more be added? Called before its store gets a renewer. */
 static int check_room(const name_table *to, const char *name, firn_error *error) {
-    if (name_table_find(to, (word){name, strlen(name)}) != NULL) {
+    if (name_table_find(to, word_of(name)) != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s already exists: restart the server", name);
     }
     return name_table_is_full(to) ? refuse_full(to, error) : FIRN_OK;
@@ -210,7 +210,7 @@ static int check_room(const name_table *to, const char *name, firn_error *error)
 /* Adds `it`, or finds the one with its name. NULL: the table is full. */
 static void *add(name_table *to, const char *name, void *it, firn_error *error) {
     pthread_mutex_lock(&lock);
-    void *found = name_table_find(to, (word){name, strlen(name)});
+    void *found = name_table_find(to, word_of(name));
     if (found == NULL && name_table_is_full(to)) {
         refuse_full(to, error);
     } else if (found == NULL) {
@@ -282,7 +282,7 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
 int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error) {
     generator *it;
     bool reserved;
-    *out = catalog_generator((word){name, strlen(name)});
+    *out = catalog_generator(word_of(name));
     if (*out != NULL) {
         return FIRN_OK;
     }
@@ -385,11 +385,11 @@ int catalog_may_create(word name, firn_error *error) {
 
 int catalog_open_segment(segment **out, const char *name, firn_error *error) {
     segment *it = NULL;
-    *out = catalog_segment((word){name, strlen(name)});
+    *out = catalog_segment(word_of(name));
     if (*out != NULL) {
         return FIRN_OK;
     }
-    int code = catalog_may_create((word){name, strlen(name)}, error);
+    int code = catalog_may_create(word_of(name), error);
     if (code == FIRN_OK) {
         code = segment_make(&it, name, "", error);
     }

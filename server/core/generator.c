@@ -57,10 +57,10 @@ static int read_scheme(generator *it, const char *form, const char *prefix, firn
     it->scheme = &it->own;
     it->form = it->own.form;
     if (form != NULL && form[0] != '\0') {
-        code = form_of(&it->form, &it->own, (word){form, strlen(form)}, error);
+        code = form_of(&it->form, &it->own, word_of(form), error);
     }
     if (code == FIRN_OK && prefix != NULL && prefix[0] != '\0') {
-        code = prefix_of(it->prefix, it->form, (word){prefix, strlen(prefix)}, error);
+        code = prefix_of(it->prefix, it->form, word_of(prefix), error);
     }
     it->narrow = is_narrow(&it->own, it->form);
     it->waits = strcmp(keys_value(full, it->keys, "full"), "fail") != 0;

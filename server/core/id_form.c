@@ -12,19 +12,17 @@ const firn_scheme *scheme_named(word name) {
 
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) {
     const char *names[FIRN_FORM_COUNT + 1];
-    char text[FIRN_NAME_SIZE];
+    char text[FIRN_NAME_SIZE], advice[ADVICE_SIZE];
     for (int i = 0; i <= FIRN_FORM_COUNT; i++) {
         names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
     }
-    int found = word_copy(name, text, sizeof text) ? firn_form_find(text) : -1;
+    bool is_text = word_copy(name, text, sizeof text);
+    int found = is_text ? firn_form_find(text) : -1;
     if (found < 0) {
-        const char *near = word_copy(name, text, sizeof text) ? firn_nearest(text, names) : NULL;
-        return set_error(error, FIRN_EUSAGE, "unknown form '%.*s': %s%s%s", word_shown(name),
-                         name.text,
-                         near != NULL ? "did you mean `"
-                                      : "use dec, hex, uuid, urn, braced, base32, base32hex, "
-                                        "base36, base58, base62 or bin",
-                         near != NULL ? near : "", near != NULL ? "`?" : "");
+        return set_error(error, FIRN_EUSAGE, "unknown form '%.*s': %s", word_shown(name), name.text,
+                         did_you_mean(advice, is_text ? firn_nearest(text, names) : NULL,
+                                      "use dec, hex, uuid, urn, braced, base32, base32hex, base36, "
+                                      "base58, base62 or bin"));
     }
     if (firn_form_width(found, scheme->bits) == 0) {
         return set_error(error, FIRN_EUSAGE,

@@ -32,8 +32,7 @@ static const char *nearest_name(word name, char room[NAME_SIZE]) {
 
 static int refuse_name(const request *it, firn_error *error) {
     word name = it->name;
-    char room[NAME_SIZE];
-    const char *near = nearest_name(name, room);
+    char room[NAME_SIZE], advice[ADVICE_SIZE];
     if (catalog_segment(name) != NULL) {
         return set_error(
             error, FIRN_EUSAGE,
@@ -46,11 +45,10 @@ static int refuse_name(const request *it, firn_error *error) {
             "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
             word_shown(name), name.text);
     }
-    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s%s%s",
+    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s",
                      word_shown(name), name.text,
-                     near != NULL ? "did you mean `"
-                                  : "FIRN.SCHEMES and GET /v1/schemes list the schemes",
-                     near != NULL ? near : "", near != NULL ? "`?" : "");
+                     did_you_mean(advice, nearest_name(name, room),
+                                  "FIRN.SCHEMES and GET /v1/schemes list the schemes"));
 }
 
 static bool is_digest(const firn_scheme *scheme) {
@@ -270,7 +268,6 @@ int ids_read_runs(request *it, firn_error *error) {
 
 /* Can the request wait? *error is the renewer's, if it has one. */
 static int wait_for_gen(generator *it, int code, firn_error *error) {
-    firn_error why;
     if (code == FIRN_EEXHAUSTED) {
         return it->waits ? REQUEST_LATER : code;
     }
@@ -281,11 +278,7 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
         return code;
     }
     generator_want(it);
-    int trouble = last_error_get(&it->failed, &why);
-    if (trouble != FIRN_OK) {
-        *error = why;
-    }
-    return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
+    return wait_for_renewer(&it->failed, error);
 }
 
 /* More IDs than one call can ever issue: waiting does not help. */

@@ -60,16 +60,11 @@ int integers_read_last(request *it, firn_error *error) {
 
 /* The renewer is already fetching, or a task will. */
 static int wait_for_range(segment *it, int code, firn_error *error) {
-    firn_error why;
     if (code != FIRN_EWINDOW) {
         return code;
     }
-    int trouble = last_error_get(&it->failed, &why);
     segment_want(it);
-    if (trouble != FIRN_OK) {
-        *error = why;
-    }
-    return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
+    return wait_for_renewer(&it->failed, error);
 }
 
 void integers_reply(const request *it, int64_t first, reply *out) {

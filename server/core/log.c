@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
+#include "mark.h"
 #include "monotonic.h"
 
 #include <inttypes.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -94,14 +94,9 @@ static void put_pair(line *to, const char *name, const char *value) {
 }
 
 static void put_time(line *to) {
-    struct timespec now;
-    struct tm parts;
-    char text[64];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &parts);
-    size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, sizeof text - length, ".%03ldZ", now.tv_nsec / 1000000);
-    put_pair(to, "time", text);
+    const firn_time now = mark_now();
+    char text[FIRN_TIME_SIZE];
+    put_pair(to, "time", firn_time_format(text, &now, 3));
 }
 
 static void end_line(line *to) {

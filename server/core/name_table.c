@@ -37,7 +37,7 @@ bool name_table_is_full(const name_table *in) {
 
 void name_table_add(name_table *to, void *thing) {
     size_t count = atomic_load_explicit(&to->count, memory_order_seq_cst),
-           i = hash_of((word){thing, strlen(thing)});
+           i = hash_of(word_of(thing));
     while (atomic_load_explicit(&to->slots[i & (to->size - 1)], memory_order_seq_cst) != NULL) {
         i++;
     }

@@ -37,17 +37,6 @@ static int text_of(char room[VALUE_SIZE], const char **out, const request *it, c
                               : take_text(room, VALUE_SIZE, value, key, FIRN_EUSAGE, error);
 }
 
-/* FIRN_EUSAGE: a parameter not in `known`. */
-static int check_keys(const request *it, const char *verb, const char *const *known,
-                      firn_error *error) {
-    int code = FIRN_OK;
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        word key = it->pairs[i].key;
-        code = word_is_in(key, known) ? FIRN_OK : refuse_key(it, key, verb, known, error);
-    }
-    return code;
-}
-
 /* ---- schemes ------------------------------------------------------------------------------------ */
 
 /* The scheme of `name`: a generator's, one of the table, or a layout, with epoch, bits and digits
@@ -324,9 +313,8 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static int answer_schemes(const request *it, reply *out, firn_error *error) {
-    static const char *const known[] = {"epoch", "bits", "digits", NULL};
     firn_scheme scheme;
-    int code = check_keys(it, "schemes", known, error);
+    int code = check_keys(it, "schemes", scheme_keys, error);
     if (code == FIRN_OK && it->name.length > 0) {
         code = make_scheme(&scheme, it, it->name, error);
         return code == FIRN_OK ? reply_json(object_of_scheme(&scheme), out, error) : code;

@@ -26,7 +26,7 @@ static void write_name(char text[64], const request *it, word key) {
 }
 
 const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key) {
-    write_name(text, it, (word){key, strlen(key)});
+    write_name(text, it, word_of(key));
     return text;
 }
 
@@ -45,6 +45,15 @@ int refuse_key(const request *it, word key, const char *verb, const char *const 
     return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s'%s%s%s", verb, word_shown(key),
                      key.text, near != NULL ? ": did you mean `" : "",
                      near != NULL ? parameter_name(text, it, near) : "", near != NULL ? "`?" : "");
+}
+
+int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error) {
+    for (size_t i = 0; i < it->pair_count; i++) {
+        if (!word_is_in(it->pairs[i].key, known)) {
+            return refuse_key(it, it->pairs[i].key, verb, known, error);
+        }
+    }
+    return FIRN_OK;
 }
 
 static bool is_integer(word text) {
@@ -92,8 +101,8 @@ int refuse_twice(const request *it, firn_error *error) {
     char name[64], text[PARAMETER_SIZE];
     for (size_t i = 1; i < it->pair_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            word a = it->pairs[i].key, b = it->pairs[j].key;
-            if (a.length == b.length && memcmp(a.text, b.text, a.length) == 0) {
+            word a = it->pairs[i].key;
+            if (word_is_same(a, it->pairs[j].key)) {
                 return set_error(error, FIRN_EUSAGE, "%s is given twice: give it once",
                                  word_copy(a, name, sizeof name) ? parameter_name(text, it, name)
                                                                  : "a parameter");
@@ -128,6 +137,15 @@ int worker_make_room(worker *it, bool narrow, firn_error *error) {
 bool is_passing(int code) {
     return code == FIRN_EWINDOW || code == FIRN_ESTORE || code == FIRN_EUNKNOWN ||
            code == FIRN_EBUSY || code == FIRN_ECLOCK || code == FIRN_EIO;
+}
+
+int wait_for_renewer(const last_error *failed, firn_error *error) {
+    firn_error why;
+    int trouble = last_error_get(failed, &why);
+    if (trouble != FIRN_OK) {
+        *error = why;
+    }
+    return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
 }
 
 size_t write_number(char *out, uint64_t number, bool is_signed) {

@@ -95,6 +95,8 @@ int read_count(int64_t *out, const request *it, word key, word value, int64_t mo
  * FIRN_EUSAGE. */
 int refuse_key(const request *it, word key, const char *verb, const char *const *known,
                firn_error *error);
+/* Refuses the first parameter that is not in `known`. */
+int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error);
 /* Refuses duplicate parameters. FIRN_EUSAGE. */
 int refuse_twice(const request *it, firn_error *error);
 
@@ -116,6 +118,9 @@ void reply_give_back(reply *it, worker *to);
 size_t reply_taken(const reply *it);
 /* Is it transient: ended by time or a renewer? */
 bool is_passing(int code);
+/* For a request that waits for a renewer: REQUEST_LATER, or its failure that does not pass. *error:
+ * its failure, if it has one. */
+int wait_for_renewer(const last_error *failed, firn_error *error);
 /* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns
  * the length. */
 size_t reply_write_id(char *out, const request *it, const reply *of, size_t i);

@@ -30,15 +30,19 @@ static json_t *counts_object(const firn_status *status) {
         (json_int_t)status->steps_back_left, "jumps_ahead", (json_int_t)status->jumps_ahead);
 }
 
+/* NULL: none. */
+static json_t *trouble_of(const last_error *failed) {
+    firn_error error;
+    return last_error_get(failed, &error) != FIRN_OK ? json_foreign(error.text) : NULL;
+}
+
 static json_t *generator_object(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    firn_error error = {0, ""};
     if (gen != NULL) {
         firn_gen_status(gen, &status);
     }
     int64_t window_ms = generator_window_ms(it);
-    int trouble = last_error_get(&it->failed, &error);
     return json_pack(
         "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
         json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
@@ -49,20 +53,18 @@ static json_t *generator_object(const generator *it) {
         gen != NULL && status.held && it->scheme->tick_ns != 0 ? decimal(status.lead_ns)
                                                                : json_null(),
         "issued", (json_int_t)generator_issued(it), "counts", counts_object(&status), "trouble",
-        trouble != FIRN_OK ? json_foreign(error.text) : NULL);
+        trouble_of(&it->failed));
 }
 
 static json_t *segment_object(const segment *it) {
     firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    firn_error error = {0, ""};
     int64_t last = segment_last(it);
-    int trouble = last_error_get(&it->failed, &error);
-    return json_pack(
-        "{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name), "configured",
-        it->configured, "open", range != NULL, "increment", (json_int_t)it->increment, "left",
-        range != NULL ? decimal(firn_segment_left(range)) : json_null(), "last",
-        last != INT64_MIN ? decimal(last) : json_null(), "issued", (json_int_t)segment_issued(it),
-        "trouble", trouble != FIRN_OK ? json_foreign(error.text) : NULL);
+    return json_pack("{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name),
+                     "configured", it->configured, "open", range != NULL, "increment",
+                     (json_int_t)it->increment, "left",
+                     range != NULL ? decimal(firn_segment_left(range)) : json_null(), "last",
+                     last != INT64_MIN ? decimal(last) : json_null(), "issued",
+                     (json_int_t)segment_issued(it), "trouble", trouble_of(&it->failed));
 }
 
 /* ---- stores and workers ---------------------------------------------------------------------- */
@@ -151,18 +153,17 @@ int answer_status(const request *it, reply *out, firn_error *error) {
     enum { SEGMENTS_TOLD = 1000 }; /* the page is polled every second */
     static const char *const none[] = {NULL};
     char why[256];
-    if (it->pair_count > 0) {
-        return refuse_key(it, it->pairs[0].key, "status", none, error);
+    if (check_keys(it, "status", none, error) != FIRN_OK) {
+        return error->code;
     }
     bool ready = server_is_ready(why);
-    out->kind = REPLY_JSON;
-    out->json = json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o}", "version", firn_version(),
-                          "uptime_s", (json_int_t)server_uptime_s(), "ready", ready, "why",
-                          why[0] != '\0' ? json_foreign(why) : NULL, "generators",
-                          generators_array(), "segments", segments_array(SEGMENTS_TOLD), "stores",
-                          renewers_array(), "totals", totals_object());
-    return out->json != NULL ? FIRN_OK
-                             : set_error(error, FIRN_EMEMORY, "out of memory for the status");
+    return reply_json(json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o}", "version",
+                                firn_version(), "uptime_s", (json_int_t)server_uptime_s(), "ready",
+                                ready, "why", why[0] != '\0' ? json_foreign(why) : NULL,
+                                "generators", generators_array(), "segments",
+                                segments_array(SEGMENTS_TOLD), "stores", renewers_array(), "totals",
+                                totals_object()),
+                      out, error);
 }
 
 /* ---- spread ---------------------------------------------------------------------------------- */
@@ -240,14 +241,13 @@ int answer_spread(const request *it, reply *out, firn_error *error) {
     }
     found.shards = (uint32_t)shards;
     count_recent(&found, from);
-    out->kind = REPLY_JSON;
-    out->json = json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "name", json_foreign(from->name),
-                          "scheme", json_foreign(from->scheme->name), "ids", (json_int_t)found.ids,
-                          "shards", (json_int_t)shards, "hash", shards_array(&found, found.by_hash),
-                          "remainder", shards_array(&found, found.by_remainder), "range",
-                          shards_array(&found, found.by_range));
-    return out->json != NULL ? FIRN_OK
-                             : set_error(error, FIRN_EMEMORY, "out of memory for the spread");
+    return reply_json(
+        json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "name", json_foreign(from->name), "scheme",
+                  json_foreign(from->scheme->name), "ids", (json_int_t)found.ids, "shards",
+                  (json_int_t)shards, "hash", shards_array(&found, found.by_hash), "remainder",
+                  shards_array(&found, found.by_remainder), "range",
+                  shards_array(&found, found.by_range)),
+        out, error);
 }
 
 /* ---- what a store holds ---------------------------------------------------------------------- */

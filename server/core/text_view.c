@@ -5,6 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+bool word_is_same(word a, word b) {
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
 bool word_is(word it, const char *name) {
     return strlen(name) == it.length && strncasecmp(it.text, name, it.length) == 0;
 }

@@ -5,12 +5,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 typedef struct word {
     const char *text;
     size_t length;
 } word;
 
+static inline word word_of(const char *text) {
+    return (word){text, strlen(text)};
+}
+bool word_is_same(word a, word b);
 /* Ignores letter case. */
 bool word_is(word it, const char *name);
 /* Is the word among the names, which end with NULL? */

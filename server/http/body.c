@@ -81,7 +81,7 @@ static int read_member(exchange *it, size_t i, const char *key, const json_t *me
                          "'%.60s' in the body is neither a string nor an integer: use a string",
                          key);
     }
-    return exchange_add(it, (word){key, strlen(key)}, value, error);
+    return exchange_add(it, word_of(key), value, error);
 }
 
 static int read_json(exchange *it, firn_error *error) {

@@ -24,8 +24,7 @@ static bool has_it(const exchange *it, const char *tag) {
         if (part.length > 2 && memcmp(part.text, "W/", 2) == 0) {
             part = (word){part.text + 2, part.length - 2};
         }
-        if ((part.length == strlen(tag) && memcmp(part.text, tag, part.length) == 0) ||
-            word_is(part, "*")) {
+        if (word_is_same(part, word_of(tag)) || word_is(part, "*")) {
             return true;
         }
     }

@@ -53,10 +53,6 @@ static int take_format(exchange *it, word value, firn_error *error) {
     return FIRN_OK;
 }
 
-static bool is_same_word(word a, word b) {
-    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
-
 /* *there: the query has the parameter too, with the same value. Duplicates within the query or the
  * body are refused later. */
 static int agree(const exchange *it, word said, word key, word value, bool *there,
@@ -64,9 +60,9 @@ static int agree(const exchange *it, word said, word key, word value, bool *ther
     const request *of = &it->request;
     *there = false;
     for (size_t i = 0; i < it->query_count; i++) {
-        if (is_same_word(of->pairs[i].key, key)) {
+        if (word_is_same(of->pairs[i].key, key)) {
             *there = true;
-            if (!is_same_word(of->pairs[i].value, value)) {
+            if (!word_is_same(of->pairs[i].value, value)) {
                 return set_error(
                     error, FIRN_EUSAGE,
                     "%.*s=%.*s in the body differs from %.*s in the query: send it once",

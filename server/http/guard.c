@@ -40,7 +40,7 @@ static bool is_one_of(word host, const char *names) {
 static bool host_is_ours(const exchange *it) {
     const listener *at = it->loop->listener;
     word host = host_alone(it->header.host);
-    word own = host_alone((word){at->address, strlen(at->address)});
+    word own = host_alone(word_of(at->address));
     return at->is_unix || access_is_closed() || it->header.hosts == 0 ||
            is_one_of(host, "127.0.0.1 localhost [::1]") ||
            (host.length == own.length && strncasecmp(host.text, own.text, own.length) == 0) ||

@@ -84,17 +84,36 @@ static void see_framing(header_words *all, word name, word value) {
     }
 }
 
-/* Duplicates are refused, because it would be unclear which one counts. */
-static void see_once(header_words *all, word *kept, word value) {
-    all->malformed |= kept->text != NULL;
-    *kept = value;
-}
-
 /* Pages cannot change these for requests to other sites. fetch() of Node and Deno sends the
  * language "*". */
 static bool is_of_browser(word name, word value) {
     return (word_is(name, "user-agent") && begins_with(value, "mozilla/")) ||
            (word_is(name, "accept-language") && !word_is(value, "*"));
+}
+
+/* Headers that are kept. `once`: duplicates are refused, because it would be unclear which one
+ * counts. */
+static const struct {
+    const char *name;
+    size_t place;
+    bool once;
+} kept[] = {
+    {"host", offsetof(header_words, host), false}, /* counted */
+    {"accept", offsetof(header_words, accept), false},
+    {"authorization", offsetof(header_words, authorization), true},
+    {"origin", offsetof(header_words, origin), true},
+    {"referer", offsetof(header_words, referer), true},
+    {"sec-fetch-site", offsetof(header_words, fetch_site), true},
+};
+
+static void keep_header(header_words *all, word name, word value) {
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if ((name.text[0] | 0x20) == kept[i].name[0] && word_is(name, kept[i].name)) {
+            word *to = (word *)((char *)all + kept[i].place);
+            all->malformed |= kept[i].once && to->text != NULL;
+            *to = value;
+        }
+    }
 }
 
 static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const char *key,
@@ -104,48 +123,17 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
     (void)kind;
     all->count++;
     all->bytes += key_length + length + strlen(": \r\n");
-    all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
-    value = without_blanks(value); /* blanks around it are not part of a value (RFC 9110, 5.5) */
-    switch (key_length == 0 ? '\0' : key[0] | 0x20) {
-    case 'h':
-        if (word_is(name, "host")) {
-            all->hosts++;
-            all->host = value;
-        }
-        break;
-    case 'a':
-        if (word_is(name, "accept")) {
-            all->accept = value;
-        } else if (word_is(name, "authorization")) {
-            see_once(all, &all->authorization, value);
-        }
-        all->of_browser |= is_of_browser(name, value);
-        break;
-    case 'o':
-        if (word_is(name, "origin")) {
-            see_once(all, &all->origin, value);
-        }
-        break;
-    case 'r':
-        if (word_is(name, "referer")) {
-            see_once(all, &all->referer, value);
-        }
-        break;
-    case 's':
-        if (word_is(name, "sec-fetch-site")) {
-            see_once(all, &all->fetch_site, value);
-        }
-        break;
-    case 'u':
-        all->of_browser |= is_of_browser(name, value);
-        break;
-    default:
-        all->odd_coding |=
-            word_is(name, "transfer-encoding") &&
-            !word_is((word){text, length}, "chunked"); /* as libmicrohttpd compares it */
-        see_framing(all, name, value);
-        break;
+    if (!is_token(key, key_length) || !is_plain(text, length)) {
+        all->malformed = true;
+        return MHD_YES;
     }
+    value = without_blanks(value); /* blanks around it are not part of a value (RFC 9110, 5.5) */
+    keep_header(all, name, value);
+    all->hosts += word_is(name, "host");
+    all->of_browser |= is_of_browser(name, value);
+    all->odd_coding |= word_is(name, "transfer-encoding") &&
+                       !word_is((word){text, length}, "chunked"); /* as libmicrohttpd compares it */
+    see_framing(all, name, value);
     return MHD_YES;
 }
 
@@ -268,30 +256,6 @@ int accept_weight(word list, const char *name) {
     return 0;
 }
 
-static bool method_is_served(exchange *it, const char *method, bool posts) {
-    it->head = strcmp(method, "HEAD") == 0;
-    it->posts = strcmp(method, "POST") == 0;
-    return it->head || strcmp(method, "GET") == 0 || (posts && it->posts);
-}
-
-const char *header_read(exchange *it, const char *method, const char *version, unsigned *status) {
-    it->kind = METER_OTHER;
-    it->request.name = it->header.host = (word){"", 0};
-    MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
-    it->asks_options = strcmp(method, "OPTIONS") == 0;
-    const char *trouble = judge_form(it, version, status);
-    if (trouble == NULL) {
-        it->route = route_find(it->path, &it->request.name);
-        it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
-        it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
-        trouble = judge_body(it, version, status);
-    }
-    it->as_text =
-        it->header.accept.length > 3 && accept_weight(it->header.accept, "text/plain") >
-                                            accept_weight(it->header.accept, "application/json");
-    return trouble;
-}
-
 /* ---- routes ---------------------------------------------------------------------------------- */
 
 enum { READS, ISSUES };
@@ -329,11 +293,38 @@ static bool fits(const char *pattern, const char *path, word *name) {
     return name->length > 0 && strcmp(path + before + name->length, behind) == 0;
 }
 
-const route *route_find(const char *path, word *name) {
+/* The route of a path; *name: the part for {name}, still encoded. NULL: no route. */
+static const route *route_find(const char *path, word *name) {
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (fits(routes[i].path, path, name)) {
             return &routes[i];
         }
     }
     return NULL;
+}
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+static bool method_is_served(exchange *it, const char *method, bool posts) {
+    it->head = strcmp(method, "HEAD") == 0;
+    it->posts = strcmp(method, "POST") == 0;
+    return it->head || strcmp(method, "GET") == 0 || (posts && it->posts);
+}
+
+const char *header_read(exchange *it, const char *method, const char *version, unsigned *status) {
+    it->kind = METER_OTHER;
+    it->request.name = it->header.host = (word){"", 0};
+    MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
+    it->asks_options = strcmp(method, "OPTIONS") == 0;
+    const char *trouble = judge_form(it, version, status);
+    if (trouble == NULL) {
+        it->route = route_find(it->path, &it->request.name);
+        it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
+        it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
+        trouble = judge_body(it, version, status);
+    }
+    it->as_text =
+        it->header.accept.length > 3 && accept_weight(it->header.accept, "text/plain") >
+                                            accept_weight(it->header.accept, "application/json");
+    return trouble;
 }

@@ -11,9 +11,6 @@
 /* Reads the header and finds the route. NULL, or what is wrong, with its status. */
 const char *header_read(exchange *it, const char *method, const char *version, unsigned *status);
 
-/* The route of a path; *name: the part for {name}, still encoded. NULL: no route. */
-const route *route_find(const char *path, word *name);
-
 /* The next part of a list that is separated by commas, without blanks around it. */
 word list_part(word *list);
 /* The weight of a name in a list such as the header Accept, in thousandths; 0: refused, or absent. */

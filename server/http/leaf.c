@@ -18,7 +18,7 @@ void leaf_read(request *asked) {
     asked->pair_count = 0;
     if (asked->verb == VERB_NEW) {
         const generator *named = catalog_generator(asked->name);
-        asked->name = named != NULL && named->narrow ? asked->name : (word){"leaf", strlen("leaf")};
+        asked->name = named != NULL && named->narrow ? asked->name : word_of("leaf");
     }
 }
 

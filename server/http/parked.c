@@ -109,9 +109,7 @@ void wake_parked(http_loop *loop, int64_t now, bool all) {
         }
         unpark(it);
         if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
-            set_error(&it->error, FIRN_ESTORE,
-                      "the store did not answer within %lld ms: try again, or see /readyz",
-                      (long long)settings_now()->wait_ms);
+            request_is_late(&it->error);
         }
         MHD_resume_connection(it->connection);
     }

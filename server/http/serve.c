@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-#define LARGE_IDS 64 /* more may make a large reply */
-#define RETRY_NS  INT64_C(1000000)
+#define RETRY_NS INT64_C(1000000)
 
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version) {
     unsigned status;
@@ -155,18 +154,13 @@ static enum MHD_Result ask(exchange *it) {
 
 /* Can the reply exceed a few KiB? Files of the console are not allocated. */
 static bool is_large(const exchange *it) {
-    enum verb verb = it->request.verb;
     return it->route->page == page_metrics ||
-           (it->route->verb != VERB_COUNT &&
-            (it->request.count > LARGE_IDS || verb == VERB_STATUS || verb == VERB_NODES ||
-             verb == VERB_SCHEMES || verb == VERB_CHOOSE));
+           (it->route->verb != VERB_COUNT && request_is_large(&it->request));
 }
 
 /* Nothing was issued yet. */
 static enum MHD_Result refuse_large(exchange *it) {
-    return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
-                          "replies that clients have not read reach replies_mib: ask for at most "
-                          "64 IDs, or try again later");
+    return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, REPLIES_ARE_FULL);
 }
 
 static enum MHD_Result begin_asking(exchange *it) {

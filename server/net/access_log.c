@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/text.h"
 #include "errors.h"
+#include "mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ enum {
 };
 
 typedef struct row {
-    int64_t time_ns; /* of the first request */
+    firn_time time; /* of the first request */
     const account *who;
     address_key from;
     const char *name; /* of a generator or segment, which are never freed */
@@ -61,12 +62,6 @@ static struct {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static int64_t realtime_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool is_same(const row *a, const row *b) {
     return a->who == b->who && a->name == b->name && a->is_segment == b->is_segment &&
            address_is_same(a->from, b->from);
@@ -94,7 +89,7 @@ static row *row_for(table *in, const row *like, bool each) {
     row *fresh = &in->rows[in->count++];
     *fresh = *like;
     fresh->requests = fresh->refused = fresh->ids = 0; /* added by the caller */
-    fresh->time_ns = realtime_ns();
+    fresh->time = mark_now();
     if (!each) {
         in->places[at] = (uint16_t)in->count;
     }
@@ -173,14 +168,10 @@ static void put_string(text_out *to, const char *text) {
 }
 
 static void put_line(text_out *to, const row *it, bool http) {
-    struct tm parts;
-    char when[32], address[ADDRESS_TEXT_SIZE];
-    time_t seconds = (time_t)(it->time_ns / 1000000000);
-    gmtime_r(&seconds, &parts);
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &parts);
+    char when[FIRN_TIME_SIZE], address[ADDRESS_TEXT_SIZE];
     address_write(address, it->from);
-    text_print(to, "{\"time\":\"%s.%03dZ\",\"listener\":\"%s\",", when,
-               (int)(it->time_ns % 1000000000 / 1000000), http ? "http" : "resp");
+    text_print(to, "{\"time\":\"%s\",\"listener\":\"%s\",", firn_time_format(when, &it->time, 3),
+               http ? "http" : "resp");
     if (it->who != NULL) {
         text_print(to, "\"token\":\"%s\",", it->who->name);
     }

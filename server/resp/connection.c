@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include "config/setting.h"
+#include "errors.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -263,7 +264,7 @@ int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_
         on->plain = malloc(LANE_INPUT + SECURE_RECORD);
     }
     if (it == NULL || (with_tls && on->plain == NULL)) {
-        *error = (firn_error){FIRN_EMEMORY, "out of memory for a connection"};
+        set_error(error, FIRN_EMEMORY, "out of memory for a connection");
     } else if (with_tls && secure_open(&it->tls, error) != FIRN_OK) {
         it->tls = NULL;
     } else {
@@ -278,7 +279,7 @@ int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_
             *out = it;
             return FIRN_OK;
         }
-        *error = (firn_error){FIRN_ESYSTEM, "a connection cannot be watched"};
+        set_error(error, FIRN_ESYSTEM, "a connection cannot be watched");
         close(fd);
         if (!list_is_empty(&it->all)) {
             connection_close(it); /* libuv must close an initialised handle */

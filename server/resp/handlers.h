@@ -10,10 +10,6 @@ typedef enum outcome run_function(client *it, const resp_command *said, resp_out
 #define COMMAND(name, arity, role, group, function, arguments, text) run_function run_##function;
 #include "commands.def"
 
-#define TOO_LARGE                                                                                  \
-    "replies that clients have not read reach replies_mib: ask for at most 64 IDs, or try again "  \
-    "later"
-
 /* -TRYAGAIN if replies_mib is reached: client lists, INFO and documentation may be large. */
 bool refuse_large_page(resp_out *out);
 /* -ERR text. COMMAND_DONE. */

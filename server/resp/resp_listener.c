@@ -6,6 +6,7 @@
 #include "config/setting.h"
 #include "core/log.h"
 #include "core/server.h"
+#include "errors.h"
 #include "net/credentials.h"
 #include "stream.h"
 #include "turn.h"
@@ -141,7 +142,7 @@ static void end_tasks(loop *it) {
             break;
         }
         firn_error error;
-        store_is_late(&error);
+        request_is_late(&error);
         const waiter *of = one->waiter; /* valid until the loop frees it */
         task_let_go(one);
         turn_fail(one, of, &error, true);
@@ -547,9 +548,7 @@ int resp_listener_open(listener all[], int count, int loops, firn_error *error) 
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != FIRN_OK) {
-        error->code = code;
-        snprintf(error->text, sizeof error->text,
-                 "cannot start %d threads for Redis clients: lower loops", loops);
+        set_error(error, code, "cannot start %d threads for Redis clients: lower loops", loops);
         resp_listener_end(0);
         resp_listener_close();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "secure.h"
 
+#include "errors.h"
 #include "net/credentials.h"
 
 #include <errno.h>
@@ -51,8 +52,7 @@ static int pull_timeout(gnutls_transport_ptr_t self, unsigned ms) {
 int secure_open(secure **out, firn_error *error) {
     secure *it = calloc(1, sizeof *it);
     if (it == NULL) {
-        *error = (firn_error){FIRN_EMEMORY, "out of memory for a TLS session"};
-        return FIRN_EMEMORY;
+        return set_error(error, FIRN_EMEMORY, "out of memory for a TLS session");
     }
     it->signers_seen = credentials_signer_changes();
     int code = credentials_session(&it->session, error);

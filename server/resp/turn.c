@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "connection.h"
+#include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
 #include "net/quota.h"
@@ -20,7 +21,6 @@
 #define TURN_SEND    (128 << 10) /* bytes sent at once, while in the cache */
 #define AHEAD_BYTES  4096        /* while stopping: with more unread bytes nobody awaits replies */
 #define QUIET_MS     50          /* silence after which such a client is closed */
-#define LARGE_IDS    64          /* more may make a large reply */
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
@@ -41,8 +41,7 @@ static void on_finished(void *self) {
 static int send_task(connection *it, const question *ask, firn_error *error) {
     waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
-        *error = (firn_error){FIRN_EMEMORY, "out of memory for a request that waits"};
-        return FIRN_EMEMORY;
+        return set_error(error, FIRN_EMEMORY, "out of memory for a request that waits");
     }
     one->loop = loop_of(it);
     one->connection = it;
@@ -123,23 +122,9 @@ static void count_asked(const connection *it, const question *ask, uint64_t n, b
     access_log_count(&ask->request, &it->client.pass, it->client.key, n, refused);
 }
 
-int store_is_late(firn_error *error) {
-    error->code = FIRN_ESTORE;
-    snprintf(error->text, sizeof error->text,
-             "the store did not answer within %lld ms: try again, or see /readyz",
-             (long long)settings_now()->wait_ms);
-    return FIRN_ESTORE;
-}
-
-/* Would the reply be large while unread ones reach replies_mib? */
+/* Would the reply be large while unread ones reach replies_mib? INCRBY returns one integer. */
 static bool is_too_much(const request *it) {
-    bool large = it->count > LARGE_IDS || it->verb == VERB_SCHEMES || it->verb == VERB_NODES;
-    return large && it->verb != VERB_NEXT && it->verb != VERB_LAST && unsent_is_full();
-}
-
-static int refuse_large(firn_error *error) {
-    *error = (firn_error){FIRN_EWINDOW, TOO_LARGE};
-    return FIRN_EWINDOW;
+    return request_is_large(it) && it->verb != VERB_NEXT && unsent_is_full();
 }
 
 /* Reduces *times to the client's quotas. */
@@ -224,7 +209,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
     firn_error error = {0, ""};
-    int code = is_too_much(&ask->request) ? refuse_large(&error)
+    int code = is_too_much(&ask->request) ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
                                           : check_quota(it, &ask->request, &times, &error);
     if (code == FIRN_OK) {
         code = request_answer(&ask->request, times, &out, &error);
@@ -234,7 +219,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
         return 0;
     }
     if (code == REQUEST_TASK) {
-        code = waiting_is_over(it) ? store_is_late(&error) : send_task(it, ask, &error);
+        code = waiting_is_over(it) ? request_is_late(&error) : send_task(it, ask, &error);
         if (code == FIRN_OK) {
             return 0;
         }

@@ -13,7 +13,6 @@ void turn_resume(connection *it);
 /* Answers a command that waited. `is_over`: the commands after it have waited as long. */
 void turn_reply(connection *it, const waiter *of, reply *out);
 void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over);
-int store_is_late(firn_error *error);
 /* The connection gives up its task. */
 void task_let_go(connection *it);
 

@@ -8,17 +8,15 @@
 #include <string.h>
 
 static int add_name(const section *it, firn_error *error) {
-    return it->is_segment
-               ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
-               : catalog_add_generator(it->name, it->scheme, it->keys, or_null(it->store),
-                                       or_null(it->form), or_null(it->prefix), error);
+    return it->is_segment ? catalog_add_segment(it->name, it->keys, it->store, error)
+                          : catalog_add_generator(it->name, it->scheme, it->keys, it->store,
+                                                  it->form, it->prefix, error);
 }
 
 static int check_name(const section *it, firn_error *error) {
-    return it->is_segment
-               ? catalog_check_segment(it->name, it->keys, or_null(it->store), error)
-               : catalog_check_generator(it->name, it->scheme, it->keys, or_null(it->store),
-                                         or_null(it->form), or_null(it->prefix), error);
+    return it->is_segment ? catalog_check_segment(it->name, it->keys, it->store, error)
+                          : catalog_check_generator(it->name, it->scheme, it->keys, it->store,
+                                                    it->form, it->prefix, error);
 }
 
 /* Stops at the first failure, which names its section. */
@@ -52,7 +50,7 @@ static bool is_same(const section *a, const section *b) {
 }
 
 static bool is_served(const section *it) {
-    word name = {it->name, strlen(it->name)};
+    word name = word_of(it->name);
     return it->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
 }
 
