@@ -3,6 +3,7 @@
 #include "choose.h"
 
 #include "errors.h"
+#include "join.h"
 #include "numbers.h"
 
 #include <stdio.h>
@@ -155,7 +156,6 @@ char *choose_amount(char text[CHOOSE_VALUE_SIZE], double amount) {
 
 char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question) {
     const choose_text *about = &choose_texts[question];
-    size_t length = 0;
     uint32_t index = 0;
     if (about->words == NULL) {
         return choose_amount(text, answers->amount[question]);
@@ -165,8 +165,7 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
         size_t size = strcspn(at, "|");
         uint32_t value = answers->word[question];
         if (about->list ? (value & 1u << index) != 0 : value == index) {
-            length += (size_t)snprintf(text + length, CHOOSE_VALUE_SIZE - length, "%s%.*s",
-                                       length > 0 ? "," : "", (int)size, at);
+            text_join(text, CHOOSE_VALUE_SIZE, ",", "%.*s", (int)size, at);
         }
         at += size + (at[size] == '|');
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "describe.h"
 
+#include "join.h"
 #include "reading.h"
 
 #include <inttypes.h>
@@ -63,32 +64,28 @@ char *describe_place(char text[DESCRIBE_PLACE_SIZE], const firn_scheme *scheme, 
 }
 
 char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme) {
-    size_t length = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < scheme->slice_count && length < DESCRIBE_SIZE; i++) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
         char slice[64];
-        length += (size_t)snprintf(text + length, DESCRIBE_SIZE - length, "%s%s", i > 0 ? " " : "",
-                                   describe_slice(slice, scheme, i));
+        text_join(text, DESCRIBE_SIZE, " ", "%s", describe_slice(slice, scheme, i));
     }
     return text;
 }
 
 char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool rule) {
-    size_t length = 0;
-    snprintf(text, DESCRIBE_SIZE, "-");
+    text[0] = '\0';
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
         bool part = role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
         if (scheme->node_rule != FIRN_NODE_NONE && part && firn_scheme_first(scheme, i) == i) {
-            length += (size_t)snprintf(text + length, DESCRIBE_SIZE - length, "%s%s",
-                                       length > 0 ? " " : "", scheme->slices[i].name);
+            text_join(text, DESCRIBE_SIZE, " ", "%s", scheme->slices[i].name);
         }
     }
-    if (rule && scheme->node_rule == FIRN_NODE_OPTIONAL) {
-        snprintf(text + length, DESCRIBE_SIZE - length, " (when given)");
-    }
-    if (rule && scheme->node_rule == FIRN_NODE_REQUIRED && length == 0) {
-        snprintf(text, DESCRIBE_SIZE, "of no bits");
+    if (text[0] == '\0') {
+        snprintf(text, DESCRIBE_SIZE, "%s",
+                 rule && scheme->node_rule == FIRN_NODE_REQUIRED ? "of no bits" : "-");
+    } else if (rule && scheme->node_rule == FIRN_NODE_OPTIONAL) {
+        text_join(text, DESCRIBE_SIZE, " ", "(when given)");
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #include "mark.h"
 
 #include "closing.h"
+#include "join.h"
 #include "object.h"
 
 #include <inttypes.h>
@@ -29,10 +30,9 @@ int64_t mark_layout_end(const firn_scheme *scheme) {
 /* Splits a node's number into its fields, most significant first. */
 static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node) {
     uint32_t left = 0;
-    size_t length = 0;
     text[0] = '\0';
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < scheme->slice_count && length < 100; i++) {
+        for (uint32_t i = 0; i < scheme->slice_count; i++) {
             const firn_slice *slice = &scheme->slices[i];
             uint32_t width = firn_scheme_width(scheme, i);
             if ((slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS) ||
@@ -47,9 +47,8 @@ static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node
             firn_fields fields = {0};
             left -= width;
             fields.value[i].low = left > 63 ? 0 : node >> left & ((UINT64_C(1) << width) - 1);
-            length +=
-                (size_t)snprintf(text + length, 128 - length, "%s%s=%s", length > 0 ? " " : "",
-                                 slice->name, firn_fields_get(value, &fields, scheme, i));
+            text_join(text, 128, " ", "%s=%s", slice->name,
+                      firn_fields_get(value, &fields, scheme, i));
         }
     }
 }

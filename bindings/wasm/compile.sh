@@ -18,7 +18,7 @@ sources=$(for file in src/*.c; do
 done)
 clang=${CLANG:-clang-14} objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
-for source in $sources src/simd.c common/object.c common/reading.c common/remark.c common/describe.c common/errors.c \
+for source in $sources src/simd.c common/object.c common/reading.c common/remark.c common/describe.c common/join.c common/errors.c \
     modules/ff1.c modules/module_error.c bindings/wasm/*.c; do
     # shellcheck disable=SC2086 # flags
     $clang --target=wasm32-wasi -nostdlibinc -isystem bindings/wasm/platform -isystem /usr/include/wasm32-wasi \

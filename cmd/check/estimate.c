@@ -4,6 +4,7 @@
  * is likely (sample.h). */
 #include "describe.h"
 #include "infer.h"
+#include "join.h"
 #include "maths.h"
 #include "sample.h"
 #include "shared/amounts.h"
@@ -307,12 +308,10 @@ static void put_issuers(output *out, const findings *it) {
 /* Schemes that the IDs fit as well. */
 static void put_others(output *out, const sample *from) {
     char names[SENTENCE_SIZE] = "";
-    size_t length = 0;
-    for (size_t i = 1; i < from->candidate_count && length + FIRN_NAME_SIZE < sizeof names; i++) {
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 1 ? ", " : "",
-                                   from->candidates[i]->name);
+    for (size_t i = 1; i < from->candidate_count; i++) {
+        text_join(names, sizeof names, ", ", "%s", from->candidates[i]->name);
     }
-    if (length > 0) {
+    if (names[0] != '\0') {
         put_line(out, "or", "of %s: add --scheme NAME", names);
     }
 }

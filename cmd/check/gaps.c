@@ -4,6 +4,7 @@
 #include "gaps.h"
 
 #include "infer.h"
+#include "join.h"
 #include "runs.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
@@ -354,10 +355,9 @@ static void add_issuer(char *text, size_t size, const firn_scheme *scheme, uint6
     }
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         char value[FIRN_VALUE_SIZE];
-        size_t length = strlen(text);
         if ((fields.given & UINT32_C(1) << i) != 0) {
-            snprintf(text + length, size - length, " %s=%s", scheme->slices[i].name,
-                     firn_fields_get(value, &fields, scheme, i));
+            text_join(text, size, "", " %s=%s", scheme->slices[i].name,
+                      firn_fields_get(value, &fields, scheme, i));
         }
     }
 }

@@ -191,10 +191,7 @@ static int join_keys(session *s, char keys[KEYS_SIZE]) {
         return fail_usage(s, "spread uses no store: remove unsafe=");
     }
     int status = operands_join(s, ours, 16, keys, KEYS_SIZE);
-    if (operand_value(s, "full") == NULL) {
-        size_t length = strlen(keys);
-        snprintf(keys + length, KEYS_SIZE - length, " full=wait");
-    }
+    operands_assume(s, "full", "wait", keys, KEYS_SIZE);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "choose_object.h"
 #include "describe.h"
+#include "join.h"
 #include "numbers.h"
 #include "shared/color.h"
 #include "shared/json.h"
@@ -106,15 +107,13 @@ static void put(session *s, const char *label, const char *text) {
 /* "rate 100, peak 1000, ...": given or assumed. */
 static void put_answers(session *s, const choose_answers *answers, bool given, const char *label) {
     char text[512] = "", value[CHOOSE_VALUE_SIZE];
-    size_t length = 0;
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         if (((answers->given & 1u << i) != 0) == given) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
-                                       length > 0 ? "; " : "", choose_texts[i].name,
-                                       choose_value(value, answers, i));
+            text_join(text, sizeof text, "; ", "%s %s", choose_texts[i].name,
+                      choose_value(value, answers, i));
         }
     }
-    if (length > 0) {
+    if (text[0] != '\0') {
         output_wrap(&s->out, label, 9, text);
     }
 }
@@ -209,21 +208,18 @@ static void put_refused(session *s, const choose_result *result) {
     for (size_t i = result->fit; i < result->count; i++) {
         const choose_candidate *it = &result->at[i];
         char names[1024] = "";
-        size_t length = 0;
         bool seen = false;
         for (size_t j = result->fit; j < i && !seen; j++) {
             seen = strcmp(result->at[j].why, it->why) == 0;
         }
         for (size_t j = i; j < result->count && !seen; j++) {
-            if (strcmp(result->at[j].why, it->why) == 0 &&
-                length < sizeof names - FIRN_NAME_SIZE - 2) {
-                length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                           length > 0 ? ", " : ": ", result->at[j].name);
+            if (strcmp(result->at[j].why, it->why) == 0) {
+                text_join(names, sizeof names, ", ", "%s", result->at[j].name);
             }
         }
         if (!seen) {
-            char line[sizeof names + CHOOSE_WORDS];
-            snprintf(line, sizeof line, "%s%s", it->why, names);
+            char line[sizeof names + CHOOSE_WORDS + 2];
+            snprintf(line, sizeof line, "%s: %s", it->why, names);
             output_wrap(&s->out, "  ", 4, line);
         }
     }
@@ -231,29 +227,25 @@ static void put_refused(session *s, const choose_result *result) {
 
 static void put_others(session *s, const choose_result *result, size_t shown) {
     char names[1024] = "";
-    size_t length = 0;
-    for (size_t i = shown; i < result->fit && length < sizeof names - FIRN_NAME_SIZE - 2; i++) {
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                   length > 0 ? ", " : "", result->at[i].name);
+    for (size_t i = shown; i < result->fit; i++) {
+        text_join(names, sizeof names, ", ", "%s", result->at[i].name);
     }
-    if (length > 0) {
+    if (names[0] != '\0') {
         output_wrap(&s->out, "Also possible: ", 4, names);
     }
 }
 
 static int put_none(session *s, const choose_result *result) {
     char text[512] = "";
-    size_t length = 0;
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         if (result->without[i] != NULL) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s--%s (then %s)",
-                                       length > 0 ? ", or " : "", choose_texts[i].name,
-                                       result->without[i]);
+            text_join(text, sizeof text, ", or ", "--%s (then %s)", choose_texts[i].name,
+                      result->without[i]);
         }
     }
     output_print(&s->out, "No scheme fits%s%s.\n", result->conflict[0] != '\0' ? ": " : "",
                  result->conflict);
-    if (length > 0) {
+    if (text[0] != '\0') {
         output_wrap(&s->out, "Change one answer: ", 4, text);
     }
     output_text(&s->out, "\nRefused:\n");

@@ -33,16 +33,9 @@ static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
     bool field = firn_scheme_field(&work->scheme, "prefix") >= 0;
     const char *const ours[] = {"time", "tick", field ? NULL : "prefix", NULL};
     int status = operands_join(s, ours, 48, keys, KEYS_SIZE);
-    size_t length = strlen(keys);
-    if (operand_value(s, "mode") == NULL) {
-        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, " mode=online");
-    }
-    if (operand_value(s, "full") == NULL) {
-        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, " full=wait");
-    }
-    if (operand_value(s, "clock") == NULL) {
-        snprintf(keys + length, KEYS_SIZE - length, " clock=exact");
-    }
+    operands_assume(s, "mode", "online", keys, KEYS_SIZE);
+    operands_assume(s, "full", "wait", keys, KEYS_SIZE);
+    operands_assume(s, "clock", "exact", keys, KEYS_SIZE);
     return status;
 }
 

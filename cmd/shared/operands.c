@@ -2,6 +2,8 @@
 /* Operands: words and key=value pairs apart: see operands.h. Issues and reads no ID. */
 #include "operands.h"
 
+#include "join.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +104,6 @@ bool operand_is_one_of(const char *word, const char *const *names) {
 }
 
 int operands_join(session *s, const char *const *others, size_t room, char *keys, size_t size) {
-    size_t length = 0;
     keys[0] = '\0';
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
@@ -112,14 +113,20 @@ int operands_join(session *s, const char *const *others, size_t room, char *keys
         if (strpbrk(word, " \t\n") != NULL) {
             return fail_usage(s, "'%.80s' contains a blank: remove it", word);
         }
-        if (length + strlen(word) + 2 + room > size) { /* a blank and the zero */
+        if (strlen(keys) + strlen(word) + 2 + room > size) { /* a blank and the zero */
             return fail_usage(s, "the settings have more than %zu characters: shorten them",
                               size - 1 - room);
         }
-        length +=
-            (size_t)snprintf(keys + length, size - length, "%s%s", length > 0 ? " " : "", word);
+        text_join(keys, size, " ", "%s", word);
     }
     return STATUS_DONE;
+}
+
+void operands_assume(const session *s, const char *name, const char *value, char *keys,
+                     size_t size) {
+    if (operand_value(s, name) == NULL) {
+        text_join(keys, size, " ", "%s=%s", name, value);
+    }
 }
 
 int operand_scheme(session *s, firn_scheme *scheme) {

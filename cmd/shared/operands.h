@@ -19,6 +19,9 @@ bool operand_is_one_of(const char *word, const char *const *names);
 /* Joins the keys with blanks, except `others` (ends with NULL), and leaves `room` bytes free at the
  * end. An exit status. */
 int operands_join(session *s, const char *const *others, size_t room, char *keys, size_t size);
+/* Appends another default of a key that is not given. */
+void operands_assume(const session *s, const char *name, const char *value, char *keys,
+                     size_t size);
 /* The scheme that the first operand names, with epoch=, bits= and digits=. An exit status. */
 int operand_scheme(session *s, firn_scheme *scheme);
 /* Sets the field of a word name=value. A FIRN_E code. */

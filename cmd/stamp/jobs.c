@@ -3,6 +3,7 @@
 #include "jobs.h"
 
 #include "errors.h"
+#include "join.h"
 
 #include <inttypes.h>
 #include <sha2.h>
@@ -203,7 +204,6 @@ static int find(jobs *it, const char *key, firn_error *error) {
  * node. */
 static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[JOBS_KEY_SIZE],
                        firn_error *error) {
-    size_t length = 0;
     key[0] = '\0';
     for (size_t i = 0; i < it->count; i++) {
         char value[FIRN_VALUE_SIZE];
@@ -219,8 +219,7 @@ static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[
         }
         if (it->node[i]) {
             firn_fields_get(value, fields, it->scheme, (uint32_t)it->field[i]);
-            length += (size_t)snprintf(key + length, JOBS_KEY_SIZE - length, "%s%s=%s",
-                                       length > 0 ? " " : "", it->name[i], value);
+            text_join(key, JOBS_KEY_SIZE, " ", "%s=%s", it->name[i], value);
         }
     }
     return FIRN_OK;

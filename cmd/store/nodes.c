@@ -4,6 +4,7 @@
 #include "nodes.h"
 
 #include "closing.h"
+#include "join.h"
 #include "mark.h"
 #include "shared/color.h"
 #include "shared/json.h"
@@ -142,14 +143,12 @@ static void put_legend(session *s, const listing *list) {
     enum { KINDS = sizeof texts / sizeof texts[0] };
     bool seen[KINDS] = {false};
     char legend[80 * KINDS] = "";
-    size_t length = 0;
     for (size_t i = 0; i < list->count; i++) {
         seen[list->rows[i].what.kind] = true;
     }
     for (size_t kind = 0; kind < KINDS; kind++) {
         if (seen[kind]) {
-            length += (size_t)snprintf(legend + length, sizeof legend - length, "%s%s",
-                                       length > 0 ? "; " : "", texts[kind]);
+            text_join(legend, sizeof legend, "; ", "%s", texts[kind]);
         }
     }
     if (strcmp(legend, texts[MARK_NODE]) != 0) {
