@@ -24,6 +24,8 @@ static bool lie_broken;
 #define PQfinish(db)                    ((void)(db))
 #define PQerrorMessage(db)              "a reason"
 #define PQserverVersion(db)             150000
+#define PQconndefaults()                ((PQconninfoOption *)NULL)
+#define PQconninfoFree(all)             ((void)(all))
 #define PQuser(db)                      "somebody"
 #define PQbackendPID(db)                77
 #define PQconnectStartParams(w, v, e)   ((void)(w), (void)(v), (PGconn *)NULL)

@@ -324,6 +324,10 @@ struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, i
  * without a time limit, so it gets addresses, or at least no name that is not found in time. */
 struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
                                   firn_error *error);
+/* Looks up names that the engine's library has from elsewhere than the URL (separated by commas), since the library
+ * would do it without a time limit. FIRN_ESTORE: it takes too long. Ignores a name that does not exist. */
+int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
+                          firn_error *error);
 
 /* The failpoints of a write. */
 typedef struct module_points {

@@ -185,6 +185,31 @@ struct addrinfo *module_link_find(module_link *link, size_t host, int port, int6
     return found;
 }
 
+int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
+                          firn_error *error) {
+    for (size_t i = 0; i < MODULE_HOSTS_MAX && *names != '\0'; i++) {
+        char name[256];
+        const char *why = NULL;
+        const size_t length = strcspn(names, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        names += length + (names[length] == ',');
+        if (length == 0 || length >= sizeof name || strchr("/@", name[0]) != NULL) {
+            continue; /* a socket */
+        }
+        struct addrinfo *found = module_resolve(&link->lookups[i], name, 0, deadline_ms, &why);
+        if (found != NULL) {
+            freeaddrinfo(found);
+        } else if (link->lookups[i] != NULL) { /* it continues */
+            return module_fail(
+                error, FIRN_ESTORE,
+                "host %.60s of store %.60s is not found in connect_timeout_ms: check "
+                "the name server, or name an address",
+                name, link->url.shown);
+        }
+    }
+    return FIRN_OK;
+}
+
 /* Tries the host reached last, then the others in order, each with its share of connect_ms. */
 static int connect_any(module_link *link, firn_error *error) {
     size_t hosts = link->url.host_count > 0 ? link->url.host_count : 1;

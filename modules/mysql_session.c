@@ -37,10 +37,49 @@ static const char *password_of(const store *s) {
                                         : NULL;
 }
 
+/* Does libmariadb read this group of a file? */
+static bool is_group(const char *name, size_t length) {
+    static const char *const groups[] = {"client", "client-server", "client-mariadb"};
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (strlen(groups[i]) == length && strncmp(groups[i], name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last host of defaults-file, as libmariadb reads it (except in files that it includes); "": none. */
+static void host_of_file(const char *path, char host[256]) {
+    char line[4096];
+    bool ours = false;
+    FILE *file = fopen(path, "re");
+    host[0] = '\0';
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *at = line + strspn(line, " \t");
+        if (*at == '[') {
+            ours = is_group(at + 1, strcspn(at + 1, "]"));
+        } else if (ours && strncmp(at, "host", 4) == 0 && strchr("= \t", at[4]) != NULL) {
+            at += 4 + strspn(at + 4, "= \t'\"");
+            snprintf(host, 256, "%.*s", (int)strcspn(at, " \t'\"\r\n#"), at);
+        }
+    }
+    explicit_bzero(line, sizeof line); /* a password */
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
 /* libmariadb verifies the name, so it gets the name, and finds it again. It takes localhost for a
  * socket's file. */
 static int find_name(store *s, const module_host *to, size_t host, int64_t deadline_ms,
                      firn_error *error) {
+    char name[256];
+    if (to == NULL && s->defaults != NULL) {
+        host_of_file(s->defaults, name);
+        return strcmp(name, "localhost") == 0
+                   ? FIRN_OK
+                   : module_link_try_names(&s->link, name, deadline_ms, error);
+    }
     if (to == NULL || strcmp(to->name, "localhost") == 0) {
         return FIRN_OK;
     }

@@ -346,12 +346,30 @@ typedef struct place {
     char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
 } place;
 
+/* Hosts that libpq has from PGHOST or a service. */
+static int find_default(store *s, int64_t deadline_ms, firn_error *error) {
+    PQconninfoOption *all = PQconndefaults();
+    const char *names = "", *addresses = "";
+    for (const PQconninfoOption *one = all; one != NULL && one->keyword != NULL; one++) {
+        const char *value = one->val != NULL ? one->val : "";
+        names = strcmp(one->keyword, "host") == 0 ? value : names;
+        addresses = strcmp(one->keyword, "hostaddr") == 0 ? value : addresses;
+    }
+    int code =
+        addresses[0] == '\0' ? module_link_try_names(&s->link, names, deadline_ms, error) : FIRN_OK;
+    PQconninfoFree(all);
+    return code;
+}
+
 /* A name with a slash is the folder of a socket, and one with an @ its name. */
 static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
     const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
     *out = (place){"", ""};
-    if (to == NULL || to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
-        snprintf(out->names, sizeof out->names, "%s", to != NULL ? to->name : "");
+    if (to == NULL) {
+        return find_default(s, deadline_ms, error);
+    }
+    if (to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
+        snprintf(out->names, sizeof out->names, "%s", to->name);
         return FIRN_OK;
     }
     struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;

@@ -123,26 +123,37 @@ int getaddrinfo(const char *name, const char *port, const struct addrinfo *hints
     return real(name, port, hints, found);
 }
 
+/* The host comes from the URL, from MariaDB's defaults-file, or from libpq's environment. */
 static void a_slow_name_server_is_bounded(void **state) {
     static const char *const urls[] = {"mysql://db.example/d", "postgres://db.example/d",
-                                       "etcd://db.example", "zookeeper://db.example",
-                                       "redis://db.example"};
+                                       "etcd://db.example",    "zookeeper://db.example",
+                                       "redis://db.example",   "mysql:///d?defaults-file=",
+                                       "postgres:///d"};
+    char path[] = "/tmp/firn-bounded-XXXXXX", url[200];
     (void)state;
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fputs("[mysqld]\nhost = 127.0.0.1\n[client]\nhost = 'db.example'\n", file);
+    fclose(file);
+    setenv("PGHOST", "/nowhere,db.example", 1);
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        snprintf(url, sizeof url, "%s%s", urls[i], strchr(urls[i], '=') != NULL ? path : "");
         const firn_store_options options = {.wait_ms = 500};
         const int64_t begun_ms = now_ms();
         firn_store *store = NULL;
         firn_error error = {0};
         firn_time now;
-        int code = firn_store_open(&store, urls[i], &options, &error);
+        int code = firn_store_open(&store, url, &options, &error);
         if (code == FIRN_OK) { /* the first verb connects */
             code = firn_store_now(store, &now, &error);
         }
-        printf("# %s: %d in %ld ms: %s\n", urls[i], code, (long)(now_ms() - begun_ms), error.text);
+        printf("# %s: %d in %ld ms: %s\n", url, code, (long)(now_ms() - begun_ms), error.text);
         assert_int_equal(code, FIRN_ESTORE);
         assert_true(now_ms() - begun_ms < 5000);
         firn_store_close(store);
     }
+    unsetenv("PGHOST");
+    unlink(path);
 }
 
 /* Process 1 of a container may have a child that is process 1 of another: more than the number must differ. */
