@@ -142,6 +142,7 @@ enum variable {
     BINLOG,
     BINLOG_SYNC,
     METHOD,
+    DOUBLEWRITE,
     READ_ONLY,
     SERVER_UUID,
     SERVER_ID,
@@ -154,6 +155,7 @@ static const char *const variable_names[VARIABLES] = {"innodb_flush_log_at_trx_c
                                                       "log_bin",
                                                       "sync_binlog",
                                                       "innodb_flush_method",
+                                                      "innodb_doublewrite",
                                                       "read_only",
                                                       "server_uuid",
                                                       "server_id",
@@ -168,11 +170,11 @@ static int read_variables(store *s, variables *out, firn_error *error) {
     reply found;
     MYSQL_ROW row;
     memset(out, 0, sizeof *out);
-    int code = maria_read(
-        s, &found, error,
-        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
-        "'log_bin','sync_binlog','innodb_flush_method','read_only','server_uuid','server_id',"
-        "'wsrep_on','group_replication_group_name')");
+    int code =
+        maria_read(s, &found, error,
+                   "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
+                   "'log_bin','sync_binlog','innodb_flush_method','innodb_doublewrite','read_only',"
+                   "'server_uuid','server_id','wsrep_on','group_replication_group_name')");
     while (code == FIRN_OK && (row = maria_next_row(&found, 2)) != NULL) {
         for (size_t i = 0; i < VARIABLES; i++) {
             if (row[0] != NULL && strcasecmp(row[0], variable_names[i]) == 0) {
@@ -233,6 +235,11 @@ static int judge(store *s, const variables *are, firn_error *error) {
                strcasecmp(are->value[METHOD], "littlesync") == 0) {
         cure = "set it to fsync";
         snprintf(risk, sizeof risk, "innodb_flush_method=%.16s", are->value[METHOD]);
+    } else if (strcasecmp(are->value[DOUBLEWRITE], "OFF") == 0 ||
+               strcasecmp(are->value[DOUBLEWRITE], "DETECT_ONLY") == 0) {
+        /* a page that a crash left half written cannot be repaired */
+        cure = "set it to ON";
+        snprintf(risk, sizeof risk, "innodb_doublewrite=%.16s", are->value[DOUBLEWRITE]);
     }
     return module_risk(&s->link, risk, cure, error);
 }

@@ -48,6 +48,18 @@ static void files_that_forget(void **state) {
     not_opened(loose->url, "innodb_flush_method=littlesync");
 }
 
+/* Pages that a crash leaves half written. */
+static void pages_that_are_torn(void **state) {
+    engine *loose = needed("mysql", 7, "--skip-innodb-doublewrite");
+    char risky[ENGINE_URL_SIZE + 20];
+    (void)state;
+    not_opened(loose->url, "innodb_doublewrite=OFF");
+    snprintf(risky, sizeof risky, "%s?unsafe=1", loose->url);
+    firn_store *store = open_store("%s", risky);
+    assert_non_null(strstr(firn_store_caution(store), "innodb_doublewrite=OFF"));
+    firn_store_close(store);
+}
+
 static void log_that_forgets(void **state) {
     engine *loose = needed("mysql", 2, "--log-bin=b --sync-binlog=0 --server-id=7");
     (void)state;
@@ -735,6 +747,7 @@ int main(void) {
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
         {"files that are not synced are refused", files_that_forget, NULL, NULL, NULL},
+        {"pages that a crash tears are refused", pages_that_are_torn, NULL, NULL, NULL},
         {"a binary log that loses commits is refused", log_that_forgets, NULL, NULL, NULL},
         {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,

@@ -32,6 +32,13 @@ static void settings_that_forget(void **state) {
     firn_store_close(store);
 }
 
+/* Pages that a crash leaves half written. */
+static void pages_that_are_torn(void **state) {
+    engine *loose = needed("postgres", 7, "-c full_page_writes=off");
+    (void)state;
+    not_opened(loose->url, "full_page_writes=off");
+}
+
 /* A commit acknowledged early is in the server's memory for 10 s. */
 static void early_acknowledgement(void **state) {
     engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
@@ -584,6 +591,7 @@ static void certificates_are_verified(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        {"pages that a crash tears are refused", pages_that_are_torn, NULL, NULL, NULL},
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
         {"a server that acknowledges early is made to wait", early_acknowledgement, NULL, NULL,
