@@ -104,7 +104,7 @@ int module_param_file(const char **out, module_url *url, const char *name, firn_
  * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
 
-/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or goes on without TLS
+/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or continues without TLS
  * where a server offers none. */
 int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error);
 
@@ -315,6 +315,8 @@ int module_link_waits(const module_link *link, firn_error *error);
 /* Whether the server may be used although it has `risk` ("": none), with which a crash may lose what
  * it acknowledged. Sets the caution. FIRN_ESTORE without unsafe=1. */
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
+/* The same for a trigger or rule of somebody's on the store's tables; "": no trigger. */
+int module_meddler(module_link *link, const char *name, firn_error *error);
 /* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */

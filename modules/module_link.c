@@ -164,6 +164,19 @@ int module_risk(module_link *link, const char *risk, const char *cure, firn_erro
                                       link->url.shown, risk, cure);
 }
 
+int module_meddler(module_link *link, const char *name, firn_error *error) {
+    if (name[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(link->caution, sizeof link->caution,
+             "the tables have %.80s, which can change what firn writes, and IDs may repeat", name);
+    return link->unsafe ? FIRN_OK
+                        : module_fail(error, FIRN_ESTORE,
+                                      "the tables of store %.40s have %.60s, which can change what "
+                                      "firn writes: drop it, or accept the risk with unsafe=1",
+                                      link->url.shown, name);
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,

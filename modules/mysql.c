@@ -207,6 +207,25 @@ static void compose_reserve(const store *s, statement *what, enum way way,
     }
 }
 
+/* The answer has the mark as it was computed. A trigger that this user may not see can store another one; the answer
+ * is 0 then, or the mark differs. */
+static int read_back(store *s, const firn_request *request, int64_t high, firn_error *error) {
+    maria_look at = {.mark = {0, 0}};
+    if (s->proved && high > 0) {
+        return FIRN_OK;
+    }
+    int code = maria_look_at(s, &at, request->ns, request->key, error);
+    code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN); /* to be sent again */
+    s->proved = code == FIRN_OK && high > 0 && at.mark.high >= high;
+    return code != FIRN_OK || s->proved
+               ? code
+               : module_fail(
+                     error, FIRN_ESTORE,
+                     "store %.48s does not store what firn writes to %.40s_mark: look for a "
+                     "trigger (SHOW TRIGGERS), and drop it",
+                     where(s), s->table);
+}
+
 static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                        firn_error *error) {
     enum way way = AGAIN;
@@ -219,6 +238,10 @@ static int reserve_own(store *s, const firn_request *request, int64_t *first, fi
         code = maria_ask(s, &what, &module_reserve_points, &done, error);
         maria_reply_free(&done);
         if (code == FIRN_OK && !done.duplicate && done.affected == 1) {
+            code = read_back(s, request, (int64_t)done.insert_id, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
             module_remember(&s->link.memory, request, (int64_t)done.insert_id);
             return maria_granted(s, request, done.insert_id, first, error);
         }

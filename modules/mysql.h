@@ -31,6 +31,7 @@ typedef struct store {
     const char *path;     /* socket=, or NULL */
     MYSQL *db;            /* or NULL */
     bool late;            /* the deadline passed and the connection was cut */
+    bool proved;          /* a reservation of this connection was read back */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
 } store;

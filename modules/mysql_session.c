@@ -101,7 +101,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
     if (code != FIRN_OK) {
         return code;
     }
-    s->late = false;
+    s->late = s->proved = false;
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
         return module_no_memory(error);
@@ -286,6 +286,22 @@ static int create(store *s, firn_error *error) {
     return code;
 }
 
+/* MySQL shows a trigger only to users with a right for it, so mysql.c reads back a reservation too. */
+static int check_triggers(store *s, firn_error *error) {
+    char name[80] = "";
+    reply found;
+    MYSQL_ROW row;
+    int code = maria_read(s, &found, error,
+                          "SELECT MIN(TRIGGER_NAME) FROM information_schema.TRIGGERS WHERE"
+                          " EVENT_OBJECT_SCHEMA = DATABASE()"
+                          " AND EVENT_OBJECT_TABLE IN ('@_namespace', '@_mark')");
+    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
+        snprintf(name, sizeof name, "trigger %.64s", row[0]);
+    }
+    maria_reply_free(&found);
+    return code == FIRN_OK ? module_meddler(&s->link, name, error) : code;
+}
+
 /* Finds the tables, or makes our own. */
 static int find_tables(store *s, firn_error *error) {
     static const int counts[] = {[OWN] = 2, [LEAF] = 1, [TICKETS] = 1, [WORKER_NODE] = 3};
@@ -309,6 +325,9 @@ static int find_tables(store *s, firn_error *error) {
     }
     if (code == FIRN_OK && other[0] != '\0') {
         code = module_risk(&s->link, other, "run ALTER TABLE ... ENGINE=InnoDB", error);
+    }
+    if (code == FIRN_OK && s->shape != LEAF && s->shape != TICKETS) {
+        code = check_triggers(s, error);
     }
     s->made = s->made || code == FIRN_OK;
     return code;

@@ -113,7 +113,8 @@ enum greeting {
     GREET_LOGGED,
     GREET_SETTINGS,
     GREET_KEPT = GREET_SETTINGS + 3,
-    GREET_SYSTEM
+    GREET_SYSTEM,
+    GREET_MEDDLER
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -547,6 +548,9 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     int code = module_risk(
         &s->link, risk,
         strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    if (code == FIRN_OK) {
+        code = module_meddler(&s->link, postgres_cell(result, 0, GREET_MEDDLER), error);
+    }
     if (code != FIRN_OK) {
         return code;
     }
@@ -646,7 +650,7 @@ static bool is_open(void *self) {
     return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
-/* With "prefer", libpq goes on without TLS where a server offers none, or one that it does not trust. With "require" it
+/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not trust. With "require" it
  * verifies the certificate without the name if it has authorities. */
 static int check_tls(store *s, firn_error *error) {
     module_url *url = &s->link.url;

@@ -54,7 +54,11 @@ static const char greet_sql[] =
     " set_config('lock_timeout', '#', false),"
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
-    " (SELECT system_identifier FROM pg_control_system())";
+    " (SELECT system_identifier FROM pg_control_system()),"
+    " (SELECT min(name) FROM (SELECT 'trigger ' || tgname AS name, tgrelid AS at FROM pg_trigger"
+    " WHERE NOT tgisinternal AND tgname <> '@_keep' AND tgenabled <> 'D'"
+    " UNION ALL SELECT 'rule ' || rulename, ev_class FROM pg_rewrite WHERE ev_enabled <> 'D') AS o"
+    " WHERE at IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
 
 /* The engine's identity: system, timeline, database, table of marks. The timeline comes from the name of the current
  * WAL file: for a while after a promotion, the control file still has the old one. The statements compute the

@@ -256,6 +256,20 @@ static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, 
     return result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
 }
 
+/* In the transaction: is the mark in the file the one that was granted? */
+static int read_back(reservation *r, int64_t first, int64_t high) {
+    const firn_request *request = r->request;
+    int code = read_mark(r);
+    if (code != FIRN_OK || (high == first + request->count && r->kept.mark.high == high &&
+                            r->kept.mark.grant == request->grant)) {
+        return code;
+    }
+    return module_fail(r->s.error, FIRN_ESTORE,
+                       "store %s has mark %" PRId64 " where %" PRId64
+                       " was written: use a new path and nodes never used",
+                       sqlite_tail(r->s.store->path), r->kept.mark.high, first + request->count);
+}
+
 /* In the transaction: decides and writes the verdict, which may be busy. */
 static int decide(reservation *r, int64_t *high, firn_mark *held) {
     const firn_request *request = r->request;
@@ -291,6 +305,9 @@ static int decide(reservation *r, int64_t *high, firn_mark *held) {
     }
     if (code == FIRN_OK && busy == FIRN_OK && !written) {
         code = sqlite_explain(&r->s, SQLITE_CORRUPT); /* its index does not match its content */
+    }
+    if (code == FIRN_OK && written) {
+        code = read_back(r, verdict.first, *high);
     }
     return code == FIRN_OK ? busy : code;
 }

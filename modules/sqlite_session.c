@@ -28,6 +28,33 @@ static int shorten_log(void *of, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
+/* The row of meta, filled up where an older schema lacks columns, and a trigger on one of our tables, or ''. */
+static const char meta_sql[] =
+    "SELECT *, 0, 0, (SELECT ifnull(min(name), '') FROM sqlite_master WHERE type = 'trigger'"
+    " AND tbl_name COLLATE NOCASE IN ('meta', 'namespace', 'mark')) FROM meta";
+
+/* A trigger runs in the transaction of each write, and can change what was granted. */
+static int check_triggers(const session *s) {
+    char name[48] = "";
+    int result = sqlite3_step(s->meta);
+    if (result == SQLITE_ROW) {
+        const int last = sqlite3_column_count(s->meta) - 1;
+        const char *found = (const char *)sqlite3_column_text(s->meta, last);
+        result = found != NULL ? SQLITE_ROW : SQLITE_NOMEM;
+        snprintf(name, sizeof name, "%s", found != NULL ? found : "");
+    }
+    sqlite3_reset(s->meta);
+    if (result != SQLITE_ROW) {
+        return sqlite_explain(s, result == SQLITE_DONE ? SQLITE_ERROR : result);
+    }
+    return name[0] == '\0'
+               ? FIRN_OK
+               : module_fail(s->error, FIRN_ESTORE,
+                             "store %s has a trigger that can change what firn writes: run DROP "
+                             "TRIGGER \"%.30s\" in it",
+                             sqlite_tail(s->store->path), name);
+}
+
 /* Reads meta's row; 0: this firn knows the schema. */
 static int read_meta(session *s, int64_t *version) {
     int result = sqlite3_step(s->meta);
@@ -67,7 +94,7 @@ static int open_connection(session *s) {
         result = sqlite3_exec(s->db, "PRAGMA synchronous=EXTRA", NULL, NULL, NULL);
     }
     if (result == SQLITE_OK) {
-        result = sqlite_prepare(s, &s->meta, "SELECT * FROM meta", "");
+        result = sqlite_prepare(s, &s->meta, meta_sql, "");
     }
     return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
 }
@@ -231,6 +258,9 @@ int sqlite_begin(session *s) {
         code = sqlite_check_file(s->store, s, s->error);
         if (code == FIRN_OK) {
             code = read_meta(s, &version);
+        }
+        if (code == FIRN_OK) {
+            code = check_triggers(s);
         }
         if (code != FIRN_OK || version == SCHEMA_VERSION) {
             return code == FIRN_OK ? check_store(s) : code;

@@ -64,6 +64,39 @@ static void tables_that_forget(void **state) {
     not_opened(url, "UNLOGGED");
 }
 
+/* What changes a mark in the statement that grants, or after it. */
+static void triggers_are_refused(void **state) {
+    static const struct {
+        const char *make, *drop, *name;
+    } rows[] = {
+        {"CREATE TRIGGER audit BEFORE UPDATE ON trig_mark FOR EACH ROW EXECUTE PROCEDURE meddle()",
+         "DROP TRIGGER audit ON trig_mark", "trigger audit"},
+        {"CREATE TRIGGER audit AFTER INSERT ON trig_namespace EXECUTE PROCEDURE meddle()",
+         "DROP TRIGGER audit ON trig_namespace", "trigger audit"},
+        {"CREATE RULE audit AS ON UPDATE TO trig_mark DO INSTEAD NOTHING",
+         "DROP RULE audit ON trig_mark", "rule audit"},
+        {"CREATE RULE audit AS ON INSERT TO trig_mark DO ALSO SELECT 1",
+         "DROP RULE audit ON trig_mark", "rule audit"}};
+    const char *url = url_of("trig", "");
+    firn_store *store = open_store("%s", url);
+    (void)state;
+    drawn(store, "t", 1, 0, 0);
+    firn_store_close(store);
+    sql(server, "CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS"
+                " 'BEGIN RETURN OLD; END';");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sql(server, "%s;", rows[i].make);
+        not_opened(url, rows[i].name);
+        store = open_store("%s&unsafe=1", url);
+        assert_non_null(strstr(firn_store_caution(store), rows[i].name));
+        firn_store_close(store);
+        sql(server, "%s;", rows[i].drop);
+        store = open_store("%s", url);
+        drawn(store, "t", i + 2, 0, (int64_t)(10 * (i + 1)));
+        firn_store_close(store);
+    }
+}
+
 /* The wait for a synchronous standby is given up by somebody: the server then says that it has
  * committed, and warns. */
 static void cancel_wait(void) {
@@ -595,6 +628,8 @@ int main(void) {
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
         {"a server that acknowledges early is made to wait", early_acknowledgement, NULL, NULL,
+         NULL},
+        {"a trigger or rule on the store's tables is refused", triggers_are_refused, NULL, NULL,
          NULL},
         {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
         {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,

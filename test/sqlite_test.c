@@ -38,6 +38,35 @@ static void files_are_private(void **state) {
     umask(022);
 }
 
+/* A trigger in the file runs in firn's own transactions, and could lower what was granted. */
+static void triggers_are_refused(void **state) {
+    static const char *const triggers[] = {
+        "CREATE TRIGGER audit AFTER UPDATE ON mark BEGIN"
+        " UPDATE mark SET high = OLD.high WHERE ns = NEW.ns AND key = NEW.key; END",
+        "CREATE TRIGGER audit BEFORE INSERT ON Mark BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TRIGGER audit AFTER UPDATE ON namespace BEGIN UPDATE mark SET high = 0; END",
+        "CREATE TRIGGER audit AFTER UPDATE OF history ON meta BEGIN SELECT 1; END"};
+    firn_error error = {0};
+    int64_t first = -1;
+    (void)state;
+    firn_store *store = open_store("trigger.db");
+    drawn(store, 1, 0);
+    for (size_t i = 0; i < sizeof triggers / sizeof triggers[0]; i++) {
+        run_sql("trigger.db", triggers[i]);
+        drawing_says("trigger.db", FIRN_ESTORE, "DROP TRIGGER \"audit\"");
+        assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE); /* an open one notices too */
+        says(&error, FIRN_ESTORE, "DROP TRIGGER \"audit\"");
+        assert_int_equal(mark_of("trigger.db").high,
+                         (int64_t)(10 * (i + 1))); /* reading is not hurt */
+        run_sql("trigger.db", "DROP TRIGGER audit");
+        drawn(store, i + 2, (int64_t)(10 * (i + 1)));
+    }
+    run_sql("trigger.db", "CREATE TABLE own(x); CREATE TRIGGER audit AFTER INSERT ON own BEGIN"
+                          " SELECT 1; END"); /* of another table */
+    drawn(store, 9, 50);
+    firn_store_close(store);
+}
+
 static void urls_are_checked(void **state) {
     const firn_store_options options = safe_options();
     char url[5000];
@@ -945,6 +974,7 @@ int main(int argc, char **argv) {
         CHECK("file and folders are private whatever the umask", files_are_private),
         CHECK("a store belongs to the owner of its folder", the_folders_owner_owns_the_store),
         CHECK("a URL without a file or with an unknown key is refused", urls_are_checked),
+        CHECK("a trigger on the store's tables is refused", triggers_are_refused),
         CHECK("a relative path is of the folder at opening", a_relative_path_stays),
         CHECK_FAST("a place that forgets is refused unless unsafe", forgetful_places_are_refused),
         CHECK("a path that leads to no file is refused", not_a_place),
