@@ -148,6 +148,16 @@ static bool is_instant(const firn_time *wall) {
            wall->sec < INT64_MAX / 2;
 }
 
+int firn__clock_refused(const firn_clock *clock, firn_error *error) {
+    return clock->wall == system_wall
+               ? firn__fail(error, FIRN_ECLOCK,
+                            "the system's clock cannot be read: check what forbids clock_gettime "
+                            "to this process (a seccomp filter, a preloaded library)")
+               : firn__fail(error, FIRN_ECLOCK,
+                            "the caller's clock fails or gives no instant: its functions must "
+                            "return 0 and set sec, and ns from 0 to 999999999");
+}
+
 #define SLIP_NS INT64_C(1000000) /* two readings are not taken at one instant */
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
@@ -179,10 +189,7 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     }
     *steps = atomic_load_explicit(&watch->stepped, memory_order_relaxed);
     pthread_mutex_unlock(&watch->lock);
-    return code == FIRN_OK ? code
-                           : firn__fail(error, FIRN_ECLOCK,
-                                        "the clock cannot be read, or gives no instant (ns from 0 "
-                                        "to 999999999)");
+    return code == FIRN_OK ? code : firn__clock_refused(clock, error);
 }
 
 #define LEARN_NS   INT64_C(2000000)    /* a rate is measured over this at least, */

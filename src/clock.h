@@ -42,6 +42,9 @@ static inline int firn__clock_coarse(firn_time *now) {
     return FIRN_OK;
 }
 
+/* FIRN_ECLOCK: a reading failed or is no instant, with what to check. */
+int firn__clock_refused(const firn_clock *clock, firn_error *error);
+
 /* a - b in ns, capped at about +-290 years. */
 int64_t firn__time_since(const firn_time *a, const firn_time *b);
 /* time + ns. */

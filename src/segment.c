@@ -196,7 +196,7 @@ static int fetch_segment(const firn_segment *segment, int64_t least, slot_block 
     int64_t steady = 0, step = shelf->step == 0 ? segment->keys.step : shelf->step;
     int code = segment->clock->steady(segment->clock->self, &steady);
     if (code != FIRN_OK) {
-        return firn__fail(error, FIRN_ECLOCK, "the clock cannot be read");
+        return firn__clock_refused(segment->clock, error);
     }
     if (segment->keys.adapt && shelf->fetches >= 2) {
         step =

@@ -725,8 +725,8 @@ static void a_clock_must_give_instants(void **state) {
     (void)state;
     world.hands = (firn_clock){1, &which, wrong_wall, no_steady, world.hands.pause};
     for (; which < 6; which++) {
-        refused("snowflake", "", FIRN_ECLOCK, "clock");
-        refused("uuid7", "", FIRN_ECLOCK, "clock");
+        refused("snowflake", "", FIRN_ECLOCK, "ns from 0 to 999999999");
+        refused("uuid7", "", FIRN_ECLOCK, "ns from 0 to 999999999");
     }
 }
 
