@@ -70,10 +70,28 @@ static bool is_in_database(const char *name) {
     return is;
 }
 
+/* The database's names for what the machine is set to, or leaves open: other machines read another time. */
+static bool is_of_machine(const char *name) {
+    static const char *const names[] = {"localtime", "posixrules", "Factory"};
+    const char *slash = strrchr(name, '/');
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(slash != NULL ? slash + 1 : name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int zone_open(zone *at, const char *name, firn_error *error) {
     memset(at, 0, sizeof *at);
     if (strcmp(name, "UTC") == 0 || strcmp(name, "Z") == 0 || read_offset(name, &at->offset)) {
         return FIRN_OK;
+    }
+    if (is_of_machine(name)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "--zone %.60s is another zone on another machine: name the zone, such as "
+                         "Europe/Berlin",
+                         name);
     }
     if (is_in_database(name)) {
         at->named = setenv("TZ", name, 1) == 0;
