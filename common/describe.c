@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "describe.h"
 
+#include "reading.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,6 +123,18 @@ char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool wh
         return text;
     }
     return format_time(text, &end);
+}
+
+bool describe_slots_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme) {
+    const int sequence = scheme_index(scheme, FIRN_ROLE_SEQUENCE);
+    const uint32_t bits = sequence < 0 ? 0 : firn_scheme_width(scheme, (uint32_t)sequence);
+    firn_time end, slots;
+    if (scheme->node_rule != FIRN_NODE_REQUIRED || bits == 0) {
+        return false;
+    }
+    firn_scheme_time(scheme, (uint64_t)(FIRN_SLOT_MAX - 2) >> bits, &slots);
+    firn_time_format(text, &slots, firn_scheme_digits(scheme));
+    return !firn_scheme_end(scheme, true, &end) || firn_time_cmp(&slots, &end) < 0;
 }
 
 const char *describe_text(const firn_scheme *scheme) {

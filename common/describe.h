@@ -23,6 +23,8 @@ char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 /* The epoch with as few digits as possible; the first instant that is refused, or -. */
 char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
+/* Reserved slots of a wide sequence pass 2^62 before the time ends: from when on. False: they do not. */
+bool describe_slots_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 /* The text form; "decimal" for schemes with a key. */
 const char *describe_text(const firn_scheme *scheme);
 const char *describe_role(int role);

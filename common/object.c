@@ -209,20 +209,21 @@ static json_t *node_array(const firn_scheme *scheme) {
 
 json_t *object_of_scheme(const firn_scheme *scheme) {
     char epoch[FIRN_TIME_SIZE], end[FIRN_TIME_SIZE], whole[FIRN_TIME_SIZE], start[64];
-    char sorts[DESCRIBE_SIZE], layout[FIRN_LAYOUT_SIZE];
-    bool time = scheme->tick_ns != 0, ends;
+    char sorts[DESCRIBE_SIZE], layout[FIRN_LAYOUT_SIZE], slots[FIRN_TIME_SIZE];
+    bool time = scheme->tick_ns != 0, ends, slots_end = describe_slots_end(slots, scheme);
     firn_time unused;
     ends = firn_scheme_end(scheme, true, &unused);
     describe_end(end, scheme, false);
     describe_end(whole, scheme, true);
-    return json_pack("{s:s, s:i, s:s, s:I, s:s?, s:s?, s:s?, s:s, s:s, s:s, s:o, s:s, s:b, s:o,"
-                     " s:s?, s:s?}",
-                     "name", scheme->name, "bits", (int)scheme->bits, "layout",
-                     firn_scheme_layout(layout, scheme), "tick_ns", (json_int_t)scheme->tick_ns,
-                     "epoch", time ? describe_epoch(epoch, scheme) : NULL, "end", ends ? end : NULL,
-                     "bits_end", ends ? whole : NULL, "form", firn_form_name(scheme->form), "sorts",
-                     describe_sorts(sorts, scheme), "reserved", describe_rule(scheme->node_rule),
-                     "node", node_array(scheme), "start", describe_start(start, scheme),
-                     "generated", !scheme->read_only, "slices", slices_array(scheme), "note",
-                     scheme->note, "source", scheme->source);
+    return json_pack(
+        "{s:s, s:i, s:s, s:I, s:s?, s:s?, s:s?, s:s?, s:s, s:s, s:s, s:o, s:s, s:b, s:o,"
+        " s:s?, s:s?}",
+        "name", scheme->name, "bits", (int)scheme->bits, "layout",
+        firn_scheme_layout(layout, scheme), "tick_ns", (json_int_t)scheme->tick_ns, "epoch",
+        time ? describe_epoch(epoch, scheme) : NULL, "end", ends ? end : NULL, "bits_end",
+        ends ? whole : NULL, "slots_end", slots_end ? slots : NULL, "form",
+        firn_form_name(scheme->form), "sorts", describe_sorts(sorts, scheme), "reserved",
+        describe_rule(scheme->node_rule), "node", node_array(scheme), "start",
+        describe_start(start, scheme), "generated", !scheme->read_only, "slices",
+        slices_array(scheme), "note", scheme->note, "source", scheme->source);
 }

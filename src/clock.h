@@ -42,7 +42,7 @@ static inline int firn__clock_coarse(firn_time *now) {
     return FIRN_OK;
 }
 
-/* FIRN_ECLOCK: a reading failed or is no instant, with what to check. */
+/* FIRN_ECLOCK: a reading failed or is not a valid instant, with what to check. */
 int firn__clock_refused(const firn_clock *clock, firn_error *error);
 
 /* a - b in ns, capped at about +-290 years. */

@@ -208,6 +208,16 @@ objectid 2106-02-07T06:28:16Z
 uuid1 5236-03-31T21:21:00.6846976Z
 uuid7 +10889-08-02T05:31:50.656Z
 TABLE
+wide="time:62/100ns@@2020-01-01 node:4 sequence:12"
+ended=$("$FIRN" schemes "$wide" | sed -n 's/^  issued  before \([^ ]*\):.*/\1/p')
+same "an object says when the slots of a wide sequence end, as the drawing does" "$ended" \
+    "$("$FIRN" schemes --json "$wide" | jq -r .slots_end)"
+check "which is an instant" sh -c 'printf %s "$1" | grep -qE "^20[0-9]{2}-.*Z\$"' sh "$ended"
+same "an object and its drawing agree about every scheme" "" "$("$FIRN" schemes --json | jq -r '"\(.name) \(.slots_end != null)"' |
+    while read -r name ends; do
+        drawn=$("$FIRN" schemes "$name" | tr -s ' \n' ' ' | grep -q 'sequence bits pass 2^62' && echo true || echo false)
+        [ "$drawn" = "$ends" ] || echo "$name $ends $drawn"
+    done)"
 check "no drawing is wider than 80 columns, but for a layout in a pipe" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
         grep -v '^  layout  ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"

@@ -88,19 +88,12 @@ static void put_markdown(output *out) {
 
 /* ---- one, drawn ----------------------------------------------------------------------------- */
 
-/* Reserved slots of a wide sequence end before its time does. */
 static void put_slots_end(output *out, const firn_scheme *scheme) {
     const int sequence = scheme_index(scheme, FIRN_ROLE_SEQUENCE);
-    const uint32_t bits = sequence < 0 ? 0 : firn_scheme_width(scheme, (uint32_t)sequence);
     char when[FIRN_TIME_SIZE], text[FIRN_TIME_SIZE + 96];
-    firn_time end, slots;
-    if (scheme->node_rule != FIRN_NODE_REQUIRED || bits == 0) {
-        return;
-    }
-    firn_scheme_time(scheme, (uint64_t)(FIRN_SLOT_MAX - 2) >> bits, &slots);
-    if (!firn_scheme_end(scheme, true, &end) || firn_time_cmp(&slots, &end) < 0) {
+    if (describe_slots_end(when, scheme)) {
         snprintf(text, sizeof text, "before %s: from then on slots of %u sequence bits pass 2^62",
-                 firn_time_format(when, &slots, firn_scheme_digits(scheme)), bits);
+                 when, firn_scheme_width(scheme, (uint32_t)sequence));
         output_wrap(out, "  issued  ", 10, text);
     }
 }
