@@ -16,6 +16,16 @@ check "with the samples of both" jq -es '.[0] | (.alone.samples // 0) + (.shared
 same "another library is measured in turn" "path other peer limit" "$(jq -rs 'map(.kind) | join(" ")' "$TMPDIR/against")"
 check "a library with a wrong path is refused" sh -c "'$firn' bench snowflake --against '$TMPDIR/one' 2>&1 | grep -q 'use the path of a libfirn.so'"
 
+# The files of its processes have no name, so nothing stays when it is killed.
+mkdir "$TMPDIR/files"
+TMPDIR=$TMPDIR/files "$firn" bench million --json >"$TMPDIR/killed" 2>&1 &
+bench=$!
+has_file() { find "/proc/$bench/fd" -lname "$TMPDIR/files/*" 2>/dev/null | grep -q .; }
+check "it writes into TMPDIR" await has_file
+kill -KILL $bench
+wait $bench 2>/dev/null
+same "and leaves nothing there when it is killed" "" "$(ls "$TMPDIR/files")"
+
 # firn_format of this library is slower than any noise, and all else is the real one's.
 cat >"$TMPDIR/slow.c" <<'END'
 #define _GNU_SOURCE

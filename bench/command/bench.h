@@ -133,8 +133,10 @@ typedef struct bench_child {
 } bench_child;
 bool bench_spawn(const bench_child *c); /* false: it failed */
 bool bench_own_path(char *path, size_t size);
-/* An empty file in TMPDIR, whose name is written into `path`; the caller unlinks it. -1: none. */
+/* An empty file in TMPDIR, for this process and its children until bench_file_end of the `path` that it writes. The
+ * caller closes the descriptor that it returns. -1: none. */
 int bench_file(char *path, size_t size);
+void bench_file_end(const char *path);
 
 /* ---- what opens a case ----------------------------------------------------------------------- */
 

@@ -49,7 +49,7 @@ static bool work_check(void *context, uint64_t n) {
 
 static void remove_file(bench_run *run) {
     (void)run;
-    unlink(file);
+    bench_file_end(file);
 }
 
 /* `scheme` is the form, `keys` says if they are sorted. */
@@ -62,7 +62,7 @@ bool bench_check(bench_run *run) {
     if (!made || !bench_own_path(path, sizeof path)) {
         snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         if (fd >= 0) {
-            unlink(file);
+            bench_file_end(file);
         }
         return false;
     }

@@ -136,7 +136,7 @@ bool bench_processes(session *s, bench_row *rows, int processes) {
         }
         json_array_append_new(runs, objects);
     }
-    unlink(file);
+    bench_file_end(file);
     bench_set_best_rate(best);
     merge(rows, runs, best);
     json_decref(runs);

@@ -13,6 +13,8 @@
 
 extern char **environ;
 
+#define FILE_OF "/proc/%d/fd/%d" /* its children can open it too */
+
 bool bench_spawn(const bench_child *c) {
     posix_spawn_file_actions_t actions;
     pid_t id = -1;
@@ -45,10 +47,32 @@ bool bench_own_path(char *path, size_t size) {
     return length > 0;
 }
 
+/* Without a name in the folder, so that nothing stays there if this process is killed. */
 int bench_file(char *path, size_t size) {
+    char name[4200];
     const char *folder = getenv("TMPDIR");
-    snprintf(path, size, "%.4000s/firn-bench-XXXXXX", folder != NULL ? folder : "/tmp");
-    return mkstemp(path);
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+    snprintf(name, sizeof name, "%.4000s/firn-bench-XXXXXX", folder);
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0) { /* not every file system has files without a name */
+        file = mkostemp(name, O_CLOEXEC);
+        if (file >= 0) {
+            unlink(name);
+        }
+    }
+    int kept = file >= 0 ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1;
+    if (kept < 0 && file >= 0) {
+        close(file);
+    }
+    snprintf(path, size, FILE_OF, (int)getpid(), kept);
+    return kept >= 0 ? file : -1;
+}
+
+void bench_file_end(const char *path) {
+    int process, kept;
+    if (sscanf(path, FILE_OF, &process, &kept) == 2 && kept >= 0) {
+        close(kept);
+    }
 }
 
 static bench_child child; /* of the firn path */
@@ -83,7 +107,7 @@ enum { MILLION = 1000000, LINE = 37, WRITE = 1 << 16 };
 
 static void remove_file(bench_run *run) {
     (void)run;
-    unlink(file);
+    bench_file_end(file);
 }
 
 bool bench_million(bench_run *run) {
@@ -124,7 +148,7 @@ static bool work_copy(void *context, uint64_t n) {
 
 static void remove_copy(bench_run *run) {
     (void)run;
-    unlink(copy_file);
+    bench_file_end(copy_file);
 }
 
 bool bench_million_copy(bench_run *run) {

@@ -44,7 +44,7 @@ static bool make_records(char *path, size_t size, const char *format, bench_run 
     }
     if (!write_records(file, format)) {
         snprintf(run->note, sizeof run->note, "cannot write a file in TMPDIR");
-        unlink(path);
+        bench_file_end(path);
         return false;
     }
     return true;
@@ -66,7 +66,7 @@ static bool work_stamp(void *context, uint64_t n) {
 
 static void remove_file(bench_run *run) {
     (void)run;
-    unlink(file);
+    bench_file_end(file);
 }
 
 bool bench_stamp(bench_run *run) {
@@ -141,7 +141,7 @@ static bool work_copy(void *context, uint64_t n) {
 
 static void end_copy(bench_run *run) {
     copying *it = run->context;
-    unlink(it->path);
+    bench_file_end(it->path);
     free(it->in);
     free(it->out);
 }
