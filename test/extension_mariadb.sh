@@ -96,6 +96,10 @@ says "every generator gives a value, and another one for each row" "$(echo "$one
 says "arguments name a shard, a prefix, a member" "7	user_	77" "SELECT instagram(7) >> 10 & 8191, left(typeid('user'), 5), substr(time_member(77), 18, 2)"
 says "a layout that has ended takes other widths" 1 "SELECT baidu('bits=29/21/13') > 0"
 says "firn_new takes any scheme and any key" "5" "SELECT firn_new('snowflake', 'node=5') >> 12 & 1023"
+says "changes may follow the name of a scheme, and mean what the options do" "1	1	1	1" \
+    "SELECT firn_new('snowflake epoch=2024-01-01') < firn_new('snowflake', 'epoch=2024-01-01'), firn_new('snowflake epoch=2024-01-01', 'node=5') >> 12 & 1023 = 5,
+     firn_time(firn_new(' tsid  bits=42/11/11 '), 'tsid bits=42/11/11') > '2024', length(firn_new('time-random digits=3')) = length(firn_new('time-random', 'digits=3'))"
+says "for jobs too" 1 "SELECT firn_time(firn_stamp('snowflake epoch=2020-01-01', '2024-01-01', 'changes'), 'snowflake epoch=2020-01-01') LIKE '2024-01-01%'"
 says "NULL gives NULL" "NULL	NULL	NULL	NULL" "SELECT snowflake(NULL), firn_time(NULL, 'uuid7'), uuid_to_bin(NULL), firn_stamp('snowflake', NULL, 'nothing')"
 says "a prepared statement draws again each time" 1 \
     "PREPARE one FROM 'SELECT snowflake(?) INTO @a'; SET @o = 'node=6'; EXECUTE one USING @o; SET @b = @a; EXECUTE one USING @o; SELECT @a > @b"
@@ -227,7 +231,7 @@ says "and the next row has it again, in another session and in the same one" "$(
 jobs_taken() {
     "$FIRN" nodes ns='firn_stamp of SQL' --store "$FIRN_STORE" --json | jq -r .mark
 }
-same "jobs are counted in the store: events, more, moved, and two whose rows were refused later" 5 "$(jobs_taken)"
+same "jobs are counted in the store: changes, events, more, moved, and two whose rows were refused later" 6 "$(jobs_taken)"
 echo "CREATE USER nobody@'%'" | sql
 poor() {
     mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u nobody -N -B -q 2>&1

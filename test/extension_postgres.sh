@@ -149,6 +149,9 @@ firn_new_bigint('snowflake', 'ns=x')
 firn_new_uuid('uuid7', 'ns=x')
 firn_new_bytea('snowflake', 'epoch=2024-01-01')
 firn_new_n('snowflake', 1, 'node=8')
+firn_new('snowflake epoch=2024-01-01')
+firn_new_bigint(' tsid  bits=42/11/11 ')
+firn_new_n('snowflake epoch=2024-01-01', 1)
 instagram(5)
 region(3)
 time_member(5)
@@ -168,6 +171,13 @@ same "nobody chooses nodes and namespaces, or takes nodes for old rows, without 
 refuses "nor by a row of their own" 42501 "a layout of your own" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
 same "a scheme without a node does not matter" t "$(ask 'SET ROLE visitor' \
     "SELECT firn_new('time:48/ms@@1970-01-01 random:80') IS NOT NULL")"
+same "changes may follow the name of a scheme, and mean what the options do" "t|t|t" "$(ask "SELECT
+    firn_new_bigint('snowflake epoch=2024-01-01') < firn_new_bigint('snowflake', 'epoch=2024-01-01'),
+    firn_min('snowflake epoch=2020-01-01', '2024-02-03') = firn_min('snowflake', '2024-02-03', 'epoch=2020-01-01'),
+    firn_new_bigint('tsid epoch=2024-01-01', 'bits=42/11/11') > 0")"
+refuses "other keys do not change a scheme" 22023 "'node=3' does not change snowflake" \
+    "SELECT firn_new('snowflake epoch=2024-01-01 node=3')"
+refuses "once each" 22023 "epoch is given twice" "SELECT firn_new('snowflake epoch=2024-01-01', 'epoch=2024-01-01')"
 ask 'GRANT EXECUTE ON FUNCTION firn_new_bigint(text, text), instagram(integer) TO visitor' >/dev/null
 same "a GRANT lets them" "t|t|t" "$(ask 'SET ROLE visitor' "SELECT firn_new_bigint($own) > 0,
     firn_new_bigint('snowflake', 'ns=x') > 0, instagram(5) > 0")"

@@ -82,6 +82,20 @@ int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error 
                : code;
 }
 
+int sql_split(firn_scheme *scheme, char name[SQL_TEXT_SIZE], char keys[SQL_TEXT_SIZE],
+              const char *text, size_t length, firn_error *error) {
+    int code = sql_scheme(scheme, text, length, error);
+    code = code == FIRN_OK ? sql_copy(name, "the scheme", text, length, error) : code;
+    keys[0] = '\0';
+    if (code == FIRN_OK && firn_scheme_find(scheme->name) != NULL) { /* not a layout */
+        const char *changes = name + strspn(name, BLANKS);
+        changes += strcspn(changes, BLANKS);
+        snprintf(keys, SQL_TEXT_SIZE, "%s", changes + strspn(changes, BLANKS));
+        snprintf(name, SQL_TEXT_SIZE, "%s", scheme->name);
+    }
+    return code;
+}
+
 static bool is_option(const char *word, const char *name) {
     size_t length = strlen(name);
     return strncmp(word, name, length) == 0 && word[length] == '=';

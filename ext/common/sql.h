@@ -28,6 +28,10 @@ int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t
 /* A scheme's name, perhaps followed by epoch=, bits= and digits=, or a layout. */
 int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error *error);
 
+/* The same, and what the library takes to issue IDs of it: a name and keys ("epoch=2024-01-01"), or a layout. */
+int sql_split(firn_scheme *scheme, char name[SQL_TEXT_SIZE], char keys[SQL_TEXT_SIZE],
+              const char *text, size_t length, firn_error *error);
+
 /* RFC 3339 or @SECONDS; without an offset the time is UTC. */
 int sql_time(firn_time *time, const char *text, size_t length, firn_error *error);
 /* A number of seconds since 1970, with decimals: exact. */

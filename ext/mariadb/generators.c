@@ -105,19 +105,20 @@ static entry *search(part among, int state, const char *scheme, const char *opti
 }
 
 static int open_entry(entry *to, firn_error *error) {
-    const char *scheme = to->scheme, *options = to->options;
-    char keys[2 * SQL_TEXT_SIZE];
+    const char *options = to->options;
+    char scheme[SQL_TEXT_SIZE], changes[SQL_TEXT_SIZE], keys[3 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
     firn_scheme made;
-    int code = sql_scheme(&made, scheme, strlen(scheme), error);
+    int code = sql_split(&made, scheme, changes, to->scheme, strlen(to->scheme), error);
     code = code == FIRN_OK ? check_store(options, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
     bool placed = node != NULL && node[0] != '\0' && made.node_rule == FIRN_NODE_REQUIRED &&
                   made.node_fields == NULL && !sql_has_node(options, &made);
-    int length = snprintf(keys, sizeof keys, "%s%s%s%s", options, placed ? " node=" : "",
-                          placed ? node : "", sql_has(options, "full") ? "" : " full=wait");
+    int length =
+        snprintf(keys, sizeof keys, "%s %s%s%s%s", changes, options, placed ? " node=" : "",
+                 placed ? node : "", sql_has(options, "full") ? "" : " full=wait");
     if ((size_t)length >= sizeof keys) {
         return set_error(error, FIRN_ERANGE, "FIRN_NODE has %zu characters: give a number",
                          strlen(node));
@@ -264,10 +265,11 @@ static int open_counted(firn_job **job, const firn_job_config *config, firn_erro
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error) {
     firn_scheme made;
-    char keys[SQL_TEXT_SIZE], store[SQL_TEXT_SIZE], seed[33];
+    char plain[SQL_TEXT_SIZE], changes[SQL_TEXT_SIZE], keys[2 * SQL_TEXT_SIZE];
+    char store[SQL_TEXT_SIZE], seed[33];
     int64_t unsafe = 0;
     firn_job_config config = {.size = sizeof config,
-                              .scheme = scheme,
+                              .scheme = plain,
                               .keys = keys,
                               .name = name,
                               .seed = seed,
@@ -275,12 +277,15 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
                               .notice = put_notice};
     int64_t *const numbers[] = {&config.shift_ms, &config.disorder_ms, &unsafe};
     static const char *const names[] = {"shift_ms", "disorder_ms", "unsafe"};
-    snprintf(keys, sizeof keys, "%s", options);
-    int code = sql_take(keys, "store", store, sizeof store, error);
+    int code = sql_split(&made, plain, changes, scheme, strlen(scheme), error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    snprintf(keys, sizeof keys, "%s%s%s", changes, changes[0] != '\0' ? " " : "", options);
+    code = sql_take(keys, "store", store, sizeof store, error);
     for (int i = 0; i < 3 && code == FIRN_OK; i++) {
         code = sql_take_number(keys, names[i], numbers[i], NUMBER_MOST, error);
     }
-    code = code == FIRN_OK ? sql_scheme(&made, scheme, strlen(scheme), error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     code = code == FIRN_OK ? sql_draw(&config.digest, seed, error) : code;
     if (code != FIRN_OK) {

@@ -76,6 +76,9 @@ typedef struct firn_recipe {
     char shape[1024];        /* of these, those that change scheme or namespace */
 } firn_recipe;
 
+/* What the library takes as a scheme: the name without the changes after it, or a layout. */
+const char *firn_recipe_base(const firn_recipe *recipe, const char *scheme);
+
 enum firn_reading_of { FIRN_OF_FIELDS, FIRN_OF_KEYS };
 /* FIELDS: every key is a field, epoch, bits or digits. KEYS: keys of a generator too. */
 void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,

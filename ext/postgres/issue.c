@@ -100,7 +100,7 @@ static firn_gen *open_gen(const firn_recipe *recipe, const char *scheme, bool re
     firn_store_options options = {.unsafe = firn_setting_unsafe};
     bool store = firn_setting_store[0] != '\0';
     firn_config config = {.size = sizeof config,
-                          .scheme = scheme,
+                          .scheme = firn_recipe_base(recipe, scheme),
                           .keys = lease ? "ordering=thread" : recipe->keys,
                           .store_url = store ? firn_setting_store : NULL,
                           .store_options = &options,
@@ -117,8 +117,8 @@ static bool may_execute(Oid function) {
 #endif
 }
 
-/* A layout of the caller's own takes one of FIRN_CELLS until the server restarts. It needs the right to execute the
- * function of the same name that takes options, which not everybody has. */
+/* A layout of the caller's own, also a scheme with changes, takes one of FIRN_CELLS until the server restarts. It needs
+ * the right to execute the function of the same name that takes options, which not everybody has. */
 static void check_right(FunctionCallInfo fcinfo) {
     Oid own = fcinfo->flinfo->fn_oid, types[2] = {TEXTOID, TEXTOID};
     char *schema = get_namespace_name(get_func_namespace(own)), *name = get_func_name(own);
@@ -144,7 +144,8 @@ static void open_maker(maker *out, const char *scheme, const char *options,
     if (reserved) {
         firn_check_way(recipe, "firn.node");
     }
-    out->guarded = reserved && recipe->scheme.packer < 0;
+    out->guarded = reserved && (recipe->scheme.packer < 0 ||
+                                strcmp(firn_recipe_base(recipe, scheme), scheme) != 0);
     if (out->guarded && asker != NULL) {
         check_right(asker);
     }

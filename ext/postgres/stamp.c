@@ -115,7 +115,7 @@ static firn_job *open_job(const opening *it) {
     seed_of(seed, it);
     strlcpy(keys, it->recipe.keys, sizeof keys);
     firn_job_config config = {.size = sizeof config,
-                              .scheme = it->scheme,
+                              .scheme = firn_recipe_base(&it->recipe, it->scheme),
                               .keys = keys,
                               .name = it->name,
                               .seed = seed,

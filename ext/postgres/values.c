@@ -174,6 +174,8 @@ bool firn_text_same(const text *a, const text *b) {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+#define BLANKS " \t\n"
+
 enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
 
 /* Keys of a generator that SQL must not set: the server's settings choose the store, and decide what is safe. */
@@ -204,8 +206,8 @@ typedef struct word {
 static int split_words(word words[WORDS_MAX], char *text) {
     int count = 0;
     char *rest = NULL;
-    for (char *one = strtok_r(text, " \t\n", &rest); one != NULL;
-         one = strtok_r(NULL, " \t\n", &rest)) {
+    for (char *one = strtok_r(text, BLANKS, &rest); one != NULL;
+         one = strtok_r(NULL, BLANKS, &rest)) {
         char *sign = strchr(one, '=');
         if (sign == NULL || sign == one || count == WORDS_MAX) {
             firn_refuse(FIRN_EUSAGE, "option '%.40s' is not of the form key=value: write %s", one,
@@ -289,14 +291,46 @@ static void add_word(char text[OPTIONS_SIZE], const word *one) {
              one->value);
 }
 
+const char *firn_recipe_base(const firn_recipe *recipe, const char *scheme) {
+    return firn_scheme_find(recipe->scheme.name) != NULL ? recipe->scheme.name : scheme;
+}
+
+/* "snowflake epoch=2024-01-01": the name, and the changes that follow it, or "". A layout stays whole. */
+static const char *split_scheme(const char **scheme) {
+    char name[FIRN_NAME_SIZE];
+    const char *start = *scheme + strspn(*scheme, BLANKS);
+    size_t length = strcspn(start, BLANKS);
+    snprintf(name, sizeof name, "%.*s", (int)Min(length, sizeof name), start);
+    const firn_scheme *found = firn_scheme_find(name);
+    if (found == NULL) {
+        return "";
+    }
+    *scheme = found->name;
+    start += length;
+    start += strspn(start, BLANKS);
+    for (const char *at = start; *at != '\0'; at += strspn(at, BLANKS)) {
+        length = strcspn(at, BLANKS);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "="), at);
+        if (!is_one_of(name, shaping, 3)) { /* epoch, bits, digits */
+            firn_refuse(FIRN_EUSAGE,
+                        "'%.*s' does not change %s: use epoch=, bits= or digits=, once each",
+                        (int)Min(length, 60), at, found->name);
+        }
+        at += length;
+    }
+    return start;
+}
+
 void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
                       enum firn_reading_of what) {
     char text[OPTIONS_SIZE];
     word words[WORDS_MAX];
     firn_error error;
-    if (strlcpy(text, options, sizeof text) >= sizeof text) {
-        firn_refuse(FIRN_ERANGE, "the options have %zu characters: at most %d", strlen(options),
-                    OPTIONS_SIZE - 1);
+    const char *changes = split_scheme(&scheme);
+    if (snprintf(text, sizeof text, "%s%s%s", changes, changes[0] != '\0' ? " " : "", options) >=
+        (int)sizeof text) {
+        firn_refuse(FIRN_ERANGE, "the options have %zu characters: at most %d",
+                    strlen(changes) + strlen(options), OPTIONS_SIZE - 1);
     }
     int count = split_words(words, text);
     const char *epoch = value_of(words, count, "epoch"), *bits = value_of(words, count, "bits");

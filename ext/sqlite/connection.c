@@ -194,21 +194,11 @@ static int check_options(const char *options, firn_error *error) {
     return FIRN_OK;
 }
 
-/* The first word is the scheme, the others are keys. */
 static int split(wanted *w, sql_value scheme, firn_error *error) {
-    int code = sql_scheme(&w->scheme, scheme.text, scheme.length, error);
-    code =
-        code == FIRN_OK ? sql_copy(w->name, "the scheme", scheme.text, scheme.length, error) : code;
+    char keys[SQL_TEXT_SIZE];
+    int code = sql_split(&w->scheme, w->name, keys, scheme.text, scheme.length, error);
     w->keys[0] = '\0';
-    if (code != FIRN_OK) {
-        return code;
-    }
-    size_t start = strspn(w->name, blanks), end = start + strcspn(w->name + start, blanks);
-    if (firn_scheme_find(w->scheme.name) != NULL) { /* not a layout */
-        code = add_keys(w, w->name + end, "", error);
-        snprintf(w->name, sizeof w->name, "%s", w->scheme.name);
-    }
-    return code;
+    return code == FIRN_OK && keys[0] != '\0' ? add_keys(w, keys, "", error) : code;
 }
 
 /* Scheme and options as the library expects them. `live`: for a generator. */
