@@ -68,7 +68,9 @@ int sqlite_explain(const session *s, int result) {
     if (number != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
         why = strerror(number);
     } else {
-        why = s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+        /* the connection's text belongs to its last call, which may be another one, and have worked */
+        const bool last = s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == primary;
+        why = last ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
     }
     if (primary == SQLITE_CANTOPEN && (number == EMFILE || number == ENFILE)) {
         return module_fail(s->error, FIRN_ESTORE,

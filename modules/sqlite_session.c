@@ -33,6 +33,15 @@ static const char meta_sql[] =
     "SELECT *, 0, 0, (SELECT ifnull(min(name), '') FROM sqlite_master WHERE type = 'trigger'"
     " AND tbl_name COLLATE NOCASE IN ('meta', 'namespace', 'mark')) FROM meta";
 
+static int no_meta(const session *s, int result) {
+    return result != SQLITE_DONE
+               ? sqlite_explain(s, result)
+               : module_fail(s->error, FIRN_ESTORE,
+                             "store %s is not firn's (its table meta is empty): name another path "
+                             "(docs/reference/stores.md: an old copy repeats IDs)",
+                             sqlite_tail(s->store->path));
+}
+
 /* A trigger runs in the transaction of each write, and can change what was granted. */
 static int check_triggers(const session *s) {
     char name[48] = "";
@@ -45,7 +54,7 @@ static int check_triggers(const session *s) {
     }
     sqlite3_reset(s->meta);
     if (result != SQLITE_ROW) {
-        return sqlite_explain(s, result == SQLITE_DONE ? SQLITE_ERROR : result);
+        return no_meta(s, result);
     }
     return name[0] == '\0'
                ? FIRN_OK
@@ -65,7 +74,7 @@ static int read_meta(session *s, int64_t *version) {
     }
     sqlite3_reset(s->meta);
     if (result != SQLITE_ROW) {
-        return sqlite_explain(s, result == SQLITE_DONE ? SQLITE_ERROR : result);
+        return no_meta(s, result);
     }
     return *version >= 1 && *version <= SCHEMA_VERSION
                ? FIRN_OK

@@ -67,6 +67,36 @@ static void triggers_are_refused(void **state) {
     firn_store_close(store);
 }
 
+/* SQLite's text for an error is gone once another call worked: "not an error". */
+static void reasons_are_true(void **state) {
+    static const struct {
+        const char *sql, *what;
+    } rows[] = {{"DELETE FROM meta", "(its table meta is empty)"},
+                {"DROP TABLE meta", "(no such table: meta)"},
+                {"ALTER TABLE meta RENAME TO other; CREATE TABLE meta(version)",
+                 "(its table meta is empty)"},
+                {"DROP TABLE mark", "(no such table: mark)"},
+                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high)",
+                 "(table mark has no column named grant"},
+                {"DROP TABLE mark; CREATE TABLE mark(ns, key, high, \"grant\", note)",
+                 "(ON CONFLICT clause does not match"},
+                {"DROP TABLE namespace", "(no such table: namespace)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "reason%zu.db", i);
+        firn_store *store = open_store(name);
+        firn_error error = {0};
+        int64_t first = -1;
+        drawn(store, 1, 0);
+        run_sql(name, rows[i].sql);
+        assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE);
+        says(&error, FIRN_ESTORE, rows[i].what);
+        firn_store_close(store);
+        drawing_says(name, FIRN_ESTORE, rows[i].what);
+    }
+}
+
 static void urls_are_checked(void **state) {
     const firn_store_options options = safe_options();
     char url[5000];
@@ -975,6 +1005,7 @@ int main(int argc, char **argv) {
         CHECK("a store belongs to the owner of its folder", the_folders_owner_owns_the_store),
         CHECK("a URL without a file or with an unknown key is refused", urls_are_checked),
         CHECK("a trigger on the store's tables is refused", triggers_are_refused),
+        CHECK("a changed file's error has its own reason", reasons_are_true),
         CHECK("a relative path is of the folder at opening", a_relative_path_stays),
         CHECK_FAST("a place that forgets is refused unless unsafe", forgetful_places_are_refused),
         CHECK("a path that leads to no file is refused", not_a_place),
