@@ -81,7 +81,10 @@ static int default_url(char url[URL_SIZE], firn_error *error) {
 
 /* An engine of another name than these may have a module of its own making. */
 static bool is_ours(const char *engine) {
-    static const char *const ours[] = {"sqlite", "postgres", "mysql", "redis", "etcd", "zookeeper"};
+    static const char *const ours[] = {
+#define STORE(scheme, rest, place, reach) scheme,
+#include "stores.def"
+    };
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         if (strcmp(engine, ours[i]) == 0) {
             return true;
@@ -91,6 +94,10 @@ static bool is_ours(const char *engine) {
 }
 
 static int refuse_engine(const char *engine, const char *why, firn_error *error) {
+    static const char kinds[] =
+#define STORE(scheme, rest, place, reach) scheme ", "
+#include "stores.def"
+        ;
     if (why[0] != '\0') {
         return firn__fail(error, FIRN_EUSAGE,
                           "the module for %.20s cannot be loaded: %.95s: install what it needs",
@@ -104,11 +111,9 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
                           engine, firn__module_place(),
                           basic ? "libfirn-modules" : "libfirn-store-", basic ? "" : engine);
     }
-    return firn__fail(
-        error, FIRN_EUSAGE,
-        "firn has no store of kind '%.20s': use sqlite, postgres, mysql, redis, etcd, "
-        "zookeeper or memory, or install its module in %.60s",
-        engine, firn__module_place());
+    return firn__fail(error, FIRN_EUSAGE,
+                      "firn has no store of kind '%.20s': use %sor install its module in %.60s",
+                      engine, kinds, firn__module_place());
 }
 
 static int load_module(void **library, const firn_store_ops **ops, const char *engine,

@@ -104,18 +104,18 @@ fi
 stores=$(for module in modules/*.c; do
     grep -l '^const firn_store_ops firn_store_module' "$module" | sed 's,.*/,,; s,\.c$,,'
 done)
-same "packaging/stores.def has each module that is a store" "" \
-    "$(absent "$stores" packaging/stores.def)"
+same "src/stores.def has each module that is a store" "" \
+    "$(absent "$stores" src/stores.def)"
 # What a module itself says that it takes, when a URL has something else.
 for module in etcd redis zookeeper postgres mysql; do
-    grep -q "^STORE(\"$module\"" packaging/stores.def || continue
+    grep -q "^STORE(\"$module\"" src/stores.def || continue
     path=
     [ "$module" != mysql ] || path=ids
     said=$("$FIRN" nodes --store "$module://127.0.0.1:1/$path?no-such-parameter=1" 2>&1)
     wanted=$(echo "$said" | sed -E "s/.*unknown parameter '[^']*': use //; s/,? and .*//" | tr ' ' '\n' | sort)
-    has_lines=$(sed -nE "s/^PARAMETER\\(\"[a-z ]*\\b$module\\b[a-z ]*\", \"([a-z_-]+)\".*/\\1/p" packaging/stores.def |
+    has_lines=$(sed -nE "s/^PARAMETER\\(\"[a-z ]*\\b$module\\b[a-z ]*\", \"([a-z_-]+)\".*/\\1/p" src/stores.def |
         grep -vx sslmode | sort)
-    same "packaging/stores.def has each parameter of $module" "$wanted" "$has_lines"
+    same "src/stores.def has each parameter of $module" "$wanted" "$has_lines"
 done
 variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null

@@ -246,7 +246,7 @@ spoilt "and of a generator" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflke'
 spoilt "so is an unknown scheme" 'firn.ini:9: .*snowflake'
 configure 'auto_create = no' '[segment late]' 'store = nosuch://x'
-spoilt "so is an unknown kind of store" "firn.ini:9: unknown kind of store 'nosuch'"
+spoilt "so is an unknown kind of store" "firn.ini:9: firn has no store of kind 'nosuch'"
 configure 'auto_create = no'
 echo 'admin short' >"$TMPDIR/tokens"
 spoilt "so is a wrong token" 'tokens:1: '

@@ -20,6 +20,7 @@
 
 enum {
     ROUND_TASKS = 64, /* maximum per round; windows must not starve */
+    KIND_SIZE = 32,   /* of a store's URL, as in the library */
     ROUND_MS = 20,
     SLEEP_MS = 500,  /* longest sleep: shows that the renewer is alive */
     PROBE_MS = 1000, /* an unused store is probed after this */
@@ -47,8 +48,9 @@ struct renewer {
     _Atomic int64_t beat_ms, busy_ms; /* CLOCK_MONOTONIC; busy_ms 0: no call is running */
 
     /* Used by the thread only: */
-    firn_store *engine; /* as it was opened */
-    firn_store *store;  /* the same, behind the meter */
+    char kind[KIND_SIZE]; /* the library judges engines by name, so the meter takes the engine's */
+    firn_store *engine;   /* as it was opened */
+    firn_store *store;    /* the same, behind the meter */
     firn_store_ops ops;
     int64_t retry_ms, pause_ms;
     int64_t asked_ms; /* end of the last call */
@@ -158,23 +160,6 @@ static void meter_close(void *self) {
     it->engine = NULL;
 }
 
-/* The library knows engines by name, so the meter takes the engine's. */
-static const char *engine_name(const char *url) {
-    static const char *const names[] = {"memory", "sqlite", "postgres", "mysql",
-                                        "redis",  "rediss", "etcd",     "zookeeper"};
-    size_t length = url == NULL ? 0 : strcspn(url, ":");
-    if (url == NULL) {
-        return "sqlite";
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i]) == length && memcmp(names[i], url, length) == 0 &&
-            url[length] == ':') {
-            return names[i];
-        }
-    }
-    return NULL;
-}
-
 /* ---- the store ------------------------------------------------------------------------------- */
 
 void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(renewer *of)) {
@@ -213,7 +198,7 @@ static int open_store(renewer *it) {
         return code;
     }
     it->ops = (firn_store_ops){.version = 1,
-                               .scheme = engine_name(it->url),
+                               .scheme = it->kind,
                                .reserve = meter_reserve,
                                .give_back = meter_give_back,
                                .list = meter_list,
@@ -429,6 +414,8 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     it->last = &it->first;
     it->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     it->url = url != NULL ? strdup(url) : NULL;
+    snprintf(it->kind, sizeof it->kind, "%.*s", (int)strcspn(url != NULL ? url : "sqlite", ":"),
+             url != NULL ? url : "sqlite");
     it->index = index;
     show_url(it->shown, url);
     atomic_store_explicit(&it->beat_ms, monotonic_ms(), memory_order_seq_cst);
@@ -446,15 +433,25 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     return it;
 }
 
+/* Asks the library, which accepts every kind that has a module. A URL that ends after the kind opens no file and no
+ * server, and holds no password. */
 int renewer_check(const char *url, firn_error *error) {
-    if (engine_name(url) != NULL) {
+    const firn_store_options options = {.must_exist = true};
+    char kind[KIND_SIZE + 8];
+    firn_store *store = NULL;
+    firn_error why = {0, ""};
+    if (url == NULL) {
         return FIRN_OK;
     }
-    size_t length = strcspn(url, ":"); /* the rest may contain a password */
-    return set_error(error, FIRN_EUSAGE,
-                     "unknown kind of store '%.*s': use memory:, sqlite:PATH, postgres://, "
-                     "mysql://, redis://, rediss://, etcd:// or zookeeper://",
-                     length < 31 ? (int)length : 31, url);
+    size_t length = strcspn(url, ":");
+    snprintf(kind, sizeof kind, "%.*s", (int)(length + (url[length] == ':')), url);
+    int code = firn_store_open(&store, kind, &options, &why);
+    if (code == FIRN_OK) { /* memory: */
+        firn_store_close(store);
+    }
+    const bool unknown = strncmp(why.text, "firn has no store of kind ", 26) == 0 ||
+                         strstr(why.text, " is not a kind of store: ") != NULL;
+    return code == FIRN_EUSAGE && unknown ? set_error(error, code, "%s", why.text) : FIRN_OK;
 }
 
 /* The i-th; NULL past the last. */
