@@ -61,7 +61,7 @@ static const struct {
     {"42501", "lacks a right",
      "run GRANT SELECT, INSERT, UPDATE ON both tables (docs/reference/stores.md)"},
     {"42P01", "misses a table",
-     "if somebody dropped it, its marks are lost (docs/reference/stores.md)"},
+     "check search_path; if it was dropped, its marks are lost (docs/reference/stores.md)"},
     {"42703", "has tables with other columns, perhaps of an older firn",
      "see docs/reference/stores.md"},
     {"25006", "accepts no writes", "name the primary server"},
