@@ -208,6 +208,10 @@ objectid 2106-02-07T06:28:16Z
 uuid1 5236-03-31T21:21:00.6846976Z
 uuid7 +10889-08-02T05:31:50.656Z
 TABLE
+same "a slice with groups of 0 bits is a plain one, and the last of several counts" "$("$FIRN" schemes --json "time:41/ms node:10 sequence:12" | jq -r .layout)" \
+    "$("$FIRN" schemes --json "time~0:41/ms node~5~0:10 sequence~00:12" | jq -r .layout)"
+refuses "a slice without the number of its groups is refused" 2 "a number from 0 to 127 must follow @ and ~" schemes "time:41/ms node~:10 sequence:12"
+refuses "groups that do not fit are refused" 2 "a mirrored slice must have whole groups" schemes "time:41/ms node~3:10 sequence:12"
 wide="time:62/100ns@@2020-01-01 node:4 sequence:12"
 ended=$("$FIRN" schemes "$wide" | sed -n 's/^  issued  before \([^ ]*\):.*/\1/p')
 same "an object says when the slots of a wide sequence end, as the drawing does" "$ended" \
