@@ -353,6 +353,10 @@ serve --resp "unix:$work/resp" --http "unix:$work/http" --loops 2
 same "both listeners serve unix sockets" "PONG 200" \
     "$(redis-cli -s "$work/resp" ping) $(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$work/http" http://x/healthz)"
 same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
+printf kept >"$work/file"
+refuses "a path that is not a socket is refused, with what it is" 6 "file: File exists: it is not a socket: remove it, or use another path" \
+    serve --config '' --resp "unix:$work/file" --http none --store memory:
+same "and left as it is" kept "$(cat "$work/file")"
 refuses "a second server on one path is refused" 6 "resp: Address already in use: another process listens there" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 same "and the first continues" PONG "$(redis-cli -s "$work/resp" ping)"
@@ -367,7 +371,7 @@ same "which the next one replaces" PONG "$(redis-cli -s "$work/resp" ping)"
 rm "$work/resp" && touch "$work/resp"
 stop_server
 check "what somebody put in its place is not removed" [ -f "$work/resp" ]
-refuses "a file is not taken for a stale socket" 6 "Address already in use" \
+refuses "a file is not taken for a stale socket" 6 "it is not a socket: remove it, or use another path" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 check "and stays" [ -f "$work/resp" ]
 refuses "a missing folder is reported" 6 "its directory is missing" \

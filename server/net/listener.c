@@ -163,6 +163,9 @@ static int refused(const char *what, int number, firn_error *error) {
     case EADDRINUSE:
         cure = "another process listens there: stop it, or set --resp or --http";
         break;
+    case EEXIST:
+        cure = "it is not a socket: remove it, or use another path";
+        break;
     case EACCES:
     case EPERM:
         cure = "this process lacks the permission: use another address, or grant the permission";
@@ -306,6 +309,9 @@ static int open_locked(listener *out, const address *to, int mode) {
     *out = (listener){.fd = bind_one(to, false)};
     int number = errno;
     umask(before);
+    if (out->fd < 0 && number == EADDRINUSE && lstat(path, &made) == 0 && !S_ISSOCK(made.st_mode)) {
+        number = EEXIST;
+    }
     errno = number;
     if (out->fd < 0) {
         return -1;
