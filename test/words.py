@@ -76,7 +76,7 @@ def split_script(text, fence):
 def seen(path, text):
     """The lines of a file that users see, others blank."""
     if path.endswith(".md"):  # what is quoted of a program is looked at in the program
-        text = re.sub(r"^ *```.*?^ *```$|`[^`\n]*`|^    .*$", lambda code: re.sub(r"[^\n]", " ", code.group(0)), text, flags=re.M | re.S)
+        text = re.sub(r"^ *```.*?^ *```$|`[^`\n]*`|^    [^\n]*$", lambda code: re.sub(r"[^\n]", " ", code.group(0)), text, flags=re.M | re.S)
         return text.split("\n")
     if path in HEADERS or path.endswith(".sql"):
         return text.split("\n")

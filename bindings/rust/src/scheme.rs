@@ -283,7 +283,8 @@ impl Scheme {
     /// The ID with the value `number`. Refuses what is not an ID of the scheme.
     pub fn from_u64(&self, number: u64) -> Result<Id> {
         if self.raw.bits < 64 && number >> self.raw.bits != 0 {
-            let text = format!("{number} does not fit into {} bits, the width of an ID of {}", self.raw.bits, self.name());
+            let text =
+                format!("{number} does not fit into {} bits, the width of an ID of {}", self.raw.bits, self.name());
             return Err(Error::new(sys::FIRN_ERANGE, text));
         }
         self.checked(sys::firn_id { low: number, high: 0, top: 0, bits: self.raw.bits })
