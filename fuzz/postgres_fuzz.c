@@ -51,6 +51,7 @@ static ExecStatusType lie_status_of(const PGresult *result) {
 }
 
 #include "../modules/postgres.c"
+#include "../modules/postgres_place.c"
 #include "../modules/postgres_session.c"
 
 static store *lie_store;
@@ -124,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_broken = lie_prepared = false;
     assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@127.0.0.1/d", &options,
                             &error) == FIRN_OK);
-    assert(set_up(s, &error) == FIRN_OK);
+    assert(postgres_set_up(s, &error) == FIRN_OK);
     s->link.engine = &postgres_engine;
     s->db = (PGconn *)(void *)s;
     s->link.socket = -1;

@@ -24,6 +24,13 @@ static inline const char *where(const store *s) {
     return s->link.url.shown;
 }
 
+/* ---- where it connects to (postgres_place.c) --------------------------------------------------- */
+
+/* Reads the parameters of the URL, and refuses those that contradict each other. */
+int postgres_set_up(void *self, firn_error *error);
+/* Finds the addresses of a host, and starts to connect. */
+int postgres_begin(store *s, size_t host, int64_t deadline_ms, firn_error *error);
+
 /* ---- the session (postgres_session.c) -------------------------------------------------------- */
 
 extern const module_engine postgres_engine;

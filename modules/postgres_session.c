@@ -13,7 +13,6 @@
 #define OLDEST_SERVER 100000 /* 10.0: the first with pg_walfile_name and pg_control_system */
 #define SENDINGS      5      /* tries of a statement rolled back because of another one */
 #define RESULTS_MOST  16     /* of one question; the longest creates the tables */
-#define ADDRESSES     4      /* of a host that are tried */
 #define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
 
 /* Puts the table's name, the lock timeout and the system identifier into a statement. Empty: the
@@ -327,115 +326,12 @@ bool postgres_says(const PGresult *result, int column) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-/* Parameters that are passed on to libpq. */
-static const char *const native[] = {"sslmode",         "sslrootcert", "sslcert",
-                                     "sslkey",          "sslcrl",      "ssl_min_protocol_version",
-                                     "channel_binding", "passfile",    "application_name",
-                                     "gssencmode",      "options",     "krbsrvname"};
-#define NATIVE (sizeof native / sizeof native[0])
-
-/* The sslmode for tls=WORD. */
-static const char *ssl_mode(const char *word) {
-    return word == NULL                  ? NULL
-           : strcmp(word, "off") == 0    ? "disable"
-           : strcmp(word, "verify") == 0 ? "verify-full"
-                                         : word;
-}
-
-/* A host in the form of libpq: its name, repeated for each of its addresses. */
-typedef struct place {
-    char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
-} place;
-
-/* Hosts that libpq has from PGHOST or a service. */
-static int find_default(store *s, int64_t deadline_ms, firn_error *error) {
-    PQconninfoOption *all = PQconndefaults();
-    const char *names = "", *addresses = "";
-    for (const PQconninfoOption *one = all; one != NULL && one->keyword != NULL; one++) {
-        const char *value = one->val != NULL ? one->val : "";
-        names = strcmp(one->keyword, "host") == 0 ? value : names;
-        addresses = strcmp(one->keyword, "hostaddr") == 0 ? value : addresses;
-    }
-    int code =
-        addresses[0] == '\0' ? module_link_try_names(&s->link, names, deadline_ms, error) : FIRN_OK;
-    PQconninfoFree(all);
-    return code;
-}
-
-/* A name with a slash is the folder of a socket, and one with an @ its name. */
-static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
-    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
-    *out = (place){"", ""};
-    if (to == NULL) {
-        return find_default(s, deadline_ms, error);
-    }
-    if (to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
-        snprintf(out->names, sizeof out->names, "%s", to->name);
-        return FIRN_OK;
-    }
-    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;
-    size_t names = 0, addresses = 0;
-    for (int i = 0; at != NULL && i < ADDRESSES; i++, at = at->ai_next) {
-        char address[64];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
-                        NI_NUMERICHOST) == 0) {
-            const char *comma = names > 0 ? "," : "";
-            names += (size_t)snprintf(out->names + names, 257, "%s%s", comma, to->name);
-            addresses += (size_t)snprintf(out->addresses + addresses, 65, "%s%s", comma, address);
-        }
-    }
-    if (found == NULL) {
-        return FIRN_ESTORE;
-    }
-    freeaddrinfo(found);
-    return FIRN_OK;
-}
-
-/* Starts to connect to one of the hosts. NULL: out of memory. */
-static PGconn *begin(store *s, size_t host, const place *at) {
-    char port[MODULE_NUMBER_SIZE];
-    const char *words[NATIVE + 12], *values[NATIVE + 12];
-    size_t n = 0;
-    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
-    const struct {
-        const char *word, *value;
-    } own[] = {{"host", at->names[0] != '\0' ? at->names : NULL},
-               {"hostaddr", at->addresses[0] != '\0' ? at->addresses : NULL},
-               {"port", to != NULL && to->port != 0 ? port : NULL},
-               {"user", s->link.url.user},
-               {"password", s->link.url.password},
-               {"dbname", s->link.url.path},
-               {"sslmode", ssl_mode(s->tls)},
-               {"sslrootcert", s->authority},
-               {"client_encoding", "SQL_ASCII"}, /* no conversion */
-               {"fallback_application_name", "firn"}};
-    module_digits(port, to != NULL ? to->port : 0);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        words[n] = own[i].word;
-        values[n] = own[i].value;
-        n += own[i].value != NULL;
-    }
-    for (size_t i = 0; i < NATIVE; i++) {
-        words[n] = native[i];
-        values[n] = module_param(&s->link.url, native[i]);
-        n += values[n] != NULL;
-    }
-    words[n] = NULL;
-    values[n] = NULL;
-    return PQconnectStartParams(words, values, 0);
-}
-
 static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
     char line[120];
-    place at;
-    int code = find_place(s, host, &at, deadline_ms, error);
+    int code = postgres_begin(s, host, deadline_ms, error);
     if (code != FIRN_OK) {
         return code;
-    }
-    s->db = begin(s, host, &at);
-    if (s->db == NULL) {
-        return module_no_memory(error);
     }
     PQsetNoticeReceiver(s->db, notice, s);
     while (PQstatus(s->db) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
@@ -650,60 +546,11 @@ static bool is_open(void *self) {
     return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
 }
 
-/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not trust. With "require" it
- * verifies the certificate without the name if it has authorities. */
-static int check_tls(store *s, firn_error *error) {
-    module_url *url = &s->link.url;
-    const char *native_mode = module_param(url, "sslmode"),
-               *root = module_param(url, "sslrootcert");
-    const char *mode = s->tls != NULL                ? ssl_mode(s->tls)
-                       : native_mode != NULL         ? native_mode
-                       : getenv("PGSSLMODE") != NULL ? getenv("PGSSLMODE")
-                                                     : "";
-    if ((s->tls != NULL && native_mode != NULL) || (s->authority != NULL && root != NULL)) {
-        return module_fail(error, FIRN_EUSAGE, "the store's URL has %s and %s: give one of them",
-                           native_mode != NULL && s->tls != NULL ? "tls=" : "ca=",
-                           native_mode != NULL && s->tls != NULL ? "sslmode=" : "sslrootcert=");
-    }
-    const bool requires = strcmp(mode, "require") == 0 || strncmp(mode, "verify-", 7) == 0;
-    const bool verifies = requires && (mode[0] == 'v' || s->authority != NULL || root != NULL);
-    const struct {
-        const char *name, *need;
-        bool there;
-    } files[] = {{"ca", "tls=verify", verifies},
-                 {"sslrootcert", "tls=verify", verifies},
-                 {"sslcrl", "tls=verify", verifies},
-                 {"sslcert", "tls=verify or tls=require", requires},
-                 {"sslkey", "tls=verify or tls=require", requires}};
-    int code = FIRN_OK;
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && code == FIRN_OK; i++) {
-        code = module_needs(files[i].name, module_param(url, files[i].name) != NULL, files[i].need,
-                            files[i].there, error);
-    }
-    return code;
-}
-
-static int set_up(void *self, firn_error *error) {
-    store *s = self;
-    const char *value;
-    int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
-    for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
-        code = module_param_file(&value, &s->link.url, native[i], error);
-    }
-    if (code == FIRN_OK) {
-        code = module_param_file(&s->authority, &s->link.url, "ca", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_param_tls(&s->tls, &s->link.url, error);
-    }
-    return code == FIRN_OK ? check_tls(s, error) : code;
-}
-
 const module_engine postgres_engine = {
     .size = sizeof(store),
     .parameters = "table connect_timeout_ms timeout_ms tls ca unsafe, and libpq's sslmode "
                   "sslrootcert passfile options...",
-    .set_up = set_up,
+    .set_up = postgres_set_up,
     .ready = module_ready,
     .is_open = is_open,
     .dial = dial,
