@@ -202,7 +202,7 @@ if(FIRN_FUZZ)
     endif()
     # So is the scanner of `firn show --find`.
     if(TARGET scan_fuzz)
-        target_sources(scan_fuzz PRIVATE cmd/ids/scan.c cmd/ids/id_time.c)
+        target_sources(scan_fuzz PRIVATE cmd/ids/scan.c)
         target_include_directories(scan_fuzz PRIVATE cmd)
         target_link_libraries(scan_fuzz PRIVATE firn_common)
     endif()
