@@ -49,7 +49,7 @@ export interface Keys {
   max_lead_ms?: number | bigint
   /** how long a call may wait where a policy says wait, and for a node that is in use, in ms */
   max_wait_ms?: number | bigint
-  /** how far the clock may differ from the clock of the store, in ms; firn claims no node if the difference is larger */
+  /** how far the clock may differ from the clock of the store, in ms; if the difference is larger, firn claims no node */
   max_skew_ms?: number | bigint
   /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one */
   window_ms?: number | bigint
