@@ -81,13 +81,15 @@ void command_list(session *s) {
     for (const command *at = commands; at->name != NULL; at++) {
         output_print(&s->out, "  %-8s  %s\n", at->name, at->summary);
     }
-    output_text(
-        &s->out,
-        "\nSCHEME is a name from `firn schemes`, or a custom layout such "
-        "as\n\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339 "
-        "or\n@SECONDS[.FRACTION] since 1970. Run `firn COMMAND --help` for details.\n\nExit "
-        "status: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n5 exhausted "
-        "or busy, 6 input or output, 128 + N ended by signal N.\n");
+    output_text(&s->out,
+                "\n"
+                "SCHEME is a kind of ID from `firn schemes`, such as snowflake, or a layout such\n"
+                "as \"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339, such as\n"
+                "2024-02-29T12:00:00Z, a date, or @SECONDS[.FRACTION] since 1970. A segment is a\n"
+                "named sequence of integers. Run `firn COMMAND --help` for details.\n"
+                "\n"
+                "Exit status: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n"
+                "5 exhausted or busy, 6 input or output, 128 + N ended by signal N.\n");
 }
 
 char *option_flag(char flag[32], const option_name *name) {
@@ -105,10 +107,29 @@ static void put_entry(output *out, const char *left, const char *text) {
     output_wrap(out, lead, 30, text);
 }
 
+static bool ends_with_default(const char *text) {
+    return text[0] != '\0' && text[strlen(text) - 1] == ')';
+}
+
+static bool has_default(const command *about) {
+    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
+        if (ends_with_default(at->text)) {
+            return true;
+        }
+    }
+    for (const key_text *at = about->keys; at->name != NULL; at++) {
+        if (ends_with_default(at->text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void command_help(session *s, const command *about) {
-    output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%c%s.\n\n", about->name,
+    output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%c%s.%s\n\n", about->name,
                  about->operands, about->operands[0] != '\0' ? " " : "",
-                 toupper((unsigned char)about->summary[0]), about->summary + 1);
+                 toupper((unsigned char)about->summary[0]), about->summary + 1,
+                 has_default(about) ? "\nDefaults are in parentheses." : "");
     for (const option_text *at = about->options; at->option != OPTION_END; at++) {
         const option_name *name = &option_names[at->option];
         char left[64], flag[32];

@@ -140,7 +140,7 @@ static int make_file(store *it, firn_error *error) {
     }
     if (code == FIRN_OK && made && it->options.notice != NULL) {
         char text[PATH_MAX + 64];
-        snprintf(text, sizeof text, "made a new store at %s", it->path);
+        snprintf(text, sizeof text, "created a new store at %s", it->path);
         it->options.notice(it->options.notice_self, text);
     }
     return code == FIRN_OK ? sqlite_point(it, "create.committed", error) : code;

@@ -22,6 +22,10 @@ for subcommand in $subcommands; do
     done
 done
 same "firn help new is firn new --help" "$("$FIRN" new --help)" "$("$FIRN" help new)"
+ask new --help
+same "help says what parentheses mean, where it has some" 1 "$(printf '%s\n' "$out" | grep -cx 'Defaults are in parentheses.')"
+ask version --help
+same "and only there" 0 "$(printf '%s\n' "$out" | grep -c parentheses)"
 
 # ---- every scheme --------------------------------------------------------------------------------
 "$FIRN" schemes --json >"$TMPDIR/schemes"

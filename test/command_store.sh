@@ -9,12 +9,12 @@ for words in "new snowflake node=1" "segment orders" "new snowflake"; do
     rm -rf "$TMPDIR/made" && mkdir "$TMPDIR/made"
     # shellcheck disable=SC2086
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
-    check "a store that firn $words makes is reported" grep -q "made a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
+    check "a store that firn $words makes is reported" grep -q "created a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
-    check "once" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
+    check "once" sh -c "! grep -q 'created a new store' '$TMPDIR/told'"
 done
 "$FIRN" new snowflake "$unsafe" 2>"$TMPDIR/told" >/dev/null
-check "the default store is made silently" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
+check "the default store is made silently" sh -c "! grep -q 'created a new store' '$TMPDIR/told'"
 refuses "create=no makes none" 3 "there is no store at" segment orders --store "sqlite:$TMPDIR/mede/firn.db?create=no" "$unsafe"
 check "nor its folder" [ ! -e "$TMPDIR/mede" ]
 refuses "a store in a folder that does not exist" 3 "folder .*/mede/deep does not exist: correct the path, make the folder" \

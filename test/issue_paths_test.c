@@ -524,7 +524,7 @@ static void a_first_call_needs_entropy_and_clock(void **state) {
     gen = opened("time:41/ms@@2020-01-01 node:10 sequence:12", "nodes=3 ordering=thread");
     firn__seen_of(gen)->lane = 0; /* as a new thread has it */
     world.hands.wall = no_time;
-    denied(gen, FIRN_ECLOCK, "cannot be read");
+    denied(gen, FIRN_ECLOCK, "clock fails or has an invalid time");
     world.hands.wall = simulated_wall;
     next(gen);
     closed(gen);

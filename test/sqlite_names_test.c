@@ -450,7 +450,7 @@ static void a_new_store_is_reported(void **state) {
     says(&error, FIRN_ESTORE, "does not exist: correct the path, make the folder");
     assert_int_equal(access(in_folder("a"), F_OK), -1);
     assert_int_equal(open_with(&store, "a/firn.db?create=yes", options, &error), FIRN_OK);
-    snprintf(expected, sizeof expected, "made a new store at %s/a/firn.db", folder);
+    snprintf(expected, sizeof expected, "created a new store at %s/a/firn.db", folder);
     assert_string_equal(text, expected);
     firn_store_close(store);
     text[0] = '\0';

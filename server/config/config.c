@@ -374,7 +374,8 @@ void config_help(void) {
          "Serve IDs over the Redis protocol and HTTP, with a console for browsers.\n\n"
          "Each option of the second list can also be an environment variable\n"
          "(FIRN_LOG_LEVEL) or a line under [server] of the file (log_level = info).\n"
-         "Options override variables, and variables override the file.\n");
+         "Options override variables, and variables override the file. Defaults are in\n"
+         "parentheses.\n");
 #define FLAG(name, letter, argument, text) print_flag(#name, letter, argument, text, NULL);
 #include "settings.def"
     print_flag("version", 'V', NULL, "print the version", NULL);
