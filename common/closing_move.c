@@ -261,8 +261,8 @@ static int move_space(const move *it, const space *from) {
     if (code == FIRN_OK) {
         code = leave(it, from, &as, &first, &marks);
     }
-    if (code ==
-        FIRN_OK) { /* refused if the old store lost reservations, so that a mark is too low */
+    /* refused if the old store lost reservations, so that a mark is too low */
+    if (code == FIRN_OK) {
         code =
             close_old(it, from->ns, &as, as.stage == MOVED ? as.moved : as.moving, as.moved, NULL);
     }

@@ -361,8 +361,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
     return FIRN_OK;
 }
 
-/* SQLite does it when the last connection closes: it locks the database, or changes nothing
- * is. */
+/* SQLite does it when the last connection closes: it locks the database, or changes nothing. */
 void sqlite_tidy(store *it) {
     session s = {.store = it}; /* an expired deadline: it does not wait */
     char path[PATH_MAX];

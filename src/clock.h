@@ -51,8 +51,8 @@ int64_t firn__time_since(const firn_time *a, const firn_time *b);
 firn_time firn__time_after(const firn_time *time, int64_t ns);
 
 /* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new
- * watch. Everything is read and written with `lock` held, but what is atomic, which any thread reads at any time; only
- * `stepped` is counted without the lock, too (present.c). */
+ * watch. All members are used with `lock` held, except that any thread may read the atomic ones, and count `stepped`
+ * (present.c), without it. */
 typedef struct firn__watch {
     pthread_mutex_t lock;
     bool anchored;

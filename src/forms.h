@@ -154,6 +154,9 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
     X(DEC) X(UNSIGNED) X(FLAKE) X(BASE36) X(BASE58) X(BASE62) X(HEX) X(BIN) X(BASE32) X(BASE32HEX) \
     X(UUID) X(URN) X(BRACED) X(TYPEID) X(DATED) X(BASE32SORT) X(BASE36LOWER) X(BASE64SORT)
 /* clang-format on */
+#define ONE(FORM) +1
+_Static_assert(FORMS(ONE) == FIRN_FORM_COUNT, "a form is missing from FORMS");
+#undef ONE
 
 /* Writers and readers get their form as an argument and are compiled once for each form, so radix
  * and width are constants: division by a constant is a multiplication. */

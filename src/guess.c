@@ -75,15 +75,14 @@ typedef struct {
 } sight;
 
 /* ---- what is plausible ------------------------------------------------------------------------
-
+ *
  * A reading is plausible if its text is unlikely by chance. The rules compare how often an ID of the scheme has this
  * text with how often anything else has. They use fixed numbers only, so a text always has the same answer.
  * docs/reference/format.md, section 8, has them in words. */
 
 enum standing {
     CHANCE, /* the text fits, as most texts of its length do */
-    SHAPE,  /* the form is the scheme's own and rare otherwise, but the time is not one of
-                   * today's */
+    SHAPE, /* the form is the scheme's own and rare otherwise, but the time is not one of today's */
     LIKELY
 };
 

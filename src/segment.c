@@ -34,26 +34,25 @@ typedef struct slot_block {
  * earlier ones: a delayed call never meets the `next` that it saw again. Blocks of one slot may
  * come in any order (ticket servers that replace each other do that), and set no limit. */
 typedef struct segment_shelf {
-    struct {                  /* any thread, at any time */
-        _Atomic int64_t next; /* the first slot that is not handed out */
-        _Atomic int64_t
-            limit; /* up to here without the lock: not past the end of the present block.
-                                * 0: no block had more than one slot yet */
-        _Atomic int64_t
-            end; /* where `now` ends, and how many `then` has, for those who only look */
-        _Atomic int64_t ahead;
+    struct { /* any thread, at any time */
+        /* the first slot that is not handed out */
+        _Atomic int64_t next;
+        /* up to here without the lock: not past the end of the present block. 0: no block had more than one slot yet */
+        _Atomic int64_t limit;
+        /* where `now` ends, and how many `then` has, for those who only look */
+        _Atomic int64_t end, ahead;
     };
     struct { /* with `lock` held, as are changes of `limit`, `end` and `ahead` */
         pthread_mutex_t lock;
         slot_block now, then; /* the present block and the one fetched ahead */
-        bool
-            entered; /* somebody has the lock, or had it: false after a fork in the midst of that */
-        bool
-            wanted; /* firn_segment_take found nothing: firn_segment_step fetches, for every kind */
+        /* somebody has the lock, or had it: false after a fork in the midst of that */
+        bool entered;
+        /* firn_segment_take found nothing: firn_segment_step fetches, for every kind */
+        bool wanted;
         int64_t fetches;
         int64_t fetched_ms; /* when, by the steady clock */
-        int64_t
-            retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
+        /* a fetch ahead of need that failed is not tried again before; 0: none did */
+        int64_t retry_ms;
         int64_t step;
     };
 } segment_shelf;
