@@ -28,6 +28,8 @@ static int shorten_log(void *of, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
+enum { TRIGGER_SIZE = 48 };
+
 /* The row of meta, filled up where an older schema lacks columns, and a trigger on one of our tables, or ''. */
 static const char meta_sql[] =
     "SELECT *, 0, 0, (SELECT ifnull(min(name), '') FROM sqlite_master WHERE type = 'trigger'"
@@ -42,35 +44,17 @@ static int no_meta(const session *s, int result) {
                              sqlite_tail(s->store->path));
 }
 
-/* A trigger runs in the transaction of each write, and can change the marks that firn grants. */
-static int check_triggers(const session *s) {
-    char name[48] = "";
+/* Reads meta's row, and the name of a trigger on one of the tables (""); 0: this firn knows the schema. */
+static int read_meta(session *s, int64_t *version, char trigger[TRIGGER_SIZE]) {
     int result = sqlite3_step(s->meta);
     if (result == SQLITE_ROW) {
         const int last = sqlite3_column_count(s->meta) - 1;
         const char *found = (const char *)sqlite3_column_text(s->meta, last);
-        result = found != NULL ? SQLITE_ROW : SQLITE_NOMEM;
-        snprintf(name, sizeof name, "%s", found != NULL ? found : "");
-    }
-    sqlite3_reset(s->meta);
-    if (result != SQLITE_ROW) {
-        return no_meta(s, result);
-    }
-    return name[0] == '\0'
-               ? FIRN_OK
-               : module_fail(s->error, FIRN_ESTORE,
-                             "store %s has a trigger that can change what firn writes: run DROP "
-                             "TRIGGER \"%.30s\" in it",
-                             sqlite_tail(s->store->path), name);
-}
-
-/* Reads meta's row; 0: this firn knows the schema. */
-static int read_meta(session *s, int64_t *version) {
-    int result = sqlite3_step(s->meta);
-    if (result == SQLITE_ROW) {
         *version = sqlite3_column_int64(s->meta, 0);
         s->identity = sqlite3_column_int64(s->meta, 1); /* 0 where there is no such column */
         s->history = sqlite3_column_int64(s->meta, 2);
+        snprintf(trigger, TRIGGER_SIZE, "%s", found != NULL ? found : "");
+        result = found != NULL ? SQLITE_ROW : SQLITE_NOMEM;
     }
     sqlite3_reset(s->meta);
     if (result != SQLITE_ROW) {
@@ -82,6 +66,16 @@ static int read_meta(session *s, int64_t *version) {
                              "store %s has schema %" PRId64
                              " and this firn knows 1 to %d: use a newer firn",
                              sqlite_tail(s->store->path), *version, SCHEMA_VERSION);
+}
+
+/* A trigger runs in the transaction of each write, and can change the marks that firn grants. */
+static int refuse_trigger(const session *s, const char *name) {
+    return name[0] == '\0'
+               ? FIRN_OK
+               : module_fail(s->error, FIRN_ESTORE,
+                             "store %s has a trigger that can change what firn writes: run DROP "
+                             "TRIGGER \"%.30s\" in it",
+                             sqlite_tail(s->store->path), name);
 }
 
 int sqlite_finish(session *s, int code) {
@@ -256,6 +250,7 @@ static int check_store(session *s) {
 
 int sqlite_begin(session *s) {
     int64_t version = 0;
+    char trigger[TRIGGER_SIZE];
     int code = FIRN_OK;
     for (int i = 0; i < 2 && code == FIRN_OK; i++) {
         int result = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -266,10 +261,10 @@ int sqlite_begin(session *s) {
         /* Again, because the log is found by name too, and may by now be another file's. */
         code = sqlite_check_file(s->store, s, s->error);
         if (code == FIRN_OK) {
-            code = read_meta(s, &version);
+            code = read_meta(s, &version, trigger);
         }
         if (code == FIRN_OK) {
-            code = check_triggers(s);
+            code = refuse_trigger(s, trigger);
         }
         if (code != FIRN_OK || version == SCHEMA_VERSION) {
             return code == FIRN_OK ? check_store(s) : code;
@@ -288,7 +283,8 @@ int sqlite_begin_to_read(session *s, int64_t *version) {
     if (result != SQLITE_OK) {
         return sqlite_explain(s, result);
     }
-    int code = read_meta(s, version);
+    char trigger[TRIGGER_SIZE]; /* not refused: it changes no answer */
+    int code = read_meta(s, version, trigger);
     sqlite_end_turn(s);
     return code == FIRN_OK ? check_identity(s) : code;
 }
