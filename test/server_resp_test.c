@@ -278,6 +278,7 @@ static void replies_are_written_in_both_versions(void **state) {
         resp_array(&out, 2);
         resp_set(&out, 3);
         resp_map(&out, 4);
+        assert_int_equal(out.whole, 3 - (2 + 3 + 8));
         expect(&out, is3 ? "*2\r\n~3\r\n%4\r\n" : "*2\r\n*3\r\n*8\r\n");
     }
 }
@@ -289,10 +290,12 @@ static void json_is_written_with_its_order_and_types(void **state) {
     assert_non_null(value);
     resp_out out = {.version = 3};
     resp_json(&out, value);
+    assert_int_equal(out.whole, 1);
     expect(&out, "%2\r\n$1\r\nb\r\n*3\r\n:1\r\n:-2\r\n$1\r\nx\r\n$1\r\na\r\n%3\r\n$1\r\nt\r\n#t\r\n"
                  "$1\r\nf\r\n#f\r\n$1\r\nn\r\n_\r\n");
     out.version = 2;
     resp_json(&out, value);
+    assert_int_equal(out.whole, 1);
     expect(&out, "*4\r\n$1\r\nb\r\n*3\r\n:1\r\n:-2\r\n$1\r\nx\r\n$1\r\na\r\n*6\r\n$1\r\nt\r\n:1\r\n"
                  "$1\r\nf\r\n:0\r\n$1\r\nn\r\n$-1\r\n");
     json_decref(value);
@@ -336,6 +339,7 @@ static void every_number_is_written_as_printf_does(void **state) {
             put += (size_t)sprintf(expected + put, "$%zu\r\n%s\r\n", strlen(digits), digits);
         }
         resp_numbers(&out, numbers, count, is_signed);
+        assert_int_equal(out.whole, count);
         expect(&out, expected);
     }
 }

@@ -244,7 +244,9 @@ static char *write_head(char *at, char mark, int64_t value) {
     return write_end(at);
 }
 
-static void head(resp_out *out, char mark, int64_t value) {
+/* The head of a value of `parts` values. */
+static void head(resp_out *out, char mark, int64_t value, int64_t parts) {
+    out->whole += 1 - parts;
     char *at = room_for(out, HEAD_SIZE + 4);
     if (at != NULL) {
         out->length = (size_t)(write_head(at, mark, value) - out->text);
@@ -253,6 +255,7 @@ static void head(resp_out *out, char mark, int64_t value) {
 
 static void line(resp_out *out, char mark, const char *text) {
     size_t length = strlen(text);
+    out->whole++;
     char *at = room_for(out, length + 3);
     if (at != NULL) {
         *at++ = mark;
@@ -289,6 +292,7 @@ void resp_status(resp_out *out, const char *text) {
 
 void resp_error(resp_out *out, const char *code, const char *text) {
     size_t length = strlen(code);
+    out->whole++;
     char *at = room_for(out, length + 4 * strlen(text) + 4);
     if (at != NULL) {
         *at++ = '-';
@@ -300,10 +304,11 @@ void resp_error(resp_out *out, const char *code, const char *text) {
 }
 
 void resp_integer(resp_out *out, int64_t value) {
-    head(out, ':', value);
+    head(out, ':', value, 0);
 }
 
 void resp_bulk(resp_out *out, const char *text, size_t length) {
+    out->whole++;
     char *at = room_for(out, HEAD_SIZE + 4 + length + 2);
     if (at != NULL) {
         at = write_head(at, '$', (int64_t)length);
@@ -321,7 +326,7 @@ void resp_page(resp_out *out, const char *text, size_t length) {
         resp_bulk(out, text, length);
         return;
     }
-    head(out, '=', (int64_t)length + 4);
+    head(out, '=', (int64_t)length + 4, 0);
     char *at = room_for(out, length + 6);
     if (at != NULL) {
         memcpy(at, "txt:", 4);
@@ -356,18 +361,19 @@ void resp_double(resp_out *out, double value) {
 }
 
 void resp_array(resp_out *out, size_t parts) {
-    head(out, '*', (int64_t)parts);
+    head(out, '*', (int64_t)parts, (int64_t)parts);
 }
 
 void resp_set(resp_out *out, size_t parts) {
-    head(out, out->version == 3 ? '~' : '*', (int64_t)parts);
+    head(out, out->version == 3 ? '~' : '*', (int64_t)parts, (int64_t)parts);
 }
 
 void resp_map(resp_out *out, size_t pairs) {
+    int64_t parts = (int64_t)pairs * 2;
     if (out->version == 3) {
-        head(out, '%', (int64_t)pairs);
+        head(out, '%', (int64_t)pairs, parts);
     } else {
-        head(out, '*', (int64_t)pairs * 2);
+        head(out, '*', parts, parts);
     }
 }
 
@@ -408,6 +414,7 @@ void resp_json(resp_out *out, json_t *value) {
 }
 
 void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count) {
+    out->whole += (int64_t)count;
     char *at = room_for(out, count * (HEAD_SIZE + 4));
     if (at == NULL) {
         return;
@@ -453,6 +460,7 @@ static char *write_number_bulk(char *at, uint64_t number, bool is_signed) {
 }
 
 void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_signed) {
+    out->whole += (int64_t)count;
     char *at = room_for(out, count * 28 + HEAD_SIZE);
     for (size_t i = 0; at != NULL && i < count;) {
         size_t run = write_long(at, numbers + i, count - i, is_signed);
@@ -475,6 +483,7 @@ char *resp_begin(resp_out *out, size_t most) {
 }
 
 void resp_end(resp_out *out, char *text, size_t length) {
+    out->whole++;
     char digits[HEAD_SIZE], *at = out->text + out->length;
     size_t of_digits = decimal_write(digits, length);
     memmove(at + 1 + of_digits + 2, text, length);

@@ -6,6 +6,7 @@
 
 #include "core/text_view.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdint.h>
 
@@ -48,9 +49,20 @@ typedef struct resp_out {
     size_t length, room;
     int version; /* 3, else RESP2 */
     bool failed;
+    int64_t whole; /* whole replies: values written, less the parts that collections announced */
 } resp_out;
 
 void resp_out_free(resp_out *out);
+/* Has each of `commands` exactly one reply since `whole` was `before`? `parts` of it follow later. In
+ * builds for tests (FIRN_CHECKED) only: a client takes a reply too many for that of its next
+ * command. */
+static inline void resp_check(const resp_out *out, int64_t before, size_t commands, size_t parts) {
+#ifdef FIRN_CHECKED
+    assert(out->failed || out->whole - before == (int64_t)commands - (int64_t)parts);
+#else
+    (void)out, (void)before, (void)commands, (void)parts;
+#endif
+}
 /* Appends bytes unchanged. */
 void resp_raw(resp_out *out, const void *bytes, size_t length);
 

@@ -322,6 +322,15 @@ static size_t take(connection *it, const char *bytes, size_t length, unsigned *w
     }
 }
 
+/* Has each command that was answered since then exactly one reply? */
+static void check_replies(const connection *it, int64_t before, uint64_t answered) {
+    const loop *on = loop_of(it);
+    size_t later = it->client.batch.runs ? it->client.batch.count : stream_left(it->stream);
+    if (!it->is_leaving) {
+        resp_check(&on->lane.out, before, on->answered - answered, later);
+    }
+}
+
 /* Runs commands up to the limits of a turn; returns the bytes used. The rest is an incomplete
  * command, or the connection waits. */
 static size_t turn(connection *it, const char *bytes, size_t length) {
@@ -347,7 +356,10 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             loop_wait(it, WAIT_TURN);
             break;
         }
+        int64_t before = on->lane.out.whole;
+        uint64_t answered = on->answered;
         size_t step = take(it, bytes + used, length - used, &work);
+        check_replies(it, before, answered);
         if (step == 0) {
             break;
         }
@@ -494,10 +506,12 @@ void turn_fail(connection *it, const waiter *of, const firn_error *error, bool i
 
 void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
+    int64_t before = on->lane.out.whole;
     on->lane.out.version = it->client.version;
     count_asked(it, &of->asked, 1, false);
     count_taken(it, &of->asked, 1);
     reply_to(it, &of->asked, out);
+    resp_check(&on->lane.out, before, 1, stream_left(it->stream));
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);

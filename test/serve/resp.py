@@ -120,6 +120,27 @@ def tokens():
     return path
 
 
+def each_command_has_one_reply():
+    it = server("one-reply").start()
+    spellings = [("COUNT", 3), ("count=3",), ("n", 3), ("N", 3), ("n=3",)]
+    for words in spellings:
+        with Client(it.port) as client:
+            client.send(command("FIRN.NEW", "uuid7", *words) + command("PING"))
+            found = [client.read(), client.read()]
+            tap.same(f"{words} is one reply of 3 IDs", (3, "PONG"), (len(found[0]) if isinstance(found[0], list) else found[0], found[1]))
+        with Client(it.port) as client:
+            client.send(command("MULTI") + command("FIRN.NEW", "uuid7", *words) + command("PING") + command("EXEC") + command("ECHO", "x"))
+            ids, pong = [client.read() for _ in range(4)][3]
+            tap.same(f"{words} in a batch too", (3, "PONG", "x"), (len(ids), pong, client.read()))
+    with Client(it.port) as client:
+        for words in [("COUNT", 2, "N", 3), ("count=2", "COUNT=3"), ("n", 1, "n", 1)]:
+            client.send(command("FIRN.NEW", "uuid7", *words) + command("FIRN.BLOCK", "k", *words) + command("PING"))
+            found = [client.read() for _ in range(3)]
+            tap.check(f"{words} is refused as a duplicate", all("COUNT is given twice" in str(one) for one in found[:2]) and found[2] == "PONG", found)
+    tap.check("over HTTP too", "n is given twice" in it.get("/v1/new/uuid7?COUNT=2&n=3")[1])
+    ended(it)
+
+
 def who_may_ask_what():
     it = server("roles", tokens=tokens())
     it.start()
@@ -461,6 +482,7 @@ tap.run(
     [
         bytes_in_pieces,
         what_is_broken,
+        each_command_has_one_reply,
         who_may_ask_what,
         who_guesses_tokens,
         others_come_in_between,
