@@ -13,11 +13,13 @@
 #include "parked.h"
 #include "serve.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define ROUND_MS        100   /* longest sleep: nothing wakes a loop when the server stops */
+#define ROUNDS_MOST     256   /* to accept the clients in the kernel's queue at the end */
 #define TASK_MS         20    /* the same while a task is running or the listener is closed */
 #define POOL_SIZE       12288 /* per connection: the largest header, with its list of lines */
 #define PARAMETERS_MOST 32    /* of a query, more than any request uses */
@@ -199,13 +201,22 @@ static void come_round(http_loop *loop) {
     clients_sweep(loop, now / 1000000);
 }
 
-/* Closes idle clients; the others still get their replies. */
-static void send_home(http_loop *loop, bool all) {
+/* Accepts the clients that the kernel has let in: they may have sent requests too. */
+static void stop_accepting(http_loop *loop) {
+    listener *at = loop->listener;
+    struct pollfd queue = {.fd = at->fd, .events = POLLIN};
+    listener_quiesce(at);
+    for (int i = 0; i < ROUNDS_MOST && !at->inherited && poll(&queue, 1, 0) > 0; i++) {
+        come_round(loop);
+    }
+    MHD_quiesce_daemon(loop->daemon); /* the socket stays open */
+    listener_close(at);
+    loop->ending_ms = monotonic_ms();
+}
+
+static void close_clients(http_loop *loop) {
     for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
-        const http_client *it = list_entry(at, http_client, place);
-        if (all || client_is_idle(it)) {
-            shutdown(it->fd, SHUT_RDWR);
-        }
+        shutdown(list_entry(at, http_client, place)->fd, SHUT_RDWR);
     }
 }
 
@@ -214,16 +225,19 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
+    stop_accepting(loop);
     while (!list_is_empty(&loop->clients) &&
            monotonic_ms() < atomic_load_explicit(&loop->end_ms, memory_order_seq_cst)) {
-        send_home(loop, false);
+        clients_send_home(loop);
         come_round(loop);
     }
     loop->over = true;
     wake_parked(loop, monotonic_ns(), true);
     for (int i = 0; i < 10 && !list_is_empty(&loop->clients); i++) { /* sends the last replies */
         come_round(loop);
-        send_home(loop, i > 0);
+        if (i > 0) {
+            close_clients(loop);
+        }
     }
     return NULL;
 }
@@ -296,7 +310,6 @@ void http_listener_end(int64_t ms) {
     for (int i = 0; i < loop_count; i++) {
         atomic_store_explicit(&loops[i].end_ms, end, memory_order_seq_cst);
         atomic_store_explicit(&loops[i].closing, true, memory_order_seq_cst);
-        MHD_quiesce_daemon(loops[i].daemon); /* stops accepting; the socket stays open */
     }
 }
 

@@ -433,7 +433,11 @@ bool is_drained(connection *it) {
 static void finish(connection *it, bool has_used) {
     loop *on = loop_of(it);
     bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
+    bool is_last = on->is_ending && has_used && it->wait == WAIT_NOTHING && is_drained(it);
     count_strangers(it); /* first: a client that reads +OK is not counted any more */
+    if (is_last) {       /* or the client might send its next command before it sees the end */
+        connection_cork(it);
+    }
     if (!connection_send(it)) {
         return;
     }
@@ -447,8 +451,7 @@ static void finish(connection *it, bool has_used) {
     if (it->wait == WAIT_NOTHING) {
         it->late_ms = 0;
     }
-    if (it->is_leaving ||
-        ((it->has_ended || (on->is_ending && is_drained(it))) && it->wait == WAIT_NOTHING)) {
+    if (it->is_leaving || ((it->has_ended || is_last) && it->wait == WAIT_NOTHING)) {
         loop_wait(it, WAIT_NOTHING);
         connection_end(it);
         return;
