@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "core/monotonic.h"
+#include "net/connections.h"
 #include "net/credentials.h"
 
 #include <linux/tcp.h> /* has more members than glibc's */
@@ -126,8 +127,8 @@ static void distrust(http_loop *loop, http_client *it) {
         return;
     }
     it->unauthenticated.address = it->address;
-    unauthenticated *other = unauthenticated_add(&loop->unauthenticated, &it->unauthenticated,
-                                                 settings_now()->max_connections);
+    unauthenticated *other =
+        unauthenticated_add(&loop->unauthenticated, &it->unauthenticated, connections_most());
     if (other != NULL) {
         close_unauthenticated(loop, other);
     }
@@ -180,7 +181,7 @@ void clients_sweep(http_loop *loop, int64_t now) {
 }
 
 bool clients_have_room(http_loop *loop) {
-    if (atomic_load_explicit(&open_count, memory_order_seq_cst) < settings_now()->max_connections) {
+    if (!connections_are_full(atomic_load_explicit(&open_count, memory_order_seq_cst))) {
         return true;
     }
     unauthenticated *oldest;
@@ -248,4 +249,5 @@ void clients_begin(http_loop *loop) {
 
 void clients_count(int64_t change) {
     atomic_fetch_add_explicit(&open_count, change, memory_order_seq_cst);
+    connections_count(change);
 }

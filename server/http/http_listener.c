@@ -172,12 +172,25 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
     return NULL;
 }
 
+/* libmicrohttpd tells of used up descriptors and memory only here; it then accepts nobody until a
+ * connection ends. */
 static void tell_trouble(void *self, const char *format, va_list words) {
-    char text[200];
-    (void)self;
+    static const char used_up[] = "Hit process or system resource limit";
+    static log_gate gate;
+    http_loop *loop = self;
+    char text[200], count[LOG_COUNT_SIZE];
+    bool pauses = strncmp(format, used_up, sizeof used_up - 1) == 0;
     vsnprintf(text, sizeof text, format, words);
     text[strcspn(text, "\n")] = '\0';
-    log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
+    if (!pauses) {
+        log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
+        return;
+    }
+    meter_add(&loop->worker->meter.paused, 1);
+    if (log_gate_opens(&gate, count)) {
+        log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "http", "why",
+                  "open files or memory are used up", "count", count, NULL);
+    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -251,7 +264,7 @@ static struct MHD_Daemon *start_daemon(http_loop *loop) {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)credentials_retrieve},
         {MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        flags, 0, may_come, loop, handle, loop, MHD_OPTION_EXTERNAL_LOGGER, tell_trouble, NULL,
+        flags, 0, may_come, loop, handle, loop, MHD_OPTION_EXTERNAL_LOGGER, tell_trouble, loop,
         MHD_OPTION_LISTEN_SOCKET, loop->listener->fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_SIZE, MHD_OPTION_CONNECTION_LIMIT, 1000000U, MHD_OPTION_UNESCAPE_CALLBACK,
         leave_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, join_parameters, NULL,

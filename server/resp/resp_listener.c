@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/server.h"
 #include "errors.h"
+#include "net/connections.h"
 #include "net/credentials.h"
 #include "stream.h"
 #include "turn.h"
@@ -90,6 +91,7 @@ static void on_gone(connection *it) {
         client_leave(&it->client);
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
         atomic_fetch_sub_explicit(&shared.open, 1, memory_order_seq_cst);
+        connections_count(-1);
         meter_add(&on->lane.worker->meter.open, (uint64_t)-1);
         if (!it->is_unix) {
             address_leave(it->client.key);
@@ -242,6 +244,7 @@ static void on_rested(uv_timer_t *timer) {
 /* Pauses accepting when descriptors or memory are used up; new clients stay in the kernel's queue.
  * Logged once. */
 static void rest(loop *it, int error) {
+    meter_add(&it->lane.worker->meter.paused, 1);
     if (!it->is_refusing) {
         it->is_refusing = true;
         log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "resp", "why", strerror(error),
@@ -253,8 +256,7 @@ static void rest(loop *it, int error) {
 
 /* Closes the oldest unauthenticated connection if necessary. */
 static bool has_room(loop *it) {
-    if (atomic_load_explicit(&shared.open, memory_order_seq_cst) <
-        settings_now()->max_connections) {
+    if (!connections_are_full(atomic_load_explicit(&shared.open, memory_order_seq_cst))) {
         return true;
     }
     unauthenticated *oldest;
@@ -318,6 +320,7 @@ static void welcome(loop *it, int fd, const listener *at) {
     }
     one->is_counted = true;
     atomic_fetch_add_explicit(&shared.open, 1, memory_order_seq_cst);
+    connections_count(1);
     one->client.id = atomic_fetch_add_explicit(&shared.next_id, 1, memory_order_seq_cst) + 1;
     one->client.worker = it->lane.worker;
     one->client.since_s = server_uptime_s();

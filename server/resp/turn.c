@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
+#include "net/connections.h"
 #include "net/quota.h"
 #include "stream.h"
 
@@ -402,8 +403,8 @@ void count_strangers(connection *it) {
     } else if (!it->unauthenticated.is_in) {
         it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
         it->unauthenticated.address = it->client.key;
-        unauthenticated *other = unauthenticated_add(&on->unauthenticated, &it->unauthenticated,
-                                                     settings_now()->max_connections);
+        unauthenticated *other =
+            unauthenticated_add(&on->unauthenticated, &it->unauthenticated, connections_most());
         if (other != NULL) {
             close_unauthenticated(other);
         }
