@@ -81,6 +81,36 @@ static void put_exchange(http_loop *loop, exchange *it) {
     loop->unused_count++;
 }
 
+/* libmicrohttpd before 0.9.76 cuts a value at a zero byte, accepts lines without CR, and takes a line
+ * without a name for the end of the header, so that the lines after it would be the next request. It
+ * does not show any of this, but its buffer still has the header, with zeros for colons and line ends:
+ * name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. */
+static bool is_header_whole(struct MHD_Connection *connection, const char *method,
+                            const char *version) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const char *library = MHD_get_version(), *end = method;
+    end += info != NULL ? info->header_size : 0;
+    if (strncmp(library, "0.9.", 4) != 0 || atoi(library + 4) >= 76 || version < method ||
+        version >= end) {
+        return true;
+    }
+    const char *at = version + strlen(version);
+    while (at + 2 <= end && at[0] == '\0' && at[1] == '\0') { /* the end of a line */
+        at += 2;
+        if (at + 2 == end && at[0] == '\0' && at[1] == '\0') {
+            return true;
+        }
+        const char *colon = memchr(at, '\0', (size_t)(end - at));
+        at =
+            colon != NULL && colon > at ? memchr(colon + 1, '\0', (size_t)(end - colon) - 1) : NULL;
+        if (at == NULL) {
+            return false;
+        }
+    }
+    return false;
+}
+
 static exchange *begin(http_loop *loop, struct MHD_Connection *connection, const char *path) {
     exchange *it = take_exchange(loop);
     http_client *from =
@@ -109,6 +139,9 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
     if (it == NULL) {
         it = begin(self, connection, path);
         *context = it;
+        if (it != NULL) {
+            it->header.malformed = !is_header_whole(connection, method, version);
+        }
         return it != NULL ? serve_begin(it, method, version) : MHD_NO;
     }
     if (*size > 0) {

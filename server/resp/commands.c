@@ -363,6 +363,8 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
     return refuse_word(out, "unknown command ", name, ": COMMAND LIST lists the commands");
 }
 
+_Static_assert(RESP_WORDS_MAX == 40, "an error says so");
+
 static enum outcome check_command(const client *it, const command *entry, const resp_command *said,
                                   resp_out *out) {
     if (it->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
@@ -371,6 +373,9 @@ static enum outcome check_command(const client *it, const command *entry, const 
     }
     if (entry == NULL) {
         return refuse_unknown(said->words[0], out);
+    }
+    if (said->is_long) {
+        return refuse(out, "a command has at most 40 words: send several commands");
     }
     if (entry->role > it->role) {
         resp_error(out, "NOPERM", "this command needs a token of role admin");

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX};
+const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX, RESP_SKIPPED_MAX};
 /* Enough for HELLO 3 AUTH user token SETNAME name. */
-const resp_limits resp_limits_unauthenticated = {8, 1024};
+const resp_limits resp_limits_unauthenticated = {8, 1024, 8};
 
 /* ---- reader ---------------------------------------------------------------------------------- */
 
@@ -64,9 +64,19 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
 static enum resp_state read_array(resp_command *out, const char *bytes, size_t length,
                                   const resp_limits *limits) {
     size_t at = 0, count = 0;
-    enum resp_state state =
-        read_head(out, bytes, length, &at, '*', limits->words, "invalid multibulk length", &count);
+    static const char trouble[] = "invalid multibulk length";
+    size_t most = limits->skipped > limits->words ? limits->skipped : limits->words;
     out->count = 0;
+    out->is_long = false;
+    if (length > 1 && bytes[1] == '-') { /* as an empty one */
+        at = 1;
+        enum resp_state state =
+            read_head(out, bytes, length, &at, '-', RESP_BULK_MAX, trouble, &count);
+        out->size = state == RESP_COMMAND ? at : out->size;
+        return state;
+    }
+    enum resp_state state = read_head(out, bytes, length, &at, '*', most, trouble, &count);
+    out->is_long = count > limits->words;
     for (size_t i = 0; state == RESP_COMMAND && i < count; i++) {
         size_t size = 0;
         state = read_head(out, bytes, length, &at, '$', limits->bulk, "invalid bulk length", &size);
@@ -85,13 +95,14 @@ static enum resp_state read_array(resp_command *out, const char *bytes, size_t l
         if (length < at + size + 2) {
             return more(out, length <= at + size ? at + size + 1 : length + 1);
         }
-        out->words[i] = (word){bytes + at, size};
-        out->count = i + 1;
+        if (i < limits->words) {
+            out->words[i] = (word){bytes + at, size};
+            out->count = i + 1;
+        }
         at += size + 2;
     }
     if (state == RESP_COMMAND) {
         out->size = at;
-        out->count = count;
     }
     return state;
 }
@@ -157,6 +168,7 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
     }
     char *put = out->line;
     out->is_inline = true;
+    out->is_long = false;
     out->count = 0;
     out->size = (size_t)(end - bytes) + 1;
     for (;;) {
@@ -166,15 +178,16 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
         if (at == end) {
             return RESP_COMMAND;
         }
-        if (out->count == limits->words) {
-            return bad(out, "too many words in an inline request");
-        }
         char *text = put;
         if (!read_quoted(&at, end, &put)) {
             return bad(out, "unbalanced quotes in request");
         }
         if ((size_t)(put - text) > limits->bulk) {
             return bad(out, "too big inline request");
+        }
+        if (out->count == limits->words) {
+            out->is_long = true; /* its line ends the command */
+            continue;
         }
         out->words[out->count++] = (word){text, (size_t)(put - text)};
     }
