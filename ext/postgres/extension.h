@@ -12,6 +12,11 @@
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h" /* postgres.h has it before */
+#elif PG_VERSION_NUM < 150000
+#error "firn needs PostgreSQL 15 or newer"
+#endif
 
 #include <firn/firn.h>
 
