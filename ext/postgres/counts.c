@@ -71,7 +71,7 @@ static bool spoiled, writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void refuse_spoiled(void) pg_attribute_noreturn();
+static void refuse_spoiled(void) __attribute__((noreturn));
 static void refuse_spoiled(void) {
     firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
                             "transaction again, and stamp rows by their own statements");
@@ -201,7 +201,7 @@ typedef struct caller {
     int context;
 } caller;
 
-static void refuse_missing(void) pg_attribute_noreturn();
+static void refuse_missing(void) __attribute__((noreturn));
 static void refuse_missing(void) {
     firn_refuse(FIRN_ENAMESPACE,
                 "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
