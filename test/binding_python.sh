@@ -42,7 +42,7 @@ else
     skip "the tables in PostgreSQL" "postgresql or python3-psycopg2 is missing"
 fi
 export FIRN_TEST_POSTGRES
-for name in django django_rows sqlalchemy numpy; do
+for name in django django_rows sqlalchemy alembic numpy; do
     if $python -c "import ${name%_*}" 2>/dev/null; then
         tried "with $name" "$BUILD" test_$name
     else
