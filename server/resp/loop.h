@@ -7,6 +7,7 @@
 
 #include "connection.h"
 #include "net/listener.h"
+#include "net/quota.h"
 
 #include <pthread.h>
 
@@ -57,6 +58,7 @@ typedef struct waiter {
     connection *connection; /* NULL: gave up */
     sent_task *sent;        /* set before the loop sees it */
     question asked;
+    quota_charge charge;
     size_t size; /* of the command */
     struct waiter *next;
 } waiter;

@@ -172,6 +172,7 @@ static void come_back(waiter *one) {
     reply out = {0};
     firn_error error = {0, ""};
     int code = request_finish(one->sent, &out, &error);
+    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
     if (it != NULL) {
         task_let_go(it);
     }
