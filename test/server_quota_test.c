@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Quotas: charged before IDs are issued, by many threads at once, and given back exactly once. The
- * quota is so low that the time of a test adds less than one ID. */
+/* Quotas: charged before IDs are issued, by many threads at once, and given back exactly once. A
+ * refusal is of a whole second's IDs, so that a slow machine does not turn it into a success. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

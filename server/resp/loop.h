@@ -48,8 +48,9 @@ typedef struct loop {
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
     pthread_mutex_t lock; /* for the following */
-    struct waiter *back;  /* finished tasks */
-    bool is_gone;         /* the bell is closed */
+    struct waiter *back;  /* finished tasks, in the order in which they were finished */
+    struct waiter **back_end;
+    bool is_gone; /* the bell is closed */
 } loop;
 
 /* A request at a renewer. Its connection may be gone when it is done. */

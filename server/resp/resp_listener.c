@@ -198,6 +198,7 @@ static void on_bell(uv_async_t *bell) {
     pthread_mutex_lock(&it->lock);
     waiter *back = it->back;
     it->back = NULL;
+    it->back_end = &it->back;
     pthread_mutex_unlock(&it->lock);
     while (back != NULL) {
         waiter *next = back->next;
@@ -498,6 +499,7 @@ static int begin_loop(loop *it) {
     it->lane.events = &events;
     it->on_idle = on_idle;
     it->on_timer = on_timer;
+    it->back_end = &it->back;
     if (it->lane.worker == NULL || it->lane.input == NULL) {
         return FIRN_EMEMORY;
     }

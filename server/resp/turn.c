@@ -29,8 +29,8 @@ static void on_finished(void *self) {
     waiter *one = self;
     loop *it = one->loop;
     pthread_mutex_lock(&it->lock);
-    one->next = it->back;
-    it->back = one;
+    *it->back_end = one;
+    it->back_end = &one->next;
     if (!it->is_gone) {
         uv_async_send(&it->bell);
     }

@@ -96,6 +96,25 @@ def try_large(client):
     return reply if isinstance(reply, list) else None
 
 
+# ---- blocks -------------------------------------------------------------------------------------------------------------
+
+
+def the_last_integer():
+    """GET after blocks that were asked for at the same time: the greatest one."""
+    server = serve("last")
+    clients = [server.client() for _ in range(100)]
+    for number in range(3):
+        key = f"orders{number}"
+        for client in clients:
+            client.send(command("INCRBY", key, 3000))
+        blocks = [client.read() for client in clients]
+        tap.same("blocks that many clients request at once differ", 100, len(set(blocks)))
+        tap.same("GET then returns the last integer", str(max(blocks)), str(clients[0].ask("GET", key)))
+    for client in clients:
+        client.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
 # ---- quotas --------------------------------------------------------------------------------------------------------------
 
 SHOP, OTHER, FREE = (f"{name}-token-of-the-tests" for name in ("shop", "other", "free"))
@@ -551,4 +570,4 @@ def readiness_with_tls():
     tap.same("it ends with 0", 0, server.end())
 
 
-tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_waiting_requests, quotas_come_back, quotas_of_addresses, waiting_requests])
+tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, the_last_integer, quotas_of_tokens, quotas_of_waiting_requests, quotas_come_back, quotas_of_addresses, waiting_requests])
