@@ -264,6 +264,10 @@ int request_finish(sent_task *sent, reply *out, firn_error *error) {
     return FIRN_OK;
 }
 
+bool sent_issued(const sent_task *sent) {
+    return sent != NULL && sent->code == FIRN_OK && !sent->request.must_open;
+}
+
 void sent_free(sent_task *sent) {
     if (sent != NULL) {
         free(sent->ids);

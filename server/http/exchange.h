@@ -5,6 +5,7 @@
 
 #include "core/answer.h"
 #include "net/listener.h"
+#include "net/quota.h"
 #include "net/unauthenticated.h"
 
 #include <microhttpd.h>
@@ -41,6 +42,7 @@ typedef struct ticket {
     http_loop *loop;
     struct MHD_Connection *connection;
     sent_task *sent;
+    quota_charge charge;
     bool back, given_up; /* under the lock of the loop */
 } ticket;
 
@@ -74,7 +76,8 @@ struct exchange {
     access_pass pass;
     bool guessed; /* its wrong token is counted */
     request request;
-    char *decoded; /* room for decoded words: of the request line and the body */
+    quota_charge charge; /* until the request is answered or sent */
+    char *decoded;       /* room for decoded words: of the request line and the body */
     char *decoded_at;
     char *body; /* NULL: none; room for BODY_MOST bytes */
     size_t body_length;

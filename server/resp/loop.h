@@ -7,6 +7,7 @@
 
 #include "connection.h"
 #include "net/listener.h"
+#include "net/quota.h"
 
 #include <pthread.h>
 
@@ -48,8 +49,9 @@ typedef struct loop {
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
     pthread_mutex_t lock; /* for the following */
-    struct waiter *back;  /* finished tasks */
-    bool is_gone;         /* the bell is closed */
+    struct waiter *back;  /* finished tasks, in the order in which they were finished */
+    struct waiter **back_end;
+    bool is_gone; /* the bell is closed */
 } loop;
 
 /* A request at a renewer. Its connection may be gone when it is done. */
@@ -58,6 +60,7 @@ typedef struct waiter {
     connection *connection; /* NULL: gave up */
     sent_task *sent;        /* set before the loop sees it */
     question asked;
+    quota_charge charge;
     size_t size; /* of the command */
     struct waiter *next;
 } waiter;

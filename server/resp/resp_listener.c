@@ -177,6 +177,7 @@ static void come_back(waiter *one) {
     reply out = {0};
     firn_error error = {0, ""};
     int code = request_finish(one->sent, &out, &error);
+    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
     if (it != NULL) {
         task_let_go(it);
     }
@@ -202,6 +203,7 @@ static void on_bell(uv_async_t *bell) {
     pthread_mutex_lock(&it->lock);
     waiter *back = it->back;
     it->back = NULL;
+    it->back_end = &it->back;
     pthread_mutex_unlock(&it->lock);
     while (back != NULL) {
         waiter *next = back->next;
@@ -524,6 +526,7 @@ static int begin_loop(loop *it) {
     it->lane.events = &events;
     it->on_idle = on_idle;
     it->on_timer = on_timer;
+    it->back_end = &it->back;
     if (it->lane.worker == NULL || it->lane.input == NULL) {
         return FIRN_EMEMORY;
     }

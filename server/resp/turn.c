@@ -30,8 +30,8 @@ static void on_finished(void *self) {
     waiter *one = self;
     loop *it = one->loop;
     pthread_mutex_lock(&it->lock);
-    one->next = it->back;
-    it->back = one;
+    *it->back_end = one;
+    it->back_end = &one->next;
     if (!it->is_gone) {
         uv_async_send(&it->bell);
     }
@@ -39,7 +39,8 @@ static void on_finished(void *self) {
 }
 
 /* The command waits for its renewer; its bytes stay in the rest. Codes as request_send. */
-static int send_task(connection *it, const question *ask, firn_error *error) {
+static int send_task(connection *it, const question *ask, const quota_charge *charge,
+                     firn_error *error) {
     waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a request that waits");
@@ -47,6 +48,7 @@ static int send_task(connection *it, const question *ask, firn_error *error) {
     one->loop = loop_of(it);
     one->connection = it;
     one->asked = *ask;
+    one->charge = *charge;
     one->size = loop_of(it)->said.size;
     int code = request_send(&ask->request, on_finished, one, &one->sent, error);
     if (code != FIRN_OK) {
@@ -128,14 +130,15 @@ static bool is_too_much(const request *it) {
     return request_is_large(it) && it->verb != VERB_NEXT && unsent_is_full();
 }
 
-/* Reduces *times to the client's quotas. */
-static int check_quota(const connection *it, const request *asked, size_t *times,
-                       firn_error *error) {
+/* Charges the client's quotas, and reduces *times to them. */
+static int charge_quota(const connection *it, const request *asked, size_t *times,
+                        quota_charge *charge, firn_error *error) {
     int64_t wait_ms;
     if (!verb_issues(asked->verb)) {
         return FIRN_OK;
     }
-    *times = quota_allows(&it->client.pass, it->client.key, *times, asked->count, &wait_ms, error);
+    *times = quota_charge_to(charge, &it->client.pass, it->client.key, *times, asked->count,
+                             &wait_ms, error);
     if (*times == 0) {
         meter_add(&it->lane->worker->meter.over_quota, 1);
     }
@@ -145,11 +148,9 @@ static int check_quota(const connection *it, const request *asked, size_t *times
 /* Counts what the client got. */
 static void count_taken(connection *it, const question *ask, size_t times) {
     const request *asked = &ask->request;
-    int64_t ids = (int64_t)times * asked->count;
     atomic_store_explicit(&it->client.last, ask->command, memory_order_relaxed);
     if (verb_issues(asked->verb)) {
-        meter_add(&it->client.ids, (uint64_t)ids);
-        quota_spend(&it->client.pass, it->client.key, ids);
+        meter_add(&it->client.ids, times * (uint64_t)asked->count);
     }
 }
 
@@ -210,22 +211,25 @@ static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
     firn_error error = {0, ""};
-    int code = is_too_much(&ask->request) ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
-                                          : check_quota(it, &ask->request, &times, &error);
+    quota_charge charge = {0};
+    int code = is_too_much(&ask->request)
+                   ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
+                   : charge_quota(it, &ask->request, &times, &charge, &error);
     if (code == FIRN_OK) {
         code = request_answer(&ask->request, times, &out, &error);
     }
-    if (code == REQUEST_LATER && !waiting_is_over(it)) {
-        loop_wait(it, WAIT_LATER);
-        return 0;
-    }
     if (code == REQUEST_TASK) {
-        code = waiting_is_over(it) ? request_is_late(&error) : send_task(it, ask, &error);
+        code = waiting_is_over(it) ? request_is_late(&error) : send_task(it, ask, &charge, &error);
         if (code == FIRN_OK) {
             return 0;
         }
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
+    quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
+    if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        loop_wait(it, WAIT_LATER);
+        return 0;
+    }
     count_asked(it, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         time_wait(it);
