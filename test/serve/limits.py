@@ -267,7 +267,7 @@ def few_descriptors():
     with serving.Client(server.http):
         serving.wait_for("a line of the log", lambda: re.search("accepting paused.*listener=http", log_of(server)))
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (300, 300))
-    for one in crowd[:600]:  # accepting goes on when a connection ends
+    for one in crowd[:600]:  # accepting continues when a connection ends
         one.close()
     paused = server.metrics(ADMIN)['firn_accept_paused_total{listener="http"}']
     tap.check("HTTP counts and logs that descriptors are used up", int(paused) > 0, paused)
