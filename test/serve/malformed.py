@@ -89,6 +89,16 @@ REFUSED = {
     "a blank in the target": header(path=b"/healthz x"),
     "a name with a bracket": header(b"X(y): a"),
     "a line without a colon": header(b"nothing"),
+    "a zero byte in a value": header(b"X: a\0b"),
+    "a zero byte at the end of a value": header(b"X: a\0"),
+    "a zero byte in Host": b"GET /healthz HTTP/1.1\r\nHost: localhost\0.example\r\n\r\n",
+    "a zero byte in a token": header(b"Authorization: Bearer x\0y"),
+    "a name that is empty": header(b": a"),
+    "an empty name and value": header(b":"),
+    "an empty name, then a request": header(b": a\r\nGET /healthz HTTP/1.1", b"Host: localhost"),
+    "a line that ends in LF": header(b"X: a\nY: b"),
+    "lines that end in LF": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
+    "a folded line": header(b"X: a", b" b"),
     "Host twice": header(b"Host: localhost"),
     "no Host": b"GET /healthz HTTP/1.1\r\n\r\n",
     "HTTP/2.0": b"GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n",
@@ -115,10 +125,8 @@ def malformed_requests():
         )
     said, _ = send(to, header())
     tap.same("the server continues", [200], statuses(said))
-    said, _ = send(to, header(b"X: a", b" b") + NEXT)
-    tap.check("other folded lines fool nobody", statuses(said) in ([400], [200, 200]), said)
-    said, _ = send(to, header(b": a"))
-    tap.check("nor does a name that is empty", statuses(said) in ([400], [200]), said)
+    for what, line in {"without a value": b"X:", "with a blank for a value": b"X: ", "with blanks around it": b"X:  a\t"}.items():
+        tap.same(f"a header {what} is none of these", [200, 200], statuses(send(to, header(line) + NEXT)[0]))
     tap.same("it ends well", 0, to.end())
 
 
