@@ -5,8 +5,8 @@
 
 #include "core/answer.h"
 #include "net/listener.h"
-#include "net/quota.h"
 #include "net/unauthenticated.h"
+#include "net/waiter.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ typedef struct route route;
  * lock. */
 typedef struct http_loop {
     pthread_t thread;
-    pthread_mutex_t lock; /* for finished tasks */
+    waiter_owner owner; /* of waiters, whose client is the exchange */
     struct MHD_Daemon *daemon;
     const listener *listener;
     worker *worker;
@@ -35,15 +35,6 @@ typedef struct http_loop {
     atomic_bool closing;
     bool over; /* stopped by force: parking would be for ever */
 } http_loop;
-
-/* A task of an exchange, which may give up first. */
-typedef struct ticket {
-    http_loop *loop;
-    struct MHD_Connection *connection;
-    sent_task *sent;
-    quota_charge charge;
-    bool back, given_up; /* under the lock of the loop */
-} ticket;
 
 enum stage {
     STAGE_HEADER,  /* its header is complete */
@@ -86,7 +77,7 @@ struct exchange {
     size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;
-    ticket *ticket;
+    waiter *waiter;          /* NULL: none */
     struct writing *writing; /* a large reply; NULL: none */
     int64_t began_ns, until_ns,
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */

@@ -255,7 +255,8 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     list_clear(&loop->parked);
     list_clear(&loop->unused);
     clients_begin(loop);
-    pthread_mutex_init(&loop->lock, NULL);
+    pthread_mutex_init(&loop->owner.lock, NULL);
+    loop->owner.wake = exchange_is_back;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
         at->fd = -1; /* closed by libmicrohttpd */

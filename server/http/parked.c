@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parked.h"
 
+#include "clients.h"
 #include "config/setting.h"
 #include "errors.h"
 
@@ -40,62 +41,35 @@ void unpark(exchange *it) {
     it->is_parked = false;
 }
 
-void ticket_free(ticket *one) {
-    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
-    sent_free(one->sent);
-    free(one);
+void exchange_is_back(waiter *one) {
+    MHD_resume_connection(((exchange *)one->client)->connection); /* wakes the loop */
 }
 
-static void task_is_back(void *self) {
-    ticket *it = self;
-    http_loop *loop = it->loop;
-    pthread_mutex_lock(&loop->lock);
-    bool given_up = it->given_up;
-    it->back = true;
-    if (!given_up) {
-        MHD_resume_connection(it->connection); /* wakes the loop */
-    }
-    pthread_mutex_unlock(&loop->lock);
-    if (given_up) {
-        ticket_free(it);
-    }
-}
-
-/* The lock: the task must not come back before `ticket` is set. */
+/* A failure is reported when it is resumed: a suspended connection takes no reply. */
 void park_for_task(exchange *it) {
-    http_loop *loop = it->loop;
-    ticket *one = calloc(1, sizeof *one);
+    waiter *one = calloc(1, sizeof *one);
+    park(it, STAGE_TASK, it->until_ns);
     if (one == NULL) {
-        out_of_memory(&it->error);
         quota_settle(&it->charge, 0);
-        park(it, STAGE_TASK, 0);
+        out_of_memory(&it->error);
+        MHD_resume_connection(it->connection);
         return;
     }
-    *one = (ticket){.loop = loop, .connection = it->connection, .charge = it->charge};
-    pthread_mutex_lock(&loop->lock);
-    park(it, STAGE_TASK, it->until_ns);
-    int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
-    it->ticket = code == FIRN_OK ? one : NULL;
-    it->charge = (quota_charge){0}; /* the ticket's now */
-    if (code != FIRN_OK) { /* reported when resumed: a suspended connection takes no reply */
-        MHD_resume_connection(it->connection);
-    }
-    pthread_mutex_unlock(&loop->lock);
+    *one = (waiter){.owner = &it->loop->owner, .client = it, .fd = it->client->fd};
+    it->waiter = one; /* before it may come back */
+    int code = waiter_send(one, &it->request, &it->charge, &it->pass, client_address(it),
+                           it->until_ns / 1000000, &it->error);
     if (code != FIRN_OK) {
-        ticket_free(one);
+        it->waiter = NULL;
+        waiter_free(one);
+        MHD_resume_connection(it->connection);
     }
 }
 
 bool park_give_up(exchange *it) {
-    ticket *one = it->ticket;
-    pthread_mutex_lock(&it->loop->lock);
-    bool back = one != NULL && one->back;
-    if (one != NULL && !back) {
-        one->given_up = true; /* the renewer's thread frees it */
-        it->ticket = NULL;
-    }
-    pthread_mutex_unlock(&it->loop->lock);
-    return !back;
+    bool gone = it->waiter == NULL || waiter_give_up(it->waiter);
+    it->waiter = gone ? NULL : it->waiter;
+    return gone;
 }
 
 void wake_parked(http_loop *loop, int64_t now, bool all) {

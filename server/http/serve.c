@@ -8,7 +8,6 @@
 #include "header.h"
 #include "http_reply.h"
 #include "net/access_log.h"
-#include "net/quota.h"
 #include "parked.h"
 
 #include <string.h>
@@ -102,20 +101,20 @@ static enum MHD_Result write_reply(exchange *it, const reply *of) {
 static enum MHD_Result ask(exchange *it);
 
 static enum MHD_Result end_task(exchange *it) {
-    ticket *one = it->ticket;
+    waiter *one = it->waiter;
     reply of = {0};
-    it->ticket = NULL;
+    it->waiter = NULL;
     if (one == NULL) {
         return fail(it, it->error.code);
     }
-    int code = request_finish(one->sent, &of, &it->error);
+    int code = waiter_finish(one, &of, &it->error);
     enum MHD_Result result = MHD_YES;
     if (code == FIRN_OK) {
         result = write_reply(it, &of);
     } else if (code != REQUEST_LATER) {
         result = fail(it, code);
     }
-    ticket_free(one);
+    waiter_free(one);
     return code == REQUEST_LATER ? ask(it) : result;
 }
 
@@ -238,7 +237,7 @@ enum MHD_Result serve_go_on(exchange *it) {
 
 void serve_end(exchange *it) {
     if (!park_give_up(it)) {
-        ticket_free(it->ticket);
+        waiter_free(it->waiter);
     }
     writing_free(it);
     free(it->decoded);

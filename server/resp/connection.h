@@ -65,11 +65,11 @@ struct connection {
     lane *lane;
     list_link all, queue; /* queue: in the loop's queue of its `wait` */
     client client;
-    secure *tls; /* NULL: plain */
-    struct waiter *waiter;
-    struct stream *stream; /* the rest of a large reply; NULL: none */
-    uint64_t stream_ns;    /* uv_hrtime when its request arrived */
-    char *rest;            /* unused bytes: `length` from `start` on */
+    secure *tls;                   /* NULL: plain */
+    struct command_waiter *waiter; /* NULL: none */
+    struct stream *stream;         /* the rest of a large reply; NULL: none */
+    uint64_t stream_ns;            /* uv_hrtime when its request arrived */
+    char *rest;                    /* unused bytes: `length` from `start` on */
     size_t start, length, room;
     size_t needed;                   /* size of the rest at which a command may be complete */
     unauthenticated unauthenticated; /* in the list of the loop while unauthenticated */

@@ -134,18 +134,28 @@ static void retry(loop *it) {
     }
 }
 
-static void end_tasks(loop *it) {
-    int64_t wait_ms = settings_now()->wait_ms;
-    while (!list_is_empty(&it->tasks)) {
-        connection *one = waiting_first(&it->tasks);
-        if (loop_now_ms(it) - one->late_ms < wait_ms) {
+/* Ends the wait for tasks whose time is over, or `all`. */
+static void end_tasks(loop *it, bool all) {
+    list_link *next;
+    for (list_link *at = it->tasks.next; at != &it->tasks; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        next = at->next;
+        if (!all && !waiting_is_over(one)) {
             break;
         }
         firn_error error;
-        request_is_late(&error);
-        const waiter *of = one->waiter; /* valid until the loop frees it */
-        task_let_go(one);
-        turn_fail(one, of, &error, true);
+        question asked = one->waiter->asked;
+        size_t size = one->waiter->size;
+        if (!waiter_give_up(&one->waiter->waiter)) {
+            continue; /* it is in `back` */
+        }
+        one->waiter = NULL;
+        if (all) {
+            set_error(&error, FIRN_ESTORE, "the server is stopping: use another server");
+        } else {
+            request_is_late(&error);
+        }
+        turn_fail(one, &asked, size, &error, true);
     }
 }
 
@@ -161,20 +171,19 @@ static void end_penalties(loop *it) {
 static void on_timer(uv_timer_t *timer) {
     loop *it = timer->data;
     retry(it);
-    end_tasks(it);
+    end_tasks(it, false);
     end_penalties(it);
     loop_set_timer(it);
 }
 
 /* A finished task, in the thread of the loop. */
-static void come_back(waiter *one) {
-    connection *it = one->connection;
+static void come_back(command_waiter *one) {
+    connection *it = one->waiter.client;
     reply out = {0};
     firn_error error = {0, ""};
-    int code = request_finish(one->sent, &out, &error);
-    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
+    int code = waiter_finish(&one->waiter, &out, &error);
     if (it != NULL) {
-        task_let_go(it);
+        it->waiter = NULL;
     }
     if (it == NULL || it->is_closing) {
         if (code == FIRN_OK && out.kind == REPLY_JSON) {
@@ -185,23 +194,22 @@ static void come_back(waiter *one) {
     } else if (code == REQUEST_LATER) {
         turn_resume(it); /* opened: run the command again */
     } else {
-        turn_fail(it, one, &error, false);
+        turn_fail(it, &one->asked, one->size, &error, false);
     }
-    sent_free(one->sent);
-    free(one);
+    waiter_free(&one->waiter);
 }
 
 static void begin_end(loop *it);
 
 static void on_bell(uv_async_t *bell) {
     loop *it = bell->data;
-    pthread_mutex_lock(&it->lock);
-    waiter *back = it->back;
+    pthread_mutex_lock(&it->owner.lock);
+    command_waiter *back = it->back;
     it->back = NULL;
     it->back_end = &it->back;
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
     while (back != NULL) {
-        waiter *next = back->next;
+        command_waiter *next = back->next;
         come_back(back);
         back = next;
     }
@@ -427,13 +435,14 @@ static void close_all(loop *it) {
 static void end_all(loop *it) {
     if (!list_is_empty(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
+            end_tasks(it, true);
             close_all(it);
         }
         return;
     }
-    pthread_mutex_lock(&it->lock);
+    pthread_mutex_lock(&it->owner.lock);
     it->is_gone = true;
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
     uv_handle_t *const handles[] = {(uv_handle_t *)&it->bell, (uv_handle_t *)&it->timer,
                                     (uv_handle_t *)&it->sweep, (uv_handle_t *)&it->accepting,
                                     (uv_handle_t *)&it->idle};
@@ -509,7 +518,8 @@ static int begin_loop(loop *it) {
         list_clear(chains[i]);
     }
     unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
-    pthread_mutex_init(&it->lock, NULL);
+    pthread_mutex_init(&it->owner.lock, NULL);
+    it->owner.wake = command_is_back;
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
     }
