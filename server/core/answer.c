@@ -49,8 +49,12 @@ int request_read(request *it, firn_error *error) {
     }
 }
 
-/* The end of a segment is permanent; a used up lead lasts milliseconds. */
+/* The end of a segment is permanent; a used up lead lasts milliseconds. Back-dated IDs wait for
+ * nothing: the IDs of a time in the past stay used up, and so does a node. */
 bool request_may_pass(const request *it, int code) {
+    if (it->dated && (code == FIRN_EBUSY || code == FIRN_EEXHAUSTED)) {
+        return false;
+    }
     return is_passing(code) ||
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
 }

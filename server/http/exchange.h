@@ -23,7 +23,7 @@ typedef struct http_loop {
     pthread_t thread;
     waiter_owner owner; /* of waiters, whose client is the exchange */
     struct MHD_Daemon *daemon;
-    const listener *listener;
+    listener *listener;
     worker *worker;
     list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
@@ -31,6 +31,7 @@ typedef struct http_loop {
     list_link unused; /* exchanges for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
+    int64_t ending_ms;               /* when it stopped accepting */
     int64_t swept_ms;
     atomic_bool closing;
     bool over; /* stopped by force: parking would be for ever */

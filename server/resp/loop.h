@@ -32,7 +32,7 @@ typedef struct loop {
     uv_idle_cb on_idle;   /* for turns */
     uv_timer_cb on_timer; /* for waiting connections */
     uv_poll_t polls[LISTENERS_MAX];
-    const listener *listeners[LISTENERS_MAX];
+    listener *listeners[LISTENERS_MAX];
     int listener_count;
     list_link turns, later, tasks, penalties, draining; /* connections by `wait` */
     unauthenticated_list unauthenticated;
@@ -43,6 +43,7 @@ typedef struct loop {
     uint64_t timed;    /* commands that waited, timed from their arrival */
     bool is_refusing;  /* accepting is paused */
     bool is_ending;
+    int64_t ending_ms;        /* uv_now when it began to end */
     int64_t end_ms;           /* uv_now when the remaining ones are closed */
     _Atomic bool has_waiting; /* `later` is not empty; for resp_listener_news */
     _Atomic bool has_news;

@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
+#include "net/connections.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -326,6 +327,15 @@ static size_t take(connection *it, const char *bytes, size_t length, unsigned *w
     }
 }
 
+/* Has each command that was answered since then exactly one reply? */
+static void check_replies(const connection *it, int64_t before, uint64_t answered) {
+    const loop *on = loop_of(it);
+    size_t later = it->client.batch.runs ? it->client.batch.count : stream_left(it->stream);
+    if (!it->is_leaving) {
+        resp_check(&on->lane.out, before, on->answered - answered, later);
+    }
+}
+
 /* Runs commands up to the limits of a turn; returns the bytes used. The rest is an incomplete
  * command, or the connection waits. */
 static size_t turn(connection *it, const char *bytes, size_t length) {
@@ -351,7 +361,10 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             loop_wait(it, WAIT_TURN);
             break;
         }
+        int64_t before = on->lane.out.whole;
+        uint64_t answered = on->answered;
         size_t step = take(it, bytes + used, length - used, &work);
+        check_replies(it, before, answered);
         if (step == 0) {
             break;
         }
@@ -394,8 +407,8 @@ void count_strangers(connection *it) {
     } else if (!it->unauthenticated.is_in) {
         it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
         it->unauthenticated.address = it->client.key;
-        unauthenticated *other = unauthenticated_add(&on->unauthenticated, &it->unauthenticated,
-                                                     settings_now()->max_connections);
+        unauthenticated *other =
+            unauthenticated_add(&on->unauthenticated, &it->unauthenticated, connections_most());
         if (other != NULL) {
             close_unauthenticated(other);
         }
@@ -425,7 +438,11 @@ bool is_drained(connection *it) {
 static void finish(connection *it, bool has_used) {
     loop *on = loop_of(it);
     bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
+    bool is_last = on->is_ending && has_used && it->wait == WAIT_NOTHING && is_drained(it);
     count_strangers(it); /* first: a client that reads +OK is not counted any more */
+    if (is_last) {       /* or the client might send its next command before it sees the end */
+        connection_cork(it);
+    }
     if (!connection_send(it)) {
         return;
     }
@@ -439,8 +456,7 @@ static void finish(connection *it, bool has_used) {
     if (it->wait == WAIT_NOTHING) {
         it->late_ms = 0;
     }
-    if (it->is_leaving ||
-        ((it->has_ended || (on->is_ending && is_drained(it))) && it->wait == WAIT_NOTHING)) {
+    if (it->is_leaving || ((it->has_ended || is_last) && it->wait == WAIT_NOTHING)) {
         loop_wait(it, WAIT_NOTHING);
         connection_end(it);
         return;
@@ -499,10 +515,12 @@ void turn_fail(connection *it, const question *ask, size_t size, const firn_erro
 
 void turn_reply(connection *it, const command_waiter *of, reply *out) {
     loop *on = loop_of(it);
+    int64_t before = on->lane.out.whole;
     on->lane.out.version = it->client.version;
     count_asked(it, &of->asked, 1, false);
     count_taken(it, &of->asked, 1);
     reply_to(it, &of->asked, out);
+    resp_check(&on->lane.out, before, 1, stream_left(it->stream));
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);
