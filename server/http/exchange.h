@@ -27,8 +27,11 @@ typedef struct http_loop {
     worker *worker;
     list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
-    list_link parked; /* suspended exchanges */
-    list_link unused; /* exchanges for reuse */
+    list_link later;    /* suspended exchanges by stage: LATER, */
+    list_link tasks;    /* TASK, */
+    list_link parked;   /* and the others */
+    int64_t retried_ns; /* when those in `later` were tried */
+    list_link unused;   /* exchanges for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
     int64_t ending_ms;               /* when it stopped accepting */
@@ -38,12 +41,13 @@ typedef struct http_loop {
 } http_loop;
 
 enum stage {
-    STAGE_HEADER,  /* its header is complete */
-    STAGE_ASKED,   /* request_answer is next */
-    STAGE_LATER,   /* parked: try again after a millisecond */
-    STAGE_TASK,    /* parked: a renewer has the task */
-    STAGE_WRITING, /* parked between slices of a large reply */
-    STAGE_DELAYED  /* parked: a delayed refusal */
+    STAGE_HEADER,   /* its header is complete */
+    STAGE_ASKED,    /* request_answer is next */
+    STAGE_LATER,    /* parked: tried again each millisecond, if it may succeed */
+    STAGE_ANSWERED, /* has its answer since then */
+    STAGE_TASK,     /* parked: a renewer has the task */
+    STAGE_WRITING,  /* parked between slices of a large reply */
+    STAGE_DELAYED   /* parked: a delayed refusal */
 };
 
 /* The headers that matter, collected in one pass. */
@@ -79,6 +83,7 @@ struct exchange {
     int kind;           /* METER_... */
     enum stage stage;
     waiter *waiter;          /* NULL: none */
+    reply answer;            /* of STAGE_ANSWERED, with its own array */
     struct writing *writing; /* a large reply; NULL: none */
     int64_t began_ns, until_ns,
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */

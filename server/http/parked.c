@@ -3,9 +3,15 @@
 
 #include "clients.h"
 #include "config/setting.h"
+#include "core/monotonic.h"
 #include "errors.h"
+#include "net/tried.h"
+#include "serve.h"
 
 #include <stdlib.h>
+
+#define RETRY_NS INT64_C(1000000) /* between two attempts at requests that wait */
+#define ROUND_NS INT64_C(500000)  /* of attempts, before other requests are served */
 
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
@@ -32,7 +38,10 @@ void park(exchange *it, enum stage stage, int64_t wake_ns) {
     it->stage = stage;
     it->wake_ns = wake_ns;
     it->is_parked = true;
-    list_add(&it->loop->parked, &it->place);
+    list_add(stage == STAGE_LATER  ? &it->loop->later
+             : stage == STAGE_TASK ? &it->loop->tasks
+                                   : &it->loop->parked,
+             &it->place);
     MHD_suspend_connection(it->connection);
 }
 
@@ -72,22 +81,66 @@ bool park_give_up(exchange *it) {
     return gone;
 }
 
+static void resume(exchange *it) {
+    unpark(it);
+    MHD_resume_connection(it->connection);
+}
+
+/* The oldest first, and only those that may succeed. */
+static void wake_later(http_loop *loop, int64_t now, bool all) {
+    tried failed = {0};
+    list_link *next;
+    if (!all && now - loop->retried_ns < RETRY_NS) {
+        return;
+    }
+    loop->retried_ns = now;
+    for (list_link *at = loop->later.next; at != &loop->later; at = next) {
+        exchange *it = list_entry(at, exchange, place);
+        const void *from = tried_source(&it->request);
+        next = at->next;
+        if (all || it->until_ns <= now) {
+            resume(it);
+        } else if (tried_may_pass(&failed, from, it->request.count)) {
+            if (monotonic_ns() - now > ROUND_NS) {
+                break;
+            }
+            if (serve_retry(it)) {
+                resume(it);
+            } else {
+                tried_note(&failed, from, it->request.count);
+            }
+        }
+    }
+}
+
+/* Those that waited longest are first. */
+static void wake_late_tasks(http_loop *loop, int64_t now, bool all) {
+    list_link *next;
+    for (list_link *at = loop->tasks.next; at != &loop->tasks; at = next) {
+        exchange *it = list_entry(at, exchange, place);
+        next = at->next;
+        if (!all && it->wake_ns > now) {
+            break;
+        }
+        if (!park_give_up(it)) {
+            continue; /* it is coming back now */
+        }
+        if (it->error.code == FIRN_OK) {
+            request_is_late(&it->error);
+        }
+        resume(it);
+    }
+}
+
 void wake_parked(http_loop *loop, int64_t now, bool all) {
     for (list_link *at = loop->parked.next, *next; at != &loop->parked; at = next) {
         exchange *it = list_entry(at, exchange, place);
         next = at->next;
-        if (all) {
-            it->until_ns = 1;
-        } else if (it->wake_ns > now) {
-            continue;
+        it->until_ns = all ? 1 : it->until_ns;
+        if (all || it->wake_ns <= now) {
+            resume(it);
         }
-        if (it->stage == STAGE_TASK && !park_give_up(it)) {
-            continue; /* it is coming back now */
-        }
-        unpark(it);
-        if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
-            request_is_late(&it->error);
-        }
-        MHD_resume_connection(it->connection);
     }
+    wake_later(loop, now, all);
+    wake_late_tasks(loop, now, all);
 }

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define RETRY_NS INT64_C(1000000)
-
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version) {
     unsigned status;
     const char *trouble = header_read(it, method, version, &status);
@@ -148,8 +146,39 @@ static enum MHD_Result ask(exchange *it) {
         int why = code == REQUEST_TASK ? FIRN_ESTORE : FIRN_EEXHAUSTED;
         return fail(it, it->error.code != 0 ? it->error.code : why);
     }
-    park(it, STAGE_LATER, monotonic_ns() + RETRY_NS);
+    park(it, STAGE_LATER, it->until_ns);
     return MHD_YES;
+}
+
+bool serve_retry(exchange *it) {
+    int64_t wait_ms;
+    reply *of = &it->answer;
+    int code = FIRN_EWINDOW;
+    meter_add(&it->loop->worker->meter.retried, 1);
+    if (!is_over_quota(it, &wait_ms)) {
+        code = request_answer(&it->request, 1, of, &it->error);
+        quota_settle(&it->charge, code == FIRN_OK ? it->request.count : 0);
+    }
+    if (code == REQUEST_LATER) {
+        return false;
+    }
+    it->stage = STAGE_ASKED; /* a failure, or a task: it comes again when it is asked again */
+    if (code == FIRN_OK && reply_copy(of)) {
+        it->stage = STAGE_ANSWERED;
+    } else if (code == FIRN_OK) {
+        out_of_memory(&it->error);
+        it->stage = STAGE_TASK; /* which has failed */
+    }
+    return true;
+}
+
+/* Its array is free again; JSON is the writer's. */
+static enum MHD_Result write_kept(exchange *it) {
+    reply of = it->answer;
+    it->answer = (reply){0};
+    enum MHD_Result result = write_reply(it, &of);
+    reply_free(&of);
+    return result;
 }
 
 /* Can the reply exceed a few KiB? Files of the console are not allocated. */
@@ -212,6 +241,8 @@ enum MHD_Result serve_go_on(exchange *it) {
         return end_task(it);
     case STAGE_WRITING:
         return writing_go_on(it);
+    case STAGE_ANSWERED:
+        return write_kept(it);
     case STAGE_ASKED:
     case STAGE_LATER:
         return ask(it);
@@ -239,6 +270,8 @@ void serve_end(exchange *it) {
     if (!park_give_up(it)) {
         waiter_free(it->waiter);
     }
+    json_decref(it->answer.json);
+    reply_free(&it->answer);
     writing_free(it);
     free(it->decoded);
     body_free(it);

@@ -78,6 +78,8 @@ struct connection {
     int64_t heard_ms;                /* last bytes from the client */
     int64_t half_ms;                 /* start of an incomplete command; 0: none */
     int64_t late_ms;                 /* start of the request's wait; 0: none */
+    const void *later_from;          /* WAIT_LATER: the generator or segment, */
+    int64_t later_count;             /* and how many of it */
     int64_t due_ms;                  /* WAIT_PENALTY: when the token is checked */
     int64_t progress_ms;             /* when the client was last seen reading */
     int64_t ending_ms;               /* when it was shut down for writing */

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "net/connections.h"
 #include "net/credentials.h"
+#include "net/tried.h"
 #include "stream.h"
 #include "turn.h"
 
@@ -21,12 +22,11 @@
 
 #define ACCEPTS       64     /* connections accepted at once */
 #define ACCEPT_REST   500    /* ms of pause when descriptors or memory are used up */
-#define RETRIES       1024   /* waiting requests tried again at once */
 #define LINGER_MS     1000   /* for a client to close after the last reply */
 #define LINGER_END_MS 100    /* the same while stopping */
 #define IDLE_END_MS   300    /* while stopping: for an idle client to send a last command */
 #define FRESH_END_MS  1000   /* the same for a client that has sent nothing yet */
-#define ROUND_NS      500000 /* of turns, before new bytes are read */
+#define ROUND_NS      500000 /* of turns, or of retries, before new bytes are read */
 #define SWEEP_MS      1000
 #define SWEEP_END_MS  20    /* while stopping */
 #define AHEAD_BYTES   4096  /* while stopping: with more unread bytes nobody awaits replies */
@@ -125,16 +125,30 @@ static void on_idle(uv_idle_t *idle) {
     }
 }
 
-/* Tries the first requests that wait for a window or the clock; unsuccessful ones are queued
- * again. */
+/* Tries requests that wait for a window or the clock, the oldest first, and those that may succeed
+ * only. A request that still waits keeps its place. */
 static void retry(loop *it) {
-    const list_link *last = it->later.before;
-    for (int i = 0; i < RETRIES && !list_is_empty(&it->later); i++) {
-        connection *one = waiting_first(&it->later);
-        bool is_last = &one->queue == last;
-        turn_resume(one);
-        if (is_last) {
+    tried failed = {0};
+    list_link *next;
+    uint64_t begun = uv_hrtime();
+    for (list_link *at = it->later.next; at != &it->later; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        int64_t late_ms = one->late_ms;
+        next = at->next;
+        if (!waiting_is_over(one) && !tried_may_pass(&failed, one->later_from, one->later_count)) {
+            continue;
+        }
+        if (uv_hrtime() - begun > ROUND_NS) {
             break;
+        }
+        meter_add(&it->lane.worker->meter.retried, 1);
+        turn_resume(one);
+        if (one->wait == WAIT_LATER) {
+            tried_note(&failed, one->later_from, one->later_count);
+        }
+        if (one->wait == WAIT_LATER && one->late_ms == late_ms) {
+            list_remove(at);
+            list_add(next, at); /* before the next */
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "net/access_log.h"
 #include "net/connections.h"
+#include "net/tried.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -227,6 +228,8 @@ static size_t answer(connection *it, question *ask, size_t times) {
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
     if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        it->later_from = tried_source(&ask->request);
+        it->later_count = ask->request.count;
         loop_wait(it, WAIT_LATER);
         return 0;
     }

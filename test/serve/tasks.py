@@ -94,4 +94,41 @@ def clients_that_wait_at_the_end():
     ends_well(server)
 
 
-tap.run([clients_that_leave, clients_that_wait_at_the_end])
+# ---- many that wait ------------------------------------------------------------------------------------------------------
+
+
+def retried(server):
+    return sum(float(value) for name, value in server.metrics().items() if name.startswith("firn_requests_retried_total"))
+
+
+def many_that_wait():
+    """A generator of 256 IDs each 10 ms, and 500 requests for as many over each listener: only those that may succeed are tried
+    again, which a count of attempts shows. All of them, each millisecond, would be 150000 attempts for each listener."""
+    count = 500
+    serving.raise_files()
+    server = serve("waiting", wait_ms=300)
+    with server.client() as first:
+        first.ask("FIRN.NEW", "sonyflake")
+    http_ = b"GET /v1/new/sonyflake?format=text&n=256 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for name, port, question, good, bad in (
+        ("RESP", server.port, command("FIRN.NEW", "sonyflake", "COUNT", 256), b"*256\r\n", b"-TRYAGAIN"),
+        ("HTTP", server.http, http_, b"HTTP/1.1 200", b"HTTP/1.1 429"),
+    ):
+        before = retried(server)
+        clients = [serving.Client(port) for _ in range(count)]
+        for client in clients:
+            client.send(question)
+        with server.client() as other:
+            tap.same(f"{name}: another client is served", "PONG", other.ask("PING"))
+        replies = [client.file.readline() for client in clients]
+        attempts = retried(server) - before
+        found = sum(one.startswith(good) for one in replies), sum(one.startswith(bad) for one in replies)
+        tap.check(f"{name}: each request gets IDs or an error", sum(found) == count and found[0] > 1, f"{found}: {set(replies)}")
+        tap.check(f"{name}: few attempts are made", 0 < attempts < 20 * count, f"{attempts} attempts")
+        for client in clients:
+            client.close()
+    server.signal(signal.SIGTERM)
+    ends_well(server)
+
+
+tap.run([clients_that_leave, clients_that_wait_at_the_end, many_that_wait])
