@@ -116,8 +116,8 @@ typedef struct firn__live {
 /* Only with the renewal lock held, as firn__locked, but a forked child keeps it: its first call changes it to its own
  * (firn__gen_adopt). `fields` and `note` do not change otherwise, and opening reads them without the lock. */
 typedef struct firn__kept {
-    firn_fields fields;     /* given or drawn; node parts that are claimed are not in it */
-    firn__ticks history;    /* of history=job, and of schemes without a store */
+    firn_fields fields;  /* given or drawn; node parts that are claimed are not in it */
+    firn__ticks history; /* counts of history=job and of schemes without a store; else full ticks */
     uint64_t history_start; /* of counters, drawn once */
     firn_id history_base;
     uint8_t **chunks; /* that permits were taken from */
