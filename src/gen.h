@@ -67,6 +67,7 @@ typedef struct firn__any {
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t era;     /* from serial on, one more for each event: see firn__event */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
+    _Atomic uint64_t stays;   /* or the time of IDs stays at this tick - 1 or later; 0: no */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     _Atomic(firn__permit *) permits[FIRN__NODES];
@@ -416,6 +417,9 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
 /* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
 int firn__gen_adopt(firn_gen *gen, firn_error *error);
+/* While the time of IDs stays after a step back: lets it move on past the last tick that was used up. False: it does not
+ * stay, or the lead is not what stops the call. */
+bool firn__gen_move_on(firn_gen *gen);
 /* Who am I, what time is it, may I issue in it? `patient`: the call may wait for the renewal lock. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error);
 

@@ -13,8 +13,11 @@
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     firn__live *live = gen->live;
     firn__seen *seen = firn__seen_of(gen);
-    firn_time wall;
-    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick, steps;
+    uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
+    bool known = seen->serial == serial;
+    firn_time wall = seen->wall;
+    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick,
+             steps = known ? seen->steps : UINT64_MAX;
     int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
                                  &steps, error);
     if (code != FIRN_OK) {
@@ -44,8 +47,7 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         wall = coarse; /* so that the next coarse reading does not look like a step back */
         *tick = coarse_tick;
     }
-    uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
-    uint32_t lane = seen->serial == serial && seen->lane != 0
+    uint32_t lane = known && seen->lane != 0
                         ? seen->lane
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
@@ -86,17 +88,31 @@ static bool is_ahead(const firn_gen *gen, const firn__permit *permit, uint64_t t
            (int64_t)firn__next_of(permit) > firn__slot_of(gen, permit, tick) + most;
 }
 
-/* Blocks every window until the clock has passed the last tick that was issued in. */
-static void hold_still(firn_gen *gen, uint64_t tick) {
-    firn__live *live = gen->live;
+/* The tick of every window's cursor, or the slot before it, and of windows that are gone: the greatest, and not before
+ * `tick`. */
+static uint64_t last_tick(const firn_gen *gen, uint64_t tick, bool before) {
     uint64_t last =
         gen->past->has_last && gen->past->last_tick > tick ? gen->past->last_tick : tick;
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         const firn__permit *permit = firn__permit_of(gen, k);
-        uint64_t used = permit == NULL ? 0 : permit->base_tick + (firn__next_of(permit) >> gen->s);
+        uint64_t slot = permit == NULL ? 0 : firn__next_of(permit);
+        slot -= before && slot > 0;
+        uint64_t used = permit == NULL ? 0 : permit->base_tick + (slot >> gen->s);
         last = used > last ? used : last;
     }
-    atomic_store_explicit(&live->any.blocked, last + 1, memory_order_release);
+    return last;
+}
+
+/* The last tick that was issued in. Only of IDs that are random within a tick, the cursor is the last slot itself. */
+static uint64_t issued_tick(const firn_gen *gen, uint64_t tick) {
+    return last_tick(gen, tick, gen->kind != FIRN__KIND_RANDOM);
+}
+
+/* Blocks every window until the clock has passed the last tick that was issued in. */
+static void hold_still(firn_gen *gen, uint64_t tick) {
+    firn__live *live = gen->live;
+    atomic_store_explicit(&live->any.blocked, last_tick(gen, tick, false) + 1,
+                          memory_order_release);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         if (permit != NULL) { /* so that every call comes to ask */
@@ -106,12 +122,45 @@ static void hold_still(firn_gen *gen, uint64_t tick) {
     firn__event(gen); /* last: threads remember what they read of `soft` before */
 }
 
-/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
+/* Keeps the time of IDs where it is, or moves it on to `tick`. False: it is there already. */
+static bool stay_until(firn_gen *gen, uint64_t tick) {
+    uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
+    while (stays < tick + 1) {
+        if (atomic_compare_exchange_weak_explicit(&gen->live->any.stays, &stays, tick + 1,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool firn__gen_move_on(firn_gen *gen) {
+    return atomic_load_explicit(&gen->live->any.stays, memory_order_acquire) != 0 &&
+           stay_until(gen, issued_tick(gen, 0) + 1);
+}
+
+/* While the time of IDs stays, that is the present. Once the clock has reached it, the clock decides again; not by a
+ * reading from before the step. */
+static void see_stay(firn_gen *gen, uint64_t *tick) {
+    uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
+    bool reached = *tick + 1 >= stays;
+    if (stays != 0 && reached &&
+        firn__seen_of(gen)->steps ==
+            atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
+        atomic_compare_exchange_strong_explicit(&gen->live->any.stays, &stays, 0,
+                                                memory_order_acq_rel, memory_order_acquire);
+    } else if (stays != 0 && !reached) {
+        *tick = stays - 1;
+        firn__seen_of(gen)->tick = *tick;
+    }
+}
+
+/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still or to stay. */
 static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
     firn__live *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
-        policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
+        policy = !gen->reserved ? FIRN__BACK_STAY : gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
     int code = lock_renewal(gen, patient, error);
     if (code != FIRN_OK) {
@@ -127,6 +176,13 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
             firn__gen_notice(
                 gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
                 gen->reserved ? "firn claims another node" : "firn draws a new random identity");
+        } else if (policy == FIRN__BACK_STAY) {
+            if (gen->scheme.tick_ns != 0 && stay_until(gen, issued_tick(gen, tick))) {
+                firn__gen_notice(gen,
+                                 "the clock stepped back by more than %" PRId64
+                                 " ms: the time of IDs stays until the clock has caught up",
+                                 gen->keys.back_ms);
+            }
         } else {
             hold_still(gen, tick);
         }
@@ -171,6 +227,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
 static void see_step(firn_gen *gen, uint64_t *tick) {
     firn__live *live = gen->live;
     bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
+                 atomic_load_explicit(&live->any.stays, memory_order_acquire) != 0 ||
                  gen->scheme.tick_ns == 0;
     for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
@@ -250,6 +307,9 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
         atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire) !=
             atomic_load_explicit(&gen->live->any.handled, memory_order_acquire)) {
         code = act_on_step(gen, *tick, patient, error);
+    }
+    if (code == FIRN_OK) {
+        see_stay(gen, tick);
     }
     return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
 }

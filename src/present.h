@@ -116,6 +116,8 @@ FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
 /* Reads the clock. True: the reading is used without judgement, because it is neither before this
  * thread's last one nor far ahead of it. */
 FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
+    firn__watch *watch = &gen->live->watch;
+    const int64_t used = atomic_load_explicit(&watch->used, memory_order_acquire);
     firn_time wall;
     uint64_t tick = 0;
     if (firn__read_wall(gen, &wall) != FIRN_OK) {
@@ -126,10 +128,11 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
         return true;
     }
     if (firn__is_before(&wall, &seen->wall) ||
-        wall.sec > atomic_load_explicit(&gen->live->watch.trusted_s, memory_order_relaxed) ||
+        wall.sec > atomic_load_explicit(&watch->trusted_s, memory_order_relaxed) ||
         (gen->scheme.tick_ns != 0 && !firn__tick_of(gen, &wall, &tick))) {
         return false;
     }
+    firn__watch_used(watch, used, &wall);
     seen->tick = tick;
     seen->wall = wall;
     seen->counter = cycles;

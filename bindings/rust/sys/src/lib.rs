@@ -416,6 +416,7 @@ pub struct firn_status {
     pub jumps_ahead: u64,
     pub unsafe_: bool,
     pub max_count: i64,
+    pub stays: bool,
 }
 
 /* ---- block ---- */
