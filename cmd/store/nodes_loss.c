@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes lost` and `firn nodes trust`: what only an operator knows. `lost` declares that the store lost
- * reservations, where nothing in it shows that. `trust` ends the doubt about a store that lost none: it asks for one slot
+ * reservations, where nothing in it shows that. `trust` ends the doubt about a store that lost none: it requests one slot
  * of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is lower than
  * every mark. */
 #include "mark.h"
