@@ -39,7 +39,7 @@ static bool went_back(store *self, const state *now) {
            (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses));
 }
 
-/* Does the store's record name other members than were listed? */
+/* Are the members that were listed different from the store's record? */
 static bool has_changed(const store *self, const state *now) {
     return self->voters.count > 0 &&
            (self->voters.count != now->voters.count || etcd_gone(&now->voters, &self->voters) > 0);
