@@ -32,6 +32,13 @@ static int64_t monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Any thread: the IDs of the page are void, and those that a fill is issuing. */
+static void renew_page(void *at) {
+    firn_page *page = at;
+    __atomic_store_n(&page->stride, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&page->count, 0, __ATOMIC_SEQ_CST);
+}
+
 int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error *error) {
     uint32_t bits = gen->scheme.bits;
     int code = FIRN_OK;
@@ -56,6 +63,7 @@ int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error 
         free(block);
         return code;
     }
+    firn__wiped_renews(block->page, block->page_size, renew_page);
     *out = block;
     return FIRN_OK;
 }
@@ -87,10 +95,11 @@ static int issue(firn_block *block, uint32_t n, firn_error *error) {
     return code;
 }
 
-/* Was the page wiped since a fill wrote its stride? A handler of a signal may fork between any two instructions. */
+/* Was the page wiped or renewed since a fill wrote its stride? A handler of a signal may fork between any two
+ * instructions. */
 static bool is_wiped(const firn_page *page) {
     atomic_signal_fence(memory_order_seq_cst);
-    return ((const volatile firn_page *)page)->stride == 0;
+    return __atomic_load_n(&page->stride, __ATOMIC_RELAXED) == 0;
 }
 
 int firn_block_fill(firn_block *block, firn_error *error) {
@@ -113,7 +122,7 @@ int firn_block_fill(firn_block *block, firn_error *error) {
         }
         if (code == FIRN_OK) {
             page->until_ns = now + block->max_age_us * 1000;
-            page->count = n;
+            __atomic_store_n(&page->count, n, __ATOMIC_SEQ_CST); /* before the stride is read */
         }
     } while (code == FIRN_OK && is_wiped(page)); /* in a child the IDs are zeros, or its parent's */
     return code;
@@ -123,7 +132,8 @@ int firn_block_next(firn_block *block, void *id, firn_error *error) {
     firn_page *page = block->page;
     firn__wiped_look();
     do {
-        if (page->next >= page->count || monotonic_ns() >= page->until_ns) {
+        if (page->next >= __atomic_load_n(&page->count, __ATOMIC_RELAXED) ||
+            monotonic_ns() >= page->until_ns) {
             int code = firn_block_fill(block, error);
             if (code != FIRN_OK) {
                 return code;

@@ -67,16 +67,16 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
+static const char stepped_back[] = "the clock stepped back";
+
 /* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for the lock, because
  * the renewer may hold it during a call of the store. */
-static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
+static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
                ? code
-               : firn__fail(
-                     error, FIRN_EWINDOW,
-                     "the clock of %s stepped back while its renewer calls the store: try again",
-                     gen->ns);
+               : firn__fail(error, FIRN_EWINDOW,
+                            "%s, and the renewer of %s calls the store: try again", why, gen->ns);
 }
 
 /* Is a permit's cursor further ahead of the clock than any borrowing explains? */
@@ -113,7 +113,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     if (policy == FIRN__BACK_AUTO) {
         policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
-    int code = lock_renewal(gen, patient, error);
+    int code = lock_renewal(gen, stepped_back, patient, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -144,7 +144,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        int code = lock_renewal(gen, patient, error);
+        int code = lock_renewal(gen, stepped_back, patient, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -193,7 +193,7 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
 
 /* In a child of the process that opened the generator, where the fork wiped `live`: draws a new identity.
  * FIRN_EFORKED: the child cannot have one. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error) {
+static int adopt(firn_gen *gen, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t serial;
     int code = FIRN_OK;
@@ -236,9 +236,66 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* ---- a process that may be running twice ---------------------------------------------------------- */
+
+/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that whoever
+ * finds the new era finds the count. */
+void firn__gen_renew(void *at) {
+    firn__live *live = at;
+    if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
+        return; /* a child draws its identity anyway */
+    }
+    atomic_fetch_add_explicit(&live->any.renewed, 1, memory_order_seq_cst);
+    for (uint32_t k = 0; k < FIRN__NODES && !live->any.is_shared; k++) {
+        firn__permit *permit = atomic_load_explicit(&live->any.permits[k], memory_order_seq_cst);
+        if (permit != NULL) {
+            firn__permit_shut(permit);
+        }
+    }
+    atomic_fetch_add_explicit(&live->any.era, 1, memory_order_acq_rel);
+}
+
+/* Leaves every node and gives nothing back, because the other copy may have it. A claim that is unknown is not sent
+ * again: its answer would be good for both. */
+static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
+    firn__live *live = gen->live;
+    int code = lock_renewal(gen, "the identity was renewed", patient, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t renewed = atomic_load_explicit(&live->any.renewed, memory_order_acquire);
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit_retire(gen, k, false, NULL);
+        gen->past->has_node[k] = false;
+    }
+    if (firn__shared_claim(gen) != NULL) {
+        atomic_store_explicit(&firn__shared_claim(gen)->grant, 0, memory_order_release);
+    }
+    pthread_mutex_lock(&live->counted.lock);
+    live->counted.permit = NULL;
+    live->counted.started = false; /* another start of the counter */
+    pthread_mutex_unlock(&live->counted.lock);
+    live->locked.history_open = false;
+    if (gen->reserved) {
+        code = firn__gen_identify(gen, error);
+    } else {
+        live->locked.unidentified = true; /* the claim to come draws an identity, or fails */
+    }
+    if (code == FIRN_OK) {
+        atomic_store_explicit(&live->any.renewals_handled, renewed, memory_order_release);
+    }
+    firn__renewal_unlock(gen);
+    return code;
+}
+
+int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error) {
+    int code = adopt(gen, error);
+    return code == FIRN_OK && firn__is_renewed(gen) ? act_on_renewal(gen, patient, error) : code;
+}
+
 /* The first step of every kind when the fast way fails: checks process, time and permission. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
-    int code = firn__gen_adopt(gen, error);
+    int code = firn__gen_adopt(gen, patient, error);
     if (code == FIRN_OK) {
         code = firn__gen_now(gen, tick, error);
     }
