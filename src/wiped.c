@@ -132,6 +132,10 @@ static void lock_lists(void) {
     }
 }
 
+static void unlock_lists(void) {
+    atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+}
+
 /* Room after the region's end for its entry, so that free finds it at once. */
 static size_t whole_size(size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -158,7 +162,7 @@ static bool keep_region(void *at, size_t whole) {
         }
         *entry_of(at, whole) = it;
     }
-    atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+    unlock_lists();
     return it != NULL;
 }
 
@@ -229,14 +233,14 @@ void firn__wiped_free(void *page, size_t size) {
     if (it != NULL) { /* first: a child would map it again, and another thread renew it */
         lock_lists();
         atomic_store_explicit(&it->at, NULL, memory_order_release);
-        atomic_store_explicit(&holder, 0, memory_order_release);
+        unlock_lists();
     }
     munmap(page, whole);
     if (it != NULL) {
         lock_lists();
         it->next_free = free_regions;
         free_regions = it;
-        atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+        unlock_lists();
     }
 }
 
@@ -246,7 +250,7 @@ void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
     region *it = find_region(page, whole_size(size));
     lock_lists();
     it->renew = renew;
-    atomic_store_explicit(&holder, 0, memory_order_release);
+    unlock_lists();
 }
 
 void firn__wiped_renew(void (*only)(void *page)) {
@@ -259,7 +263,7 @@ void firn__wiped_renew(void (*only)(void *page)) {
             it->renew(at);
         }
     }
-    atomic_store_explicit(&holder, 0, memory_order_release);
+    unlock_lists();
 }
 
 void firn_renew_identity(void) {
