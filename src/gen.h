@@ -72,6 +72,8 @@ typedef struct firn__any {
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     /* how often the identity was renewed, and how many of these calls of the generator have acted on */
     _Atomic uint64_t renewed, renewals_handled;
+    /* how often the cycle counter went back, and how many signs of a copy have been acted on: see_copy() */
+    _Atomic uint64_t counted_back, signs;
     _Atomic(firn__permit *) permits[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */

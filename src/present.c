@@ -45,6 +45,9 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         *tick = coarse_tick;
     }
     uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
+    if (gen->cycles && seen->serial == serial && firn__went_back(seen->counter, cycles)) {
+        firn__count(&live->any.counted_back);
+    }
     uint32_t lane = seen->serial == serial && seen->lane != 0
                         ? seen->lane
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
@@ -288,6 +291,29 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
     return code;
 }
 
+/* A wall clock that jumps ahead or back, and a cycle counter that goes back, are what a process can see of a machine that
+ * was restored or cloned: all threads drop their random bytes, and after a jump ahead or by the counter a generator that
+ * claimed its node leaves the window, so that it asks the store first. A fixed node would have to wait until its own
+ * window has passed, and of processes that share a generator each would leave what another has just claimed: these keep
+ * their window. */
+static void see_copy(firn_gen *gen) {
+    firn__live *live = gen->live;
+    uint64_t ahead = atomic_load_explicit(&live->watch.jumped, memory_order_acquire) +
+                     atomic_load_explicit(&live->any.counted_back, memory_order_acquire);
+    uint64_t back = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
+    uint64_t signs = ahead << 32 | (back & UINT32_MAX);
+    uint64_t known = atomic_load_explicit(&live->any.signs, memory_order_acquire);
+    if (known == signs ||
+        !atomic_compare_exchange_strong_explicit(&live->any.signs, &known, signs,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
+        return;
+    }
+    firn__entropy_drop();
+    if (gen->reserved && !gen->fixed && gen->shared == NULL && known >> 32 != signs >> 32) {
+        firn__gen_renew(live);
+    }
+}
+
 int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error) {
     int code = adopt(gen, error);
     return code == FIRN_OK && firn__is_renewed(gen) ? act_on_renewal(gen, patient, error) : code;
@@ -302,6 +328,8 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
     if (code == FIRN_OK) {
         firn__shared_look(gen); /* only now: no thread has an older reading for a newer permit */
         see_step(gen, tick);
+        see_copy(gen);
+        code = firn__gen_adopt(gen, patient, error);
     }
     if (code == FIRN_OK &&
         atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire) !=

@@ -15,6 +15,7 @@
 #include "entropy.h"
 #include "folder.h"
 #include "issued.h"
+#include "present.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -188,6 +189,33 @@ static void random_bytes_are_drawn_again(void **state) {
     in_process(see_random_bytes);
 }
 
+/* The counter of another machine: it is before what this thread has read. */
+static int see_counter(void) {
+    firn_gen *gen;
+    firn_id id;
+    CHECK(open_one(&gen, "snowflake", NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
+    if (!gen->cycles) {
+        fprintf(stderr, "# the kernel does not vouch for the cycle counter of this machine\n");
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        uint8_t bytes[16];
+        CHECK(firn__entropy_fill(NULL, bytes, sizeof bytes, NULL) == FIRN_OK);
+        uint64_t node = node_of(gen), refills = firn__block_here->refills;
+        firn__seen_of(gen)->counter += UINT64_C(1) << (i == 0 ? 40 : 10); /* cores differ by less */
+        CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
+        CHECK((node_of(gen) != node) == (i == 0));
+        CHECK(firn__entropy_fill(NULL, bytes, sizeof bytes, NULL) == FIRN_OK);
+        CHECK((firn__block_here->refills == refills + 1) == (i == 0));
+    }
+    return 0;
+}
+
+static void a_counter_that_goes_back_is_a_sign(void **state) {
+    (void)state;
+    in_process(see_counter);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 static _Atomic bool renewing;
@@ -240,6 +268,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_copy_that_renews_repeats_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_node_is_claimed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_bytes_are_drawn_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_counter_that_goes_back_is_a_sign, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_issue_meanwhile, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
