@@ -121,7 +121,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "stepped back while its renewer calls the store");
+    said(&error, FIRN_EWINDOW, "stepped back, and the renewer of");
     assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
     pthread_mutex_unlock(&gen->live->locked.lock);

@@ -479,6 +479,15 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
+/* ---- a process that runs twice --------------------------------------------------------------- */
+/* Tells the library that another copy of this process may be running: for the restore hook of a host
+ * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
+ * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
+ * generator draws a new identity and claims another node, and segments fetch other integers. A
+ * generator with a fixed node claims it again, so its store refuses it (FIRN_EBUSY) until its
+ * window has passed. Nothing is given back. Jobs stay as they are. Any thread, at any time; does not wait. */
+FIRN_API void firn_renew_identity(void);
+
 /* ---- block ----------------------------------------------------------------------------------- */
 #define FIRN_BLOCK_MAX 256
 /* IDs issued ahead, for languages in which a call costs more than an ID. One thread at a time. */
