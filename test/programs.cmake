@@ -7,6 +7,7 @@ function(add_firn_program folder name)
     target_include_directories(${name} PRIVATE src)
     target_compile_definitions(${name} PRIVATE FIRN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
         FIRN_BUILD_DIR="${PROJECT_BINARY_DIR}")
+    target_compile_options(${name} PRIVATE -Wno-missing-field-initializers) # of firn_request
     target_link_libraries(${name} PRIVATE firn_static ${arg_LIBRARIES} Threads::Threads m)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
