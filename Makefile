@@ -98,7 +98,8 @@ image: static
 
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
-	test/bare
+	test/bare 12
+	test/bare 13
 test-systemd:
 	test/systemd
 test-several:

@@ -3,7 +3,7 @@
  * clients, down to a memory store and back to the reply. An input that begins with '*' is commands;
  * any other is a method, a target, header lines, an empty line and a body, passed on as
  * libmicrohttpd does, whose functions are replaced here. Each request has exactly one reply that
- * can be parsed as JSON or RESP. */
+ * can be parsed as JSON or RESP. grammar.h adds valid requests to the mutations of bytes. */
 #include "config/setting.h"
 #include "core/catalog.h"
 #include "core/log.h"
@@ -16,6 +16,8 @@
 #include "http/parked.h"
 #include "http/serve.h"
 #include "resp/commands.h"
+
+#include "grammar.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -148,8 +148,10 @@ bool module_retry_waits(const module_retry *retry);
 void module_retry_failed(module_retry *retry);
 void module_retry_worked(module_retry *retry);
 
-/* Names this process among those that its forks have made. A process number is not enough: process 1 of a container may
- * have a child that is process 1 of another. A child of clone(2) with the number of its parent has its name. */
+/* Prepares module_process. FIRN_EMEMORY. */
+int module_mark(firn_error *error);
+/* Names this process among its parents and children. A process ID is not enough: process 1 of a container may have a
+ * child that is process 1 of another. */
 int64_t module_process(void);
 /* Is this process not *process? Sets *process; 0 counts as this process. */
 bool module_forked(int64_t *process);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills a thread's block of random bytes: from the kernel, and once a thread has used 1 MiB from a cipher, whose key each
- * refill replaces and mixes with bytes of the kernel. docs/explanation/randomness.md says why. */
+ * refill replaces and mixes with bytes of the kernel. Each refill also mixes in what the processor offers, so that two
+ * copies of a machine differ. docs/explanation/randomness.md says why. */
 #include "entropy.h"
 
 #include "error.h"
+#include "processor.h"
 #include "stream.h"
 #include "wiped.h"
 
@@ -15,7 +17,8 @@
 
 #define LOADING                                                                                    \
     256 /* refills, 1 MiB: what they take from the kernel takes as long as loading a cipher, 2 ms */
-#define STREAM (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
+#define STREAM           (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
+#define STREAM_OF(block) ((uint8_t *)(block) + offsetof(firn__block, key))
 
 _Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "wiped.c needs one page");
 _Static_assert(STREAM % 16 == 0, "whole blocks of the cipher");
@@ -84,21 +87,44 @@ static bool is_written(const uint8_t bytes[16]) {
     return (words[0] | words[1]) != 0;
 }
 
-/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. *done: false if the cipher
- * fails. */
+/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. The noise is the upper part of the
+ * first counter, so that two noises have no counter in common: the cipher is the hash. *done: false if the cipher fails. */
 static int stream_fill(firn__block *block, bool *done, firn_error *error) {
+    uint8_t counter[16] = {0};
     int code = system_fill(block->seed, sizeof block->seed, error);
     if (code != FIRN_OK) {
         return code;
     }
+    firn__noise noise = firn__processor_noise(); /* not before: the kernel would wait for it */
     for (size_t i = 0; i < sizeof block->seed; i++) {
         block->seed[i] ^= block->key[i];
         block->key[i] = 0;
     }
-    *done = firn__stream((uint8_t *)block + offsetof(firn__block, key), STREAM, block->seed) &&
-            is_written(block->bytes);
+    memcpy(counter, &noise.cycles, 8);
+    memcpy(counter + 8, &noise.drawn, 6); /* the other two bytes count the blocks of one refill */
+    *done =
+        firn__stream(STREAM_OF(block), STREAM, block->seed, counter) && is_written(block->bytes);
     explicit_bzero(block->seed, sizeof block->seed);
     return FIRN_OK;
+}
+
+/* Bytes of the kernel. Unless the kernel alone may decide them, XORed with 32 bytes that the processor has changed. */
+static int kernel_fill(firn__block *block, firn_error *error) {
+    if (block == of_kernel) {
+        return system_fill(block->bytes, sizeof block->bytes, error);
+    }
+    firn__noise noise = firn__processor_noise();
+    int code = system_fill(STREAM_OF(block), STREAM, error);
+    firn__processor_hash(block->key, &noise);
+    for (size_t i = 0; i < sizeof block->bytes; i += 8) {
+        uint64_t word, key;
+        memcpy(&word, block->bytes + i, 8);
+        memcpy(&key, block->key + i % sizeof block->key, 8);
+        word ^= key;
+        memcpy(block->bytes + i, &word, 8);
+    }
+    explicit_bzero(block->key, sizeof block->key);
+    return code;
 }
 
 static int refill(firn__block *block, firn_error *error) {
@@ -115,8 +141,7 @@ static int refill(firn__block *block, firn_error *error) {
         code = stream_fill(block, &done, error);
     }
     if (code == FIRN_OK && !done) {
-        explicit_bzero(block->key, sizeof block->key);
-        code = system_fill(block->bytes, sizeof block->bytes, error);
+        code = kernel_fill(block, error);
     }
     if (code == FIRN_OK && firn__block_intact(block, owner)) {
         block->left = sizeof block->bytes;

@@ -2,6 +2,7 @@
 /* The store on PostgreSQL where it is unlike others: settings that lose commits, rights, sessions
  * that end or hang, standbys, tables that somebody dropped. The verbs as such are
  * store_test.c's. */
+#include "proxy.h"
 #include "sql.h"
 
 static engine *server;
@@ -200,6 +201,36 @@ static void older_tables(void **state) {
     (void)state;
     const char *url = url_of("older", "");
     older_tables_are_refused(server, url, "older");
+}
+
+/* A pool may lend a session that is inside a transaction. */
+static void session_that_begins_a_transaction(void **state) {
+    static const char begin[] =
+        "Q\0\0\0\12BEGIN"; /* a query; the reply is CommandComplete and ReadyForQuery */
+    static proxy pool;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    const char *url = url_of("pool", "");
+    (void)state;
+    assert_true(proxy_start(&pool, url_port(url)));
+    pool.insert = begin;
+    pool.insert_length = sizeof begin;
+    pool.insert_reply = 17;
+    firn_store *store = open_store(
+        "postgres://firn@127.0.0.1:%d/postgres?table=pool&gssencmode=disable", pool.port);
+    drawn(store, "p", 1, 0, 0);
+    drawn(store, "p", 2, 0, 10); /* by a statement that is prepared */
+    atomic_store(&pool.inserts, true);
+    not_drawn(store, "p", 3, FIRN_EUNKNOWN, "in a transaction");
+    assert_false(atomic_load(&pool.inserts));
+    assert_int_equal(draw(store, "p", 0, 3, 0, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 20);
+    firn_store_close(store);
+    proxy_stop(&pool);
+    store = open_store("%s", url);
+    drawn(store, "p", 4, 0, 30);
+    firn_store_close(store);
 }
 
 static void tables_that_were_dropped(void **state) {
@@ -645,6 +676,8 @@ int main(void) {
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
+        {"a session that comes to be inside a transaction", session_that_begins_a_transaction, NULL,
+         NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},

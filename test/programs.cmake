@@ -73,7 +73,7 @@ if(FIRN_TESTS)
     wrap_calls(job_bounds_test SHA256Final calloc)
     wrap_calls(order_test firn__module_symbol)
     wrap_calls(shared_test pthread_mutexattr_setrobust)
-    wrap_calls(random_test getrandom dlsym)
+    wrap_calls(random_test getrandom dlsym firn__processor_noise)
     wrap_calls(wiped_test mmap64 munmap madvise calloc pthread_atfork sched_yield)
     wrap_calls(server_failing_test
         malloc calloc realloc aligned_alloc strdup open_memstream fopen64 fstat64 lstat64 chmod flock

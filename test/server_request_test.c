@@ -71,8 +71,7 @@ static asking ask_for(worker *by, enum verb verb, const char *name, ...) {
     it.request.name = w(name);
     va_start(words, name);
     while ((key = va_arg(words, const char *)) != NULL) {
-        it.request.pairs[it.request.pair_count].key = w(key);
-        it.request.pairs[it.request.pair_count++].value = w(va_arg(words, const char *));
+        assert_true(request_add(&it.request, w(key), w(va_arg(words, const char *))));
     }
     va_end(words);
     return it;

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "gen.h"
 #include "module.h"
+#include "processor.h"
 #include "store.h"
 #include "stream.h"
 #include "wiped.h"
@@ -199,9 +200,17 @@ bool firn__stream_ready(bool load) {
     return false; /* random bits are always the host's */
 }
 
-bool firn__stream(void *bytes, size_t size, const uint8_t key[32]) {
-    (void)bytes, (void)size, (void)key;
+bool firn__stream(void *bytes, size_t size, const uint8_t key[32], const uint8_t counter[16]) {
+    (void)bytes, (void)size, (void)key, (void)counter;
     return false;
+}
+
+firn__noise firn__processor_noise(void) {
+    return (firn__noise){0, 0};
+}
+
+void firn__processor_hash(uint8_t seed[32], const firn__noise *noise) {
+    (void)seed, (void)noise; /* there is none to mix in */
 }
 
 /* ---- no files ------------------------------------------------------------------------------------ */

@@ -54,11 +54,7 @@ static void define(void) {
     DefineCustomBoolVariable("firn.unsafe",
                              "Accept a server or store that may lose acknowledged writes.", NULL,
                              &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag, NULL);
-#if PG_VERSION_NUM >= 150000
     MarkGUCPrefixReserved("firn");
-#else
-    EmitWarningsOnPlaceholders("firn");
-#endif
 }
 
 /* ---- loading ------------------------------------------------------------------------------------ */

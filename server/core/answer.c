@@ -48,8 +48,12 @@ int request_read(request *it, firn_error *error) {
     }
 }
 
-/* The end of a segment is permanent; a used up lead lasts milliseconds. */
+/* The end of a segment is permanent; a used up lead lasts milliseconds. Back-dated IDs wait for
+ * nothing: the IDs of a time in the past stay used up, and so does a node. */
 bool request_may_pass(const request *it, int code) {
+    if (it->dated && (code == FIRN_EBUSY || code == FIRN_EEXHAUSTED)) {
+        return false;
+    }
     return is_passing(code) ||
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
 }
@@ -257,6 +261,10 @@ int request_finish(sent_task *sent, reply *out, firn_error *error) {
         integers_reply(it, sent->first, out);
     }
     return FIRN_OK;
+}
+
+bool sent_issued(const sent_task *sent) {
+    return sent != NULL && sent->code == FIRN_OK && !sent->request.must_open;
 }
 
 void sent_free(sent_task *sent) {

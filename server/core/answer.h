@@ -41,6 +41,8 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
 /* FIRN_OK and a reply, whose arrays are valid until sent_free; REQUEST_LATER: it is open now, call
  * request_answer again; or an error. */
 int request_finish(sent_task *sent, reply *out, firn_error *error);
+/* Has it issued IDs or integers? NULL: no. */
+bool sent_issued(const sent_task *sent);
 void sent_free(sent_task *sent);
 
 #endif

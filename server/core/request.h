@@ -81,6 +81,12 @@ typedef struct reply {
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
+/* The name of a parameter as the rest of the server spells it: options in lower case, `n` as
+ * `count`. Other names keep their case, which matters for fields. Listeners call request_add for
+ * each parameter, so that nothing else knows a second spelling. */
+word parameter_key(word said);
+/* Adds a parameter. False: there are REQUEST_PAIRS_MAX. */
+bool request_add(request *to, word key, word value);
 /* The value of a parameter; text NULL: not given. */
 word request_value(const request *it, const char *key);
 /* A parameter as the client wrote it, for errors: "n=5" over HTTP, "COUNT 5" over RESP. */
@@ -97,7 +103,7 @@ int refuse_key(const request *it, word key, const char *verb, const char *const 
                firn_error *error);
 /* Refuses the first parameter that is not in `known`. */
 int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error);
-/* Refuses duplicate parameters. FIRN_EUSAGE. */
+/* Refuses duplicate parameters, also if their letter case differs. FIRN_EUSAGE. */
 int refuse_twice(const request *it, firn_error *error);
 
 /* ---- replies --------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "core/answer.h"
 #include "net/listener.h"
+#include "net/quota.h"
 #include "net/unauthenticated.h"
 
 #include <microhttpd.h>
@@ -22,7 +23,7 @@ typedef struct http_loop {
     pthread_t thread;
     pthread_mutex_t lock; /* for finished tasks */
     struct MHD_Daemon *daemon;
-    const listener *listener;
+    listener *listener;
     worker *worker;
     list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
@@ -30,6 +31,7 @@ typedef struct http_loop {
     list_link unused; /* exchanges for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
+    int64_t ending_ms;               /* when it stopped accepting */
     int64_t swept_ms;
     atomic_bool closing;
     bool over; /* stopped by force: parking would be for ever */
@@ -40,6 +42,7 @@ typedef struct ticket {
     http_loop *loop;
     struct MHD_Connection *connection;
     sent_task *sent;
+    quota_charge charge;
     bool back, given_up; /* under the lock of the loop */
 } ticket;
 
@@ -73,7 +76,8 @@ struct exchange {
     access_pass pass;
     bool guessed; /* its wrong token is counted */
     request request;
-    char *decoded; /* room for decoded words: of the request line and the body */
+    quota_charge charge; /* until the request is answered or sent */
+    char *decoded;       /* room for decoded words: of the request line and the body */
     char *decoded_at;
     char *body; /* NULL: none; room for BODY_MOST bytes */
     size_t body_length;

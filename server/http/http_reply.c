@@ -76,8 +76,9 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
     }
     if (it->route != NULL && it->route->verb != VERB_COUNT && name_is_unknown(it, code)) {
         status = MHD_HTTP_NOT_FOUND;
-    } else if (code == FIRN_EEXHAUSTED && !request_may_pass(&it->request, code)) {
-        status = MHD_HTTP_CONFLICT; /* the end of a segment */
+    } else if ((code == FIRN_EEXHAUSTED || code == FIRN_EBUSY) &&
+               !request_may_pass(&it->request, code)) {
+        status = MHD_HTTP_CONFLICT; /* the end of a segment, no node or no IDs for a past time */
     }
     return answer_problem(it, status, firn_errname(code),
                           error->text[0] != '\0' ? error->text : firn_strerror(code));
@@ -153,7 +154,9 @@ enum MHD_Result page_health(exchange *it) {
 enum MHD_Result page_ready(exchange *it) {
     char why[256];
     if (server_is_ready(why)) {
-        return answer_text(it, MHD_HTTP_OK, plain_type, "ready\n");
+        char text[sizeof why + 8];
+        snprintf(text, sizeof text, why[0] != '\0' ? "ready\n%s\n" : "ready\n", why);
+        return answer_text(it, MHD_HTTP_OK, plain_type, text);
     }
     return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
 }

@@ -41,6 +41,7 @@ void unpark(exchange *it) {
 }
 
 void ticket_free(ticket *one) {
+    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
     sent_free(one->sent);
     free(one);
 }
@@ -66,20 +67,22 @@ void park_for_task(exchange *it) {
     ticket *one = calloc(1, sizeof *one);
     if (one == NULL) {
         out_of_memory(&it->error);
+        quota_settle(&it->charge, 0);
         park(it, STAGE_TASK, 0);
         return;
     }
-    *one = (ticket){.loop = loop, .connection = it->connection};
+    *one = (ticket){.loop = loop, .connection = it->connection, .charge = it->charge};
     pthread_mutex_lock(&loop->lock);
     park(it, STAGE_TASK, it->until_ns);
     int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
     it->ticket = code == FIRN_OK ? one : NULL;
+    it->charge = (quota_charge){0}; /* the ticket's now */
     if (code != FIRN_OK) { /* reported when resumed: a suspended connection takes no reply */
         MHD_resume_connection(it->connection);
     }
     pthread_mutex_unlock(&loop->lock);
     if (code != FIRN_OK) {
-        free(one);
+        ticket_free(one);
     }
 }
 

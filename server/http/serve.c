@@ -75,10 +75,11 @@ static enum MHD_Result fail(exchange *it, int code) {
     return it->route->fail(it, code, &it->error);
 }
 
+/* Charges the client's quotas. */
 static bool is_over_quota(exchange *it, int64_t *wait_ms) {
     const request *asked = &it->request;
-    return verb_issues(asked->verb) &&
-           quota_allows(&it->pass, client_address(it), 1, asked->count, wait_ms, &it->error) == 0;
+    return verb_issues(asked->verb) && quota_charge_to(&it->charge, &it->pass, client_address(it),
+                                                       1, asked->count, wait_ms, &it->error) == 0;
 }
 
 /* Retry-After says when the quota has room again. */
@@ -94,9 +95,6 @@ static enum MHD_Result refuse_quota(exchange *it, int64_t wait_ms) {
 }
 
 static enum MHD_Result write_reply(exchange *it, const reply *of) {
-    if (verb_issues(it->request.verb)) {
-        quota_spend(&it->pass, client_address(it), it->request.count);
-    }
     log_access(it, false);
     return it->route->write(it, of);
 }
@@ -130,6 +128,9 @@ static enum MHD_Result ask(exchange *it) {
         return refuse_quota(it, wait_ms);
     }
     int code = request_answer(&it->request, 1, &of, &it->error);
+    if (code != REQUEST_TASK || it->loop->over) {
+        quota_settle(&it->charge, code == FIRN_OK ? it->request.count : 0);
+    }
     if (code == FIRN_OK) {
         return write_reply(it, &of);
     }

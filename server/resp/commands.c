@@ -170,27 +170,6 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Option names in lower case; other names keep their case, which matters for schemes and
- * generators. */
-static word key_of(word said) {
-    static const char *const names[] = {"count", "as", "time", "tick", "scheme", "to"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (word_is(said, names[i])) {
-            return (word){names[i], strlen(names[i])};
-        }
-    }
-    return said;
-}
-
-static bool add_pair(request *to, word key, word value) {
-    if (to->pair_count == REQUEST_PAIRS_MAX) {
-        return false;
-    }
-    to->pairs[to->pair_count].key = key_of(key);
-    to->pairs[to->pair_count++].value = value;
-    return true;
-}
-
 /* Reads the words with fixed positions. Returns the index of the next word. */
 static size_t read_positions(const command *entry, const resp_command *said, request *to) {
     const char *at = entry->positions;
@@ -201,7 +180,7 @@ static size_t read_positions(const command *entry, const resp_command *said, req
         if (word_is(key, "name")) {
             to->name = said->words[i];
         } else {
-            add_pair(to, key, said->words[i]);
+            request_add(to, key, said->words[i]);
         }
         at += length + (at[length] == ' ');
     }
@@ -221,8 +200,8 @@ static enum outcome read_pairs(const resp_command *said, size_t i, question *ask
         } else {
             return refuse_word(out, "", key, " has no value: use NAME VALUE or NAME=VALUE");
         }
-        ask->is_many = ask->is_many || word_is(key, "count");
-        if (!add_pair(&ask->request, key, value)) {
+        ask->is_many = ask->is_many || word_is(parameter_key(key), "count");
+        if (!request_add(&ask->request, key, value)) {
             return refuse(out, "more than 16 parameters: send fewer");
         }
     }
@@ -384,6 +363,8 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
     return refuse_word(out, "unknown command ", name, ": COMMAND LIST lists the commands");
 }
 
+_Static_assert(RESP_WORDS_MAX == 40, "an error says so");
+
 static enum outcome check_command(const client *it, const command *entry, const resp_command *said,
                                   resp_out *out) {
     if (it->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
@@ -392,6 +373,9 @@ static enum outcome check_command(const client *it, const command *entry, const 
     }
     if (entry == NULL) {
         return refuse_unknown(said->words[0], out);
+    }
+    if (said->is_long) {
+        return refuse(out, "a command has at most 40 words: send several commands");
     }
     if (entry->role > it->role) {
         resp_error(out, "NOPERM", "this command needs a token of role admin");

@@ -102,6 +102,8 @@ bool connection_keep(connection *it, const char *bytes, size_t length);
 void connection_drop(connection *it, size_t length);
 /* Sends and empties the lane's `out`. False: the connection is closed. */
 bool connection_send(connection *it);
+/* The next bytes leave together with the end of the connection. */
+void connection_cork(connection *it);
 size_t connection_unsent(const connection *it);
 /* Closes it when everything is sent; ignores further bytes. */
 void connection_end(connection *it);

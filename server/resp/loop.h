@@ -7,6 +7,7 @@
 
 #include "connection.h"
 #include "net/listener.h"
+#include "net/quota.h"
 
 #include <pthread.h>
 
@@ -31,7 +32,7 @@ typedef struct loop {
     uv_idle_cb on_idle;   /* for turns */
     uv_timer_cb on_timer; /* for waiting connections */
     uv_poll_t polls[LISTENERS_MAX];
-    const listener *listeners[LISTENERS_MAX];
+    listener *listeners[LISTENERS_MAX];
     int listener_count;
     list_link turns, later, tasks, penalties, draining; /* connections by `wait` */
     unauthenticated_list unauthenticated;
@@ -42,13 +43,15 @@ typedef struct loop {
     uint64_t timed;    /* commands that waited, timed from their arrival */
     bool is_refusing;  /* accepting is paused */
     bool is_ending;
+    int64_t ending_ms;        /* uv_now when it began to end */
     int64_t end_ms;           /* uv_now when the remaining ones are closed */
     _Atomic bool has_waiting; /* `later` is not empty; for resp_listener_news */
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
     pthread_mutex_t lock; /* for the following */
-    struct waiter *back;  /* finished tasks */
-    bool is_gone;         /* the bell is closed */
+    struct waiter *back;  /* finished tasks, in the order in which they were finished */
+    struct waiter **back_end;
+    bool is_gone; /* the bell is closed */
 } loop;
 
 /* A request at a renewer. Its connection may be gone when it is done. */
@@ -57,6 +60,7 @@ typedef struct waiter {
     connection *connection; /* NULL: gave up */
     sent_task *sent;        /* set before the loop sees it */
     question asked;
+    quota_charge charge;
     size_t size; /* of the command */
     struct waiter *next;
 } waiter;

@@ -15,6 +15,7 @@
 #include "http/http_listener.h"
 #include "names.h"
 #include "net/access_log.h"
+#include "net/connections.h"
 #include "net/credentials.h"
 #include "net/listener.h"
 #include "net/probe.h"
@@ -84,15 +85,6 @@ static int fail(const firn_error *error) {
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */
-
-/* Raises the limit of descriptors to the maximum. Listeners report if it is not enough. */
-static void raise_limits(void) {
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
 
 /* A core file or a debugger would reveal keys and tokens. */
 static void keep_secrets(const settings *set) {
@@ -215,6 +207,7 @@ static int open_all(firn_error *error) {
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
+    connections_fit(resp->threads + http->threads, (resp->count > 0) + (http->count > 0));
     code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
     for (int i = 0; i < PROTOCOL_COUNT && code == FIRN_OK; i++) {
         protocol *it = &all.protocols[i];
@@ -326,6 +319,9 @@ static int take_settings(const settings *fresh, firn_error *error) {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
         catalog_allow_block(next.max_block);
+        if (any) {
+            connections_tell();
+        }
     }
     return code;
 }
@@ -460,7 +456,6 @@ static int serve(void) {
     char version[32];
     take_signals(&set);
     umask(0077);
-    raise_limits();
     keep_secrets(&all.config.set);
     server_begin();
     int code = open_all(&error);
@@ -473,6 +468,7 @@ static int serve(void) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         tell_listeners(&all.protocols[i]);
     }
+    connections_tell();
     if (all.config.caution[0] != '\0') {
         log_event(LOG_LEVEL_WARNING, "unknown setting", "why", all.config.caution, NULL);
     }

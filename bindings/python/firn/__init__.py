@@ -111,17 +111,19 @@ def _raw(id, name, args, form):
     raise TypeError("an ID is an int, uuid.UUID, str or bytes, not %s" % type(id).__name__)
 
 
-def _natural(raw, bits, form):
-    """The Python object that suits the scheme: int up to 64 bits, uuid.UUID, else text."""
+def _type(bits, form):
+    """The Python type that suits the scheme: int up to 64 bits, uuid.UUID, else str."""
     if form in ("dec", "unsigned") and bits <= 64:
-        return int.from_bytes(raw, "big")
-    return uuid.UUID(bytes=raw) if form == "uuid" else None
+        return int
+    return uuid.UUID if form == "uuid" else str
 
 
 def _out(raw, name, args):
-    described = _firn.describe(name, *args)
-    value = _natural(raw, described[2], described[3])
-    return _firn.format(name, *args, None, raw) if value is None else value
+    _, _, bits, form, *_ = _firn.describe(name, *args)
+    kind = _type(bits, form)
+    if kind is str:
+        return _firn.format(name, *args, None, raw)
+    return int.from_bytes(raw, "big") if kind is int else uuid.UUID(bytes=raw)
 
 
 # ---- generators ----------------------------------------------------------------------------------------------
