@@ -59,6 +59,10 @@ if(FIRN_TESTS)
         target_compile_definitions(fork_steps_unoptimized_test PRIVATE ONLY="objectid*")
     endif()
 
+    if(TARGET store_urls_test) # a program whose functions have the names of a module's library
+        target_link_options(store_urls_test PRIVATE -Wl,--export-dynamic-symbol=json_object)
+    endif()
+
     # The calls that these tests refuse: each has a wrapper for them.
     function(wrap_calls name)
         if(TARGET ${name})
