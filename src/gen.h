@@ -99,12 +99,19 @@ typedef struct firn__claim {
     int64_t earliest, latest, count;
 } firn__claim;
 
+/* The store's clock as it was read last: its time when the answer came is between these two. */
+typedef struct firn__store_clock {
+    firn_time least, most;
+    int64_t read_ns; /* when that was, by the system's steady clock */
+} firn__store_clock;
+
 /* Only with `lock` held, the renewal lock. Its holder may be in a call of the store. */
 typedef struct firn__locked {
     pthread_mutex_t lock;
     uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
     firn__permit *spare; /* taken from it and never published */
     firn__past past;     /* of a generator that is not shared */
+    firn__store_clock store_clock;
     bool unidentified;   /* the identity was left and no new one could be drawn yet */
     bool history_open;   /* history=job: the node is ours */
     uint64_t history_node;
@@ -392,8 +399,6 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 
 /* What follows: with the renewal lock held. */
 
-/* The slot at which issue may begin on an engine that has lost reservations: after every slot that it forgot. */
-int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick);
 /* Without a store: everything from `tick` on. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
 /* A node for window k, with room for n IDs. */
@@ -403,6 +408,21 @@ int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *ou
                        firn_error *error);
 /* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
+
+/* ---- reach.c: with the renewal lock held ----------------------------------------------------- */
+
+/* Reads the store's clock, for the next three. A code of firn_store_now. */
+int firn__reach_look(firn_gen *gen, firn_error *error);
+/* FIRN_ECLOCK: the clock differs from the store's by more than max_skew_ms. */
+int firn__reach_skew(const firn_gen *gen, firn_error *error);
+/* Before a request is sent for the first time: lowers `latest` so that `count` slots from there on end within the
+ * reach. FIRN_ECLOCK: not even those from `from` on do. */
+int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
+                      firn_error *error);
+/* Sets the guard of a request: the end of the reach. */
+int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
+/* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */
+int firn__reach_window(firn_gen *gen, firn_error *error);
 
 /* ---- window.c: with the renewal lock held ---------------------------------------------------- */
 

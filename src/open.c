@@ -94,17 +94,6 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     return code;
 }
 
-static void set_window(firn_gen *gen) {
-    int64_t window_ms = gen->keys.window_ms;
-    if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
-                    : gen->fixed                                       ? 3000
-                                                                       : 10000;
-    }
-    gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
-    gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
-}
-
 /* worker=ticket: a number that no start had before. */
 static int take_ticket(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE];
@@ -372,7 +361,9 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = take_ticket(gen, error);
     }
     if (code == FIRN_OK) {
-        set_window(gen);
+        code = firn__reach_window(gen, error);
+    }
+    if (code == FIRN_OK) {
         code = config.shared != NULL
                    ? firn__shared_attach(gen, config.shared, config.shared_size, error)
                    : FIRN_OK;

@@ -324,8 +324,11 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced, or has lost
+    int64_t guard; /* the slot 15 s after the store's clock: a store that was replaced, or has lost
                     * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
+    int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME): the store adds the */
+    uint64_t guard_tick_ns; /* time since. 0: it adds nothing. Else the length of a tick, which */
+    uint32_t guard_shift;   /* has 2^this slots */
 } firn_request;
 
 /* The state of a key. */
