@@ -64,13 +64,15 @@ static void remove_all(const char *path) {
 }
 
 static int fill_file(store *it, const char *path, firn_error *error) {
-    session s = {.store = it, .error = error, .deadline_ms = module_now_ms() + it->busy_ms};
+    int64_t now_ms = module_now_ms();
+    session s = {.store = it, .error = error, .deadline_ms = now_ms + it->busy_ms};
     char sql[sizeof schema + 24];
     int64_t identity;
     int result, code = sqlite_draw(&identity, error);
     if (code != FIRN_OK) {
         return code;
     }
+    it->waits_ms = now_ms;
     snprintf(sql, sizeof sql, schema, identity);
     if ((result = sqlite_attach(&s, path)) == SQLITE_OK) {
         result = sqlite3_exec(s.db, sql, NULL, NULL, NULL);
