@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number at *at, which moves behind it. */
+/* A number at *at, which then is after the number. */
 static bool read_number(const char **at, uint64_t *number) {
     size_t length = strspn(*at, "0123456789");
     char text[MODULE_NUMBER_SIZE];

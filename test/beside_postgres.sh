@@ -59,7 +59,7 @@ refused "with a cure" "$(new node=7)" 'use another node'
 refused "as separate fields too" "$(new datacenter=0 worker=7)" 'node 7 is in firn.node'
 refused "and without a window" "$(new node=7 mode=online)" 'node 7 is in firn.node'
 refused "so is a node for its old rows" "$(new node=903)" 'node 903 is in firn.history'
-same "nodes beside these are given" 3 "$({ new node=8 && new node=899 && new node=904; } | wc -l)"
+same "other nodes are given" 3 "$({ new node=8 && new node=899 && new node=904; } | wc -l)"
 same "integers with such names are not nodes" 1 "$("$FIRN" segment 7 --store "$store" 2>/dev/null)"
 same "nor are jobs" 1 "$(echo 2020-01-01 | "$FIRN" stamp - --job 7 --scheme snowflake --time 1 --no-header --store "$store" 2>/dev/null | wc -l)"
 set_to firn.node 'datacenter=1 worker=3'

@@ -390,6 +390,47 @@ static void removed_and_made_again(void **state) {
     print_message("# the new file had the number of the old one %d times of 20\n", same);
 }
 
+static void refused_anew(const char *name, const char *what) {
+    firn_store *store = NULL;
+    firn_error error = {0};
+    assert_int_equal(open_with(&store, name, safe_options(), &error), FIRN_ESTORE);
+    says(&error, FIRN_ESTORE, what);
+}
+
+/* Its processes may hold windows, which a new store does not know. */
+static void removed_and_made_again_beside_its_count(void **state) {
+    firn_store *store = open_store("firn.db?create=yes");
+    const struct timespec old[2] = {{time(NULL) - 3600, 0}, {time(NULL) - 3600, 0}};
+    (void)state;
+    drawn(store, 1, 0);
+    run("rm -f firn.db firn.db-wal firn.db-shm");
+    refused_anew("firn.db?create=yes", "is missing, but was used");
+    refused_anew("firn.db?create=yes", "bring it back, or end them and wait");
+    assert_int_not_equal(access(in_folder("firn.db"), F_OK), 0);
+    assert_int_equal(utimensat(AT_FDCWD, in_folder("firn.db-count"), old, 0), 0);
+    drawn_anew("firn.db?create=yes", 2, 0);
+    firn_store_close(store);
+}
+
+/* What killed creators left is removed, and what a creator at work has not. */
+static void left_by_a_creator(void **state) {
+    static const char *const names[] = {"firn.db-new.aB3dE6", "firn.db-new.aB3dE6-journal",
+                                        "firn.db-new.zzzzzz", "firn.db.backup",
+                                        "other.db-new.aB3dE6"};
+    const struct timespec old[2] = {{time(NULL) - 7200, 0}, {time(NULL) - 7200, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        write_file(in_folder(names[i]), "", 0);
+        if (i != 2) {
+            assert_int_equal(utimensat(AT_FDCWD, in_folder(names[i]), old, 0), 0);
+        }
+    }
+    drawn_anew("firn.db?create=yes", 1, 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(access(in_folder(names[i]), F_OK) == 0, i >= 2);
+    }
+}
+
 static void put_another_in_place(void) {
     run("mkdir late && mv firn.db* late && cp other/firn.db* .");
 }
@@ -708,6 +749,9 @@ int main(void) {
         CHECK("a symbolic link leads to the same store", a_symbolic_link),
         CHECK_FAST("another store in the same file is noticed", another_store_in_the_same_file),
         CHECK("a store that was removed and made again is noticed", removed_and_made_again),
+        CHECK_FAST("a new store beside the count of one that was just used is refused",
+                   removed_and_made_again_beside_its_count),
+        CHECK_FAST("what killed creators left is removed", left_by_a_creator),
         CHECK_FAST("a store that is replaced while a verb begins is noticed",
                    replaced_before_the_log_is_opened),
         CHECK_FAST("a log without its store is refused", a_log_without_its_store),
