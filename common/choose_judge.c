@@ -15,11 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LEAST_YEARS = 10,  /* numbers must last */
-    PEOPLE_WIDTH = 20, /* characters that people read out, at most */
-    FEW_NODES = 8      /* that leading node bits spread over, at least */
-};
+enum { PEOPLE_WIDTH = 20 };           /* characters that people read out, at most */
+static const double least_years = 10; /* numbers must last */
+static const double few_nodes = 8;    /* that leading node bits spread over, at least */
 static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
 
 /* ---- what a layout is ------------------------------------------------------------------------ */
@@ -136,7 +134,7 @@ static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     if (it->scheme->keyed) {
         const int digits = choose_digits(answers);
         const double years = choose_years(maths_pow(10, digits), answers);
-        return years < LEAST_YEARS &&
+        return years < least_years &&
                refuse(it, CHOOSE_RATE, "%d digits last %s years at this rate", digits,
                       number_text(number, years));
     }
@@ -156,7 +154,7 @@ static bool refuse_range(choose_candidate *it, const firn_slice *lead, double no
         return refuse(it, CHOOSE_SPREAD,
                       "IDs of one moment are side by side: one shard gets them all");
     }
-    if ((lead->role == FIRN_ROLE_NODE || lead->role == FIRN_ROLE_ADDRESS) && nodes < FEW_NODES) {
+    if ((lead->role == FIRN_ROLE_NODE || lead->role == FIRN_ROLE_ADDRESS) && nodes < few_nodes) {
         return refuse(it, CHOOSE_SPREAD,
                       "IDs of one node are side by side: %d nodes write to %d places", (int)nodes,
                       (int)nodes);
@@ -324,7 +322,7 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
     const double years = choose_years(maths_ldexp(1, bits), answers);
     char number[NUMBER_SIZE];
     number_text(number, years);
-    if (it->refused_by < 0 && years < LEAST_YEARS) {
+    if (it->refused_by < 0 && years < least_years) {
         refuse(it, CHOOSE_RATE, "%d bits last %s years at this rate", bits, number);
     } else if (it->refused_by < 0 && years < CHOOSE_LONG_YEARS) {
         warn(it, "%d bits last %s years at this rate", bits, number);

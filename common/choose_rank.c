@@ -214,8 +214,8 @@ static size_t doubts_of(const choose_candidate *it) {
 
 /* In steps: a few bytes a row decide nothing. */
 static double bytes_of(const choose_candidate *it) {
-    enum { STEP = 8 };
-    return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / STEP) : 1e9;
+    const double step = 8;
+    return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / step) : 1e9;
 }
 
 /* Must b, which is after a, come before it? */

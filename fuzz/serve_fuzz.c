@@ -3,7 +3,7 @@
  * clients, down to a memory store and back to the reply. An input that begins with '*' is commands;
  * any other is a method, a target, header lines, an empty line and a body, passed on as
  * libmicrohttpd does, whose functions are replaced here. Each request has exactly one reply that
- * can be parsed as JSON or RESP. */
+ * can be parsed as JSON or RESP. grammar.h adds valid requests to the mutations of bytes. */
 #include "config/setting.h"
 #include "core/catalog.h"
 #include "core/log.h"
@@ -16,6 +16,8 @@
 #include "http/parked.h"
 #include "http/serve.h"
 #include "resp/commands.h"
+
+#include "grammar.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -376,7 +378,8 @@ static void answer(question *ask, resp_out *out) {
         sem_init(&bell, 0, 0);
         sent_free(sent);
         sent = NULL;
-        code = request_send(&ask->request, post, &bell, &sent, &error);
+        const task_client client = {.self = &bell, .finished = post, .until_ms = INT64_MAX};
+        code = request_send(&ask->request, &client, &sent, &error);
         if (code == FIRN_OK) {
             wait_for_post(&bell);
             code = request_finish(sent, &of, &error);

@@ -21,8 +21,8 @@ static int aes_open(void **self) {
 }
 
 /* libcrypto keeps the expanded key on the heap, so each call has its own context, which the free erases. */
-static int aes_stream(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    static const uint8_t counter[16];
+static int aes_stream(void *self, void *bytes, size_t size, const uint8_t key[32],
+                      const uint8_t counter[16]) {
     int done = 0;
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     bool fine = context != NULL && size <= INT32_MAX &&
@@ -34,7 +34,7 @@ static int aes_stream(void *self, void *bytes, size_t size, const uint8_t key[32
 }
 
 const firn_stream_ops firn_stream_module = {
-    .version = 1,
+    .version = 2,
     .name = "aes",
     .open = aes_open,
     .stream = aes_stream,

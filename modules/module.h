@@ -148,8 +148,10 @@ bool module_retry_waits(const module_retry *retry);
 void module_retry_failed(module_retry *retry);
 void module_retry_worked(module_retry *retry);
 
-/* Names this process among those that its forks have made. A process number is not enough: process 1 of a container may
- * have a child that is process 1 of another. A child of clone(2) with the number of its parent has its name. */
+/* Prepares module_process. FIRN_EMEMORY. */
+int module_mark(firn_error *error);
+/* Names this process among its parents and children. A process ID is not enough: process 1 of a container may have a
+ * child that is process 1 of another. */
 int64_t module_process(void);
 /* Is this process not *process? Sets *process; 0 counts as this process. */
 bool module_forked(int64_t *process);
@@ -182,6 +184,8 @@ void module_remember_ns(module_memory *memory, const char *ns);
 /* The reservation ends at `high`. */
 void module_remember(module_memory *memory, const firn_request *request, int64_t high);
 bool module_remembers_ns(const module_memory *memory, const char *ns);
+/* The guard of the request with the time since it was computed; 0: none. */
+int64_t module_guard(const firn_request *request);
 /* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t module_least(const module_memory *memory, const firn_request *request);
 /* Forgets the last reservation, which may be given back. */
@@ -192,6 +196,8 @@ void module_forget_last(module_memory *memory);
 #define MODULE_ALL_NAMES "integer *"
 /* The stored identity of a store that lost reservations; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
+/* A change of MODULE_ALL_NAMES to this layout declares that the store lost reservations (firn nodes lost). */
+bool module_declares_loss(const firn_relabel *change);
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
  * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */

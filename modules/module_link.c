@@ -27,9 +27,13 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
         {"timeout_ms", &link->timeout_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
         {"unsafe", &unsafe, 0, 0, 1},
     };
+    int code = module_mark(error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     module_forked(&link->process);
     link->options = options != NULL ? *options : (firn_store_options){0};
-    int code = module_url_parse(&link->url, url, error);
+    code = module_url_parse(&link->url, url, error);
     if (code == FIRN_OK) {
         code = module_param_numbers(&link->url, numbers, 3, error);
     }
@@ -52,7 +56,7 @@ void module_link_free(module_link *link) {
 
 /* Is this a forked child? The lookups' threads are the parent's then. */
 static bool is_child(module_link *link) {
-    const bool forked = module_forked(&link->process);
+    const bool forked = link->process != 0 && module_forked(&link->process);
     if (forked) {
         memset(link->lookups, 0, sizeof link->lookups);
     }

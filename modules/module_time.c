@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,19 +96,47 @@ void module_retry_worked(module_retry *retry) {
     *retry = (module_retry){0, 0};
 }
 
-static _Atomic int64_t forks; /* from the first process that asked to this one */
+/* A page with the number of this process in its line of forks; zero in a child that has no number yet. If a kernel does
+ * not wipe it, the count of forks and the process ID show a child, but not the child of a raw clone that has the ID of
+ * its parent. */
+static _Atomic(_Atomic int64_t *) mark;
+static _Atomic int64_t numbers; /* given so far; a child continues */
+static _Atomic int64_t forks;   /* by fork() */
 
 static void count_fork(void) {
     atomic_fetch_add_explicit(&forks, 1, memory_order_seq_cst);
 }
 
-int64_t module_process(void) {
-    static _Atomic bool counting;
-    if (!atomic_load_explicit(&counting, memory_order_seq_cst)) {
-        atomic_store_explicit(&counting, pthread_atfork(NULL, NULL, count_fork) == 0,
-                              memory_order_seq_cst);
+int module_mark(firn_error *error) {
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    _Atomic int64_t *page, *none = NULL;
+    if (atomic_load_explicit(&mark, memory_order_seq_cst) != NULL) {
+        return FIRN_OK;
     }
-    return atomic_load_explicit(&forks, memory_order_seq_cst) << 32 | getpid();
+    page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        return module_no_memory(error);
+    }
+    madvise(page, size, MADV_WIPEONFORK);
+    if (!atomic_compare_exchange_strong_explicit(&mark, &none, page, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) {
+        munmap(page, size); /* another thread was first */
+        return FIRN_OK;
+    }
+    return pthread_atfork(NULL, NULL, count_fork) == 0 ? FIRN_OK : module_no_memory(error);
+}
+
+int64_t module_process(void) {
+    _Atomic int64_t *page = atomic_load_explicit(&mark, memory_order_seq_cst);
+    int64_t number = atomic_load_explicit(page, memory_order_seq_cst), none = 0;
+    if (number == 0) {
+        number = atomic_fetch_add_explicit(&numbers, 1, memory_order_seq_cst) + 1;
+        number = atomic_compare_exchange_strong_explicit(page, &none, number, memory_order_seq_cst,
+                                                         memory_order_seq_cst)
+                     ? number
+                     : none;
+    }
+    return (number + atomic_load_explicit(&forks, memory_order_seq_cst)) << 32 | getpid();
 }
 
 bool module_forked(int64_t *process) {

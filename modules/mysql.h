@@ -11,7 +11,8 @@
 
 #define MARIA_IDENTITY_SIZE  81
 #define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
-#define MARIA_ROUNDS         8    /* tries of a reservation that another process interferes with */
+#define MARIA_WITNESS_SIZE   81
+#define MARIA_ROUNDS         8 /* tries of a reservation that another process interferes with */
 
 /* Parameters that name files for TLS. */
 #define MARIA_TLS_FILES 4
@@ -34,11 +35,15 @@ typedef struct store {
     bool proved;          /* a reservation of this connection was read back */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
+    char witness
+        [MARIA_WITNESS_SIZE]; /* what witness_sql answered when the server was checked; "": it was not yet */
+    bool has_uuid;            /* the server has a server_uuid */
 } store;
 
 typedef struct statement {
     char text[MARIA_STATEMENT_SIZE];
     size_t length;
+    bool witnessed; /* witness_sql follows */
 } statement;
 
 /* What a statement did. */
@@ -60,11 +65,11 @@ static inline const char *where(const store *s) {
 
 /* ---- questions (mysql_talk.c) ---------------------------------------------------------------- */
 
-/* Fills in a pattern of mysql_sql.h. "@" is our tables' prefix, "!" the other program's table; an
+/* Fills in a pattern of mysql_sql.h, and appends witness_sql once the server was checked. "@" is our tables' prefix, "!" the other program's table; an
  * argument replaces each "$" (text), "#" (int64_t) and "^" (uint64_t). */
 void maria_compose(const store *s, statement *out, const char *pattern, ...);
 /* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent and may
- * have been carried out; after other failures it was not. */
+ * have been carried out; after other failures it was not. FIRN_OK: the server that was checked has committed it. */
 int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
               firn_error *error);
 /* Composes and asks a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */

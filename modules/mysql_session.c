@@ -102,6 +102,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
         return code;
     }
     s->late = s->proved = false;
+    s->witness[0] = '\0';
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
         return module_no_memory(error);
@@ -113,9 +114,9 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
         mysql_options(s->db, MYSQL_READ_DEFAULT_FILE, s->defaults);
     }
     set_tls(s, s->db);
-    int wanted = mysql_real_connect_start(&connected, s->db, to != NULL ? to->name : NULL,
-                                          url->user, password_of(s), url->path,
-                                          to != NULL ? (unsigned)to->port : 0, s->path, 0);
+    int wanted = mysql_real_connect_start(
+        &connected, s->db, to != NULL ? to->name : NULL, url->user, password_of(s), url->path,
+        to != NULL ? (unsigned)to->port : 0, s->path, CLIENT_MULTI_STATEMENTS);
     while (wanted != 0) {
         wanted = mysql_real_connect_cont(&connected, s->db, maria_resume(s, wanted, deadline_ms));
     }
@@ -333,40 +334,21 @@ static int find_tables(store *s, firn_error *error) {
     return code;
 }
 
-/* Sets what the statements need, independent of the server's defaults. */
+/* Sets what the statements need, independent of the server's defaults. A session may begin inside a transaction
+ * (init_connect, a pool), which autocommit = 1 does not end. */
 static int settle_session(store *s, firn_error *error) {
     int64_t wait_s = s->link.timeout_ms / 2000;
-    int code =
-        maria_run(s, error,
-                  "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
-                  " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-                  wait_s > 0 ? wait_s : INT64_C(1));
+    int code = maria_run(s, error, "ROLLBACK AND NO CHAIN NO RELEASE");
+    if (code == FIRN_OK) {
+        code = maria_run(
+            s, error,
+            "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
+            " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+            wait_s > 0 ? wait_s : INT64_C(1));
+    }
     return code == FIRN_OK
                ? maria_run(s, error, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                : code;
-}
-
-static int greet(store *s, firn_error *error) {
-    variables are;
-    int code = settle_session(s, error);
-    if (code == FIRN_OK) {
-        code = read_variables(s, &are, error);
-    }
-    if (code == FIRN_OK) {
-        code = judge(s, &are, error);
-    }
-    if (code == FIRN_OK) {
-        code = identify(s, &are, error);
-    }
-    return code == FIRN_OK ? find_tables(s, error) : code;
-}
-
-int maria_went_back(store *s, firn_error *error) {
-    int code = maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
-    if (code == FIRN_OK) {
-        s->link.memory = (module_memory){0};
-    }
-    return code;
 }
 
 /* The first cell of the answer; "" if the answer is empty. */
@@ -379,6 +361,50 @@ static int ask_text(store *s, const char *pattern, char *out, size_t size, firn_
         snprintf(out, size, "%s", row[0]);
     }
     maria_reply_free(&found);
+    return code;
+}
+
+/* Notes the connection and the server that are checked. From here on each statement is compared with it. */
+static int note_witness(store *s, const variables *are, firn_error *error) {
+    char witness[MARIA_WITNESS_SIZE], server[MARIA_WITNESS_SIZE];
+    s->has_uuid = are->value[SERVER_UUID][0] != '\0';
+    int code = ask_text(s, witness_sql[s->has_uuid], witness, sizeof witness, error);
+    const char *blank = strchr(witness, ' ');
+    snprintf(server, sizeof server, "%.20s%s%.40s", are->value[SERVER_ID], s->has_uuid ? " " : "",
+             are->value[SERVER_UUID]);
+    if (code == FIRN_OK && (blank == NULL || strcmp(blank + 1, server) != 0)) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s answers from two servers: name the primary server, not a "
+                           "proxy that leads a connection to several",
+                           where(s));
+    }
+    memcpy(s->witness, witness, sizeof witness);
+    return code;
+}
+
+static int greet(store *s, firn_error *error) {
+    variables are;
+    int code = settle_session(s, error);
+    if (code == FIRN_OK) {
+        code = read_variables(s, &are, error);
+    }
+    if (code == FIRN_OK) {
+        code = judge(s, &are, error);
+    }
+    if (code == FIRN_OK) {
+        code = note_witness(s, &are, error);
+    }
+    if (code == FIRN_OK) {
+        code = identify(s, &are, error);
+    }
+    return code == FIRN_OK ? find_tables(s, error) : code;
+}
+
+int maria_went_back(store *s, firn_error *error) {
+    int code = maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
+    if (code == FIRN_OK) {
+        s->link.memory = (module_memory){0};
+    }
     return code;
 }
 

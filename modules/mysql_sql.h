@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the MariaDB and MySQL store. "@" is the prefix from table=, "$" is a text, "#" is
+/* The statements of the MariaDB and MySQL store. "@" is the prefix from table= ("@@" is itself), "$" is a text, "#" is
  * a signed and "^" an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
  * the statements for clients in other languages, with "?" for each argument; test/printed_pure_test.c compares both. */
 #ifndef FIRN_MYSQL_SQL_H
@@ -51,6 +51,13 @@ static const char begin_sql[] =
 static const char read_sql[] =
     "SELECT n.layout, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
     " LEFT JOIN `@_mark` m ON m.ns = n.name AND m.`key` = $ WHERE n.name = $";
+
+/* Follows each statement in the same packet: who answered? A proxy may lead a connection to another server, after a
+ * failover or at any time. The first is of servers without server_uuid (MariaDB), the second of those with it. */
+static const char *const witness_sql[] = {
+    "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id)",
+    "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id, @@GLOBAL.server_uuid)",
+};
 
 static const char born_sql[] =
     "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";

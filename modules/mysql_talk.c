@@ -53,6 +53,10 @@ static void compose(const store *s, statement *out, const char *pattern, va_list
     out->length = 0;
     for (; *pattern != '\0'; pattern++) {
         const char *name = *pattern == '@' ? s->table : s->foreign;
+        if (pattern[0] == '@' && pattern[1] == '@') { /* a variable of the server */
+            put(out, pattern++, 2);
+            continue;
+        }
         switch (*pattern) {
         case '@':
         case '!':
@@ -72,6 +76,11 @@ static void compose(const store *s, statement *out, const char *pattern, va_list
         default:
             put(out, pattern, 1);
         }
+    }
+    out->witnessed = s->witness[0] != '\0';
+    if (out->witnessed) {
+        put(out, "; ", 2);
+        put(out, witness_sql[s->has_uuid], strlen(witness_sql[s->has_uuid]));
     }
 }
 
@@ -208,6 +217,36 @@ static bool take_rows(store *s, reply *out, int64_t deadline_ms) {
     return out->rows != NULL || mysql_field_count(s->db) == 0;
 }
 
+/* Reads what witness_sql answered. */
+static bool same_witness(store *s, int64_t deadline_ms) {
+    reply told = {NULL, 0, 0, false};
+    int missing = 1;
+    int wanted = mysql_next_result_start(&missing, s->db);
+    while (wanted != 0) {
+        wanted = mysql_next_result_cont(&missing, s->db, maria_resume(s, wanted, deadline_ms));
+    }
+    const MYSQL_ROW row =
+        missing == 0 && take_rows(s, &told, deadline_ms) ? maria_next_row(&told, 1) : NULL;
+    const bool same = row != NULL && row[0] != NULL && strcmp(row[0], s->witness) == 0;
+    maria_reply_free(&told);
+    return same;
+}
+
+/* Why a statement that the server carried out is not a commit of the server that was checked; NULL: it is. */
+static const char *doubt(store *s, const statement *what, int64_t deadline_ms) {
+    if (!what->witnessed) {
+        return NULL; /* the server is not checked yet */
+    }
+    if (!same_witness(s, deadline_ms)) {
+        return s->late || mysql_errno(s->db) != 0 ? why_lost(s)
+                                                  : "a proxy led it to another session";
+    }
+    return (s->db->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
+                   (s->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
+               ? "its session is in a transaction"
+               : NULL;
+}
+
 /* Sends a statement once. *again: it was rolled back because of another transaction. */
 static int ask_once(store *s, const statement *what, const module_points *at, reply *out,
                     bool *again, firn_error *error) {
@@ -230,7 +269,8 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
         out->insert_id = mysql_insert_id(s->db);
         outcome = take_rows(s, out, deadline_ms) ? ANSWERED : LOST;
     }
-    if (outcome == ANSWERED) {
+    const char *why = outcome == ANSWERED ? doubt(s, what, deadline_ms) : NULL;
+    if (outcome == ANSWERED && why == NULL) {
         return FIRN_OK;
     }
     unsigned number = mysql_errno(s->db);
@@ -239,7 +279,8 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
         out->duplicate = number == DUPLICATE;
         return out->duplicate ? FIRN_OK : explain(s, number, error);
     }
-    module_unknown(error, where(s), why_lost(s));
+    module_unknown(error, where(s), why != NULL ? why : why_lost(s));
+    maria_reply_free(out);
     maria_hang_up(s, false);
     return FIRN_EUNKNOWN;
 }

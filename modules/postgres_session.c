@@ -241,6 +241,18 @@ static bool may_repeat(const PGresult *result) {
     return state != NULL && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0);
 }
 
+/* Is the session inside a transaction, so that nothing is committed? A pool may lend a session that is. */
+static bool is_inside(const store *s) {
+    return PQtransactionStatus(s->db) != PQTRANS_IDLE;
+}
+
+static const char inside_text[] = "its session is in a transaction";
+
+/* Is the statement one of a change of layouts, which ends with COMMIT? */
+static bool is_step(enum statement statement) {
+    return statement == BEGIN || statement == LOCK || statement == NAMED || statement == RELABEL;
+}
+
 /* Sends a statement once. *again: it was rolled back because of another transaction. */
 static int ask_once(store *s, enum statement statement, const char *const *values,
                     const module_points *at, PGresult **out, bool *again, firn_error *error) {
@@ -266,7 +278,8 @@ static int ask_once(store *s, enum statement statement, const char *const *value
     if (module_process() != s->link.process) {
         return FIRN_EFORKED; /* the error says so; the answer is the parent's */
     }
-    if (outcome == ANSWERED && !s->unconfirmed) {
+    const bool inside = outcome == ANSWERED && !is_step(statement) && is_inside(s);
+    if (outcome == ANSWERED && !s->unconfirmed && !inside) {
         return FIRN_OK;
     }
     if (outcome == REFUSED) {
@@ -274,8 +287,9 @@ static int ask_once(store *s, enum statement statement, const char *const *value
         code = explain(s, *out, error);
     } else {
         code = module_unknown(error, where(s),
-                              outcome == ANSWERED ? "committed without the synchronous standby"
-                                                  : why_lost(s, *out, line));
+                              inside                ? inside_text
+                              : outcome == ANSWERED ? "committed without the synchronous standby"
+                                                    : why_lost(s, *out, line));
     }
     if (!*again) {
         drop(s); /* a new session is checked */
@@ -456,6 +470,15 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     return FIRN_OK;
 }
 
+/* Ends the transaction in which the session begins, if there is one. */
+static int end_transaction(store *s, firn_error *error) {
+    PGresult *result = NULL;
+    enum outcome outcome;
+    int code = is_inside(s) ? tell(s, "ROLLBACK", &result, &outcome, error) : FIRN_OK;
+    PQclear(result);
+    return code;
+}
+
 static int greet(store *s, firn_error *error) {
     char text[STATEMENT_MAX];
     bool made = false;
@@ -463,11 +486,18 @@ static int greet(store *s, firn_error *error) {
         return module_fail(error, FIRN_ESTORE, "store %.60s is older than PostgreSQL 10: update it",
                            where(s));
     }
+    int ended = end_transaction(s, error);
+    if (ended != FIRN_OK) {
+        return ended;
+    }
     fill_in(s, text, greet_sql);
     for (int i = 0; i < 4; i++) {
         PGresult *result;
         enum outcome outcome;
         int code = tell(s, text, &result, &outcome, error);
+        if (code == FIRN_OK && is_inside(s)) {
+            code = module_unreachable(error, where(s), inside_text);
+        }
         if (code == FIRN_OK) {
             code = judge(s, result, &made, error);
         }

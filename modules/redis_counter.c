@@ -6,18 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static int counter_name(const char **name, const char *ns, const char *key, const char *layout,
-                        firn_error *error) {
+/* NULL: FIRN_EUSAGE. */
+static const char *counter_name(const char *ns, const char *key, const char *layout,
+                                firn_error *error) {
     static const char prefix[] = "integer ";
     if (strncmp(ns, prefix, sizeof prefix - 1) != 0 || strcmp(key, "1") != 0 ||
         (layout != NULL && strcmp(layout, "integer") != 0)) {
-        return module_fail(error, FIRN_EUSAGE,
-                           "counters=1 is for integers that count by 1, which %.40s is not: omit "
-                           "counters=1 from the URL",
-                           ns);
+        module_fail(error, FIRN_EUSAGE,
+                    "counters=1 is for integers that count by 1, which %.40s is not: omit "
+                    "counters=1 from the URL",
+                    ns);
+        return NULL;
     }
-    *name = ns + sizeof prefix - 1;
-    return FIRN_OK;
+    return ns + sizeof prefix - 1;
 }
 
 static int counter_refused(const redisReply *reply, const firn_request *request, const char *name,
@@ -44,16 +45,15 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
  * lost is lost: the counter keeps no grants. */
 int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
-    const char *name;
+    const char *name = counter_name(request->ns, request->key, request->layout, error);
     char count[MODULE_NUMBER_SIZE], least[MODULE_NUMBER_SIZE],
         most[MODULE_NUMBER_SIZE] = ""; /* "" is before 0 */
     redisReply *reply;
     int64_t before;
-    int code = counter_name(&name, request->ns, request->key, request->layout, error);
-    if (code != FIRN_OK) {
-        return code;
+    if (name == NULL) {
+        return FIRN_EUSAGE;
     }
-    code = module_ready(self, error);
+    int code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -80,7 +80,6 @@ int redis_counter_reserve(store *self, const firn_request *request, int64_t *fir
 
 int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    const char *name;
     redisReply *reply;
     int64_t value;
     if (ns == NULL) {
@@ -88,10 +87,11 @@ int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *con
                            "plain counters are listed by name only, among other keys: "
                            "give ns='integer NAME'");
     }
-    int code = counter_name(&name, ns, "1", NULL, error);
-    if (code == FIRN_OK) {
-        code = redis_ask(self, &reply, 2, (const char *[]){"GET", name}, error);
+    const char *name = counter_name(ns, "1", NULL, error);
+    if (name == NULL) {
+        return FIRN_EUSAGE;
     }
+    int code = redis_ask(self, &reply, 2, (const char *[]){"GET", name}, error);
     if (code != FIRN_OK) {
         return code;
     }

@@ -137,7 +137,7 @@ static int examine(store *self, const redisReply *info, const redisReply *config
 /* False sets errno. */
 static bool send_words(const store *self, int count, const char **words, int64_t deadline_ms) {
     char *command = NULL;
-    int length = redisFormatCommandArgv(&command, count, words, NULL);
+    long long length = redisFormatCommandArgv(&command, count, words, NULL);
     if (length < 0) {
         errno = ENOMEM;
         return false;

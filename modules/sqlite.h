@@ -27,9 +27,9 @@ typedef struct store {
     bool checked; /* once found undamaged */
     bool known;   /* a verb of this handle has set the next two */
     int64_t identity, history;
-    pid_t writer;   /* the process of this handle's last commit; 0: none */
-    uint32_t count; /* of that commit */
-    pid_t cleared;  /* the forked child that inherited no open file of the store */
+    int64_t writer;  /* the process of this handle's last commit; 0: none */
+    uint32_t count;  /* of that commit */
+    int64_t cleared; /* the forked child that inherited no open file of the store */
     module_memory memory;
     firn_store_options options;
 } store;

@@ -11,22 +11,20 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define FREE_MS 50 /* no thread of a living process holds one of SQLite's mutexes for so long */
 
 static _Atomic int verbs_under_way; /* copied by a fork: the number at that moment */
-static _Atomic(_Atomic pid_t *)
-    process; /* a page with the process ID, zero in a forked child; if a fork copies the page, it has the parent's ID */
-static _Atomic pid_t child; /* this process, if its parent had loaded this module */
-static _Atomic pid_t shut;  /* this process, if it must not enter SQLite */
+/* Processes by module_process; 0: none. */
+static _Atomic int64_t
+    process; /* this one, or the parent if this is a child that did not enter yet */
+static _Atomic int64_t child; /* this one, if its parent had loaded this module */
+static _Atomic int64_t shut;  /* this one, if it must not enter SQLite */
 
 bool sqlite_mine(void) {
-    return atomic_load_explicit(atomic_load_explicit(&process, memory_order_seq_cst),
-                                memory_order_seq_cst) == getpid();
+    return atomic_load_explicit(&process, memory_order_seq_cst) == module_process();
 }
 
 int sqlite_forked(firn_error *error) {
@@ -117,9 +115,8 @@ static bool stays_loaded(void) {
 
 /* Created by the first open and kept. */
 int sqlite_guard(firn_error *error) {
-    size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    _Atomic pid_t *page, *none = NULL;
-    if (atomic_load_explicit(&process, memory_order_seq_cst) != NULL) {
+    int64_t none = 0;
+    if (atomic_load_explicit(&process, memory_order_seq_cst) != 0) {
         return FIRN_OK;
     }
     if (!stays_loaded()) {
@@ -129,23 +126,18 @@ int sqlite_guard(firn_error *error) {
     if (!mutexes_are_free() || sqlite3_initialize() != SQLITE_OK) {
         return forked_inside(error);
     }
-    page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more memory");
+    int code = module_mark(error);
+    if (code == FIRN_OK) {
+        atomic_compare_exchange_strong_explicit(&process, &none, module_process(),
+                                                memory_order_seq_cst, memory_order_seq_cst);
     }
-    madvise(page, size, MADV_WIPEONFORK); /* otherwise the process ID shows a fork */
-    atomic_store_explicit(page, getpid(), memory_order_seq_cst);
-    if (!atomic_compare_exchange_strong_explicit(&process, &none, page, memory_order_seq_cst,
-                                                 memory_order_seq_cst)) {
-        munmap(page, size); /* another thread was first */
-    }
-    return FIRN_OK;
+    return code;
 }
 
-/* A child forked between verbs takes over the page. Reads the count before it checks the page
- * again: a thread that increased the count in this process has set the page first. */
+/* A child forked between verbs takes over. Reads the count before it checks the process again: a
+ * thread that increased the count in this process has set it first. */
 int sqlite_enter(store *it, firn_error *error) {
-    pid_t me = getpid();
+    const int64_t me = module_process();
     if (!sqlite_mine()) {
         if (atomic_load_explicit(&verbs_under_way, memory_order_seq_cst) != 0 && !sqlite_mine()) {
             return sqlite_forked(error);
@@ -155,8 +147,7 @@ int sqlite_enter(store *it, firn_error *error) {
             return forked_inside(error);
         }
         atomic_store_explicit(&child, me, memory_order_seq_cst);
-        atomic_store_explicit(atomic_load_explicit(&process, memory_order_seq_cst), me,
-                              memory_order_seq_cst);
+        atomic_store_explicit(&process, me, memory_order_seq_cst);
     }
     if (atomic_load_explicit(&child, memory_order_seq_cst) == me && it->cleared != me &&
         it->inode != 0) {

@@ -348,7 +348,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
     remember(it, s);
     it->inode = s->inode;
     it->count = s->count;
-    it->writer = getpid();
+    it->writer = module_process();
     if (s->back &&
         sqlite_settle(s) == SQLITE_OK) { /* an older database under a newer log is found here */
         s->emptied = true;
@@ -361,7 +361,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
 void sqlite_tidy(store *it) {
     session s = {.store = it}; /* an expired deadline: it does not wait */
     char path[PATH_MAX];
-    if (it->writer != getpid() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
+    if (it->writer != module_process() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
         return;
     }
     if (sqlite_check_file(it, NULL, NULL) == FIRN_OK &&

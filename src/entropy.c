@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills a thread's block of random bytes: from the kernel, and once a thread has used 1 MiB from a cipher, whose key each
- * refill replaces and mixes with bytes of the kernel. docs/explanation/randomness.md says why. */
+ * refill replaces and mixes with bytes of the kernel. Each refill also mixes in what the processor offers, so that two
+ * copies of a machine differ. docs/explanation/randomness.md says why. */
 #include "entropy.h"
 
 #include "error.h"
+#include "processor.h"
 #include "stream.h"
 #include "wiped.h"
 
@@ -15,7 +17,8 @@
 
 #define LOADING                                                                                    \
     256 /* refills, 1 MiB: what they take from the kernel takes as long as loading a cipher, 2 ms */
-#define STREAM (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
+#define STREAM           (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
+#define STREAM_OF(block) ((uint8_t *)(block) + offsetof(firn__block, key))
 
 _Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "wiped.c needs one page");
 _Static_assert(STREAM % 16 == 0, "whole blocks of the cipher");
@@ -43,6 +46,15 @@ static void release_all(void *any) {
     release(&of_kernel);
 }
 
+/* Another thread's, as if it were wiped. A refill that is under way draws its bytes again. */
+static void renew_block(void *block) {
+    atomic_store_explicit(&((firn__block *)block)->owner, 0, memory_order_relaxed);
+}
+
+void firn__entropy_drop(void) {
+    firn__wiped_renew(renew_block);
+}
+
 static void make_key(void) {
     key_made = pthread_key_create(&at_exit, release_all) == 0;
 }
@@ -58,6 +70,7 @@ static int make_block(firn__block **here, firn_error *error) {
         firn__wiped_free(block, sizeof *block);
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a thread's entropy");
     }
+    firn__wiped_renews(block, sizeof *block, renew_block);
     *here = block;
     return FIRN_OK;
 }
@@ -84,30 +97,55 @@ static bool is_written(const uint8_t bytes[16]) {
     return (words[0] | words[1]) != 0;
 }
 
-/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. *done: false if the cipher
- * fails. */
+/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. The noise is the upper part of the
+ * first counter, so that two noises have no counter in common: the cipher is the hash. *done: false if the cipher fails. */
 static int stream_fill(firn__block *block, bool *done, firn_error *error) {
+    uint8_t counter[16] = {0};
     int code = system_fill(block->seed, sizeof block->seed, error);
     if (code != FIRN_OK) {
         return code;
     }
+    firn__noise noise = firn__processor_noise(); /* not before: the kernel would wait for it */
     for (size_t i = 0; i < sizeof block->seed; i++) {
         block->seed[i] ^= block->key[i];
         block->key[i] = 0;
     }
-    *done = firn__stream((uint8_t *)block + offsetof(firn__block, key), STREAM, block->seed) &&
-            is_written(block->bytes);
+    memcpy(counter, &noise.cycles, 8);
+    memcpy(counter + 8, &noise.drawn, 6); /* the other two bytes count the blocks of one refill */
+    *done =
+        firn__stream(STREAM_OF(block), STREAM, block->seed, counter) && is_written(block->bytes);
     explicit_bzero(block->seed, sizeof block->seed);
     return FIRN_OK;
+}
+
+/* Bytes of the kernel. Unless the kernel alone may decide them, XORed with 32 bytes that the processor has changed. */
+static int kernel_fill(firn__block *block, firn_error *error) {
+    if (block == of_kernel) {
+        return system_fill(block->bytes, sizeof block->bytes, error);
+    }
+    firn__noise noise = firn__processor_noise();
+    int code = system_fill(STREAM_OF(block), STREAM, error);
+    firn__processor_hash(block->key, &noise);
+    for (size_t i = 0; i < sizeof block->bytes; i += 8) {
+        uint64_t word, key;
+        memcpy(&word, block->bytes + i, 8);
+        memcpy(&key, block->key + i % sizeof block->key, 8);
+        word ^= key;
+        memcpy(block->bytes + i, &word, 8);
+    }
+    explicit_bzero(block->key, sizeof block->key);
+    return code;
 }
 
 static int refill(firn__block *block, firn_error *error) {
     bool done = false;
     int code = FIRN_OK;
-    if (block->owner == 0) { /* new, or a child's. A kernel that wipes also judges this advice */
+    if (firn__block_owner(block) ==
+        0) { /* new, or a child's. A kernel that wipes also judges this advice */
         block->keeps = firn__wiped_may_load() && madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
     }
-    uint64_t owner = block->owner = ++last_owner;
+    uint64_t owner = ++last_owner;
+    atomic_store_explicit(&block->owner, owner, memory_order_relaxed);
     size_t left = firn__block_left(block);
     memset(block->bytes + sizeof block->bytes - left, 0, left);
     block->left = 0;
@@ -115,8 +153,7 @@ static int refill(firn__block *block, firn_error *error) {
         code = stream_fill(block, &done, error);
     }
     if (code == FIRN_OK && !done) {
-        explicit_bzero(block->key, sizeof block->key);
-        code = system_fill(block->bytes, sizeof block->bytes, error);
+        code = kernel_fill(block, error);
     }
     if (code == FIRN_OK && firn__block_intact(block, owner)) {
         block->left = sizeof block->bytes;
@@ -145,10 +182,10 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
     bool taken = false;
     while (code == FIRN_OK && !taken) { /* again only after a fork in a handler */
         firn__block *block = *here;
-        if (block->owner == 0 || block->left < size) {
+        if (firn__block_owner(block) == 0 || block->left < size) {
             code = refill(block, error);
         }
-        uint64_t owner = block->owner;
+        uint64_t owner = firn__block_owner(block);
         size_t left = firn__block_left(block);
         if (code == FIRN_OK && left >= size) {
             uint8_t *bytes = block->bytes + sizeof block->bytes - left;
@@ -164,7 +201,7 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
 int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
     int code = firn__block_here == NULL ? make_block(&firn__block_here, error) : FIRN_OK;
     for (firn__block *block = firn__block_here; code == FIRN_OK;) {
-        uint64_t owner = block->owner;
+        uint64_t owner = firn__block_owner(block);
         size_t left = firn__block_left(block);
         if (owner != 0 && left >= 16) {
             size_t most = (left - 16) / size + 1;

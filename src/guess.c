@@ -391,24 +391,25 @@ static void add_dated(ranking *list, const sight *seen, const firn_scheme *schem
     insert(list, &reading, rank_of(seen, &traits, FIRN_FORM_DATED, today, &read));
 }
 
-static size_t guess(firn_reading *readings, size_t *plausible, sight *seen, int form) {
+static size_t guess(firn_reading *readings, size_t *plausible, const firn__traits_list *known,
+                    const char *text, size_t length, int form) {
     attempt attempts[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT] UNWIPED;
     ranking list UNWIPED;
     list.readings = readings;
     list.count = *plausible = 0;
-    seen->attempts = attempts;
-    if (seen->length == 0 || seen->length > TEXT_MAX || form >= FIRN_FORM_COUNT) {
+    if (length == 0 || length > TEXT_MAX || form >= FIRN_FORM_COUNT) {
         return 0;
     }
-    seen->asked = form >= 0;
-    look(seen);
-    choose_forms(seen, form);
-    for (uint64_t left = read_all(seen); left != 0; left &= left - 1) {
-        const firn__traits *traits = &seen->list->schemes[firn__lowest(left)];
+    sight seen = {.list = known, .text = text, .length = length, .attempts = attempts};
+    seen.asked = form >= 0;
+    look(&seen);
+    choose_forms(&seen, form);
+    for (uint64_t left = read_all(&seen); left != 0; left &= left - 1) {
+        const firn__traits *traits = &known->schemes[firn__lowest(left)];
         if (traits->plain) {
-            add_plain(&list, seen, traits);
+            add_plain(&list, &seen, traits);
         } else {
-            add_dated(&list, seen, traits->scheme);
+            add_dated(&list, &seen, traits->scheme);
         }
     }
     while (*plausible < list.count && list.ranks[*plausible].standing != CHANCE) {
@@ -419,18 +420,18 @@ static size_t guess(firn_reading *readings, size_t *plausible, sight *seen, int 
 
 /* While another thread computes the list. */
 __attribute__((noinline, cold)) static size_t guess_alone(firn_reading *readings, size_t *plausible,
-                                                          sight *seen, int form) {
+                                                          const char *text, size_t length,
+                                                          int form) {
     firn__traits_list list;
     firn__traits_fill(&list);
-    seen->list = &list;
-    return guess(readings, plausible, seen, form);
+    return guess(readings, plausible, &list, text, length, form);
 }
 
 size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible, const char *text,
                       size_t length, int form) {
-    sight seen = {.list = firn__traits_known(), .text = text, .length = length};
-    return seen.list != NULL ? guess(readings, plausible, &seen, form)
-                             : guess_alone(readings, plausible, &seen, form);
+    const firn__traits_list *known = firn__traits_known();
+    return known != NULL ? guess(readings, plausible, known, text, length, form)
+                         : guess_alone(readings, plausible, text, length, form);
 }
 
 size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, size_t length,

@@ -28,17 +28,24 @@ static const uint8_t long_digest[SHA256_DIGEST_LENGTH] = {
 
 bool firn__stream_test(const firn_stream_ops *ops, void *self) {
     enum { LONG = 4016 };
-    uint8_t bytes[LONG] = {0}, key[32] = {0}, digest[SHA256_DIGEST_LENGTH];
+    uint8_t bytes[LONG] = {0}, key[32] = {0}, counter[16] = {0}, digest[SHA256_DIGEST_LENGTH];
     SHA2_CTX context;
-    if (ops->stream(self, bytes, sizeof first_blocks, key) != FIRN_OK ||
+    if (ops->stream(self, bytes, sizeof first_blocks, key, counter) != FIRN_OK ||
         memcmp(bytes, first_blocks, sizeof first_blocks) != 0) {
         return false;
     }
     memset(bytes, 0, sizeof bytes);
+    counter[15] = 1;
+    if (ops->stream(self, bytes, 32, key, counter) != FIRN_OK ||
+        memcmp(bytes, first_blocks + 16, 32) != 0) {
+        return false;
+    }
+    memset(bytes, 0, sizeof bytes);
+    counter[15] = 0;
     for (uint8_t i = 0; i < sizeof key; i++) {
         key[i] = i;
     }
-    if (ops->stream(self, bytes, sizeof bytes, key) != FIRN_OK) {
+    if (ops->stream(self, bytes, sizeof bytes, key, counter) != FIRN_OK) {
         return false;
     }
     SHA256Init(&context);
@@ -53,7 +60,7 @@ static int load(void) {
     void *library = is_static ? NULL : firn__module_open("aes", NULL, why);
     const firn_stream_ops *ops =
         library != NULL ? firn__module_symbol(library, "firn_stream_module") : NULL;
-    if (ops == NULL || ops->version != 1 || strcmp(ops->name, "aes") != 0 ||
+    if (ops == NULL || ops->version != 2 || strcmp(ops->name, "aes") != 0 ||
         ops->open(&cipher) != FIRN_OK || !firn__stream_test(ops, cipher)) {
         return MISSING;
     }
@@ -72,6 +79,6 @@ bool firn__stream_ready(bool load_it) {
     return now == USABLE;
 }
 
-bool firn__stream(void *bytes, size_t size, const uint8_t key[32]) {
-    return used->stream(cipher, bytes, size, key) == FIRN_OK;
+bool firn__stream(void *bytes, size_t size, const uint8_t key[32], const uint8_t counter[16]) {
+    return used->stream(cipher, bytes, size, key, counter) == FIRN_OK;
 }

@@ -32,20 +32,31 @@
 typedef struct region {
     _Atomic(void *) at; /* NULL: the entry is free */
     size_t size;
+    void (*renew)(void *page); /* or NULL; with the lock held */
     struct region *next, *next_free;
 } region;
 
 static _Atomic(region *) regions;
 static region *free_regions;
-static _Atomic pid_t holder; /* the process that changes the lists; 0: none */
-static _Atomic(_Atomic char *)
-    canary; /* wiped memory that reads 1: what a child finds in it is proof */
+/* Of one process: wiped in its children, except while watching. */
+typedef struct own {
+    _Atomic char canary;    /* 1: what a child finds here is proof */
+    _Atomic pid_t holder;   /* the process that changes the lists; 0: none */
+    _Atomic pid_t may_load; /* the process in which no lock of another library can be orphaned */
+} own;
+
+static own unwiped; /* while watching, and before it is known */
+static _Atomic(own *) mine = &unwiped;
+static _Atomic(_Atomic char *) canary; /* NULL: not ready */
 static _Atomic bool watch;
 static _Atomic pid_t owner; /* whose the regions are; only while watching */
 static _Atomic pid_t wiper; /* the process that is zeroing them */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool forks_alone; /* the process that forks has one thread */
-static _Atomic pid_t may_load; /* the process in which no lock of another library can be orphaned */
+
+static own *of_process(void) {
+    return atomic_load_explicit(&mine, memory_order_acquire);
+}
 
 static void *map_zeros(void *at, size_t size) {
     int kind = atomic_load_explicit(&watch, memory_order_acquire) ? MAP_SHARED : MAP_PRIVATE;
@@ -76,15 +87,17 @@ static void take_over(pid_t me) {
 }
 
 static void before_fork(void) {
-    bool alone = SINGLE && atomic_load_explicit(&may_load, memory_order_seq_cst) == getpid();
+    bool alone =
+        SINGLE && atomic_load_explicit(&of_process()->may_load, memory_order_seq_cst) == getpid();
     atomic_store_explicit(&forks_alone, alone, memory_order_seq_cst);
 }
 
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
     bool alone = atomic_load_explicit(&forks_alone, memory_order_seq_cst);
-    atomic_store_explicit(&holder, 0, memory_order_release); /* it may have this one's number */
-    atomic_store_explicit(&may_load, alone ? getpid() : 0, memory_order_seq_cst);
+    atomic_store_explicit(&of_process()->holder, 0,
+                          memory_order_release); /* it may have this one's number */
+    atomic_store_explicit(&of_process()->may_load, alone ? getpid() : 0, memory_order_seq_cst);
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
     if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||
         atomic_load_explicit(alive, memory_order_acquire) == 0) {
@@ -106,17 +119,21 @@ static bool kernel_wipes(void *page, size_t size) {
     return judges && madvise(page, size, MADV_WIPEONFORK) == 0;
 }
 
-/* A child may inherit the lock from a thread that it does not have: it is the holder's process that
- * counts. What such a thread was changing is whole between any two stores. */
+/* A child may inherit the lock from a thread that it does not have, unless it is wiped: it is the holder's process
+ * that counts. What such a thread was changing is whole between any two stores. */
 static void lock_lists(void) {
     pid_t me = getpid(), other = 0;
-    while (!atomic_compare_exchange_weak_explicit(&holder, &other, me, memory_order_acquire,
-                                                  memory_order_relaxed)) {
+    while (!atomic_compare_exchange_weak_explicit(&of_process()->holder, &other, me,
+                                                  memory_order_acquire, memory_order_relaxed)) {
         if (other == me) {
             sched_yield();
             other = 0;
         }
     }
+}
+
+static void unlock_lists(void) {
+    atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
 }
 
 /* Room after the region's end for its entry, so that free finds it at once. */
@@ -135,6 +152,7 @@ static bool keep_region(void *at, size_t whole) {
     bool made = it == NULL && (it = calloc(1, sizeof *it)) != NULL;
     if (it != NULL) {
         it->size = whole;
+        it->renew = NULL;
         atomic_store_explicit(&it->at, at, memory_order_release);
         if (made) {
             it->next = atomic_load_explicit(&regions, memory_order_acquire);
@@ -144,30 +162,31 @@ static bool keep_region(void *at, size_t whole) {
         }
         *entry_of(at, whole) = it;
     }
-    atomic_store_explicit(&holder, 0, memory_order_release);
+    unlock_lists();
     return it != NULL;
 }
 
 static void begin(void) {
-    size_t size = whole_size(1);
-    _Atomic char *page =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    bool wipes = page != MAP_FAILED && kernel_wipes((void *)page, size);
+    size_t size = whole_size(sizeof(own));
+    own *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool wipes = page != MAP_FAILED && kernel_wipes(page, size);
     if (page != MAP_FAILED && !wipes) {
-        munmap((void *)page, size);
+        munmap(page, size);
     }
     atomic_store_explicit(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK, memory_order_release);
     atomic_store_explicit(&owner, getpid(), memory_order_release);
-    atomic_store_explicit(&may_load, getpid(), memory_order_seq_cst);
-    if (!wipes) {
+    if (wipes) {
+        atomic_store_explicit(&mine, page, memory_order_release);
+    } else {
         page = map_zeros(NULL, size);
     }
-    if (page == MAP_FAILED || !keep_region((void *)page, size) ||
+    atomic_store_explicit(&of_process()->may_load, getpid(), memory_order_seq_cst);
+    if (page == MAP_FAILED || !keep_region(page, size) ||
         pthread_atfork(before_fork, NULL, in_child) != 0) {
         return; /* canary stays NULL: nothing is wiped, and nothing handed out */
     }
-    atomic_store_explicit(page, 1, memory_order_release);
-    atomic_store_explicit(&canary, page, memory_order_release);
+    atomic_store_explicit(&page->canary, 1, memory_order_release);
+    atomic_store_explicit(&canary, &page->canary, memory_order_release);
 }
 
 bool firn__wiped_watch(void) {
@@ -199,28 +218,60 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
-void firn__wiped_free(void *page, size_t size) {
-    size_t whole = whole_size(size);
+static region *find_region(void *page, size_t whole) {
     region *it = *entry_of(page, whole);
     for (it = it != NULL ? it : atomic_load_explicit(&regions, memory_order_acquire);
          it != NULL && atomic_load_explicit(&it->at, memory_order_acquire) != page;) {
         it = it->next; /* only in a child, where the entry was wiped too */
     }
-    if (it != NULL) {
-        atomic_store_explicit(&it->at, NULL,
-                              memory_order_release); /* first: a child would map it again */
+    return it;
+}
+
+void firn__wiped_free(void *page, size_t size) {
+    size_t whole = whole_size(size);
+    region *it = find_region(page, whole);
+    if (it != NULL) { /* first: a child would map it again, and another thread renew it */
+        lock_lists();
+        atomic_store_explicit(&it->at, NULL, memory_order_release);
+        unlock_lists();
     }
     munmap(page, whole);
     if (it != NULL) {
         lock_lists();
         it->next_free = free_regions;
         free_regions = it;
-        atomic_store_explicit(&holder, 0, memory_order_release);
+        unlock_lists();
     }
 }
 
+/* ---- a copy of the process ---------------------------------------------------------------------- */
+
+void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+    region *it = find_region(page, whole_size(size));
+    lock_lists();
+    it->renew = renew;
+    unlock_lists();
+}
+
+void firn__wiped_renew(void (*only)(void *page)) {
+    firn__wiped_look();
+    lock_lists(); /* nobody frees a region meanwhile */
+    for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
+         it = it->next) {
+        void *at = atomic_load_explicit(&it->at, memory_order_acquire);
+        if (at != NULL && it->renew != NULL && (only == NULL || only == it->renew)) {
+            it->renew(at);
+        }
+    }
+    unlock_lists();
+}
+
+void firn_renew_identity(void) {
+    firn__wiped_renew(NULL);
+}
+
 bool firn__wiped_may_load(void) {
-    return atomic_load_explicit(&may_load, memory_order_seq_cst) == getpid();
+    return atomic_load_explicit(&of_process()->may_load, memory_order_seq_cst) == getpid();
 }
 
 void firn__wiped_look(void) {

@@ -50,7 +50,7 @@ class PostgresPair(Pair):
         owner = os.stat(data)
         shutil.rmtree(data)
         source = "host=127.0.0.1 port=%d user=firn" % self.primary.port
-        programs = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True).stdout.strip() or "/usr/lib/postgresql/15/bin"
+        programs = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True).stdout.strip()
         subprocess.run([os.path.join(programs, "pg_basebackup"), "-d", source, "-D", data, "-R", "-X", "stream", "-c", "fast"], check=True)
         for where, _, names in os.walk(data):
             for path in [where] + [os.path.join(where, name) for name in names]:

@@ -25,7 +25,7 @@ language elixir "elixir" elixir -e ':ssl.start()'
 language csharp "mono-mcs libmono-system-net-http4.0-cil" sh -c 'command -v mcs && ls /usr/lib/mono/4.5/System.Net.Http.dll'
 language python "python3-redis" /usr/bin/python3 -c 'import redis'
 language node "nodejs" node -e 'fetch, AbortSignal.timeout'
-language java "openjdk-17-jdk-headless" sh -c 'command -v javac'
+language java "default-jdk-headless" sh -c 'command -v javac'
 /usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
 ended=$?
 grep -v '^1\.\.' "$TMPDIR/checks"

@@ -8,7 +8,7 @@ for name in jackson-databind jackson-core jackson-annotations spring3-context sp
     [ -f "/usr/share/java/$name.jar" ] || lacking="${lacking:-} $name.jar"
     jars=$jars:/usr/share/java/$name.jar
 done
-packages="openjdk-17-jdk-headless, libjackson2-databind-java, libspring-context-java or libpostgresql-jdbc-java"
+packages="default-jdk-headless, libjackson2-databind-java, libspring-context-java or libpostgresql-jdbc-java"
 if ! command -v javac >/dev/null || [ -n "${lacking:-}" ]; then
     [ "${CI:-}" != true ] || fail "the packages for Java are installed" "$packages"
     skip "the package for Java" "$packages is missing"

@@ -33,12 +33,21 @@ tried() {
     fi
 }
 tried "the package works" "$BUILD" test_firn
-for name in django sqlalchemy numpy; do
-    if $python -c "import $name" 2>/dev/null; then
+FIRN_TEST_POSTGRES=
+if $python -c 'import psycopg2' 2>/dev/null && ENGINE_OWNER=$$ test/engine start postgres "$TMPDIR/postgres" >"$TMPDIR/url" 2>/dev/null; then
+    trap 'test/engine stop "$TMPDIR/postgres"' EXIT
+    FIRN_TEST_POSTGRES=$(cat "$TMPDIR/url")
+else
+    [ "${CI:-}" != true ] || fail "postgresql and python3-psycopg2 are installed"
+    skip "the tables in PostgreSQL" "postgresql or python3-psycopg2 is missing"
+fi
+export FIRN_TEST_POSTGRES
+for name in django django_rows sqlalchemy alembic numpy; do
+    if $python -c "import ${name%_*}" 2>/dev/null; then
         tried "with $name" "$BUILD" test_$name
     else
-        [ "${CI:-}" != true ] || fail "python3-$name is installed"
-        skip "with $name" "python3-$name is missing"
+        [ "${CI:-}" != true ] || fail "python3-${name%_*} is installed"
+        skip "with $name" "python3-${name%_*} is missing"
     fi
 done
 if [ -x /usr/bin/gunicorn ] && $python -c 'import django' 2>/dev/null; then

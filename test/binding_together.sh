@@ -20,7 +20,7 @@ java=
 if command -v javac >/dev/null && [ -f "$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")/include/jni.h" ]; then
     java=java
 elif [ "${CI:-}" = true ]; then
-    fail "openjdk-17-jdk-headless is installed"
+    fail "default-jdk-headless is installed"
 fi
 go=
 if command -v go >/dev/null; then

@@ -62,6 +62,16 @@ CALL_BY_HAND(int, mysql_store_result_start, (MYSQL_RES * *out, MYSQL *db)) {
     return __real_mysql_store_result_start(out, db);
 }
 
+/* An error, or no further answer. */
+CALL_BY_HAND(int, mysql_next_result_start, (int *missing, MYSQL *db)) {
+    int which = calls_answer("mysql_next_result_start", 2, 2);
+    if (which == 0) {
+        return __real_mysql_next_result_start(missing, db);
+    }
+    *missing = which == 1 ? 1 : -1;
+    return 0;
+}
+
 CALL_BY_HAND(unsigned, mysql_errno, (MYSQL * db)) {
     return error_told != 0 ? error_told : __real_mysql_errno(db);
 }

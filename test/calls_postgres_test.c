@@ -14,6 +14,7 @@ CALL(PGconn *, PQconnectStartParams,
 CALL(PostgresPollingStatusType, PQconnectPoll, (PGconn * db), (db), 1, PGRES_POLLING_FAILED,
      PGRES_POLLING_WRITING)
 CALL(ConnStatusType, PQstatus, (const PGconn *db), (db), 1, CONNECTION_BAD)
+CALL(PGTransactionStatusType, PQtransactionStatus, (const PGconn *db), (db), 1, PQTRANS_INTRANS)
 CALL(int, PQsetnonblocking, (PGconn * db, int on), (db, on), 1, -1)
 CALL(int, PQserverVersion, (const PGconn *db), (db), 1, 90600)
 CALL(int, PQsendPrepare,

@@ -234,7 +234,7 @@ def run_sql(database, statements, query="SELECT COUNT(*) FROM items", after="DRO
     elif database == "postgres":
         command = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", port, "-U", "firn", "postgres"]
     else:
-        command = ["mariadb", "--no-defaults", "-N", "-h", "127.0.0.1", "-P", port, "-u", "firn", "firn"]
+        command = ["mariadb", "--no-defaults", "--skip-ssl-verify-server-cert", "-N", "-h", "127.0.0.1", "-P", port, "-u", "firn", "firn"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)
     return done.stdout.strip() + done.stderr.strip()
 

@@ -8,7 +8,7 @@ cd "$TMPDIR" || exit 1
 value() {
     expression=$1
     shift
-    "$FIRN" estimate --json "$@" | jq -c "$expression"
+    "$FIRN" estimate --json "$@" | jq -c "$expression | walk(if type == \"number\" then . + 0 else . end)" # 74.0 is 74
 }
 
 # ---- known answers -------------------------------------------------------------------------------

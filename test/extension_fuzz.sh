@@ -103,7 +103,7 @@ if [ -f "$made/firn_mariadb.so" ]; then
     case $? in
     0)
         sql() {
-            mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q --force firn 2>&1
+            mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q --force firn 2>&1
         }
         sql <"$made/install.sql"
         sed -nE 's/^GENERATOR\(([a-z0-9_]+),.*/\1 T/p; s/^MARIADB_(ISSUE|PURE)\(([a-z0-9_]+),.*"([A-Za-z]*)", "[^"]*"\)$/\2 \3/p' ext/functions.def |
@@ -115,8 +115,9 @@ if [ -f "$made/firn_mariadb.so" ]; then
         same "MariaDB comes to the end" "the end" "$(tail -n 1 "$TMPDIR/mariadb.out")"
         tried MariaDB "$TMPDIR/mariadb.out" '^ERROR'
         check "it was never restarted" [ "$(grep -ac 'got signal' "$engine/log.1")" = 0 ]
-        same "each error is one of the functions'" "" \
-            "$(grep -aE '^ERROR' "$TMPDIR/mariadb.out" | grep -avE '^ERROR (1105|1123|1210|1690|1367) ' | head -n 5)"
+        # MariaDB 11.7 and newer have their own uuid_v4 and uuid_v7.
+        same "each error is one of the functions'" "" "$(grep -aE '^ERROR' "$TMPDIR/mariadb.out" |
+            grep -avE "^ERROR (1105|1123|1210|1690|1367) |native function 'uuid_v[47]'" | head -n 5)"
         ;;
     77) skip "MariaDB's functions refuse hostile arguments" "MariaDB is not installed" ;;
     *) fail "MariaDB starts" "$url" ;;

@@ -35,7 +35,7 @@ esac
 
 # sql <STATEMENTS: rows without their head, columns by tabs.
 sql() {
-    mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q firn 2>&1
+    mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q "$@" firn 2>&1
 }
 # says SENTENCE EXPECTED STATEMENTS
 says() {
@@ -49,8 +49,14 @@ refuses() {
 
 # ---- the scripts ---------------------------------------------------------------------------------
 rows=$(grep -cE '^(GENERATOR|MARIADB_ISSUE|MARIADB_PURE)\(' ext/functions.def)
-same "install.sql makes every function of the list" "" "$(sql <"$made/install.sql")"
-says "and nothing else" "$rows" "SELECT count(*) FROM mysql.func WHERE dl = 'firn_mariadb.so'"
+# MariaDB 11.7 and newer have their own uuid_v4 and uuid_v7.
+native="ERROR 1585 .*'uuid_v[47]' has the same name as a native function"
+install() {
+    sql --force <"$made/install.sql" >"$TMPDIR/installed"
+    grep '^ERROR' "$TMPDIR/installed" | grep -v "$native"
+}
+same "install.sql makes every function of the list" "" "$(install)"
+says "and nothing else" "$((rows - $(grep -c "$native" "$TMPDIR/installed")))" "SELECT count(*) FROM mysql.func WHERE dl = 'firn_mariadb.so'"
 says "the version is the library's" "$("$FIRN" --version | sed 's/^firn //; s/ .*//')" "SELECT firn_version()"
 
 # ---- known answers -------------------------------------------------------------------------------
@@ -234,7 +240,7 @@ jobs_taken() {
 same "jobs are counted in the store: changes, events, more, moved, and two whose rows were refused later" 6 "$(jobs_taken)"
 echo "CREATE USER nobody@'%'" | sql
 poor() {
-    mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u nobody -N -B -q 2>&1
+    mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u nobody -N -B -q 2>&1
 }
 for number in $(seq 40); do
     echo "SELECT firn_stamp('snowflake', '2020-01-01', 'greedy $number')" | poor
@@ -346,7 +352,7 @@ says "its tables still have their default" 1 "INSERT INTO events (created_at, wh
 same "uninstall.sql takes every function away" "" "$(sql <"$made/uninstall.sql")"
 says "all of them" 0 "SELECT count(*) FROM mysql.func"
 refuses "a table that needs one says so" '[0-9]+' "snowflake" "FLUSH TABLES; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000001)"
-same "they can be installed again" "" "$(sql <"$made/install.sql")"
+same "they can be installed again" "" "$(install)"
 says "and the table works again" 1 "FLUSH TABLES; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000001); SELECT count(*) FROM events WHERE what = 9000001"
 
 # ---- a clock that steps --------------------------------------------------------------------------

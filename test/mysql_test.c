@@ -2,6 +2,7 @@
 /* The store on MariaDB and MySQL where it is unlike others: settings that lose commits, rights,
  * sessions that end or hang, and the tables of Leaf, Flickr's ticket servers and uid-generator. The
  * verbs as such are store_test.c's. */
+#include "keeper.h"
 #include "sql.h"
 
 #define CALLS 200
@@ -182,15 +183,20 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
-static void end_sessions(void) {
-    char ids[SQL_ANSWER];
+static void end_sessions_of(const char *user) {
+    char ids[SQL_ANSWER], left[200];
     snprintf(ids, sizeof ids, "%s",
-             sql(server, "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'firn';"));
+             sql(server, "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = '%s';", user));
     for (char *id = strtok(ids, "\n"); id != NULL; id = strtok(NULL, "\n")) {
         sql(server, "KILL %s;", id);
     }
-    await_sql(server, /* until they have noticed */
-              "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE USER = 'firn';");
+    snprintf(left, sizeof left,
+             "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE USER = '%s';", user);
+    await_sql(server, left); /* until they have noticed */
+}
+
+static void end_sessions(void) {
+    end_sessions_of("firn");
 }
 
 /* The table of transactions is refreshed only if nobody has read it for 0.1 s. */
@@ -318,6 +324,109 @@ static void sessions_that_are_careful(void **state) {
                         "gone back");
     sql(server, "SET GLOBAL init_connect = '';");
     firn_store_close(store);
+}
+
+/* Sessions that begin inside a transaction, which autocommit = 1 does not end. */
+static void sessions_inside_a_transaction(void **state) {
+    static const char *const begins[] = {"START TRANSACTION",
+                                         "SET completion_type = 1; START TRANSACTION",
+                                         "SET autocommit = 0, completion_type = 1"};
+    const char *url = url_of("inside", "");
+    char other[500], ns[8];
+    (void)state;
+    sql(server, "CREATE USER inside@'%%';"
+                " GRANT SELECT, INSERT, UPDATE, CREATE ON firn.* TO inside@'%%';");
+    snprintf(other, sizeof other, "mysql://inside@127.0.0.1:%d/firn?table=inside", url_port(url));
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        snprintf(ns, sizeof ns, "t%zu", i);
+        sql(server, "SET GLOBAL init_connect = '%s';", begins[i]);
+        firn_store *store = open_store("%s", other);
+        drawn(store, ns, 1, 0, 0);
+        firn_store_close(store);
+        store = open_store("%s", other);
+        drawn(store, ns, 2, 0, 10);
+        end_sessions_of("inside");
+        drawn(store, ns, 3, 0, 20);
+        firn_store_close(store);
+        assert_true(engine_do(server, "kill", 0));
+        assert_true(engine_do(server, "restart", 0));
+        sql(server, "SET GLOBAL init_connect = '%s';", begins[i]);
+        store = open_store("%s", other);
+        drawn(store, ns, 4, 0, 30);
+        firn_store_close(store);
+    }
+    sql(server, "SET GLOBAL init_connect = '';");
+}
+
+/* The session comes to be inside a transaction later, because a pool lends it to somebody else too. */
+static void session_that_begins_a_transaction(void **state) {
+    static keeper pool;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    const char *url = url_of("pool", "");
+    (void)state;
+    assert_true(keeper_start(&pool, url_port(url)));
+    firn_store *store = open_store("mysql://firn@127.0.0.1:%d/firn?table=pool&tls=off", pool.port);
+    drawn(store, "p", 1, 0, 0);
+    atomic_store(&pool.begins, true);
+    not_drawn(store, "p", 2, FIRN_EUNKNOWN, "in a transaction");
+    assert_false(atomic_load(&pool.begins));
+    assert_int_equal(draw(store, "p", 0, 2, 0, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 10);
+    firn_store_close(store);
+    keeper_stop(&pool);
+    store = open_store("%s", url);
+    drawn(store, "p", 3, 0, 20);
+    firn_store_close(store);
+}
+
+/* ---- proxies that keep connections ----------------------------------------------------------- */
+
+static void copy_tables(const engine *from, const engine *to, const char *table) {
+    assert_true(run("mariadb-dump -h 127.0.0.1 -P %d -u firn firn %s_mark %s_namespace |"
+                    " mariadb -h 127.0.0.1 -P %d -u firn firn",
+                    url_port(from->url), table, table, url_port(to->url)));
+}
+
+/* The proxy fails over to a replica that lacks the last reservations, and its clients keep their connections. */
+static void failover_behind_a_proxy(void **state) {
+    static keeper middle;
+    firn_store *direct = open_store("%s", url_of("keep", ""));
+    engine *replica = needed("mysql", 8, "--server-id=2");
+    (void)state;
+    assert_true(keeper_start(&middle, url_port(server->url)));
+    firn_store *store =
+        open_store("mysql://firn@127.0.0.1:%d/firn?table=keep&tls=off", middle.port);
+    drawn(direct, "k", 1, 0, 0);
+    drawn(store, "other", 1, 0, 0);
+    drawn(store, "k", 2, 0, 10);
+    copy_tables(server, replica, "keep");
+    drawn(direct, "k", 3, 0, 20); /* the replica lacks it */
+    atomic_store(&middle.server_port, url_port(replica->url));
+    not_drawn(store, "other", 4, FIRN_EUNKNOWN, "another session");
+    not_drawn(store, "k", 5, FIRN_EBACK, "has changed or lost reservations");
+    drawn(store, "k", 6, 5000, 5000);
+    drawn(store, "k", 7, 0, 5010);
+    firn_store_close(store);
+    firn_store_close(direct);
+    keeper_stop(&middle);
+}
+
+/* A connection that ends up in another session of the same server continues after one unknown outcome. */
+static void another_session_behind_a_proxy(void **state) {
+    static keeper middle;
+    const char *url = url_of("lent", "");
+    (void)state;
+    assert_true(keeper_start(&middle, url_port(url)));
+    firn_store *store =
+        open_store("mysql://firn@127.0.0.1:%d/firn?table=lent&tls=off", middle.port);
+    drawn(store, "l", 1, 0, 0);
+    atomic_store(&middle.moves, true);
+    not_drawn(store, "l", 2, FIRN_EUNKNOWN, "another session");
+    drawn(store, "l", 3, 0, 20);
+    firn_store_close(store);
+    keeper_stop(&middle);
 }
 
 /* ---- sessions that end ----------------------------------------------------------------------- */
@@ -798,6 +907,13 @@ int main(void) {
         {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"a session that may not change a whole table", sessions_that_are_careful, NULL, NULL,
          NULL},
+        {"a session that begins inside a transaction", sessions_inside_a_transaction, NULL, NULL,
+         NULL},
+        {"a session that comes to be inside a transaction", session_that_begins_a_transaction, NULL,
+         NULL, NULL},
+        {"a failover behind a proxy that keeps connections", failover_behind_a_proxy, NULL, NULL,
+         NULL},
+        {"another session behind a proxy", another_session_behind_a_proxy, NULL, NULL, NULL},
         {"the client library never connects automatically", never_reconnected_automatically, NULL,
          NULL, NULL},
         {"a note that is too long is cut", long_notes, NULL, NULL, NULL},

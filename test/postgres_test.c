@@ -2,6 +2,7 @@
 /* The store on PostgreSQL where it is unlike others: settings that lose commits, rights, sessions
  * that end or hang, standbys, tables that somebody dropped. The verbs as such are
  * store_test.c's. */
+#include "proxy.h"
 #include "sql.h"
 
 static engine *server;
@@ -200,6 +201,69 @@ static void older_tables(void **state) {
     (void)state;
     const char *url = url_of("older", "");
     older_tables_are_refused(server, url, "older");
+}
+
+/* pg_resetwal drops committed reservations, and nothing in the server shows that: only who has one of them, or an
+ * operator who declares the loss. */
+static void reset_logs(void **state) {
+    static const char reset[] =
+        "cd '%s/data/' && rm -f pg/postmaster.pid && program=$(ls -d "
+        "/usr/lib/postgresql/*/bin/pg_resetwal | sort -V | tail -n 1) && if [ \"$(id -u)\" = 0 ]; "
+        "then"
+        " exec setpriv --reuid \"$(id -u nobody)\" --regid \"$(id -g nobody)\" --clear-groups"
+        " \"$program\" -f pg; else exec \"$program\" -f pg; fi >/dev/null";
+    const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
+    int64_t floor;
+    (void)state;
+    engine *it = needed("postgres", 9, "");
+    firn_store *store = open_store("%s", it->url), *other;
+    drawn(store, "r", 1, 0, 0);
+    drawn(store, "s", 2, 0, 0);
+    sql(it, "CHECKPOINT;");
+    drawn(store, "r", 3, 0, 10);
+    assert_true(engine_do(it, "kill", 0));
+    assert_true(run(reset, it->folder));
+    assert_true(engine_do(it, "restart", 0));
+    assert_int_equal(mark_of(store, "r").high, 10); /* it is lost */
+    not_drawn(store, "s", 4, FIRN_EBACK, "has changed or lost reservations");
+    other = open_store("%s", it->url);
+    not_drawn(other, "r", 5, FIRN_EBACK, "has changed or lost reservations");
+    drawn(other, "r", 6, 500, 500);
+    assert_int_equal(firn_store_relabel(other, &loss, &floor, NULL), FIRN_OK);
+    not_drawn(store, "r", 7, FIRN_EBACK, "has changed or lost reservations");
+    drawn(store, "r", 8, 1000, 1000);
+    firn_store_close(other);
+    firn_store_close(store);
+}
+
+/* A pool may lend a session that is inside a transaction. */
+static void session_that_begins_a_transaction(void **state) {
+    static const char begin[] =
+        "Q\0\0\0\12BEGIN"; /* a query; the reply is CommandComplete and ReadyForQuery */
+    static proxy pool;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    const char *url = url_of("pool", "");
+    (void)state;
+    assert_true(proxy_start(&pool, url_port(url)));
+    pool.insert = begin;
+    pool.insert_length = sizeof begin;
+    pool.insert_reply = 17;
+    firn_store *store = open_store(
+        "postgres://firn@127.0.0.1:%d/postgres?table=pool&gssencmode=disable", pool.port);
+    drawn(store, "p", 1, 0, 0);
+    drawn(store, "p", 2, 0, 10); /* by a statement that is prepared */
+    atomic_store(&pool.inserts, true);
+    not_drawn(store, "p", 3, FIRN_EUNKNOWN, "in a transaction");
+    assert_false(atomic_load(&pool.inserts));
+    assert_int_equal(draw(store, "p", 0, 3, 0, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 20);
+    firn_store_close(store);
+    proxy_stop(&pool);
+    store = open_store("%s", url);
+    drawn(store, "p", 4, 0, 30);
+    firn_store_close(store);
 }
 
 static void tables_that_were_dropped(void **state) {
@@ -645,6 +709,9 @@ int main(void) {
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
+        {"reservations that pg_resetwal dropped", reset_logs, NULL, NULL, NULL},
+        {"a session that comes to be inside a transaction", session_that_begins_a_transaction, NULL,
+         NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},

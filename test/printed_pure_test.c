@@ -79,6 +79,11 @@ static void show(char out[BLOCK_SIZE], const char *text, bool mysql) {
     size_t length = 0;
     for (; *text != '\0'; text++) {
         const char one[2] = {*text, '\0'};
+        if (text[0] == '@' && text[1] == '@') { /* a variable of the server */
+            length += (size_t)snprintf(filled + length, sizeof filled - length, "@@");
+            text++;
+            continue;
+        }
         const char *piece = *text == '@'                                              ? "firn"
                             : mysql && (*text == '$' || *text == '#' || *text == '^') ? "?"
                             : !mysql && *text == '#'                                  ? "501"
@@ -117,15 +122,25 @@ static void mysql_is_printed(void **state) {
     static const struct {
         const char *name, *text;
     } all[] = {
-        {"number", number_sql[0]},    {"number, MySQL", number_sql[1]},
-        {"numbered", numbered_sql},   {"again", again_sql},
-        {"raise", raise_sql},         {"begin", begin_sql},
-        {"read", read_sql},           {"born", born_sql},
-        {"first_use", first_use_sql}, {"adopt", adopt_sql},
-        {"doubt", doubt_sql},         {"settle", settle_sql},
-        {"relabel", relabel_sql},     {"relabel, first", relabel_first_sql},
-        {"give_back", give_back_sql}, {"list_all", list_all_sql},
+        {"number", number_sql[0]},
+        {"number, MySQL", number_sql[1]},
+        {"numbered", numbered_sql},
+        {"again", again_sql},
+        {"raise", raise_sql},
+        {"begin", begin_sql},
+        {"read", read_sql},
+        {"born", born_sql},
+        {"first_use", first_use_sql},
+        {"adopt", adopt_sql},
+        {"doubt", doubt_sql},
+        {"settle", settle_sql},
+        {"relabel", relabel_sql},
+        {"relabel, first", relabel_first_sql},
+        {"give_back", give_back_sql},
+        {"list_all", list_all_sql},
         {"list_one", list_one_sql},
+        {"witness", witness_sql[0]},
+        {"witness, uuid", witness_sql[1]},
     };
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {

@@ -40,6 +40,7 @@ typedef struct proxy_flow {
     size_t length;
     int64_t due_ms; /* when its bytes are passed on */
     bool over;      /* nothing comes any more */
+    size_t skip;    /* the next bytes, the reply to `insert`, are dropped */
     char bytes[PROXY_BYTES];
 } proxy_flow;
 
@@ -48,6 +49,10 @@ typedef struct proxy {
     _Atomic int fault, stall_ms;
     _Atomic bool stop;
     _Atomic long hits[PROXY_FAULTS];
+    _Atomic bool
+        inserts; /* `insert` goes before the client's next bytes, once; the reply to it is dropped */
+    const char *insert;
+    size_t insert_length, insert_reply;            /* bytes */
     proxy_flow up[PROXY_LINKS], down[PROXY_LINKS]; /* to the server, and back; from < 0: free */
     pthread_t thread;
 } proxy;
@@ -93,6 +98,7 @@ static void proxy_accept(proxy *it) {
             it->down[i].from = it->up[i].to = server;
             it->up[i].length = it->down[i].length = 0;
             it->up[i].over = it->down[i].over = false;
+            it->up[i].skip = it->down[i].skip = 0;
             return;
         }
     }
@@ -104,6 +110,12 @@ static void proxy_accept(proxy *it) {
     }
 }
 
+/* Says something to the server that the client did not say. */
+static bool proxy_insert(proxy *it, proxy_flow *up) {
+    it->down[up - it->up].skip = it->insert_reply;
+    return send(up->to, it->insert, it->insert_length, MSG_NOSIGNAL) == (ssize_t)it->insert_length;
+}
+
 /* Receives bytes and applies the fault. False: cut the connection. */
 static bool proxy_take(proxy *it, proxy_flow *flow, bool up) {
     ssize_t got = read(flow->from, flow->bytes, sizeof flow->bytes);
@@ -112,8 +124,14 @@ static bool proxy_take(proxy *it, proxy_flow *flow, bool up) {
     }
     int fault = atomic_load(&it->fault);
     bool up_fault = fault == PROXY_MUTE || fault == PROXY_CUT || fault == PROXY_STALLED_SENT;
-    flow->length = (size_t)got;
+    const size_t skipped = flow->skip < (size_t)got ? flow->skip : (size_t)got;
+    memmove(flow->bytes, flow->bytes + skipped, (size_t)got - skipped);
+    flow->skip -= skipped;
+    flow->length = (size_t)got - skipped;
     flow->due_ms = 0;
+    if (up && atomic_exchange(&it->inserts, false) && !proxy_insert(it, flow)) {
+        return false;
+    }
     if (fault == PROXY_NONE || fault == PROXY_REFUSED || up_fault != up) {
         return true;
     }
@@ -217,7 +235,7 @@ __attribute__((unused)) static bool proxy_met(proxy *it, int fault, long before)
 }
 
 /* In front of a server's port, on its own port. */
-static bool proxy_start(proxy *it, int server_port) {
+__attribute__((unused)) static bool proxy_start(proxy *it, int server_port) {
     struct sockaddr_in at;
     socklen_t size = sizeof at;
     memset(it, 0, sizeof *it);
@@ -233,7 +251,7 @@ static bool proxy_start(proxy *it, int server_port) {
     return pthread_create(&it->thread, NULL, proxy_run, it) == 0;
 }
 
-static void proxy_stop(proxy *it) {
+__attribute__((unused)) static void proxy_stop(proxy *it) {
     atomic_store(&it->stop, true);
     pthread_join(it->thread, NULL);
     for (int i = 0; i < PROXY_LINKS; i++) {

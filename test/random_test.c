@@ -19,6 +19,7 @@
 #include "entropy.h"
 #include "folder.h"
 #include "issued.h"
+#include "processor.h"
 #include "sanitized.h"
 #include "stream.h"
 
@@ -54,6 +55,16 @@ ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags) {
         memcpy(last_seed, out, 32);
     }
     return (ssize_t)size;
+}
+
+/* The processor: as it is, or as the test sets it. */
+static bool set_noise;
+static firn__noise noise;
+
+firn__noise __real_firn__processor_noise(void);
+firn__noise __wrap_firn__processor_noise(void);
+firn__noise __wrap_firn__processor_noise(void) {
+    return set_noise ? noise : __real_firn__processor_noise();
 }
 
 static const firn_stream_ops *fake; /* replaces the module's export; NULL: the real one */
@@ -107,25 +118,62 @@ static int draw_kernel(void) {
 
 /* ---- the bytes ----------------------------------------------------------------------------------- */
 
-/* AES-256-CTR of zeros, by a program. */
-static bool openssl_stream(uint8_t out[STREAM], const uint8_t key[32]) {
-    char command[256] = "head -c 4016 /dev/zero | openssl enc -aes-256-ctr -iv "
-                        "00000000000000000000000000000000 -K ";
-    for (size_t i = 0; i < 32; i++) {
-        snprintf(command + strlen(command), 3, "%02x", key[i]);
-    }
+static bool output_of(const char *command, uint8_t *out, size_t size) {
     FILE *pipe = popen(command, "r");
-    size_t got = pipe == NULL ? 0 : fread(out, 1, STREAM, pipe);
+    size_t got = pipe == NULL ? 0 : fread(out, 1, size, pipe);
     if (pipe != NULL) {
         pclose(pipe);
     }
-    return got == STREAM;
+    return got == size;
+}
+
+static void add_hex(char *command, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        sprintf(command + strlen(command), "%02x", ((const uint8_t *)bytes)[i]);
+    }
+}
+
+/* As printf(1) reads them. */
+static void add_octal(char *command, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        sprintf(command + strlen(command), "\\%03o", ((const uint8_t *)bytes)[i]);
+    }
+}
+
+/* AES-256-CTR of zeros, by a program; the noise is the upper part of the first counter. */
+static bool openssl_stream(uint8_t out[STREAM], const uint8_t key[32]) {
+    char command[256] = "head -c 4016 /dev/zero | openssl enc -aes-256-ctr -iv ";
+    add_hex(command, &noise.cycles, 8);
+    add_hex(command, &noise.drawn, 6);
+    strcat(command, "0000 -K ");
+    add_hex(command, key, 32);
+    return output_of(command, out, STREAM);
+}
+
+/* The SHA-256 of 32 bytes of the kernel and the noise. */
+static bool openssl_hash(uint8_t out[32], const uint8_t seed[32]) {
+    char command[512] = "printf '";
+    add_octal(command, seed, 32);
+    add_octal(command, &noise, sizeof noise);
+    strcat(command, "' | openssl dgst -sha256 -binary");
+    return output_of(command, out, 32);
 }
 
 static int compute_again(void) {
     uint8_t drawn[BYTES], stream[STREAM] = {0}, key[32];
-    fixed = true;
-    CHECK(draw_kernel() == FIRN_OK);
+    fixed = set_noise = true;
+    noise = (firn__noise){UINT64_C(0x0102030405060708), UINT64_C(0xf1f2f3f4f5f6f7f8)};
+    CHECK(__wrap_getrandom(stream, STREAM, 0) == STREAM && openssl_hash(key, stream));
+    fixed_state = 0;
+    CHECK(draw(drawn) == FIRN_OK);
+    for (size_t i = 0; i < BYTES; i++) {
+        CHECK(drawn[i] == (stream[32 + i] ^ key[i % 32]));
+    }
+    memset(stream, 0, sizeof stream);
+    atomic_store(&blocks, 1);
+    for (int i = 1; i < KERNEL_REFILLS; i++) {
+        CHECK(draw(drawn) == FIRN_OK);
+    }
     CHECK(atomic_load(&blocks) == KERNEL_REFILLS && atomic_load(&seeds) == 0);
     for (long refill = 1; refill <= 4; refill++) {
         CHECK(draw(drawn) == FIRN_OK);
@@ -145,33 +193,108 @@ static void a_program_computes_the_same_bytes(void **state) {
     in_process(compute_again);
 }
 
-/* Two machines that continue from one state: the rest of the block is the same, and the next block another. */
-static int run_twice(void) {
-    uint8_t rest[2][PART], next[2][PART];
+/* Two machines that continue from one state, with one state of their kernels, and a processor with this noise. */
+static int draw_as_clones(const firn__noise noises[2], uint8_t rest[2][PART],
+                          uint8_t next[2][PART]) {
     firn__block copy;
-    CHECK(draw_kernel() == FIRN_OK && firn__entropy_fill(NULL, rest[0], PART, NULL) == FIRN_OK);
-    CHECK(atomic_load(&seeds) == 1);
+    CHECK(firn__entropy_fill(NULL, rest[0], PART, NULL) == FIRN_OK);
     memcpy(&copy, firn__block_here, sizeof copy);
+    uint64_t kernel = fixed_state;
     for (int i = 0; i < 2; i++) {
         memcpy(firn__block_here, &copy, sizeof copy);
+        fixed_state = kernel;
+        noise = noises[i];
+        long refills = atomic_load(&seeds) + atomic_load(&blocks);
         CHECK(firn__entropy_fill(NULL, rest[i], PART, NULL) == FIRN_OK);
         for (int k = 2; k < PARTS; k++) {
             CHECK(firn__entropy_fill(NULL, next[i], PART, NULL) == FIRN_OK);
         }
-        CHECK(atomic_load(&seeds) == 1 + i);
+        CHECK(atomic_load(&seeds) + atomic_load(&blocks) == refills);
         CHECK(firn__entropy_fill(NULL, next[i], PART, NULL) == FIRN_OK);
-        CHECK(atomic_load(&seeds) == 2 + i);
+        CHECK(atomic_load(&seeds) + atomic_load(&blocks) == refills + 1);
     }
-    CHECK(memcmp(rest[0], rest[1], PART) == 0);
-    for (int i = 0; i + 16 <= PART; i++) {
-        CHECK(memcmp(next[0] + i, next[1] + i, 16) != 0);
+    for (int k = 1; k < PARTS; k++) {
+        uint8_t none[PART];
+        CHECK(firn__entropy_fill(NULL, none, PART, NULL) == FIRN_OK);
     }
+    return 0;
+}
+
+static int run_twice(void) {
+    /* the counter differs, the random number, both as on a processor that always draws ones, and neither */
+    static const firn__noise noises[][2] = {
+        {{1, 0}, {2, 0}}, {{1, 5}, {1, 6}}, {{3, UINT64_MAX}, {4, UINT64_MAX}}, {{7, 8}, {7, 8}}};
+    uint8_t rest[2][PART], next[2][PART];
+    fixed = set_noise = true;
+    for (int cipher = 0; cipher < 2; cipher++) {
+        for (int n = 0; n < 4; n++) {
+            CHECK(draw_as_clones(noises[n], rest, next) == 0);
+            CHECK((atomic_load(&seeds) > 0) == (cipher == 1));
+            CHECK(memcmp(rest[0], rest[1], PART) == 0);
+            for (int i = 0; i + 16 <= PART; i++) {
+                CHECK((memcmp(next[0] + i, next[1] + i, 16) == 0) == (n == 3));
+            }
+        }
+        CHECK(cipher == 1 || draw_kernel() == FIRN_OK);
+    }
+    set_noise = false; /* the real processor */
+    CHECK(draw_as_clones(noises[3], rest, next) == 0);
+    CHECK(memcmp(next[0], next[1], 16) != 0);
     return 0;
 }
 
 static void clones_part_at_the_next_refill(void **state) {
     (void)state;
     in_process(run_twice);
+}
+
+/* The kernel's bytes alone decide how strong the result is: a processor that has no random numbers, and one that returns
+ * the same for ever, change nothing. */
+static int run_without_noise(void) {
+    static const uint64_t drawn[] = {0, UINT64_MAX};
+    uint8_t bytes[2][BYTES];
+    set_noise = true;
+    for (int i = 0; i < 2; i++) {
+        noise = (firn__noise){0, drawn[i]};
+        CHECK(draw(bytes[0]) == FIRN_OK && draw(bytes[1]) == FIRN_OK);
+        CHECK(memcmp(bytes[0], bytes[1], 16) != 0);
+        CHECK(draw_kernel() == FIRN_OK);
+    }
+    CHECK(draw(bytes[0]) == FIRN_OK && draw(bytes[1]) == FIRN_OK && atomic_load(&seeds) >= 2);
+    CHECK(memcmp(bytes[0], bytes[1], 16) != 0);
+    refuses = true; /* noise never replaces them */
+    CHECK(firn__entropy_fill(NULL, bytes[0], PART, NULL) == FIRN_EENTROPY);
+    return 0;
+}
+
+static void the_processor_is_an_extra(void **state) {
+    (void)state;
+    in_process(run_without_noise);
+}
+
+/* Differs from call to call, as far as this machine has it. */
+static void the_processor_is_read(void **state) {
+    (void)state;
+    firn__noise one = __real_firn__processor_noise(), two = __real_firn__processor_noise();
+    bool random = false;
+    char line[4096];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        random = random || strstr(line, " rdrand ") != NULL || strstr(line, " rng ") != NULL;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    assert_true(one.cycles != 0 && one.cycles != two.cycles);
+    for (int i = 0; random && i < 100 && (one.drawn == 0 || one.drawn == two.drawn); i++) {
+        one = __real_firn__processor_noise(); /* it may have been used up for a moment */
+    }
+    if (random) {
+        assert_true(one.drawn != 0 && one.drawn != two.drawn);
+    } else {
+        fprintf(stderr, "# this processor has no random numbers: only its counter was looked at\n");
+        assert_int_equal(one.drawn, 0);
+    }
 }
 
 static int lose_the_kernel(void) {
@@ -566,47 +689,61 @@ static int open_never(void **self) {
 static const firn_stream_ops *real;
 static void *real_self;
 
-static int stream_right(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+static int stream_right(void *self, void *bytes, size_t size, const uint8_t key[32],
+                        const uint8_t counter[16]) {
     (void)self;
     streamed++;
-    return real->stream(real_self, bytes, size, key);
+    return real->stream(real_self, bytes, size, key, counter);
 }
 
-static int stream_wrong_bit(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    int code = stream_right(self, bytes, size, key);
+static int stream_wrong_bit(void *self, void *bytes, size_t size, const uint8_t key[32],
+                            const uint8_t counter[16]) {
+    int code = stream_right(self, bytes, size, key, counter);
     ((uint8_t *)bytes)[size - 1] ^= size > 100;
     return code;
 }
 
-static int stream_then_fails(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    int code = stream_right(self, bytes, size, key);
-    return streamed > 2 ? FIRN_ESYSTEM : code;
+static int stream_then_fails(void *self, void *bytes, size_t size, const uint8_t key[32],
+                             const uint8_t counter[16]) {
+    int code = stream_right(self, bytes, size, key, counter);
+    return streamed > 3 ? FIRN_ESYSTEM : code;
 }
 
-static int stream_then_idles(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    return streamed >= 2 ? FIRN_OK : stream_right(self, bytes, size, key);
+static int stream_then_idles(void *self, void *bytes, size_t size, const uint8_t key[32],
+                             const uint8_t counter[16]) {
+    return streamed >= 3 ? FIRN_OK : stream_right(self, bytes, size, key, counter);
 }
 
-static int stream_fails(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    (void)self, (void)bytes, (void)size, (void)key;
+static int stream_fails(void *self, void *bytes, size_t size, const uint8_t key[32],
+                        const uint8_t counter[16]) {
+    (void)self, (void)bytes, (void)size, (void)key, (void)counter;
     return FIRN_ESYSTEM;
 }
 
-static int stream_idles(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    (void)self, (void)bytes, (void)size, (void)key;
+static int stream_idles(void *self, void *bytes, size_t size, const uint8_t key[32],
+                        const uint8_t counter[16]) {
+    (void)self, (void)bytes, (void)size, (void)key, (void)counter;
     return FIRN_OK;
 }
 
-static int stream_short(void *self, void *bytes, size_t size, const uint8_t key[32]) {
-    return size > 100 ? FIRN_ESYSTEM : stream_right(self, bytes, size, key);
+static int stream_short(void *self, void *bytes, size_t size, const uint8_t key[32],
+                        const uint8_t counter[16]) {
+    return size > 100 ? FIRN_ESYSTEM : stream_right(self, bytes, size, key, counter);
+}
+
+static int stream_from_zero(void *self, void *bytes, size_t size, const uint8_t key[32],
+                            const uint8_t counter[16]) {
+    static const uint8_t zero[16];
+    (void)counter;
+    return stream_right(self, bytes, size, key, zero);
 }
 
 static const firn_stream_ops wrong[] = {
-    {1, "aes", open_any, stream_fails},      {1, "aes", open_any, stream_idles},
-    {1, "aes", open_any, stream_short},      {2, "aes", open_any, stream_right},
-    {1, "rot", open_any, stream_right},      {1, "aes", open_never, stream_right},
-    {1, "aes", open_any, stream_wrong_bit},  {1, "aes", open_any, stream_then_fails},
-    {1, "aes", open_any, stream_then_idles},
+    {2, "aes", open_any, stream_fails},      {2, "aes", open_any, stream_idles},
+    {2, "aes", open_any, stream_short},      {3, "aes", open_any, stream_right},
+    {2, "rot", open_any, stream_right},      {2, "aes", open_never, stream_right},
+    {2, "aes", open_any, stream_wrong_bit},  {2, "aes", open_any, stream_then_fails},
+    {2, "aes", open_any, stream_then_idles}, {2, "aes", open_any, stream_from_zero},
 };
 
 static int use_wrong(void) {
@@ -614,16 +751,19 @@ static int use_wrong(void) {
     CHECK(draw_kernel() == FIRN_OK);
     for (int i = 0; i < 3; i++) {
         long before = atomic_load(&blocks);
-        fixed = true;
+        fixed = set_noise = true;
         fixed_state = (uint64_t)i;
         CHECK(draw(bytes) == FIRN_OK && atomic_load(&blocks) == before + 1);
         fixed_state = (uint64_t)i;
-        uint8_t expected[BYTES], seed[32];
+        uint8_t expected[STREAM], seed[32];
         if (atomic_load(&seeds) > 0) { /* a seed was drawn before */
             __wrap_getrandom(seed, sizeof seed, 0);
         }
         __wrap_getrandom(expected, sizeof expected, 0);
-        CHECK(memcmp(bytes, expected, BYTES) == 0);
+        firn__processor_hash(expected, &noise);
+        for (size_t k = 0; k < BYTES; k++) {
+            CHECK(bytes[k] == (expected[32 + k] ^ expected[k % 32]));
+        }
         CHECK(all_zero(firn__block_here->key, 32));
     }
     return 0;
@@ -710,6 +850,8 @@ int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_computes_the_same_bytes),
         cmocka_unit_test(clones_part_at_the_next_refill),
+        cmocka_unit_test(the_processor_is_an_extra),
+        cmocka_unit_test(the_processor_is_read),
         cmocka_unit_test(without_a_seed_nothing_is_drawn),
         cmocka_unit_test(used_bytes_and_keys_are_erased),
         cmocka_unit_test(no_key_is_anywhere_else),

@@ -40,12 +40,25 @@ over_http() {
 over_resp() {
     ask_resp --tls --cacert ours.pem ${1:+--cert "$1.pem" --key "$1.key"} PING
 }
+# alerted PATTERN VERSION [CLIENT]: a client that still sends when the server closes may miss the alert
+alerted() {
+    pattern=$1
+    shift
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        : >curl.log
+        over_http "$@" >curl.out
+        grep -qiE "alert.*($pattern)" curl.log && return
+    done
+    return 1
+}
 for version in 1.2 1.3; do
     same "HTTP, TLS $version: a client with a certificate is served" 200 "$(over_http $version client)"
     same "HTTP, TLS $version: a client without one is not" 000 "$(over_http $version)"
     for bad in stranger misused expired; do
         same "HTTP, TLS $version: nor one with a certificate that is $bad" 000 "$(over_http $version $bad)"
     done
+    check "HTTP, TLS $version: an alert tells a client without one why" alerted 'handshake failure|certificate required' $version
+    check "HTTP, TLS $version: and one with a bad one" alerted 'bad certificate' $version stranger
 done
 same "RESP: a client with a certificate is served" PONG "$(over_resp client)"
 check "RESP: a client without one is not" sh -c "! echo '$(over_resp)' | grep -q PONG"

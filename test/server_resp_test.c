@@ -103,7 +103,11 @@ static const reading readings[] = {
     {"PING", "more"},
     {"PING\r", "more"},
     /* invalid lengths */
-    {"*-1\r\n", "invalid multibulk length"},
+    {"*-1\r\n", "-"},
+    {"*-10\r\n*1\r\n$1\r\na\r\n", "-[a]"},
+    {"*-\r\n", "invalid multibulk length"},
+    {"*-01\r\n", "invalid multibulk length"},
+    {"*--1\r\n", "invalid multibulk length"},
     {"*+1\r\n", "invalid multibulk length"},
     {"*01\r\n$1\r\na\r\n", "invalid multibulk length"},
     {"*00\r\n", "invalid multibulk length"},
@@ -111,7 +115,7 @@ static const reading readings[] = {
     {"*\r\n", "invalid multibulk length"},
     {"*1\n$4\r\nPING\r\n", "invalid multibulk length"},
     {"*1\rx", "invalid multibulk length"},
-    {"*41\r\n", "invalid multibulk length"},
+    {"*1025\r\n", "invalid multibulk length"},
     {"*99999999999999999999999\r\n", "invalid multibulk length"},
     {"*1\r\n$-1\r\n", "invalid bulk length"},
     {"*1\r\n$+4\r\nPING\r\n", "invalid bulk length"},
@@ -186,7 +190,8 @@ static enum resp_state state_of(size_t words, size_t size, const resp_limits *li
 static void limits_hold_at_their_edges(void **state) {
     (void)state;
     assert_int_equal(state_of(40, 1000, &resp_limits_client), RESP_COMMAND);
-    assert_int_equal(state_of(41, 1, &resp_limits_client), RESP_BAD);
+    assert_int_equal(state_of(1024, 1, &resp_limits_client), RESP_COMMAND);
+    assert_int_equal(state_of(1025, 1, &resp_limits_client), RESP_BAD);
     assert_int_equal(state_of(1, 65536, &resp_limits_client), RESP_COMMAND);
     assert_int_equal(state_of(1, 65537, &resp_limits_client), RESP_BAD);
     assert_int_equal(state_of(2, 65000, &resp_limits_client), RESP_COMMAND);
@@ -223,10 +228,12 @@ static void a_line_ends_before_4096_bytes_or_not_at_all(void **state) {
         text[i] = i % 2 == 0 ? 'x' : ' ';
     }
     text[82] = '\n';
-    assert_int_equal(resp_read(&said, text, 83, &resp_limits_client), RESP_BAD);
+    assert_int_equal(resp_read(&said, text, 83, &resp_limits_client), RESP_COMMAND);
+    assert_true(said.is_long);
     text[80] = '\n';
     assert_int_equal(resp_read(&said, text, 83, &resp_limits_client), RESP_COMMAND);
     assert_int_equal(said.count, 40);
+    assert_false(said.is_long);
 }
 
 static void a_word_of_a_line_has_the_limit_of_a_bulk_string(void **state) {
@@ -278,6 +285,7 @@ static void replies_are_written_in_both_versions(void **state) {
         resp_array(&out, 2);
         resp_set(&out, 3);
         resp_map(&out, 4);
+        assert_int_equal(out.whole, 3 - (2 + 3 + 8));
         expect(&out, is3 ? "*2\r\n~3\r\n%4\r\n" : "*2\r\n*3\r\n*8\r\n");
     }
 }
@@ -289,10 +297,12 @@ static void json_is_written_with_its_order_and_types(void **state) {
     assert_non_null(value);
     resp_out out = {.version = 3};
     resp_json(&out, value);
+    assert_int_equal(out.whole, 1);
     expect(&out, "%2\r\n$1\r\nb\r\n*3\r\n:1\r\n:-2\r\n$1\r\nx\r\n$1\r\na\r\n%3\r\n$1\r\nt\r\n#t\r\n"
                  "$1\r\nf\r\n#f\r\n$1\r\nn\r\n_\r\n");
     out.version = 2;
     resp_json(&out, value);
+    assert_int_equal(out.whole, 1);
     expect(&out, "*4\r\n$1\r\nb\r\n*3\r\n:1\r\n:-2\r\n$1\r\nx\r\n$1\r\na\r\n*6\r\n$1\r\nt\r\n:1\r\n"
                  "$1\r\nf\r\n:0\r\n$1\r\nn\r\n$-1\r\n");
     json_decref(value);
@@ -336,6 +346,7 @@ static void every_number_is_written_as_printf_does(void **state) {
             put += (size_t)sprintf(expected + put, "$%zu\r\n%s\r\n", strlen(digits), digits);
         }
         resp_numbers(&out, numbers, count, is_signed);
+        assert_int_equal(out.whole, count);
         expect(&out, expected);
     }
 }

@@ -10,10 +10,13 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -452,6 +455,66 @@ static void a_child_is_refused(void **state) {
     granted(store, ask("1", 10, 20, 20, 13), 20);
 }
 
+/* No handler of fork runs in the child, which is process 1 as its parent is. 0: the child. */
+static pid_t clone_apart(void) {
+    return (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+}
+
+/* Process 1 of a namespace, and its child, both with a handle that was connected before. */
+static void draw_as_process_1(const bench *b, span *spans) {
+    hand h = {NULL, spans, b->row->rounds, 0, 0, 0};
+    firn_request request = ask("before", 1, 0, 0, 1);
+    firn_mark held;
+    int64_t first;
+    int status = -1;
+    if (open_store(&h.store, b->url, NULL) != FIRN_OK ||
+        firn_store_reserve(h.store, &request, &first, &held, NULL) != FIRN_OK) {
+        _exit(2);
+    }
+    pid_t child = clone_apart();
+    if (child == 0) {
+        alarm(5 * AGAIN_S); /* should it hang */
+        h.spans += h.rounds;
+        h.index = 1;
+    }
+    draw(&h);
+    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
+        _exit(3);
+    }
+    _exit(child < 0 ? ENGINE_NOT_HERE : h.failures != 0);
+}
+
+static void raw_clones_share_a_key(void **state) {
+    firn_store *store = store_of(state);
+    const bench *b = *state;
+    const size_t n = 2 * (size_t)b->row->rounds, size = n * sizeof(span);
+    span *spans = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status = -1;
+    assert_ptr_not_equal(spans, MAP_FAILED);
+    fflush(NULL);
+    pid_t outer = fork();
+    if (outer == 0) {
+        pid_t inner = unshare(CLONE_NEWPID) == 0 ? fork() : -1;
+        if (inner == 0) {
+            draw_as_process_1(b, spans);
+        }
+        _exit(inner < 0                             ? ENGINE_NOT_HERE
+              : waitpid(inner, &status, 0) != inner ? 4
+              : WIFEXITED(status) && status != 0    ? WEXITSTATUS(status)
+              : status != 0                         ? 5
+                                                    : 0);
+    }
+    assert_int_equal(waitpid(outer, &status, 0), outer);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == ENGINE_NOT_HERE) {
+        print_message("# this process may not make a PID namespace\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+    fair_shares(store, spans, n);
+    munmap(spans, size);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Two handles on one store are one store, in turns, so that what a handle remembers is old. */
@@ -709,6 +772,35 @@ static void all_are_informed(void **state) {
     firn_store_close(fresh);
 }
 
+/* An operator says that the store lost reservations (firn nodes lost), and then that it lost none (firn nodes
+ * trust): a guard below every mark ends the doubt. */
+static void losses_are_declared(void **state) {
+    firn_store *store = store_of(state), *other = NULL;
+    const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
+    firn_error error = {0};
+    firn_mark held = untouched;
+    int64_t floor = -1, first = -1;
+    assert_int_equal(open_store(&other, ((bench *)*state)->url, NULL), FIRN_OK);
+    granted(store, of("integer orders", 10, 0), 0);
+    granted(other, of("snow", 10, 0), 0);
+    for (int64_t i = 0; i < 2; i++) {
+        if (firn_store_relabel(other, &loss, &floor, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+        gone_back(store, "integer orders");
+        gone_back(other, "snow");
+        gone_back(store, "integer late");
+        firn_request trust = of("integer orders", 1, 1);
+        trust.latest = 0;
+        assert_int_equal(firn_store_reserve(store, &trust, &first, &held, &error), FIRN_EBUSY);
+        assert_int_equal(held.high, 10 * (i + 1));
+        granted(other, of("integer orders", 10, 0), 10 * (i + 1));
+        granted(other, of("snow", 10, 1), 20 * i + 10);
+        granted(store, of("snow", 10, 0), 20 * i + 20);
+    }
+    firn_store_close(other);
+}
+
 /* ---- the table of checks -------------------------------------------------------------------- */
 
 static bool is_shared(const struct row *row) {
@@ -727,6 +819,10 @@ static bool forks(const struct row *row) {
 #else
     return row->name != NULL;
 #endif
+}
+
+static bool forks_shared(const struct row *row) {
+    return is_shared(row) && forks(row);
 }
 
 static bool tells_back(const struct row *row) {
@@ -756,12 +852,15 @@ static const struct {
     {"8 threads get their own slots, and no slot is lost", threads_share_a_key, NULL},
     {"4 processes get their own slots, and no slot is lost", processes_share_a_key, is_shared},
     {"a forked child shares the store or is refused", a_child_is_refused, forks},
+    {"a raw clone of process 1 gets its own slots", raw_clones_share_a_key, forks_shared},
     {"two handles are one store", two_handles, is_shared},
     {"what was granted is kept after closing", kept_after_closing, is_shared},
     {"names of all the bytes that are allowed", long_names, NULL},
     {"an unknown parameter is refused by its name", unknown_parameters, is_shared},
     {"a password is never shown", passwords_are_not_shown, is_server},
     {"an engine that loses reservations grants nothing twice", goes_back, tells_back},
+    {"a loss that is declared is known, and ends when the store is trusted", losses_are_declared,
+     tells_back},
     {"once one holder knows that the store lost reservations, all do", all_are_informed,
      tells_back},
 };

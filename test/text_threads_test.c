@@ -45,7 +45,7 @@ static bool is_uuid7(const reader *it) {
 
 static bool all_read(void) {
     static reader readers[THREADS];
-    pthread_barrier_t start;
+    static pthread_barrier_t start;
     bool read = pthread_barrier_init(&start, NULL, THREADS) == 0;
     for (int i = 0; i < THREADS; i++) {
         readers[i].start = &start;

@@ -631,7 +631,9 @@ static void first(void (*check)(void), void *(*beside)(void *)) {
     if (unshare(CLONE_NEWPID) != 0) {
         _exit(NO_NAMESPACE);
     }
-    pid_t child = copy(beside == NULL); /* fork's handlers matter if there are other threads */
+    pid_t child = copy(
+        beside == NULL ||
+        !firn__wiped_watch()); /* if nothing is wiped, fork's handlers matter to other threads */
     if (child == 0) {
         signal(SIGALRM, hangs);
         alarm(HUNG_S);
@@ -698,7 +700,9 @@ __attribute__((unused)) static void a_child_of_process_1_with_its_number_does_no
     void **state) {
     (void)state;
     for (int i = 0; i < 300; i++) {
+        kernel.really = i % 2 == 0;
         int status = ended(forks_as_the_same_number);
+        kernel.really = false;
         if (status == NO_NAMESPACE) {
             skip();
         }
@@ -707,11 +711,13 @@ __attribute__((unused)) static void a_child_of_process_1_with_its_number_does_no
 }
 
 __attribute__((unused)) static void process_1_neither_hangs_nor_loads(void **state) {
-    void (*const checks[])(void) = {takes_and_frees_first, two_threads_first, looks_first,
-                                    loads_nothing_first};
+    void (*const checks[])(void) = {takes_and_frees_first, loads_nothing_first, two_threads_first,
+                                    looks_first};
     (void)state;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        int status = ended(checks[i]);
+    for (size_t i = 0; i < 2 * sizeof checks / sizeof *checks; i++) {
+        kernel.really = i % 2 == 0 && i < 4; /* the last two have their own answers */
+        int status = ended(checks[i / 2]);
+        kernel.really = false;
         if (status == NO_NAMESPACE) { /* no user namespaces here */
             skip();
         }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154 # bindings/build runs this and sets $there
 # The jar, with libfirnjni in it, and a jar of the sources. The same sources give the same bytes.
-javac=$(command -v javac) || skipped "openjdk-17-jdk-headless"
+javac=$(command -v javac) || skipped "default-jdk-headless"
 home=$(dirname "$(dirname "$(readlink -f "$javac")")")
-[ -f "$home/include/jni.h" ] || skipped "openjdk-17-jdk-headless"
+[ -f "$home/include/jni.h" ] || skipped "default-jdk-headless"
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
 arch=$(uname -m)
 [ "$arch" != x86_64 ] || arch=amd64 # as Java calls it

@@ -67,7 +67,8 @@ static functions open_library(const char *path) {
     TAKE(unparse, "uuid_unparse");
     TAKE(lower, "uuid_unparse_lower");
     TAKE(upper, "uuid_unparse_upper");
-    TAKE(time, "uuid_time");
+    /* uuid_time of Debian 13's has 32 bits. */
+    TAKE(time, dlsym(handle, "uuid_time64") != NULL ? "uuid_time64" : "uuid_time");
     TAKE(type, "uuid_type");
     TAKE(variant, "uuid_variant");
     TAKE(get_template, "uuid_get_template");

@@ -12,11 +12,11 @@ cd "$(dirname "$0")/../.."
 # Not what needs a system: platform.c is in its place.
 sources=$(for file in src/*.c; do
     case $file in
-    */memory.c | */module.c | */node.c | */shared.c | */simd*.c | */store.c | */stream.c | */wiped.c | */block.c | */job.c | */segment*.c) ;;
+    */memory.c | */module.c | */node.c | */processor.c | */shared.c | */simd*.c | */store.c | */stream.c | */wiped.c | */block.c | */job.c | */segment*.c) ;;
     *) echo "$file" ;;
     esac
 done)
-clang=${CLANG:-clang-14} objects=$(mktemp -d)
+clang=${CLANG:-clang-14} linker=${LINKER:-wasm-ld-14} objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 for source in $sources src/simd.c common/object.c common/reading.c common/remark.c common/describe.c common/join.c common/errors.c \
     modules/ff1.c modules/module_error.c bindings/wasm/*.c; do
@@ -28,6 +28,6 @@ for source in $sources src/simd.c common/object.c common/reading.c common/remark
         -c "$source" -o "$objects/$(echo "$source" | tr / _).o"
 done
 # Not by clang: it would run wasm-opt too, where that is installed.
-wasm-ld-14 -m wasm32 --no-entry --gc-sections --strip-all -z stack-size=65536 "$objects"/*.o -L/usr/lib/wasm32-wasi \
+$linker -m wasm32 --no-entry --gc-sections --strip-all -z stack-size=65536 "$objects"/*.o -L/usr/lib/wasm32-wasi \
     -lc-printscan-no-floating-point -lc "$($clang --target=wasm32-wasi -print-libgcc-file-name)" -o "$out"
 chmod 644 "$out"

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "gen.h"
 #include "module.h"
+#include "processor.h"
 #include "store.h"
 #include "stream.h"
 #include "wiped.h"
@@ -160,6 +161,13 @@ long sysconf(int name) {
 #define PAGES_MOST 8
 static void *pages[PAGES_MOST + 1];
 
+typedef struct renewal {
+    struct renewal *next;
+    void *page;
+    void (*renew)(void *page);
+} renewal;
+static renewal *renewals;
+
 void *firn__wiped(size_t size, int *code, firn_error *error) {
     size_t count = (size + 4095) / 4096;
     assert(count <= PAGES_MOST);
@@ -176,8 +184,38 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
+void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+    (void)size;
+    renewal *it = malloc(sizeof *it);
+    if (it == NULL) {
+        abort(); /* it would be used by two copies */
+    }
+    *it = (renewal){renewals, page, renew};
+    renewals = it;
+}
+
+void firn__wiped_renew(void (*only)(void *page)) {
+    for (renewal *it = renewals; it != NULL; it = it->next) {
+        if (only == NULL || only == it->renew) {
+            it->renew(it->page);
+        }
+    }
+}
+
+void firn_renew_identity(void) {
+    firn__wiped_renew(NULL);
+}
+
 void firn__wiped_free(void *page, size_t size) {
     size_t count = (size + 4095) / 4096;
+    for (renewal **at = &renewals; *at != NULL; at = &(*at)->next) {
+        if ((*at)->page == page) {
+            renewal *gone = *at;
+            *at = gone->next;
+            free(gone);
+            break;
+        }
+    }
     explicit_bzero(page, size);
     memcpy(page, &pages[count], sizeof(void *));
     pages[count] = page;
@@ -199,9 +237,17 @@ bool firn__stream_ready(bool load) {
     return false; /* random bits are always the host's */
 }
 
-bool firn__stream(void *bytes, size_t size, const uint8_t key[32]) {
-    (void)bytes, (void)size, (void)key;
+bool firn__stream(void *bytes, size_t size, const uint8_t key[32], const uint8_t counter[16]) {
+    (void)bytes, (void)size, (void)key, (void)counter;
     return false;
+}
+
+firn__noise firn__processor_noise(void) {
+    return (firn__noise){0, 0};
+}
+
+void firn__processor_hash(uint8_t seed[32], const firn__noise *noise) {
+    (void)seed, (void)noise; /* there is none to mix in */
 }
 
 /* ---- no files ------------------------------------------------------------------------------------ */

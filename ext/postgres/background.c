@@ -16,9 +16,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
-#if PG_VERSION_NUM >= 140000
 #include "utils/wait_event.h"
-#endif
 
 #include "errors.h"
 

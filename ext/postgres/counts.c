@@ -71,7 +71,7 @@ static bool spoiled, writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void refuse_spoiled(void) pg_attribute_noreturn();
+static void refuse_spoiled(void) __attribute__((noreturn));
 static void refuse_spoiled(void) {
     firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
                             "transaction again, and stamp rows by their own statements");
@@ -138,14 +138,14 @@ static void finish(QueryDesc *query) {
     write_all();
 }
 
-static void listen(void) {
-    static bool listens;
-    if (!listens) {
+static void hear_of_ends(void) {
+    static bool hears;
+    if (!hears) {
         finish_before = ExecutorFinish_hook;
         ExecutorFinish_hook = finish;
         RegisterXactCallback(at_end, NULL);
         RegisterSubXactCallback(at_savepoint, NULL);
-        listens = true;
+        hears = true;
     }
 }
 
@@ -201,7 +201,7 @@ typedef struct caller {
     int context;
 } caller;
 
-static void refuse_missing(void) pg_attribute_noreturn();
+static void refuse_missing(void) __attribute__((noreturn));
 static void refuse_missing(void) {
     firn_refuse(FIRN_ENAMESPACE,
                 "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
@@ -436,7 +436,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     const firn_scheme *made = firn_job_scheme(job);
     char key[sizeof opened->key];
     snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
-    listen();
+    hear_of_ends();
     close_other(key);
     if (room == NULL) {
         room = AllocSetContextCreate(TopTransactionContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);

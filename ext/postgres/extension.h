@@ -12,6 +12,11 @@
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h" /* postgres.h has it before */
+#elif PG_VERSION_NUM < 150000
+#error "firn needs PostgreSQL 15 or newer"
+#endif
 
 #include <firn/firn.h>
 
@@ -32,7 +37,7 @@ extern uint64 firn_settings_count;
 /* ---- errors and values (values.c) ------------------------------------------------------------ */
 
 /* Ends the statement: cause as message, cure as hint, SQLSTATE by the code. */
-void firn_fail(const firn_error *error) pg_attribute_noreturn();
+void firn_fail(const firn_error *error) __attribute__((noreturn));
 #define FIRN_CHECK(call)                                                                           \
     do {                                                                                           \
         if ((call) != FIRN_OK) {                                                                   \
@@ -40,8 +45,8 @@ void firn_fail(const firn_error *error) pg_attribute_noreturn();
         }                                                                                          \
     } while (0)
 /* The same with the given text, "cause: cure". */
-void firn_refuse(int code, const char *format, ...) pg_attribute_noreturn()
-    pg_attribute_printf(2, 3);
+void firn_refuse(int code, const char *format, ...) __attribute__((noreturn))
+pg_attribute_printf(2, 3);
 
 /* An SQL function, whose symbol ext/functions.def names: returns what `call` returns. */
 #define FIRN_ENTRY(symbol, call)                                                                   \
@@ -194,7 +199,7 @@ void firn_nap(int64 ms);
 /* Waits until the renewer has done something so that `is_done` is true, which is asked with the lock held. Refuses
  * when the time is over. */
 void firn_await(bool (*is_done)(const void *what), const void *what, firn_patience *waited);
-void firn_refuse_late(void) pg_attribute_noreturn();
+void firn_refuse_late(void) __attribute__((noreturn));
 void firn_wake_renewer(void); /* with the lock held */
 void firn_require_primary(void);
 

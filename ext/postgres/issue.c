@@ -18,11 +18,7 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 140000
 #include "utils/wait_event.h"
-#else
-#define HASH_STRINGS 0 /* the default there */
-#endif
 
 enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64, CALL_MOST = 10000000 /* IDs */ };
 

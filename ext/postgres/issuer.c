@@ -168,7 +168,7 @@ static bool is_answered(const void *cell) {
     return ((const firn_cell *)cell)->wish.state != FIRN_TAKE_ASKED;
 }
 
-static void refuse_ahead(const firn_issuer *issuer, int code) pg_attribute_noreturn();
+static void refuse_ahead(const firn_issuer *issuer, int code) __attribute__((noreturn));
 static void refuse_ahead(const firn_issuer *issuer, int code) {
     const firn_cell *cell = issuer->cell;
     firn_status status = {.size = sizeof status};

@@ -87,11 +87,7 @@ static void define(void) {
     if (firn_preloaded) {
         define_taken();
     }
-#if PG_VERSION_NUM >= 150000
     MarkGUCPrefixReserved("firn");
-#else
-    EmitWarningsOnPlaceholders("firn");
-#endif
 }
 
 /* ---- loading ------------------------------------------------------------------------------------ */

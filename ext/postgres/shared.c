@@ -9,9 +9,7 @@
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
-#if PG_VERSION_NUM >= 140000
 #include "utils/wait_event.h"
-#endif
 
 #include <inttypes.h>
 #include <time.h>
@@ -21,16 +19,12 @@ firn_shared *firn_slots;
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static shmem_startup_hook_type startup_before;
-#if PG_VERSION_NUM >= 150000
 static shmem_request_hook_type request_before;
-#endif
 
 static void request(void) {
-#if PG_VERSION_NUM >= 150000
     if (request_before != NULL) {
         request_before();
     }
-#endif
     RequestAddinShmemSpace(MAXALIGN(sizeof(firn_shared)));
     RequestNamedLWLockTranche("firn", 1);
 }
@@ -55,12 +49,8 @@ static void startup(void) {
 void firn_shared_request(void) {
     startup_before = shmem_startup_hook;
     shmem_startup_hook = startup;
-#if PG_VERSION_NUM >= 150000
     request_before = shmem_request_hook;
     shmem_request_hook = request;
-#else
-    request();
-#endif
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */

@@ -83,12 +83,7 @@ static void seed_of(char seed[FIRN_JOB_SIZE + 8], const opening *it) {
 }
 
 static uint32 timeline(void) {
-#if PG_VERSION_NUM >= 150000
     return GetWALInsertionTimeLine();
-#else
-    (void)RecoveryInProgress(); /* which sets it */
-    return ThisTimeLineID;
-#endif
 }
 
 /* Which table counts, and on which timeline, as a number: the same name with other counts is another

@@ -8,12 +8,13 @@
 /* The cipher of the random generator, which a module exports as `firn_stream_module`. Called by any
  * thread, at the same time. A module uses no function of libfirn. */
 typedef struct firn_stream_ops {
-    uint32_t version;         /* 1 */
+    uint32_t version;         /* 2 */
     const char *name;         /* "aes" */
     int (*open)(void **self); /* once a process */
-    /* XORs `bytes` with AES-256 in counter mode, counter 0 of 16 bytes first. `size` is a multiple
-     * of 16. Erases its copies of the key, and keeps nothing. */
-    int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32]);
+    /* XORs `bytes` with AES-256 in counter mode, from `counter` on, which is big-endian. `size` is a
+     * multiple of 16. Erases its copies of the key, and keeps nothing. */
+    int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32],
+                  const uint8_t counter[16]);
 } firn_stream_ops;
 
 /* A cipher over decimal numbers of a fixed length, which a module exports as `firn_cipher_module`.

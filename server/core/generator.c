@@ -158,12 +158,24 @@ int generator_open(generator *it, firn_error *error) {
     return code;
 }
 
+/* Clients cannot set a node. */
+static int date_reserved(const generator *it, firn_gen *gen, const firn_time *time, firn_id *ids,
+                         size_t n, firn_error *error) {
+    int code = firn_at(gen, time, ids, n, error);
+    char *advice = code == FIRN_EBUSY ? strstr(error->text, ", so leave it out") : NULL;
+    if (advice != NULL) {
+        snprintf(advice, sizeof error->text - (size_t)(advice - error->text),
+                 ": remove node from [generator %.63s] of firn.ini", it->name);
+    }
+    return code;
+}
+
 int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
                    firn_error *error) {
     if (it->renewer != NULL) {
         firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
         return gen != NULL
-                   ? firn_at(gen, time, ids, n, error)
+                   ? date_reserved(it, gen, time, ids, n, error)
                    : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
     }
     /* It remembers times without limit, so it is replaced from time to time. */

@@ -189,13 +189,9 @@ static int refuse_setting(const request *it, const firn_scheme *scheme, word key
                      it->generator != NULL ? it->generator->name : "NAME");
 }
 
-static bool is_count(word key) {
-    return word_is(key, "count") || word_is(key, "n");
-}
-
 static int read_pair(request *it, const firn_scheme *scheme, word key, word value,
                      firn_error *error) {
-    if (is_count(key)) {
+    if (word_is(key, "count")) {
         return read_count(&it->count, it, key, value, BATCH_MAX, error);
     }
     if (word_is(key, "as") || word_is(key, "prefix")) {

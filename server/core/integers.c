@@ -14,13 +14,12 @@ static int read_integers(request *it, word key, word value, firn_error *error) {
 }
 
 static int read_counts_only(request *it, const char *verb, firn_error *error) {
-    static const char *const known[] = {"count", "n", NULL};
+    static const char *const known[] = {"count", NULL};
     int code = FIRN_OK;
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         word key = it->pairs[i].key;
-        code = (word_is(key, "count") || word_is(key, "n"))
-                   ? read_integers(it, key, it->pairs[i].value, error)
-                   : refuse_key(it, key, verb, known, error);
+        code = word_is(key, "count") ? read_integers(it, key, it->pairs[i].value, error)
+                                     : refuse_key(it, key, verb, known, error);
     }
     return code;
 }

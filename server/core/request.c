@@ -8,8 +8,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- parameters ------------------------------------------------------------------------------ */
+
+word parameter_key(word said) {
+    static const char *const names[][2] = {
+        /* as a client writes it, as the server does */
+        {"count", "count"}, {"n", "count"},       {"as", "as"}, {"time", "time"},
+        {"tick", "tick"},   {"scheme", "scheme"}, {"to", "to"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (word_is(said, names[i][0])) {
+            return word_of(names[i][1]);
+        }
+    }
+    return said;
+}
+
+bool request_add(request *to, word key, word value) {
+    if (to->pair_count == REQUEST_PAIRS_MAX) {
+        return false;
+    }
+    to->pairs[to->pair_count].key = parameter_key(key);
+    to->pairs[to->pair_count++].value = value;
+    return true;
+}
 
 /* Count is "n" over HTTP; over RESP names are in capitals. */
 static void write_name(char text[64], const request *it, word key) {
@@ -101,8 +125,8 @@ int refuse_twice(const request *it, firn_error *error) {
     char name[64], text[PARAMETER_SIZE];
     for (size_t i = 1; i < it->pair_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            word a = it->pairs[i].key;
-            if (word_is_same(a, it->pairs[j].key)) {
+            word a = it->pairs[i].key, b = it->pairs[j].key;
+            if (a.length == b.length && strncasecmp(a.text, b.text, a.length) == 0) {
                 return set_error(error, FIRN_EUSAGE, "%s is given twice: give it once",
                                  word_copy(a, name, sizeof name) ? parameter_name(text, it, name)
                                                                  : "a parameter");
@@ -169,6 +193,26 @@ size_t reply_taken(const reply *it) {
     return it->kind == REPLY_NUMBERS ? BATCH_MAX * sizeof *it->numbers
            : it->kind == REPLY_IDS   ? BATCH_MAX * sizeof *it->ids
                                      : 0;
+}
+
+bool reply_copy(reply *it) {
+    bool narrow = it->kind == REPLY_NUMBERS, wide = it->kind == REPLY_IDS;
+    const void *from = narrow ? (const void *)it->numbers : (const void *)it->ids;
+    size_t size = it->count * (narrow ? sizeof *it->numbers : wide ? sizeof *it->ids : 0);
+    void *array = size > 0 ? malloc(size) : NULL;
+    if (array != NULL) {
+        memcpy(array, from, size);
+    }
+    it->numbers = narrow ? array : NULL;
+    it->ids = wide ? array : NULL;
+    return size == 0 || array != NULL;
+}
+
+void reply_free(reply *it) {
+    free((void *)(uintptr_t)it->numbers);
+    free((void *)(uintptr_t)it->ids);
+    it->numbers = NULL;
+    it->ids = NULL;
 }
 
 bool reply_take(reply *it, worker *from) {

@@ -77,10 +77,17 @@ typedef struct reply {
     bool is_signed;
     int64_t first, increment, run;
     json_t *json;
+    bool is_table; /* json is the table of schemes, which never changes: its text can be kept */
 } reply;
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
+/* The name of a parameter as the rest of the server spells it: options in lower case, `n` as
+ * `count`. Other names keep their case, which matters for fields. Listeners call request_add for
+ * each parameter, so that nothing else knows a second spelling. */
+word parameter_key(word said);
+/* Adds a parameter. False: there are REQUEST_PAIRS_MAX. */
+bool request_add(request *to, word key, word value);
 /* The value of a parameter; text NULL: not given. */
 word request_value(const request *it, const char *key);
 /* A parameter as the client wrote it, for errors: "n=5" over HTTP, "COUNT 5" over RESP. */
@@ -97,7 +104,7 @@ int refuse_key(const request *it, word key, const char *verb, const char *const 
                firn_error *error);
 /* Refuses the first parameter that is not in `known`. */
 int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error);
-/* Refuses duplicate parameters. FIRN_EUSAGE. */
+/* Refuses duplicate parameters, also if their letter case differs. FIRN_EUSAGE. */
 int refuse_twice(const request *it, firn_error *error);
 
 /* ---- replies --------------------------------------------------------------------------------- */
@@ -114,6 +121,9 @@ static inline bool verb_issues(enum verb verb) {
  * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */
 bool reply_take(reply *it, worker *from);
 void reply_give_back(reply *it, worker *to);
+/* Copies the IDs into an array of its own; JSON is its own already. False: out of memory. Frees it. */
+bool reply_copy(reply *it);
+void reply_free(reply *it);
 /* The bytes that it has taken. */
 size_t reply_taken(const reply *it);
 /* Is it transient: ended by time or a renewer? */

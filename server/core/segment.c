@@ -105,7 +105,10 @@ int64_t segment_last(const segment *it) {
 }
 
 void segment_count(segment *it, const worker *by, int64_t last, uint64_t n) {
-    atomic_store_explicit(&it->by[by->index].value, last, memory_order_relaxed);
+    _Atomic int64_t *value = &it->by[by->index].value;
+    if (last > atomic_load_explicit(value, memory_order_relaxed)) {
+        atomic_store_explicit(value, last, memory_order_relaxed);
+    }
     meter_add(&it->by[by->index].issued, n);
 }
 

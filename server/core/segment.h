@@ -20,7 +20,8 @@ struct segment {
     int64_t next_ms, pause_ms;   /* renewer: earliest retry after a failure */
     last_error failed;           /* as in generator.h */
     struct {
-        _Alignas(64) _Atomic int64_t value; /* the last integer of this worker; INT64_MIN: none */
+        _Alignas(
+            64) _Atomic int64_t value; /* the greatest integer of this worker; INT64_MIN: none */
         _Atomic uint64_t issued;
     } by[WORKERS_MAX];
 };
@@ -38,7 +39,7 @@ int64_t segment_last(const segment *it);
 /* Number of integers this server issued. Any thread. */
 uint64_t segment_issued(const segment *it);
 
-/* Counts `n` issued integers. */
+/* Counts `n` issued integers up to `last`, in any order. */
 void segment_count(segment *it, const worker *by, int64_t last, uint64_t n);
 /* It needs a block: wakes the renewer. Never blocks. */
 void segment_want(segment *it);

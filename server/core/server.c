@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <time.h>
 
+/* A failure that every server on the store has until a person acts: a segment at its end, a store
+ * that lost reservations, a layout at its end. Readiness is about this server: clients that it turns
+ * away would find the same elsewhere, and everything else fails with them. */
+static bool is_shared_failure(int code) {
+    return code == FIRN_EEXHAUSTED || code == FIRN_EBACK || code == FIRN_ELAYOUT;
+}
+
 /* Late additions count only once they have issued: a mistake in a new section must not take a
  * working server out of rotation. */
 static bool generator_is_ready(const generator *it) {
@@ -21,6 +28,9 @@ static bool generator_is_ready(const generator *it) {
         return false;
     }
     firn_gen_status(gen, &status);
+    if (is_shared_failure(atomic_load_explicit(&it->failed.code, memory_order_seq_cst))) {
+        return true;
+    }
     bool renewed = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
                    renewer_answers(it->renewer);
     return status.held && (renewed || generator_window_ms(it) >= 0);
@@ -31,6 +41,7 @@ static bool segment_is_ready(const segment *it) {
     bool fetched = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
                    renewer_answers(it->renewer);
     return atomic_load_explicit(&it->late, memory_order_seq_cst) ||
+           is_shared_failure(atomic_load_explicit(&it->failed.code, memory_order_seq_cst)) ||
            (range != NULL && (fetched || firn_segment_left(range) > 0));
 }
 
@@ -64,6 +75,23 @@ static bool find_unready(char why[256]) {
         }
     }
     return false;
+}
+
+/* The reason of the first that fails on every server. */
+static void find_shared_failure(char why[256]) {
+    const generator *g;
+    const segment *s;
+    firn_error error;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && why[0] == '\0'; i++) {
+        if (is_shared_failure(last_error_get(&g->failed, &error))) {
+            say(why, "generator", g->name, true, error.code, error.text);
+        }
+    }
+    for (size_t i = 0; (s = catalog_segment_at(i)) != NULL && why[0] == '\0'; i++) {
+        if (is_shared_failure(last_error_get(&s->failed, &error))) {
+            say(why, "segment", s->name, true, error.code, error.text);
+        }
+    }
 }
 
 /* The shortest remaining window. */
@@ -127,6 +155,7 @@ bool catalog_ready(char why[256]) {
             }
         }
     }
+    find_shared_failure(why);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "core/monotonic.h"
+#include "net/connections.h"
 #include "net/credentials.h"
 
 #include <linux/tcp.h> /* has more members than glibc's */
@@ -11,10 +12,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define SWEEP_MS   2500  /* longest time between two sweeps */
-#define IDLE_MS    60000 /* an idle client is closed after this */
-#define LEAST_RATE 100   /* bytes per second that a client must read */
-#define CLOSE_WAIT 8     /* TCP_CLOSE_WAIT of the kernel; no header has both it and tcp_info */
+#define SWEEP_MS      2500  /* longest time between two sweeps */
+#define IDLE_MS       60000 /* an idle client is closed after this */
+#define IDLE_END_MS   300   /* while stopping: for an idle client to send a last request */
+#define FRESH_END_MS  1000  /* the same for a client that has sent nothing yet */
+#define LINGER_END_MS 100   /* then for it to close */
+#define LEAST_RATE    100   /* bytes per second that a client must read */
+#define CLOSE_WAIT    8     /* TCP_CLOSE_WAIT of the kernel; no header has both it and tcp_info */
 
 static _Atomic int64_t open_count; /* connections of all threads */
 static unauthenticated_share shared = {.listener = "http"};
@@ -66,9 +70,30 @@ static bool is_slow_to_read(http_client *it, int64_t now, int64_t slow_ms) {
     return false;
 }
 
-bool client_is_idle(const http_client *it) {
+/* Is it between two requests, with nothing unread? */
+static bool client_is_idle(const http_client *it) {
     int unread = 0;
     return it->exchange == NULL && ioctl(it->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+/* Closing a socket with unread bytes would reset it, so the client ends first, if it does so in
+ * time. libmicrohttpd closes the socket when it sees an end. */
+void clients_send_home(http_loop *loop) {
+    int64_t now = monotonic_ms();
+    for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
+        http_client *it = list_entry(at, http_client, place);
+        int64_t since = it->since_ms > loop->ending_ms ? it->since_ms : loop->ending_ms;
+        int64_t end_ms = it->fresh ? it->since_ms + FRESH_END_MS : since + IDLE_END_MS;
+        if (now < end_ms || !client_is_idle(it)) {
+            continue;
+        }
+        if (it->home_ms == 0) {
+            it->home_ms = now;
+            shutdown(it->fd, SHUT_WR);
+        } else if (now - it->home_ms >= LINGER_END_MS) {
+            shutdown(it->fd, SHUT_RDWR);
+        }
+    }
 }
 
 /* libmicrohttpd misses an end that came with the last request. */
@@ -102,8 +127,8 @@ static void distrust(http_loop *loop, http_client *it) {
         return;
     }
     it->unauthenticated.address = it->address;
-    unauthenticated *other = unauthenticated_add(&loop->unauthenticated, &it->unauthenticated,
-                                                 settings_now()->max_connections);
+    unauthenticated *other =
+        unauthenticated_add(&loop->unauthenticated, &it->unauthenticated, connections_most());
     if (other != NULL) {
         close_unauthenticated(loop, other);
     }
@@ -156,7 +181,7 @@ void clients_sweep(http_loop *loop, int64_t now) {
 }
 
 bool clients_have_room(http_loop *loop) {
-    if (atomic_load_explicit(&open_count, memory_order_seq_cst) < settings_now()->max_connections) {
+    if (!connections_are_full(atomic_load_explicit(&open_count, memory_order_seq_cst))) {
         return true;
     }
     unauthenticated *oldest;
@@ -224,4 +249,5 @@ void clients_begin(http_loop *loop) {
 
 void clients_count(int64_t change) {
     atomic_fetch_add_explicit(&open_count, change, memory_order_seq_cst);
+    connections_count(change);
 }

@@ -16,6 +16,7 @@ struct http_client {
     unauthenticated unauthenticated; /* in the list of the loop until a request had a token */
     access_pass pass;                /* of the last valid token; has_token false: none */
     bool is_evicted;
+    int64_t home_ms; /* while stopping: when it was shut down for writing; 0: it was not */
     unsigned long signers_seen;       /* for credentials_accept */
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* bytes received, or acknowledged while it is answered */
@@ -40,8 +41,9 @@ http_client *client_new(http_loop *loop, struct MHD_Connection *connection);
 void client_free(http_loop *loop, http_client *it);
 /* Counts open connections of all threads. */
 void clients_count(int64_t change);
-/* Is it between two requests, with nothing unread? */
-bool client_is_idle(const http_client *it);
+/* While stopping: ends idle clients, some time after the stop or their start, so that a request that
+ * is on its way is answered. */
+void clients_send_home(http_loop *loop);
 /* Closes slow connections, and those that other threads need closed. Acts a few times within
  * slow_s. */
 void clients_sweep(http_loop *loop, int64_t now_ms);

@@ -81,16 +81,13 @@ int exchange_add(exchange *it, word key, word value, firn_error *error) {
         return take_format(it, value, error);
     }
     word said = key;
-    key = word_is(key, "n") ? (word){"count", 5} : key;
+    key = parameter_key(key);
     int code = agree(it, said, key, value, &there, error);
     if (code != FIRN_OK || there) {
         return code;
     }
-    if (to->pair_count == REQUEST_PAIRS_MAX) {
-        return set_error(error, FIRN_EUSAGE, "more than %d parameters: send fewer",
-                         REQUEST_PAIRS_MAX);
-    }
-    to->pairs[to->pair_count].key = key;
-    to->pairs[to->pair_count++].value = value;
-    return FIRN_OK;
+    return request_add(to, key, value)
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE, "more than %d parameters: send fewer",
+                           REQUEST_PAIRS_MAX);
 }

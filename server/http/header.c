@@ -217,8 +217,8 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
         return "the header has more than 64 lines or 8192 bytes: send fewer";
     }
     if (all->malformed || !take_absolute(it) || !is_target(it)) {
-        return "malformed header: names must be tokens, and values must not contain control "
-               "characters";
+        return "malformed header: names must be tokens, values must not contain control "
+               "characters, and lines must end in CR LF";
     }
     if (all->hosts > 1 || (all->hosts == 0 && strcmp(version, "HTTP/1.0") != 0)) {
         return "HTTP/1.1 needs exactly one Host header: send it once";

@@ -13,11 +13,13 @@
 #include "parked.h"
 #include "serve.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define ROUND_MS        100   /* longest sleep: nothing wakes a loop when the server stops */
+#define ROUNDS_MOST     256   /* to accept the clients in the kernel's queue at the end */
 #define TASK_MS         20    /* the same while a task is running or the listener is closed */
 #define POOL_SIZE       12288 /* per connection: the largest header, with its list of lines */
 #define PARAMETERS_MOST 32    /* of a query, more than any request uses */
@@ -79,6 +81,36 @@ static void put_exchange(http_loop *loop, exchange *it) {
     loop->unused_count++;
 }
 
+/* libmicrohttpd before 0.9.76 cuts a value at a zero byte, accepts lines without CR, and takes a line
+ * without a name for the end of the header, so that the lines after it would be the next request. It
+ * does not show any of this, but its buffer still has the header, with zeros for colons and line ends:
+ * name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. */
+static bool is_header_whole(struct MHD_Connection *connection, const char *method,
+                            const char *version) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const char *library = MHD_get_version(), *end = method;
+    end += info != NULL ? info->header_size : 0;
+    if (strncmp(library, "0.9.", 4) != 0 || atoi(library + 4) >= 76 || version < method ||
+        version >= end) {
+        return true;
+    }
+    const char *at = version + strlen(version);
+    while (at + 2 <= end && at[0] == '\0' && at[1] == '\0') { /* the end of a line */
+        at += 2;
+        if (at + 2 == end && at[0] == '\0' && at[1] == '\0') {
+            return true;
+        }
+        const char *colon = memchr(at, '\0', (size_t)(end - at));
+        at =
+            colon != NULL && colon > at ? memchr(colon + 1, '\0', (size_t)(end - colon) - 1) : NULL;
+        if (at == NULL) {
+            return false;
+        }
+    }
+    return false;
+}
+
 static exchange *begin(http_loop *loop, struct MHD_Connection *connection, const char *path) {
     exchange *it = take_exchange(loop);
     http_client *from =
@@ -107,6 +139,9 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
     if (it == NULL) {
         it = begin(self, connection, path);
         *context = it;
+        if (it != NULL) {
+            it->header.malformed = !is_header_whole(connection, method, version);
+        }
         return it != NULL ? serve_begin(it, method, version) : MHD_NO;
     }
     if (*size > 0) {
@@ -170,12 +205,25 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
     return NULL;
 }
 
+/* libmicrohttpd reports used up descriptors and memory only here; it then accepts nobody until a
+ * connection ends. */
 static void tell_trouble(void *self, const char *format, va_list words) {
-    char text[200];
-    (void)self;
+    static const char used_up[] = "Hit process or system resource limit";
+    static log_gate gate;
+    http_loop *loop = self;
+    char text[200], count[LOG_COUNT_SIZE];
+    bool pauses = strncmp(format, used_up, sizeof used_up - 1) == 0;
     vsnprintf(text, sizeof text, format, words);
     text[strcspn(text, "\n")] = '\0';
-    log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
+    if (!pauses) {
+        log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
+        return;
+    }
+    meter_add(&loop->worker->meter.paused, 1);
+    if (log_gate_opens(&gate, count)) {
+        log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "http", "why",
+                  "open files or memory are used up", "count", count, NULL);
+    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -185,10 +233,10 @@ static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
     for (list_link *at = loop->parked.next; at != &loop->parked && wait > 0; at = at->next) {
         const exchange *it = list_entry(at, exchange, place);
-        int least = it->stage == STAGE_WRITING ? 0 : it->stage == STAGE_LATER ? 1 : TASK_MS;
-        wait = wait < least ? wait : least;
+        wait = it->stage == STAGE_WRITING ? 0 : TASK_MS;
     }
-    return wait;
+    wait = wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
+    return wait > TASK_MS && !list_is_empty(&loop->tasks) ? TASK_MS : wait;
 }
 
 static void come_round(http_loop *loop) {
@@ -199,13 +247,22 @@ static void come_round(http_loop *loop) {
     clients_sweep(loop, now / 1000000);
 }
 
-/* Closes idle clients; the others still get their replies. */
-static void send_home(http_loop *loop, bool all) {
+/* Accepts the clients that the kernel has let in: they may have sent requests too. */
+static void stop_accepting(http_loop *loop) {
+    listener *at = loop->listener;
+    struct pollfd queue = {.fd = at->fd, .events = POLLIN};
+    listener_quiesce(at);
+    for (int i = 0; i < ROUNDS_MOST && !at->inherited && poll(&queue, 1, 0) > 0; i++) {
+        come_round(loop);
+    }
+    MHD_quiesce_daemon(loop->daemon); /* the socket stays open */
+    listener_close(at);
+    loop->ending_ms = monotonic_ms();
+}
+
+static void close_clients(http_loop *loop) {
     for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
-        const http_client *it = list_entry(at, http_client, place);
-        if (all || client_is_idle(it)) {
-            shutdown(it->fd, SHUT_RDWR);
-        }
+        shutdown(list_entry(at, http_client, place)->fd, SHUT_RDWR);
     }
 }
 
@@ -214,16 +271,19 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
+    stop_accepting(loop);
     while (!list_is_empty(&loop->clients) &&
            monotonic_ms() < atomic_load_explicit(&loop->end_ms, memory_order_seq_cst)) {
-        send_home(loop, false);
+        clients_send_home(loop);
         come_round(loop);
     }
     loop->over = true;
     wake_parked(loop, monotonic_ns(), true);
     for (int i = 0; i < 10 && !list_is_empty(&loop->clients); i++) { /* sends the last replies */
         come_round(loop);
-        send_home(loop, i > 0);
+        if (i > 0) {
+            close_clients(loop);
+        }
     }
     return NULL;
 }
@@ -237,7 +297,7 @@ static struct MHD_Daemon *start_daemon(http_loop *loop) {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)credentials_retrieve},
         {MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        flags, 0, may_come, loop, handle, loop, MHD_OPTION_EXTERNAL_LOGGER, tell_trouble, NULL,
+        flags, 0, may_come, loop, handle, loop, MHD_OPTION_EXTERNAL_LOGGER, tell_trouble, loop,
         MHD_OPTION_LISTEN_SOCKET, loop->listener->fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_SIZE, MHD_OPTION_CONNECTION_LIMIT, 1000000U, MHD_OPTION_UNESCAPE_CALLBACK,
         leave_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, join_parameters, NULL,
@@ -253,9 +313,12 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     }
     atomic_store_explicit(&loop->beat_ms, monotonic_ms(), memory_order_seq_cst);
     list_clear(&loop->parked);
+    list_clear(&loop->later);
+    list_clear(&loop->tasks);
     list_clear(&loop->unused);
     clients_begin(loop);
-    pthread_mutex_init(&loop->lock, NULL);
+    pthread_mutex_init(&loop->owner.lock, NULL);
+    loop->owner.wake = exchange_is_back;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
         at->fd = -1; /* closed by libmicrohttpd */
@@ -296,7 +359,6 @@ void http_listener_end(int64_t ms) {
     for (int i = 0; i < loop_count; i++) {
         atomic_store_explicit(&loops[i].end_ms, end, memory_order_seq_cst);
         atomic_store_explicit(&loops[i].closing, true, memory_order_seq_cst);
-        MHD_quiesce_daemon(loops[i].daemon); /* stops accepting; the socket stays open */
     }
 }
 

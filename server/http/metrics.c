@@ -9,6 +9,7 @@
 #include "core/text_view.h"
 #include "metrics.def"
 #include "net/access_log.h"
+#include "net/connections.h"
 
 #include <inttypes.h>
 #include <math.h>

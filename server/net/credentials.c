@@ -294,6 +294,21 @@ static int check_client(gnutls_session_t session) {
     return number == 0 && status == 0 ? 0 : GNUTLS_E_CERTIFICATE_ERROR;
 }
 
+/* The same within the handshake, which then ends with the alert: libmicrohttpd would send none. */
+static int admit_client(gnutls_session_t session) {
+    unsigned count = 0;
+    int code = check_client(session);
+    if (code != 0) {
+        gnutls_certificate_get_peers(session, &count);
+        gnutls_alert_send(session, GNUTLS_AL_FATAL,
+                          count > 0 ? GNUTLS_A_BAD_CERTIFICATE
+                          : gnutls_protocol_get_version(session) >= GNUTLS_TLS1_3
+                              ? GNUTLS_A_CERTIFICATE_REQUIRED
+                              : GNUTLS_A_HANDSHAKE_FAILURE);
+    }
+    return code;
+}
+
 unsigned long credentials_signer_changes(void) {
     return atomic_load_explicit(&signer_changes, memory_order_seq_cst);
 }
@@ -316,8 +331,8 @@ int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, 
         return -1;
     }
     if (atomic_load_explicit(&signers, memory_order_acquire) != NULL) {
-        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
-        gnutls_session_set_verify_function(session, check_client);
+        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
+        gnutls_session_set_verify_function(session, admit_client);
     }
     *chain = now->chain;
     *chain_length = now->length;

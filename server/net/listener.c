@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -425,15 +426,40 @@ int listeners_open(listener out[], int room, const char *protocol, const char *a
     return count;
 }
 
+static void remove_file(const listener *it) {
+    struct stat found;
+    const char *path = it->address + strlen("unix:");
+    if (it->is_unix && !it->inherited && lstat(path, &found) == 0 && found.st_dev == it->device &&
+        found.st_ino == it->inode) {
+        unlink(path);
+    }
+}
+
+/* The kernel completes connections until close(), and close() resets those that were not accepted.
+ * So the first packet of each new connection (SYN in the flags of its header) is dropped. */
+void listener_quiesce(listener *it) {
+    struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),        /* the flags */
+                                 BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 2, 0, 1), /* SYN? */
+                                 BPF_STMT(BPF_RET | BPF_K, 0),                  /* drop it */
+                                 BPF_STMT(BPF_RET | BPF_K, 0xffffffff)};
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    remove_file(it);
+    if (!it->is_unix && !it->inherited &&
+        setsockopt(it->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
+        listen(it->fd, 0); /* at most one more */
+    }
+}
+
+void listener_close(listener *it) {
+    if (it->fd >= 0) {
+        close(it->fd);
+        it->fd = -1;
+    }
+}
+
 void listeners_close(listener all[], int count) {
     for (int i = 0; i < count; i++) {
-        struct stat found;
-        const char *path = all[i].address + strlen("unix:");
-        if (all[i].is_unix && !all[i].inherited && lstat(path, &found) == 0 &&
-            found.st_dev == all[i].device && found.st_ino == all[i].inode) {
-            unlink(path);
-        }
-        close(all[i].fd);
-        all[i].fd = -1;
+        remove_file(&all[i]);
+        listener_close(&all[i]);
     }
 }

@@ -28,6 +28,12 @@ int listeners_open(listener out[], int room, const char *protocol, const char *a
 int addresses_check(const char *addresses, firn_error *error);
 /* Is one of them neither loopback nor a unix socket? */
 bool address_is_public(const char *addresses);
+/* Lets no new client in: new TCP connections get no answer, so that their clients try again, and our
+ * unix socket loses its file. Clients that the kernel has already let in can still be accepted.
+ * Does nothing to a socket from systemd, which keeps its clients for the next process. */
+void listener_quiesce(listener *it);
+/* Closes the socket; later calls do nothing. The kernel resets clients that were not accepted. */
+void listener_close(listener *it);
 /* Closes the sockets and removes our unix socket files. */
 void listeners_close(listener all[], int count);
 

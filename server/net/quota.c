@@ -39,8 +39,22 @@ static int64_t wait_ms_of(int64_t until, int64_t ids_s, int64_t each, int64_t no
     return wait <= 0 ? 1 : (wait + UNITS_MS - 1) / UNITS_MS;
 }
 
-static int64_t spent_until(int64_t until, int64_t ids_s, int64_t ids, int64_t now) {
-    return (until > now ? until : now) + cost_of(ids, ids_s);
+/* Takes up to `times` requests of `each` IDs; returns how many fit. */
+static size_t take(int64_t *until, int64_t ids_s, size_t times, int64_t each, int64_t now) {
+    int64_t room = room_of(*until, ids_s, now) / each;
+    times = (uint64_t)room < times ? (size_t)room : times;
+    if (times > 0) {
+        *until = (*until > now ? *until : now) + cost_of((int64_t)times * each, ids_s);
+    }
+    return times;
+}
+
+/* What is given back of a charge that ended at `charged_until`, if only `ids` of it are kept. Time
+ * has given back the part before now, which must not return twice. */
+static int64_t refund_of(int64_t charged_until, int64_t ids_s, int64_t taken, int64_t ids,
+                         int64_t now) {
+    int64_t rest = cost_of(taken, ids_s) - cost_of(ids, ids_s), left = charged_until - now;
+    return left <= 0 ? 0 : left < rest ? left : rest;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -72,18 +86,44 @@ static place *place_of(address_key from) {
     return least;
 }
 
-static int64_t address_until(address_key from) {
+static size_t address_take(quota_charge *it, size_t times, int64_t each) {
     pthread_mutex_lock(&table.lock);
-    int64_t until = place_of(from)->until;
+    place *at = place_of(it->from);
+    times = take(&at->until, it->address_ids_s, times, each, units_now());
+    it->address_until = at->until;
     pthread_mutex_unlock(&table.lock);
-    return until;
+    return times;
 }
 
-static void address_spend(address_key from, int64_t ids_s, int64_t ids) {
+static void address_give_back(const quota_charge *it, int64_t ids) {
     pthread_mutex_lock(&table.lock);
-    place *it = place_of(from);
-    it->until = spent_until(it->until, ids_s, ids, units_now());
+    int64_t now = units_now();
+    place *at = place_of(it->from);
+    if (at->until > now) { /* else it was forgotten */
+        at->until -= refund_of(it->address_until, it->address_ids_s, it->ids, ids, now);
+    }
     pthread_mutex_unlock(&table.lock);
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static size_t token_take(quota_charge *it, size_t times, int64_t each) {
+    _Atomic int64_t *until = &it->account->until;
+    int64_t old = atomic_load_explicit(until, memory_order_seq_cst);
+    size_t taken;
+    do {
+        it->token_until = old;
+        taken = take(&it->token_until, it->token_ids_s, times, each, units_now());
+    } while (taken > 0 &&
+             !atomic_compare_exchange_weak_explicit(until, &old, it->token_until,
+                                                    memory_order_seq_cst, memory_order_seq_cst));
+    return taken;
+}
+
+static void token_give_back(const quota_charge *it, int64_t ids) {
+    atomic_fetch_sub_explicit(
+        &it->account->until, refund_of(it->token_until, it->token_ids_s, it->ids, ids, units_now()),
+        memory_order_seq_cst);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -113,41 +153,42 @@ static int refuse(const char *whose, int64_t ids_s, int64_t each, int64_t wait_m
                            whose, ids_s, wait_ms);
 }
 
-/* Reduces *times to what is within the quota. */
-static void allow(const char *whose, int64_t until, int64_t ids_s, int64_t each, size_t *times,
-                  int64_t *wait_ms, firn_error *error) {
-    int64_t now = units_now(), room = room_of(until, ids_s, now) / each;
-    *times = (uint64_t)room < *times ? (size_t)room : *times;
-    if (*times == 0) {
-        *wait_ms = wait_ms_of(until, ids_s, each, now);
-        refuse(whose, ids_s, each, *wait_ms, error);
-    }
-}
-
-size_t quota_allows(const access_pass *pass, address_key from, size_t times, int64_t each,
-                    int64_t *wait_ms, firn_error *error) {
-    int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
-    if (of_token > 0) {
-        allow("token", atomic_load_explicit(&pass->account->until, memory_order_seq_cst), of_token,
-              each, &times, wait_ms, error);
-    }
-    if (of_address > 0 && times > 0) {
-        allow("address", address_until(from), of_address, each, &times, wait_ms, error);
-    }
-    return times;
-}
-
-void quota_spend(const access_pass *pass, address_key from, int64_t ids) {
-    int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
-    if (of_token > 0) {
-        int64_t until = atomic_load_explicit(&pass->account->until, memory_order_seq_cst),
-                now = units_now();
-        while (!atomic_compare_exchange_weak_explicit(&pass->account->until, &until,
-                                                      spent_until(until, of_token, ids, now),
-                                                      memory_order_seq_cst, memory_order_seq_cst)) {
+size_t quota_charge_to(quota_charge *it, const access_pass *pass, address_key from, size_t times,
+                       int64_t each, int64_t *wait_ms, firn_error *error) {
+    size_t taken = times;
+    *it = (quota_charge){.account = pass->account,
+                         .from = from,
+                         .token_ids_s = limit_of_token(pass),
+                         .address_ids_s = limit_of_address(from)};
+    if (it->token_ids_s > 0) {
+        taken = token_take(it, times, each);
+        if (taken == 0) {
+            *wait_ms = wait_ms_of(it->token_until, it->token_ids_s, each, units_now());
+            refuse("token", it->token_ids_s, each, *wait_ms, error);
         }
     }
-    if (of_address > 0) {
-        address_spend(from, of_address, ids);
+    it->ids = (int64_t)taken * each;
+    if (it->address_ids_s > 0 && taken > 0) {
+        size_t both = address_take(it, taken, each);
+        if (both == 0) {
+            *wait_ms = wait_ms_of(it->address_until, it->address_ids_s, each, units_now());
+            refuse("address", it->address_ids_s, each, *wait_ms, error);
+        }
+        if (it->token_ids_s > 0 && both < taken) {
+            token_give_back(it, (int64_t)both * each);
+        }
+        taken = both;
     }
+    it->ids = (int64_t)taken * each;
+    return taken;
+}
+
+void quota_settle(quota_charge *it, int64_t ids) {
+    if (it->token_ids_s > 0 && ids < it->ids) {
+        token_give_back(it, ids);
+    }
+    if (it->address_ids_s > 0 && ids < it->ids) {
+        address_give_back(it, ids);
+    }
+    it->ids = 0;
 }

@@ -5,6 +5,7 @@
 #include "connection.h"
 #include "handlers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,28 @@ static void reply_run(const reply *answer, resp_out *out) {
     }
 }
 
+/* The table of schemes, as bytes of each version. */
+static void reply_table(json_t *table, resp_out *out) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static resp_out kept[2];
+    resp_out *it = &kept[out->version == 3];
+    pthread_mutex_lock(&lock);
+    if (it->length == 0) {
+        it->version = out->version;
+        resp_json(it, table);
+    }
+    if (it->failed) {
+        resp_out_free(it);
+    }
+    pthread_mutex_unlock(&lock);
+    if (it->length > 0) {
+        resp_raw(out, it->text, it->length);
+        out->whole++;
+    } else {
+        resp_json(out, table);
+    }
+}
+
 void command_reply(const question *ask, reply *answer, resp_out *out) {
     bool has_ids = answer->kind == REPLY_NUMBERS || answer->kind == REPLY_IDS;
     if (has_ids && (ask->is_many || ask->shape == SHAPE_OBJECT)) {
@@ -161,7 +184,11 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
         reply_run(answer, out);
         break;
     case REPLY_JSON:
-        resp_json(out, answer->json);
+        if (answer->is_table) {
+            reply_table(answer->json, out);
+        } else {
+            resp_json(out, answer->json);
+        }
         json_decref(answer->json);
         answer->json = NULL;
         break;
@@ -169,27 +196,6 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
-
-/* Option names in lower case; other names keep their case, which matters for schemes and
- * generators. */
-static word key_of(word said) {
-    static const char *const names[] = {"count", "as", "time", "tick", "scheme", "to"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (word_is(said, names[i])) {
-            return (word){names[i], strlen(names[i])};
-        }
-    }
-    return said;
-}
-
-static bool add_pair(request *to, word key, word value) {
-    if (to->pair_count == REQUEST_PAIRS_MAX) {
-        return false;
-    }
-    to->pairs[to->pair_count].key = key_of(key);
-    to->pairs[to->pair_count++].value = value;
-    return true;
-}
 
 /* Reads the words with fixed positions. Returns the index of the next word. */
 static size_t read_positions(const command *entry, const resp_command *said, request *to) {
@@ -201,7 +207,7 @@ static size_t read_positions(const command *entry, const resp_command *said, req
         if (word_is(key, "name")) {
             to->name = said->words[i];
         } else {
-            add_pair(to, key, said->words[i]);
+            request_add(to, key, said->words[i]);
         }
         at += length + (at[length] == ' ');
     }
@@ -221,8 +227,8 @@ static enum outcome read_pairs(const resp_command *said, size_t i, question *ask
         } else {
             return refuse_word(out, "", key, " has no value: use NAME VALUE or NAME=VALUE");
         }
-        ask->is_many = ask->is_many || word_is(key, "count");
-        if (!add_pair(&ask->request, key, value)) {
+        ask->is_many = ask->is_many || word_is(parameter_key(key), "count");
+        if (!request_add(&ask->request, key, value)) {
             return refuse(out, "more than 16 parameters: send fewer");
         }
     }
@@ -384,6 +390,8 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
     return refuse_word(out, "unknown command ", name, ": COMMAND LIST lists the commands");
 }
 
+_Static_assert(RESP_WORDS_MAX == 40, "an error says so");
+
 static enum outcome check_command(const client *it, const command *entry, const resp_command *said,
                                   resp_out *out) {
     if (it->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
@@ -392,6 +400,9 @@ static enum outcome check_command(const client *it, const command *entry, const 
     }
     if (entry == NULL) {
         return refuse_unknown(said->words[0], out);
+    }
+    if (said->is_long) {
+        return refuse(out, "a command has at most 40 words: send several commands");
     }
     if (entry->role > it->role) {
         resp_error(out, "NOPERM", "this command needs a token of role admin");

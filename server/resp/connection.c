@@ -118,6 +118,13 @@ bool connection_send(connection *it) {
     return sent;
 }
 
+void connection_cork(connection *it) {
+    int fd;
+    if (!it->is_unix && uv_fileno(&it->uv.handle, &fd) == 0) {
+        setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){1}, sizeof(int));
+    }
+}
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf) {

@@ -6,6 +6,7 @@
 #include "core/catalog.h"
 #include "core/server.h"
 #include "core/text.h"
+#include "net/connections.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -34,7 +35,7 @@ enum outcome run_config(client *it, const resp_command *said, resp_out *out) {
             out,
             "only CONFIG GET pattern... is supported: change settings in firn.ini and send SIGHUP");
     }
-    snprintf(connections, sizeof connections, "%" PRId64, settings_now()->max_connections);
+    snprintf(connections, sizeof connections, "%" PRId64, connections_most());
     snprintf(idle, sizeof idle, "%" PRId64, settings_now()->idle_s);
     for (size_t i = 2; i < said->count; i++) {
         for (size_t j = 0; word_copy(said->words[i], pattern, PATTERN_MAX) && j < CONFIG_COUNT;
@@ -99,7 +100,7 @@ static void write_process(text_out *to, const resp_command *said, const totals *
         text_print(to,
                    "connected_clients:%" PRIu64 "\r\nmaxclients:%" PRId64
                    "\r\nblocked_clients:%" PRIu64 "\r\n",
-                   sum->open, settings_now()->max_connections, sum->waiting);
+                   sum->open, connections_most(), sum->waiting);
     }
     if (begins(to, said, "Memory")) {
         uint64_t bytes = resident_bytes();

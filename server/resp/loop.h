@@ -7,6 +7,7 @@
 
 #include "connection.h"
 #include "net/listener.h"
+#include "net/waiter.h"
 
 #include <pthread.h>
 
@@ -31,7 +32,7 @@ typedef struct loop {
     uv_idle_cb on_idle;   /* for turns */
     uv_timer_cb on_timer; /* for waiting connections */
     uv_poll_t polls[LISTENERS_MAX];
-    const listener *listeners[LISTENERS_MAX];
+    listener *listeners[LISTENERS_MAX];
     int listener_count;
     list_link turns, later, tasks, penalties, draining; /* connections by `wait` */
     unauthenticated_list unauthenticated;
@@ -42,24 +43,23 @@ typedef struct loop {
     uint64_t timed;    /* commands that waited, timed from their arrival */
     bool is_refusing;  /* accepting is paused */
     bool is_ending;
+    int64_t ending_ms;        /* uv_now when it began to end */
     int64_t end_ms;           /* uv_now when the remaining ones are closed */
     _Atomic bool has_waiting; /* `later` is not empty; for resp_listener_news */
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
-    pthread_mutex_t lock; /* for the following */
-    struct waiter *back;  /* finished tasks */
-    bool is_gone;         /* the bell is closed */
+    waiter_owner owner;                      /* its lock is for the following */
+    struct command_waiter *back, **back_end; /* in the order in which they came back */
+    bool is_gone;                            /* the bell is closed */
 } loop;
 
-/* A request at a renewer. Its connection may be gone when it is done. */
-typedef struct waiter {
-    loop *loop;
-    connection *connection; /* NULL: gave up */
-    sent_task *sent;        /* set before the loop sees it */
+/* A command that waits for a renewer. */
+typedef struct command_waiter {
+    waiter waiter; /* first; its client is the connection */
     question asked;
     size_t size; /* of the command */
-    struct waiter *next;
-} waiter;
+    struct command_waiter *next;
+} command_waiter;
 
 static inline loop *loop_of(const connection *it) {
     return (loop *)it->lane;

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX};
+const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX, RESP_SKIPPED_MAX};
 /* Enough for HELLO 3 AUTH user token SETNAME name. */
-const resp_limits resp_limits_unauthenticated = {8, 1024};
+const resp_limits resp_limits_unauthenticated = {8, 1024, 8};
 
 /* ---- reader ---------------------------------------------------------------------------------- */
 
@@ -64,9 +64,19 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
 static enum resp_state read_array(resp_command *out, const char *bytes, size_t length,
                                   const resp_limits *limits) {
     size_t at = 0, count = 0;
-    enum resp_state state =
-        read_head(out, bytes, length, &at, '*', limits->words, "invalid multibulk length", &count);
+    static const char trouble[] = "invalid multibulk length";
+    size_t most = limits->skipped > limits->words ? limits->skipped : limits->words;
     out->count = 0;
+    out->is_long = false;
+    if (length > 1 && bytes[1] == '-') { /* as an empty one */
+        at = 1;
+        enum resp_state state =
+            read_head(out, bytes, length, &at, '-', RESP_BULK_MAX, trouble, &count);
+        out->size = state == RESP_COMMAND ? at : out->size;
+        return state;
+    }
+    enum resp_state state = read_head(out, bytes, length, &at, '*', most, trouble, &count);
+    out->is_long = count > limits->words;
     for (size_t i = 0; state == RESP_COMMAND && i < count; i++) {
         size_t size = 0;
         state = read_head(out, bytes, length, &at, '$', limits->bulk, "invalid bulk length", &size);
@@ -85,13 +95,14 @@ static enum resp_state read_array(resp_command *out, const char *bytes, size_t l
         if (length < at + size + 2) {
             return more(out, length <= at + size ? at + size + 1 : length + 1);
         }
-        out->words[i] = (word){bytes + at, size};
-        out->count = i + 1;
+        if (i < limits->words) {
+            out->words[i] = (word){bytes + at, size};
+            out->count = i + 1;
+        }
         at += size + 2;
     }
     if (state == RESP_COMMAND) {
         out->size = at;
-        out->count = count;
     }
     return state;
 }
@@ -157,6 +168,7 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
     }
     char *put = out->line;
     out->is_inline = true;
+    out->is_long = false;
     out->count = 0;
     out->size = (size_t)(end - bytes) + 1;
     for (;;) {
@@ -166,15 +178,16 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
         if (at == end) {
             return RESP_COMMAND;
         }
-        if (out->count == limits->words) {
-            return bad(out, "too many words in an inline request");
-        }
         char *text = put;
         if (!read_quoted(&at, end, &put)) {
             return bad(out, "unbalanced quotes in request");
         }
         if ((size_t)(put - text) > limits->bulk) {
             return bad(out, "too big inline request");
+        }
+        if (out->count == limits->words) {
+            out->is_long = true; /* its line ends the command */
+            continue;
         }
         out->words[out->count++] = (word){text, (size_t)(put - text)};
     }
@@ -244,7 +257,9 @@ static char *write_head(char *at, char mark, int64_t value) {
     return write_end(at);
 }
 
-static void head(resp_out *out, char mark, int64_t value) {
+/* The head of a value of `parts` values. */
+static void head(resp_out *out, char mark, int64_t value, int64_t parts) {
+    out->whole += 1 - parts;
     char *at = room_for(out, HEAD_SIZE + 4);
     if (at != NULL) {
         out->length = (size_t)(write_head(at, mark, value) - out->text);
@@ -253,6 +268,7 @@ static void head(resp_out *out, char mark, int64_t value) {
 
 static void line(resp_out *out, char mark, const char *text) {
     size_t length = strlen(text);
+    out->whole++;
     char *at = room_for(out, length + 3);
     if (at != NULL) {
         *at++ = mark;
@@ -289,6 +305,7 @@ void resp_status(resp_out *out, const char *text) {
 
 void resp_error(resp_out *out, const char *code, const char *text) {
     size_t length = strlen(code);
+    out->whole++;
     char *at = room_for(out, length + 4 * strlen(text) + 4);
     if (at != NULL) {
         *at++ = '-';
@@ -300,10 +317,11 @@ void resp_error(resp_out *out, const char *code, const char *text) {
 }
 
 void resp_integer(resp_out *out, int64_t value) {
-    head(out, ':', value);
+    head(out, ':', value, 0);
 }
 
 void resp_bulk(resp_out *out, const char *text, size_t length) {
+    out->whole++;
     char *at = room_for(out, HEAD_SIZE + 4 + length + 2);
     if (at != NULL) {
         at = write_head(at, '$', (int64_t)length);
@@ -321,7 +339,7 @@ void resp_page(resp_out *out, const char *text, size_t length) {
         resp_bulk(out, text, length);
         return;
     }
-    head(out, '=', (int64_t)length + 4);
+    head(out, '=', (int64_t)length + 4, 0);
     char *at = room_for(out, length + 6);
     if (at != NULL) {
         memcpy(at, "txt:", 4);
@@ -356,18 +374,19 @@ void resp_double(resp_out *out, double value) {
 }
 
 void resp_array(resp_out *out, size_t parts) {
-    head(out, '*', (int64_t)parts);
+    head(out, '*', (int64_t)parts, (int64_t)parts);
 }
 
 void resp_set(resp_out *out, size_t parts) {
-    head(out, out->version == 3 ? '~' : '*', (int64_t)parts);
+    head(out, out->version == 3 ? '~' : '*', (int64_t)parts, (int64_t)parts);
 }
 
 void resp_map(resp_out *out, size_t pairs) {
+    int64_t parts = (int64_t)pairs * 2;
     if (out->version == 3) {
-        head(out, '%', (int64_t)pairs);
+        head(out, '%', (int64_t)pairs, parts);
     } else {
-        head(out, '*', (int64_t)pairs * 2);
+        head(out, '*', parts, parts);
     }
 }
 
@@ -408,6 +427,7 @@ void resp_json(resp_out *out, json_t *value) {
 }
 
 void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count) {
+    out->whole += (int64_t)count;
     char *at = room_for(out, count * (HEAD_SIZE + 4));
     if (at == NULL) {
         return;
@@ -453,6 +473,7 @@ static char *write_number_bulk(char *at, uint64_t number, bool is_signed) {
 }
 
 void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_signed) {
+    out->whole += (int64_t)count;
     char *at = room_for(out, count * 28 + HEAD_SIZE);
     for (size_t i = 0; at != NULL && i < count;) {
         size_t run = write_long(at, numbers + i, count - i, is_signed);
@@ -475,6 +496,7 @@ char *resp_begin(resp_out *out, size_t most) {
 }
 
 void resp_end(resp_out *out, char *text, size_t length) {
+    out->whole++;
     char digits[HEAD_SIZE], *at = out->text + out->length;
     size_t of_digits = decimal_write(digits, length);
     memmove(at + 1 + of_digits + 2, text, length);

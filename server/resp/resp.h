@@ -6,16 +6,21 @@
 
 #include "core/text_view.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdint.h>
 
-#define RESP_WORDS_MAX   40     /* name, positions, 16 pairs */
+#define RESP_WORDS_MAX 40 /* name, positions, 16 pairs */
+#define RESP_SKIPPED_MAX                                                                           \
+    1024                        /* words of a command that is read and refused: few, because each
+                                   takes a step whenever more bytes of the command arrive */
 #define RESP_BULK_MAX    65536  /* per word */
 #define RESP_INLINE_MAX  4096   /* per inline command, with its line end */
 #define RESP_COMMAND_MAX 131072 /* per command */
 
 typedef struct resp_limits {
     size_t words, bulk;
+    size_t skipped; /* an array of more words than this, and than `words`, is RESP_BAD */
 } resp_limits;
 
 extern const resp_limits resp_limits_client;
@@ -26,8 +31,9 @@ enum resp_state { RESP_MORE, RESP_COMMAND, RESP_BAD };
 /* One command. Its words point into the bytes read, or into `line` if inline. */
 typedef struct resp_command {
     size_t size;  /* bytes used; RESP_MORE: bytes needed at least */
-    size_t count; /* words; 0: blank line or empty array, without a reply */
+    size_t count; /* words; 0: blank line, empty or negative array, without a reply */
     bool is_inline;
+    bool is_long;        /* had more words than the limit; the rest is skipped */
     const char *trouble; /* RESP_BAD: the error */
     word words[RESP_WORDS_MAX];
     char line[RESP_INLINE_MAX];
@@ -48,9 +54,20 @@ typedef struct resp_out {
     size_t length, room;
     int version; /* 3, else RESP2 */
     bool failed;
+    int64_t whole; /* whole replies: values written, less the parts that collections announced */
 } resp_out;
 
 void resp_out_free(resp_out *out);
+/* Has each of `commands` exactly one reply since `whole` was `before`? `parts` of it follow later. In
+ * builds for tests (FIRN_CHECKED) only: a client takes one reply too many for the reply to its next
+ * command. */
+static inline void resp_check(const resp_out *out, int64_t before, size_t commands, size_t parts) {
+#ifdef FIRN_CHECKED
+    assert(out->failed || out->whole - before == (int64_t)commands - (int64_t)parts);
+#else
+    (void)out, (void)before, (void)commands, (void)parts;
+#endif
+}
 /* Appends bytes unchanged. */
 void resp_raw(resp_out *out, const void *bytes, size_t length);
 

@@ -7,7 +7,9 @@
 #include "core/log.h"
 #include "core/server.h"
 #include "errors.h"
+#include "net/connections.h"
 #include "net/credentials.h"
+#include "net/tried.h"
 #include "stream.h"
 #include "turn.h"
 
@@ -20,13 +22,15 @@
 
 #define ACCEPTS       64     /* connections accepted at once */
 #define ACCEPT_REST   500    /* ms of pause when descriptors or memory are used up */
-#define RETRIES       1024   /* waiting requests tried again at once */
 #define LINGER_MS     1000   /* for a client to close after the last reply */
 #define LINGER_END_MS 100    /* the same while stopping */
-#define ROUND_NS      500000 /* of turns, before new bytes are read */
+#define IDLE_END_MS   300    /* while stopping: for an idle client to send a last command */
+#define FRESH_END_MS  1000   /* the same for a client that has sent nothing yet */
+#define ROUND_NS      500000 /* of turns, or of retries, before new bytes are read */
 #define SWEEP_MS      1000
-#define SWEEP_END_MS  20   /* while stopping */
-#define AHEAD_BYTES   4096 /* while stopping: with more unread bytes nobody awaits replies */
+#define SWEEP_END_MS  20    /* while stopping */
+#define AHEAD_BYTES   4096  /* while stopping: with more unread bytes nobody awaits replies */
+#define QUEUE_MOST    65536 /* clients in the kernel's queue, at most net.core.somaxconn */
 
 static struct {
     loop *loops[LOOPS_MAX];
@@ -87,6 +91,7 @@ static void on_gone(connection *it) {
         client_leave(&it->client);
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
         atomic_fetch_sub_explicit(&shared.open, 1, memory_order_seq_cst);
+        connections_count(-1);
         meter_add(&on->lane.worker->meter.open, (uint64_t)-1);
         if (!it->is_unix) {
             address_leave(it->client.key);
@@ -120,32 +125,56 @@ static void on_idle(uv_idle_t *idle) {
     }
 }
 
-/* Tries the first requests that wait for a window or the clock; unsuccessful ones are queued
- * again. */
+/* Tries requests that wait for a window or the clock, the oldest first, and those that may succeed
+ * only. A request that still waits keeps its place. */
 static void retry(loop *it) {
-    const list_link *last = it->later.before;
-    for (int i = 0; i < RETRIES && !list_is_empty(&it->later); i++) {
-        connection *one = waiting_first(&it->later);
-        bool is_last = &one->queue == last;
-        turn_resume(one);
-        if (is_last) {
+    tried failed = {0};
+    list_link *next;
+    uint64_t begun = uv_hrtime();
+    for (list_link *at = it->later.next; at != &it->later; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        int64_t late_ms = one->late_ms;
+        next = at->next;
+        if (!waiting_is_over(one) && !tried_may_pass(&failed, one->later_from, one->later_count)) {
+            continue;
+        }
+        if (uv_hrtime() - begun > ROUND_NS) {
             break;
+        }
+        meter_add(&it->lane.worker->meter.retried, 1);
+        turn_resume(one);
+        if (one->wait == WAIT_LATER) {
+            tried_note(&failed, one->later_from, one->later_count);
+        }
+        if (one->wait == WAIT_LATER && one->late_ms == late_ms) {
+            list_remove(at);
+            list_add(next, at); /* before the next */
         }
     }
 }
 
-static void end_tasks(loop *it) {
-    int64_t wait_ms = settings_now()->wait_ms;
-    while (!list_is_empty(&it->tasks)) {
-        connection *one = waiting_first(&it->tasks);
-        if (loop_now_ms(it) - one->late_ms < wait_ms) {
+/* Ends the wait for tasks whose time is over, or `all`. */
+static void end_tasks(loop *it, bool all) {
+    list_link *next;
+    for (list_link *at = it->tasks.next; at != &it->tasks; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        next = at->next;
+        if (!all && !waiting_is_over(one)) {
             break;
         }
         firn_error error;
-        request_is_late(&error);
-        const waiter *of = one->waiter; /* valid until the loop frees it */
-        task_let_go(one);
-        turn_fail(one, of, &error, true);
+        question asked = one->waiter->asked;
+        size_t size = one->waiter->size;
+        if (!waiter_give_up(&one->waiter->waiter)) {
+            continue; /* it is in `back` */
+        }
+        one->waiter = NULL;
+        if (all) {
+            set_error(&error, FIRN_ESTORE, "the server is stopping: use another server");
+        } else {
+            request_is_late(&error);
+        }
+        turn_fail(one, &asked, size, &error, true);
     }
 }
 
@@ -161,19 +190,19 @@ static void end_penalties(loop *it) {
 static void on_timer(uv_timer_t *timer) {
     loop *it = timer->data;
     retry(it);
-    end_tasks(it);
+    end_tasks(it, false);
     end_penalties(it);
     loop_set_timer(it);
 }
 
 /* A finished task, in the thread of the loop. */
-static void come_back(waiter *one) {
-    connection *it = one->connection;
+static void come_back(command_waiter *one) {
+    connection *it = one->waiter.client;
     reply out = {0};
     firn_error error = {0, ""};
-    int code = request_finish(one->sent, &out, &error);
+    int code = waiter_finish(&one->waiter, &out, &error);
     if (it != NULL) {
-        task_let_go(it);
+        it->waiter = NULL;
     }
     if (it == NULL || it->is_closing) {
         if (code == FIRN_OK && out.kind == REPLY_JSON) {
@@ -184,22 +213,22 @@ static void come_back(waiter *one) {
     } else if (code == REQUEST_LATER) {
         turn_resume(it); /* opened: run the command again */
     } else {
-        turn_fail(it, one, &error, false);
+        turn_fail(it, &one->asked, one->size, &error, false);
     }
-    sent_free(one->sent);
-    free(one);
+    waiter_free(&one->waiter);
 }
 
 static void begin_end(loop *it);
 
 static void on_bell(uv_async_t *bell) {
     loop *it = bell->data;
-    pthread_mutex_lock(&it->lock);
-    waiter *back = it->back;
+    pthread_mutex_lock(&it->owner.lock);
+    command_waiter *back = it->back;
     it->back = NULL;
-    pthread_mutex_unlock(&it->lock);
+    it->back_end = &it->back;
+    pthread_mutex_unlock(&it->owner.lock);
     while (back != NULL) {
-        waiter *next = back->next;
+        command_waiter *next = back->next;
         come_back(back);
         back = next;
     }
@@ -239,6 +268,7 @@ static void on_rested(uv_timer_t *timer) {
 /* Pauses accepting when descriptors or memory are used up; new clients stay in the kernel's queue.
  * Logged once. */
 static void rest(loop *it, int error) {
+    meter_add(&it->lane.worker->meter.paused, 1);
     if (!it->is_refusing) {
         it->is_refusing = true;
         log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "resp", "why", strerror(error),
@@ -250,8 +280,7 @@ static void rest(loop *it, int error) {
 
 /* Closes the oldest unauthenticated connection if necessary. */
 static bool has_room(loop *it) {
-    if (atomic_load_explicit(&shared.open, memory_order_seq_cst) <
-        settings_now()->max_connections) {
+    if (!connections_are_full(atomic_load_explicit(&shared.open, memory_order_seq_cst))) {
         return true;
     }
     unauthenticated *oldest;
@@ -315,6 +344,7 @@ static void welcome(loop *it, int fd, const listener *at) {
     }
     one->is_counted = true;
     atomic_fetch_add_explicit(&shared.open, 1, memory_order_seq_cst);
+    connections_count(1);
     one->client.id = atomic_fetch_add_explicit(&shared.next_id, 1, memory_order_seq_cst) + 1;
     one->client.worker = it->lane.worker;
     one->client.since_s = server_uptime_s();
@@ -327,12 +357,8 @@ static void welcome(loop *it, int fd, const listener *at) {
     connection_read(one, true);
 }
 
-static void on_connection(uv_poll_t *poll, int status, int what) {
-    loop *it = poll->data;
-    const listener *at = it->listeners[poll - it->polls];
-    if (status != 0 || (what & UV_READABLE) == 0) {
-        return;
-    }
+/* True: there may be more. */
+static bool accept_some(loop *it, const listener *at) {
     for (int i = 0; i < ACCEPTS; i++) {
         int fd = accept4(at->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
@@ -343,10 +369,18 @@ static void on_connection(uv_poll_t *poll, int status, int what) {
             welcome(it, fd, at);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             rest(it, errno);
-            return;
+            return false;
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            return;
+            return false;
         }
+    }
+    return true;
+}
+
+static void on_connection(uv_poll_t *poll, int status, int what) {
+    loop *it = poll->data;
+    if (status == 0 && (what & UV_READABLE) != 0) {
+        accept_some(it, it->listeners[poll - it->polls]);
     }
 }
 
@@ -354,6 +388,15 @@ static void on_connection(uv_poll_t *poll, int status, int what) {
 
 static bool is_past(int64_t now, int64_t since, int64_t ms) {
     return since != 0 && now - since >= ms;
+}
+
+/* While stopping: an idle client may be about to send a command, and a new one its first. */
+static bool is_idle_to_the_end(connection *it, int64_t now) {
+    const loop *on = loop_of(it);
+    bool is_fresh = it->heard_ms == it->begun_ms;
+    int64_t since = it->heard_ms > on->ending_ms ? it->heard_ms : on->ending_ms;
+    return it->wait == WAIT_NOTHING && is_drained(it) &&
+           is_past(now, is_fresh ? it->begun_ms : since, is_fresh ? FRESH_END_MS : IDLE_END_MS);
 }
 
 /* Has the client read nothing since the last sweep? */
@@ -386,8 +429,7 @@ static void sweep_one(connection *it, int64_t now) {
         connection_close(it);
     } else if (it->is_ending && it->unsent_seen == 0 && is_past(now, it->ending_ms, linger_ms)) {
         connection_close(it);
-    } else if (loop_of(it)->is_ending && it->wait == WAIT_NOTHING && !it->is_ending &&
-               is_drained(it)) {
+    } else if (loop_of(it)->is_ending && !it->is_ending && is_idle_to_the_end(it, now)) {
         connection_end(it);
     } else if (idle_ms > 0 && it->wait == WAIT_NOTHING && is_past(now, it->heard_ms, idle_ms)) {
         connection_end(it);
@@ -425,13 +467,14 @@ static void close_all(loop *it) {
 static void end_all(loop *it) {
     if (!list_is_empty(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
+            end_tasks(it, true);
             close_all(it);
         }
         return;
     }
-    pthread_mutex_lock(&it->lock);
+    pthread_mutex_lock(&it->owner.lock);
     it->is_gone = true;
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
     uv_handle_t *const handles[] = {(uv_handle_t *)&it->bell, (uv_handle_t *)&it->timer,
                                     (uv_handle_t *)&it->sweep, (uv_handle_t *)&it->accepting,
                                     (uv_handle_t *)&it->idle};
@@ -440,13 +483,25 @@ static void end_all(loop *it) {
     }
 }
 
-/* Commands already sent are still answered; the sweep then ends idle connections. */
-static void begin_end(loop *it) {
-    for (int i = 0; i < it->listener_count;
-         i++) { /* clients in the kernel's queue may have sent commands too */
-        on_connection(&it->polls[i], 0, UV_READABLE);
+/* Accepts the clients that the kernel has let in: they may have sent commands too. */
+static void stop_accepting(loop *it) {
+    for (int i = 0; i < it->listener_count; i++) {
+        listener *at = it->listeners[i];
+        listener_quiesce(at);
+        for (int n = 0; n < QUEUE_MOST / ACCEPTS && !at->inherited && accept_some(it, at); n++) {
+        }
+        uv_poll_stop(&it->polls[i]);
+        uv_close((uv_handle_t *)&it->polls[i], NULL);
+        listener_close(at);
     }
+}
+
+/* Each connection ends right after its next reply, which says so in the same packet; the sweep ends
+ * idle ones later. */
+static void begin_end(loop *it) {
+    stop_accepting(it);
     it->is_ending = true;
+    it->ending_ms = loop_now_ms(it);
     while (!list_is_empty(&it->penalties)) { /* delayed tokens must not delay the end */
         connection *one = waiting_first(&it->penalties);
         list_remove(&one->queue);
@@ -454,9 +509,6 @@ static void begin_end(loop *it) {
     }
     it->end_ms = loop_now_ms(it) + shared.stop_ms;
     uv_timer_stop(&it->accepting);
-    for (int i = 0; i < it->listener_count; i++) {
-        uv_close((uv_handle_t *)&it->polls[i], NULL);
-    }
     for (list_link *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
         connection *one = list_entry(at, connection, all);
         one->is_ahead = !one->is_reading || one->length >= AHEAD_BYTES;
@@ -497,6 +549,7 @@ static int begin_loop(loop *it) {
     it->lane.events = &events;
     it->on_idle = on_idle;
     it->on_timer = on_timer;
+    it->back_end = &it->back;
     if (it->lane.worker == NULL || it->lane.input == NULL) {
         return FIRN_EMEMORY;
     }
@@ -506,7 +559,8 @@ static int begin_loop(loop *it) {
         list_clear(chains[i]);
     }
     unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
-    pthread_mutex_init(&it->lock, NULL);
+    pthread_mutex_init(&it->owner.lock, NULL);
+    it->owner.wake = command_is_back;
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
     }

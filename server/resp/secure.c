@@ -76,12 +76,14 @@ bool secure_is_refused(secure *it) {
     return it->is_ready && !credentials_accept(it->session, &it->signers_seen);
 }
 
-/* On failure GnuTLS writes an alert. */
+/* On failure GnuTLS writes an alert; for a certificate, credentials.c has done it. */
 static bool shake_hands(secure *it) {
     int code = gnutls_handshake(it->session);
     it->is_ready = code == GNUTLS_E_SUCCESS;
     if (code < 0 && gnutls_error_is_fatal(code) != 0) {
-        gnutls_alert_send_appropriate(it->session, code);
+        if (code != GNUTLS_E_CERTIFICATE_ERROR) {
+            gnutls_alert_send_appropriate(it->session, code);
+        }
         return false;
     }
     return true;

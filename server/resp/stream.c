@@ -37,6 +37,10 @@ stream *stream_begin(const question *ask, const reply *of, resp_out *out) {
     return it;
 }
 
+size_t stream_left(const stream *it) {
+    return it != NULL ? it->of.count - it->next : 0;
+}
+
 bool stream_write(stream *it, resp_out *out) {
     reply slice = it->of;
     size_t left = it->of.count - it->next;

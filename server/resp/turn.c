@@ -3,10 +3,12 @@
 
 #include "config/setting.h"
 #include "connection.h"
+#include "core/monotonic.h"
 #include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
-#include "net/quota.h"
+#include "net/connections.h"
+#include "net/tried.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -24,32 +26,33 @@
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* In the renewer's thread. */
-static void on_finished(void *self) {
-    waiter *one = self;
-    loop *it = one->loop;
-    pthread_mutex_lock(&it->lock);
-    one->next = it->back;
-    it->back = one;
-    if (!it->is_gone) {
-        uv_async_send(&it->bell);
+void command_is_back(waiter *one) {
+    command_waiter *it = (command_waiter *)one;
+    loop *on = list_entry(one->owner, loop, owner);
+    *on->back_end = it;
+    on->back_end = &it->next;
+    if (!on->is_gone) {
+        uv_async_send(&on->bell);
     }
-    pthread_mutex_unlock(&it->lock);
 }
 
 /* The command waits for its renewer; its bytes stay in the rest. Codes as request_send. */
-static int send_task(connection *it, const question *ask, firn_error *error) {
-    waiter *one = calloc(1, sizeof *one);
+static int send_task(connection *it, const question *ask, quota_charge *charge, firn_error *error) {
+    loop *on = loop_of(it);
+    command_waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a request that waits");
     }
-    one->loop = loop_of(it);
-    one->connection = it;
+    int64_t waited_ms = it->late_ms == 0 ? 0 : loop_now_ms(on) - it->late_ms;
+    one->waiter.owner = &on->owner;
+    one->waiter.client = it;
+    uv_fileno(&it->uv.handle, &one->waiter.fd);
     one->asked = *ask;
-    one->size = loop_of(it)->said.size;
-    int code = request_send(&ask->request, on_finished, one, &one->sent, error);
+    one->size = on->said.size;
+    int code = waiter_send(&one->waiter, &ask->request, charge, &it->client.pass, it->client.key,
+                           monotonic_ms() + settings_now()->wait_ms - waited_ms, error);
     if (code != FIRN_OK) {
-        free(one);
+        waiter_free(&one->waiter);
         return code;
     }
     it->waiter = one;
@@ -58,9 +61,10 @@ static int send_task(connection *it, const question *ask, firn_error *error) {
 }
 
 void task_let_go(connection *it) {
-    if (it->waiter != NULL) {
-        it->waiter->connection = NULL;
-        it->waiter = NULL;
+    command_waiter *one = it->waiter;
+    it->waiter = NULL;
+    if (one != NULL && !waiter_give_up(&one->waiter)) {
+        one->waiter.client = NULL; /* the loop frees it */
     }
 }
 
@@ -127,14 +131,15 @@ static bool is_too_much(const request *it) {
     return request_is_large(it) && it->verb != VERB_NEXT && unsent_is_full();
 }
 
-/* Reduces *times to the client's quotas. */
-static int check_quota(const connection *it, const request *asked, size_t *times,
-                       firn_error *error) {
+/* Charges the client's quotas, and reduces *times to them. */
+static int charge_quota(const connection *it, const request *asked, size_t *times,
+                        quota_charge *charge, firn_error *error) {
     int64_t wait_ms;
     if (!verb_issues(asked->verb)) {
         return FIRN_OK;
     }
-    *times = quota_allows(&it->client.pass, it->client.key, *times, asked->count, &wait_ms, error);
+    *times = quota_charge_to(charge, &it->client.pass, it->client.key, *times, asked->count,
+                             &wait_ms, error);
     if (*times == 0) {
         meter_add(&it->lane->worker->meter.over_quota, 1);
     }
@@ -144,11 +149,9 @@ static int check_quota(const connection *it, const request *asked, size_t *times
 /* Counts what the client got. */
 static void count_taken(connection *it, const question *ask, size_t times) {
     const request *asked = &ask->request;
-    int64_t ids = (int64_t)times * asked->count;
     atomic_store_explicit(&it->client.last, ask->command, memory_order_relaxed);
     if (verb_issues(asked->verb)) {
-        meter_add(&it->client.ids, (uint64_t)ids);
-        quota_spend(&it->client.pass, it->client.key, ids);
+        meter_add(&it->client.ids, times * (uint64_t)asked->count);
     }
 }
 
@@ -209,22 +212,27 @@ static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
     firn_error error = {0, ""};
-    int code = is_too_much(&ask->request) ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
-                                          : check_quota(it, &ask->request, &times, &error);
+    quota_charge charge = {0};
+    int code = is_too_much(&ask->request)
+                   ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
+                   : charge_quota(it, &ask->request, &times, &charge, &error);
     if (code == FIRN_OK) {
         code = request_answer(&ask->request, times, &out, &error);
     }
-    if (code == REQUEST_LATER && !waiting_is_over(it)) {
-        loop_wait(it, WAIT_LATER);
-        return 0;
-    }
     if (code == REQUEST_TASK) {
-        code = waiting_is_over(it) ? request_is_late(&error) : send_task(it, ask, &error);
+        code = waiting_is_over(it) ? request_is_late(&error) : send_task(it, ask, &charge, &error);
         if (code == FIRN_OK) {
             return 0;
         }
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
+    quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
+    if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        it->later_from = tried_source(&ask->request);
+        it->later_count = ask->request.count;
+        loop_wait(it, WAIT_LATER);
+        return 0;
+    }
     count_asked(it, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         time_wait(it);
@@ -322,6 +330,15 @@ static size_t take(connection *it, const char *bytes, size_t length, unsigned *w
     }
 }
 
+/* Has each command that was answered since then exactly one reply? */
+static void check_replies(const connection *it, int64_t before, uint64_t answered) {
+    const loop *on = loop_of(it);
+    size_t later = it->client.batch.runs ? it->client.batch.count : stream_left(it->stream);
+    if (!it->is_leaving) {
+        resp_check(&on->lane.out, before, on->answered - answered, later);
+    }
+}
+
 /* Runs commands up to the limits of a turn; returns the bytes used. The rest is an incomplete
  * command, or the connection waits. */
 static size_t turn(connection *it, const char *bytes, size_t length) {
@@ -347,7 +364,10 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             loop_wait(it, WAIT_TURN);
             break;
         }
+        int64_t before = on->lane.out.whole;
+        uint64_t answered = on->answered;
         size_t step = take(it, bytes + used, length - used, &work);
+        check_replies(it, before, answered);
         if (step == 0) {
             break;
         }
@@ -390,8 +410,8 @@ void count_strangers(connection *it) {
     } else if (!it->unauthenticated.is_in) {
         it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
         it->unauthenticated.address = it->client.key;
-        unauthenticated *other = unauthenticated_add(&on->unauthenticated, &it->unauthenticated,
-                                                     settings_now()->max_connections);
+        unauthenticated *other =
+            unauthenticated_add(&on->unauthenticated, &it->unauthenticated, connections_most());
         if (other != NULL) {
             close_unauthenticated(other);
         }
@@ -421,7 +441,11 @@ bool is_drained(connection *it) {
 static void finish(connection *it, bool has_used) {
     loop *on = loop_of(it);
     bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
+    bool is_last = on->is_ending && has_used && it->wait == WAIT_NOTHING && is_drained(it);
     count_strangers(it); /* first: a client that reads +OK is not counted any more */
+    if (is_last) {       /* or the client might send its next command before it sees the end */
+        connection_cork(it);
+    }
     if (!connection_send(it)) {
         return;
     }
@@ -435,8 +459,7 @@ static void finish(connection *it, bool has_used) {
     if (it->wait == WAIT_NOTHING) {
         it->late_ms = 0;
     }
-    if (it->is_leaving ||
-        ((it->has_ended || (on->is_ending && is_drained(it))) && it->wait == WAIT_NOTHING)) {
+    if (it->is_leaving || ((it->has_ended || is_last) && it->wait == WAIT_NOTHING)) {
         loop_wait(it, WAIT_NOTHING);
         connection_end(it);
         return;
@@ -480,24 +503,27 @@ void turn_resume(connection *it) {
     turn_serve(it, it->rest + it->start, it->length, true);
 }
 
-void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over) {
+void turn_fail(connection *it, const question *ask, size_t size, const firn_error *error,
+               bool is_over) {
     loop *on = loop_of(it);
-    count_asked(it, &of->asked, 1, true);
+    count_asked(it, ask, 1, true);
     time_wait(it);
     it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
-    command_refuse(&of->asked.request, error, &on->lane.out);
-    connection_drop(it, of->size);
+    command_refuse(&ask->request, error, &on->lane.out);
+    connection_drop(it, size);
     loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);
 }
 
-void turn_reply(connection *it, const waiter *of, reply *out) {
+void turn_reply(connection *it, const command_waiter *of, reply *out) {
     loop *on = loop_of(it);
+    int64_t before = on->lane.out.whole;
     on->lane.out.version = it->client.version;
     count_asked(it, &of->asked, 1, false);
     count_taken(it, &of->asked, 1);
     reply_to(it, &of->asked, out);
+    resp_check(&on->lane.out, before, 1, stream_left(it->stream));
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);

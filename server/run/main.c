@@ -15,6 +15,7 @@
 #include "http/http_listener.h"
 #include "names.h"
 #include "net/access_log.h"
+#include "net/connections.h"
 #include "net/credentials.h"
 #include "net/listener.h"
 #include "net/probe.h"
@@ -23,6 +24,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,6 +41,8 @@ enum {
     BEAT_MOST_MS = 10000,    /* a listener without a beat for this long is stuck */
     RENEWER_MOST_MS = 60000, /* a renewer may be in a store call for this long */
     GIVE_BACK_MS = 10000,    /* limit for giving windows back */
+    TRIM_MS = 5000,          /* interval of looks at unused memory */
+    TRIM_BYTES = 4 << 20,    /* unused memory that is worth giving back */
     AGAIN_MS = 300 /* signals closer together count as one: a shell may signal its group */
 };
 
@@ -84,15 +88,6 @@ static int fail(const firn_error *error) {
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */
-
-/* Raises the limit of descriptors to the maximum. Listeners report if it is not enough. */
-static void raise_limits(void) {
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
 
 /* A core file or a debugger would reveal keys and tokens. */
 static void keep_secrets(const settings *set) {
@@ -215,6 +210,7 @@ static int open_all(firn_error *error) {
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
+    connections_fit(resp->threads + http->threads, (resp->count > 0) + (http->count > 0));
     code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
     for (int i = 0; i < PROTOCOL_COUNT && code == FIRN_OK; i++) {
         protocol *it = &all.protocols[i];
@@ -297,6 +293,24 @@ static void tell_ready(void) {
     memcpy(all.why, why, sizeof why);
 }
 
+/* After a flood, the allocator keeps what it could give back to the system. */
+static void trim_memory(void) {
+    static int64_t looked_ms;
+    static size_t kept; /* by the allocator, although it was trimmed */
+    int64_t now = monotonic_ms();
+    if (now - looked_ms < TRIM_MS) {
+        return;
+    }
+    looked_ms = now;
+    size_t unused = mallinfo2().fordblks;
+    if (unused > kept + TRIM_BYTES) {
+        malloc_trim(0);
+        kept = mallinfo2().fordblks;
+    } else if (unused < kept) {
+        kept = unused;
+    }
+}
+
 /* ---- reload --------------------------------------------------------------------------------- */
 
 static void tell_restart(const char *what) {
@@ -326,6 +340,9 @@ static int take_settings(const settings *fresh, firn_error *error) {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
         catalog_allow_block(next.max_block);
+        if (any) {
+            connections_tell();
+        }
     }
     return code;
 }
@@ -431,6 +448,7 @@ static int run(const sigset_t *set, int64_t until_ms) {
         }
         tell_ready();
         tell_alive();
+        trim_memory();
     }
     return -1;
 }
@@ -460,7 +478,6 @@ static int serve(void) {
     char version[32];
     take_signals(&set);
     umask(0077);
-    raise_limits();
     keep_secrets(&all.config.set);
     server_begin();
     int code = open_all(&error);
@@ -473,6 +490,7 @@ static int serve(void) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         tell_listeners(&all.protocols[i]);
     }
+    connections_tell();
     if (all.config.caution[0] != '\0') {
         log_event(LOG_LEVEL_WARNING, "unknown setting", "why", all.config.caution, NULL);
     }

@@ -411,7 +411,7 @@ def sends_tokens(self):
 def speaks_tls(self):
     base, new = f"{self.folder}/tls", ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
     for words in (
-        [*new, "-subj", "/CN=authority", "-keyout", f"{base}.ca.key", "-out", f"{base}.ca"],
+        [*new, "-subj", "/CN=authority", "-addext", "keyUsage=critical,keyCertSign", "-keyout", f"{base}.ca.key", "-out", f"{base}.ca"],
         [*new, "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
          "-CA", f"{base}.ca", "-CAkey", f"{base}.ca.key", "-keyout", f"{base}.key", "-out", f"{base}.crt"],
     ):

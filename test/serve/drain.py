@@ -274,6 +274,57 @@ def signals():
     tap.same("Ctrl-C does not drain", 0, it.process.wait(serving.PATIENCE_S))
 
 
+def ask_once(port, question, end):
+    """A new client asks; None if it cannot connect, else what it reads until `end`."""
+    try:
+        client = socket.create_connection(("127.0.0.1", port), timeout=serving.PATIENCE_S)
+    except OSError:
+        return None
+    with client:
+        client.sendall(question)
+        found = b""
+        while not found.endswith(end):
+            piece = client.recv(4096)
+            if not piece:
+                raise EOFError("the server closed the connection without a reply")
+            found += piece
+        return found
+
+
+def come_and_ask(port, question, end, results):
+    """Until the server has ended."""
+    try:
+        while (reply := ask_once(port, question, end)) is not None:
+            results.append(reply)
+    except (OSError, EOFError) as error:
+        results.append(repr(error))
+
+
+def who_comes_at_the_end():
+    """Whoever connects while the server stops, which an idle client makes longer, is answered or does not get in at all."""
+    it = serving.Server(f"{TMPDIR}/last", PROGRAM, unsafe="on", auto_create="yes").start()
+    resp, web = [], []
+    ask_resp = (it.port, serving.command("INCR", "k"), b"\r\n", resp)
+    ask_web = (it.http, b"POST /v1/segments/k HTTP/1.1\r\nHost: localhost\r\n\r\n", b"}\n", web)
+    for _ in range(5):
+        threads = [threading.Thread(target=come_and_ask, args=words) for words in (ask_resp, ask_web) * 3]
+        before = len(resp), len(web)
+        with it.client() as idle:
+            idle.ask("INCR", "k")
+            for thread in threads:
+                thread.start()
+            serving.wait_for("replies", lambda: len(resp) > before[0] + 50 and len(web) > before[1] + 50)
+            it.signal(signal.SIGTERM)
+            tap.same("the server ends with 0", 0, it.process.wait(serving.PATIENCE_S))
+        for thread in threads:
+            thread.join(serving.PATIENCE_S)
+        it.start()
+    it.end()
+    for name, results, good in ("RESP", resp, b":"), ("HTTP", web, b"HTTP/1.1 200"):
+        bad = [one for one in results if not isinstance(one, bytes) or not one.startswith(good)]
+        tap.same(f"{name}: each client that was let in was answered, {len(results)} in all", [], bad[:3])
+
+
 def rolling_restart():
     if all(os.path.exists(f"/usr/sbin/{name}") for name in ("nginx", "haproxy")):
         behind_balancers()
@@ -283,4 +334,4 @@ def rolling_restart():
         tap.skip("a rolling restart behind nginx and HAProxy", "nginx-light or haproxy is missing")
 
 
-tap.run([rolling_restart] if BEFORE != PROGRAM else [signals, rolling_restart, one_name])
+tap.run([rolling_restart] if BEFORE != PROGRAM else [signals, who_comes_at_the_end, rolling_restart, one_name])

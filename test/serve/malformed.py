@@ -89,6 +89,16 @@ REFUSED = {
     "a blank in the target": header(path=b"/healthz x"),
     "a name with a bracket": header(b"X(y): a"),
     "a line without a colon": header(b"nothing"),
+    "a zero byte in a value": header(b"X: a\0b"),
+    "a zero byte at the end of a value": header(b"X: a\0"),
+    "a zero byte in Host": b"GET /healthz HTTP/1.1\r\nHost: localhost\0.example\r\n\r\n",
+    "a zero byte in a token": header(b"Authorization: Bearer x\0y"),
+    "a name that is empty": header(b": a"),
+    "an empty name and value": header(b":"),
+    "an empty name, then a request": header(b": a\r\nGET /healthz HTTP/1.1", b"Host: localhost"),
+    "a line that ends in LF": header(b"X: a\nY: b"),
+    "lines that end in LF": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
+    "a folded line": header(b"X: a", b" b"),
     "Host twice": header(b"Host: localhost"),
     "no Host": b"GET /healthz HTTP/1.1\r\n\r\n",
     "HTTP/2.0": b"GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n",
@@ -105,19 +115,18 @@ REFUSED = {
 
 def malformed_requests():
     to = server("malformed")
+    # libmicrohttpd 1.0 redirects a target with a blank to one without, and closes: so says RFC 9112, 3.2.
     for what, data in REFUSED.items():
         said, closed = send(to, data + NEXT, then_end=False) if b"Content-Length" in data else send(to, data)
         tap.check(
             f"{what} is refused and nothing after it is heard",
-            closed and all(400 <= status <= 505 for status in statuses(said)) and b"\r\nok\n" not in said,
+            closed and all(400 <= status <= 505 or (status == 301 and b" x" in data) for status in statuses(said)) and b"\r\nok\n" not in said,
             said[:500],
         )
     said, _ = send(to, header())
     tap.same("the server continues", [200], statuses(said))
-    said, _ = send(to, header(b"X: a", b" b") + NEXT)
-    tap.check("other folded lines fool nobody", statuses(said) in ([400], [200, 200]), said)
-    said, _ = send(to, header(b": a"))
-    tap.check("nor does a name that is empty", statuses(said) in ([400], [200]), said)
+    for what, line in {"without a value": b"X:", "with a blank for a value": b"X: ", "with blanks around it": b"X:  a\t"}.items():
+        tap.same(f"a header {what} is none of these", [200, 200], statuses(send(to, header(line) + NEXT)[0]))
     tap.same("it ends well", 0, to.end())
 
 
@@ -145,11 +154,12 @@ def oversized_requests():
             413,
         ),
         **{
-            f"a body in {name} is refused, not waited for": (header(FORM, *codings, method=b"POST") + b"3\r\nn=2\r\n0\r\n\r\n", status)
+            f"a body in {name} is answered, not waited for": (header(FORM, *codings, method=b"POST") + b"3\r\nn=2\r\n0\r\n\r\n", status)
+            # libmicrohttpd 1.0 itself refuses what it does not know, and leaves out a blank at the end.
             for name, codings, status in (
-                ("an invalid coding", [b"Transfer-Encoding: xchunked"], 501),
-                ("two codings", [b"Transfer-Encoding: gzip, chunked"], 501),
-                ("chunks with a blank after them", [b"Transfer-Encoding: chunked "], 501),
+                ("an invalid coding", [b"Transfer-Encoding: xchunked"], (501, 400)),
+                ("two codings", [b"Transfer-Encoding: gzip, chunked"], (501, 400)),
+                ("chunks with a blank after them", [b"Transfer-Encoding: chunked "], (501, 200)),
                 ("chunks of chunks", [b"Transfer-Encoding: chunked"] * 2, 400),
             )
         },
@@ -168,7 +178,8 @@ def oversized_requests():
         said, _ = send(to, data)
         # What the client still sends when it is refused may make the kernel drop the reply.
         found = statuses(said)
-        tap.check(what, found == [status] or (len(data) > 9000 and found == []) or (status == 414 and found == [431]), said[:300])
+        allowed = {414: (414, 431)}.get(status, status if isinstance(status, tuple) else (status,))
+        tap.check(what, found in ([one] for one in allowed) or (len(data) > 9000 and found == []), said[:300])
     tap.same("the server continues", [200], statuses(send(to, header())[0]))
     tap.same("it ends well", 0, to.end())
 

@@ -72,12 +72,12 @@ def bytes_in_pieces():
 
 BROKEN = {
     "a signed length": b"*+1\r\n$4\r\nPING\r\n",
-    "a negative one": b"*-1\r\n",
+    "a minus alone": b"*-\r\n",
     "a padded one": b"*01\r\n$4\r\nPING\r\n",
     "a bare line feed": b"*1\n$4\nPING\n",
     "an array in an array": b"*1\r\n*1\r\n$4\r\nPING\r\n",
     "a number for a word": b"*1\r\n:1\r\n",
-    "too many words": b"*1000000000\r\n",
+    "too many words": b"*1025\r\n",
     "too long a word": b"*1\r\n$2147483648\r\n",
     "no end after a word": b"*1\r\n$4\r\nPINGPING",
     "quotes that do not close": b'ECHO "a\r\n',
@@ -118,6 +118,43 @@ def tokens():
     with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
         file.write(f"issue {ISSUE}\nadmin {ADMIN}\n")
     return path
+
+
+def more_words_than_a_command_takes():
+    it = server("words").start()
+    with Client(it.port) as client:
+        client.send(b"*-1\r\n*-10\r\n" + command("PING"))
+        tap.same("a negative number of words is ignored, as Redis does", "PONG", client.read())
+        client.send(command("MGET", *range(40)) + command("FIRN.NEW", *["uuid7"] * 1023) + b"ECHO" + b" x" * 50 + b"\r\n" + command("PING"))
+        found = [str(client.read()) for _ in range(4)]
+        tap.check("MGET of 40 keys says what to use", "use GET key for each key" in found[0], found)
+        tap.check("a command of more than 40 words is refused", all("at most 40 words" in one for one in found[1:3]), found)
+        tap.same("and the connection stays", "PONG", found[3])
+        client.send(command("MULTI") + command("FIRN.NEW", *["uuid7"] * 50) + command("EXEC"))
+        found = [str(client.read()) for _ in range(3)]
+        tap.check("a batch with one is discarded", "at most 40 words" in found[1] and "EXECABORT" in found[2], found)
+    ended(it)
+
+
+def each_command_has_one_reply():
+    it = server("one-reply").start()
+    spellings = [("COUNT", 3), ("count=3",), ("n", 3), ("N", 3), ("n=3",)]
+    for words in spellings:
+        with Client(it.port) as client:
+            client.send(command("FIRN.NEW", "uuid7", *words) + command("PING"))
+            found = [client.read(), client.read()]
+            tap.same(f"{words} is one reply of 3 IDs", (3, "PONG"), (len(found[0]) if isinstance(found[0], list) else found[0], found[1]))
+        with Client(it.port) as client:
+            client.send(command("MULTI") + command("FIRN.NEW", "uuid7", *words) + command("PING") + command("EXEC") + command("ECHO", "x"))
+            ids, pong = [client.read() for _ in range(4)][3]
+            tap.same(f"{words} in a batch too", (3, "PONG", "x"), (len(ids), pong, client.read()))
+    with Client(it.port) as client:
+        for words in [("COUNT", 2, "N", 3), ("count=2", "COUNT=3"), ("n", 1, "n", 1)]:
+            client.send(command("FIRN.NEW", "uuid7", *words) + command("FIRN.BLOCK", "k", *words) + command("PING"))
+            found = [client.read() for _ in range(3)]
+            tap.check(f"{words} is refused as a duplicate", all("COUNT is given twice" in str(one) for one in found[:2]) and found[2] == "PONG", found)
+    tap.check("over HTTP too", "n is given twice" in it.get("/v1/new/uuid7?COUNT=2&n=3")[1])
+    ended(it)
 
 
 def who_may_ask_what():
@@ -461,6 +498,8 @@ tap.run(
     [
         bytes_in_pieces,
         what_is_broken,
+        more_words_than_a_command_takes,
+        each_command_has_one_reply,
         who_may_ask_what,
         who_guesses_tokens,
         others_come_in_between,

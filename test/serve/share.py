@@ -96,6 +96,25 @@ def try_large(client):
     return reply if isinstance(reply, list) else None
 
 
+# ---- blocks -------------------------------------------------------------------------------------------------------------
+
+
+def the_last_integer():
+    """GET after blocks that were asked for at the same time: the greatest one."""
+    server = serve("last")
+    clients = [server.client() for _ in range(100)]
+    for number in range(3):
+        key = f"orders{number}"
+        for client in clients:
+            client.send(command("INCRBY", key, 3000))
+        blocks = [client.read() for client in clients]
+        tap.same("blocks that many clients request at once differ", 100, len(set(blocks)))
+        tap.same("GET then returns the last integer", str(max(blocks)), str(clients[0].ask("GET", key)))
+    for client in clients:
+        client.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
 # ---- quotas --------------------------------------------------------------------------------------------------------------
 
 SHOP, OTHER, FREE = (f"{name}-token-of-the-tests" for name in ("shop", "other", "free"))
@@ -179,6 +198,66 @@ def quotas_of_tokens():
     tap.same("so the quota is the same", 2, len(shop.ask("FIRN.NEW", "wide", "COUNT", 2)))
     for one in (shop, again, other, free):
         one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def at_once(server, token, count, resp=None, http_=None):
+    """The same request on that many connections at the same time: how many succeed, and the seconds from first to last."""
+    if resp is not None:
+        clients, question = [entered(server, token) for _ in range(count)], command(*resp)
+    else:
+        clients = [serving.Client(server.http) for _ in range(count)]
+        question = f"POST {http_} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()
+    begun = time.monotonic()
+    for client in clients:
+        client.send(question)
+    replies = [client.file.readline() for client in clients]
+    took_s = time.monotonic() - begun
+    for client in clients:
+        client.close()
+    return sum(not one.startswith(b"-") if resp is not None else b" 200 " in one for one in replies), took_s
+
+
+def quotas_of_waiting_requests():
+    """Requests that wait for the store at the same time take no more than the quota together: one second's IDs, and what time
+    adds while they run."""
+    folder = f"{TMPDIR}/together"
+    os.makedirs(folder, mode=0o700)
+    each = 1000
+    server = None
+    for name, question in {
+        "INCRBY": {"resp": ("INCRBY", "counted", each)},
+        "back-dated IDs": {"resp": ("FIRN.NEW", "wide", "COUNT", each, "TIME", "2024-03-01T00:00:00Z")},
+        "a new segment": {"resp": ("INCRBY", "later", each)},
+        "back-dated IDs over HTTP": {"http_": f"/v1/new/wide?n={each}&time=2024-03-05"},
+        "blocks over HTTP": {"http_": f"/v1/block/counted?n={each}"},
+    }.items():
+        write_tokens(folder, f"issue {SHOP} shop ids_s={each}\n")
+        server = serve("together", tokens=f"{folder}/tokens")  # a new quota each time
+        granted, took_s = at_once(server, SHOP, 100, **question)
+        tap.check(f"100 requests at once get at most the quota: {name}", 1 <= granted <= 1 + took_s, f"{granted} in {took_s:.3f} s")
+        server.end()
+
+
+def quotas_come_back():
+    """What was not issued is not charged: each refusal leaves the quota for the request after it."""
+    folder = f"{TMPDIR}/back"
+    os.makedirs(folder, mode=0o700)
+    write_tokens(folder, f"issue {SHOP} shop ids_s=10\n")
+    server = serving.Server(f"{TMPDIR}/back", PROGRAM, WIDE + "[segment short]\nend = 15\n", unsafe="on", tokens=f"{folder}/tokens", loops=1)
+    server.start()
+    serving.wait_for("readiness", lambda: server.get("/readyz")[0] == 200)
+    shop = entered(server, SHOP)
+    tap.same("a block of the whole quota", 10, shop.ask("INCRBY", "short", 10))
+    serving.wait_for("the quota", lambda: refusal(shop, "INCRBY", "short", 10) == "EXHAUSTED")
+    begun = time.monotonic()
+    found = [refusal(shop, "INCRBY", "short", 10) for _ in range(20)]
+    found += [post(server, "/v1/block/short?n=10", SHOP)[0] for _ in range(20)]
+    took_s = time.monotonic() - begun
+    refused = sum(one in ("TRYAGAIN", 429) for one in found)
+    tap.check("requests that fail at the end of a segment take no quota", refused == 0, f"{found} in {took_s:.2f} s")
+    tap.same("so the quota is there for others", 10, len(shop.ask("FIRN.NEW", "wide", "COUNT", 10)))
+    shop.close()
     tap.same("it ends with 0", 0, server.end())
 
 
@@ -491,4 +570,4 @@ def readiness_with_tls():
     tap.same("it ends with 0", 0, server.end())
 
 
-tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses, waiting_requests])
+tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, the_last_integer, quotas_of_tokens, quotas_of_waiting_requests, quotas_come_back, quotas_of_addresses, waiting_requests])

@@ -440,7 +440,7 @@ defmodule Firn do
         kind == ?+ -> {:ok, rest, buffer}
         kind == ?- -> {:ok, {:error, rest}, buffer}
         kind == ?: and size != nil -> {:ok, size, buffer}
-        kind in '$*' and size == -1 -> {:ok, nil, buffer}
+        kind in [?$, ?*] and size == -1 -> {:ok, nil, buffer}
         kind == ?$ and size in 0..@most_text -> bytes(conn, buffer, size, until)
         kind == ?* and size in 0..@most_items and depth < 4 -> items(conn, buffer, size, until, depth, [])
         true -> {:error, "malformed reply"}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The driver of the Elixir client: see test/clients/clients.py.
+# The driver of the Elixir client: see test/clients/clients.py. In the locale C its output would be Latin-1.
+:ok = :io.setopts(encoding: :unicode)
+
 defmodule Drive do
   def run(state) do
     case IO.gets("") do

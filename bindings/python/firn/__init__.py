@@ -15,7 +15,7 @@ from . import _firn
 
 __version__ = _firn.version
 __all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "recognize", "digest", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
+           "guess", "recognize", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -111,17 +111,19 @@ def _raw(id, name, args, form):
     raise TypeError("an ID is an int, uuid.UUID, str or bytes, not %s" % type(id).__name__)
 
 
-def _natural(raw, bits, form):
-    """The Python object that suits the scheme: int up to 64 bits, uuid.UUID, else text."""
+def _type(bits, form):
+    """The Python type that suits the scheme: int up to 64 bits, uuid.UUID, else str."""
     if form in ("dec", "unsigned") and bits <= 64:
-        return int.from_bytes(raw, "big")
-    return uuid.UUID(bytes=raw) if form == "uuid" else None
+        return int
+    return uuid.UUID if form == "uuid" else str
 
 
 def _out(raw, name, args):
-    described = _firn.describe(name, *args)
-    value = _natural(raw, described[2], described[3])
-    return _firn.format(name, *args, None, raw) if value is None else value
+    _, _, bits, form, *_ = _firn.describe(name, *args)
+    kind = _type(bits, form)
+    if kind is str:
+        return _firn.format(name, *args, None, raw)
+    return int.from_bytes(raw, "big") if kind is int else uuid.UUID(bytes=raw)
 
 
 # ---- generators ----------------------------------------------------------------------------------------------
@@ -375,6 +377,11 @@ def recognize(text):
         match.time = None if match.time_text is None else _datetime(*_firn.time_parse(match.time_text))
         out.append(match)
     return out
+
+
+def renew_identity():
+    """For the restore hook of a host that starts processes from a snapshot: other nodes, random bytes and integers."""
+    _firn.renew_identity()
 
 
 def digest(scheme, namespace, name):

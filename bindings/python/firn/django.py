@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Primary keys for Django.
+"""IDs for Django: primary keys and other columns.
 
 settings.py:
     FIRN = {"default": {"scheme": "snowflake", "store": "postgres://app@db/app"}}
@@ -9,10 +9,13 @@ models.py:
     class Order(models.Model):
         id = IdField(primary_key=True)
 
-Each process opens a generator at its first ID; a worker that is forked later gets its own IDs."""
+A row gets its ID when it is saved. Each process opens a generator at its first ID; a worker that is forked later gets
+its own IDs."""
 import threading
+import uuid
 
 from django.conf import settings
+from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
@@ -22,6 +25,15 @@ _lock = threading.Lock()
 _generators = {}
 
 
+def _options(using):
+    try:
+        return dict(settings.FIRN[using])
+    except (AttributeError, KeyError):
+        raise ImproperlyConfigured(
+            'settings.FIRN has no "%s": add {"%s": {"scheme": "snowflake", "store": "postgres://..."}}'
+            % (using, using)) from None
+
+
 def generator(using="default"):
     """The generator of settings.FIRN[using], opened once in a process."""
     gen = _generators.get(using)
@@ -29,50 +41,88 @@ def generator(using="default"):
         with _lock:
             gen = _generators.get(using)
             if gen is None:
-                try:
-                    options = dict(settings.FIRN[using])
-                except (AttributeError, KeyError):
-                    raise ImproperlyConfigured(
-                        'settings.FIRN has no "%s": add {"%s": {"scheme": "snowflake", "store": "postgres://..."}}'
-                        % (using, using)) from None
-                gen = _generators[using] = firn.open(**options)
+                gen = _generators[using] = firn.open(**_options(using))
     return gen
 
 
-class _Default:
-    """The default of a field: the next ID. Compares equal, so that migrations see no change."""
+def _type(using):
+    """The type of the IDs of a generator, which is not opened: that would take a node."""
+    options = _options(using)
+    output = options.get("output")
+    if output is not None:
+        return {"int": int, "uuid": uuid.UUID}.get(output, str)
+    shown = firn.scheme(options.get("scheme", "snowflake"), **{key: options.get(key) for key in ("epoch", "bits", "digits")})
+    return firn._type(shown.bits, shown.form)
 
-    def __init__(self, using):
-        self.using = using
 
-    def __call__(self):
-        return generator(self.using).next()
-
-    def __eq__(self, other):
-        return isinstance(other, _Default) and other.using == self.using
-
-    def __hash__(self):
-        return hash(self.using)
+def _unsaved():
+    """The default of a primary key. save() looks for a row with the key before it inserts one, unless there is a default."""
 
 
 class _Field:
+    """pre_save fills in the ID, as auto_now does. A default would be evaluated once by a migration that adds the field,
+    and would give all rows of the table one ID."""
+
     def __init__(self, *args, using="default", **options):
+        super().__init__(*args, **{"editable": False, **options})
         self.using = using
-        options["default"] = _Default(using)
-        options.setdefault("editable", False)
-        super().__init__(*args, **options)
+        self._refuse_default()
+        self.blank = True  # until the row is saved
+        if self.primary_key and getattr(self, "db_default", models.NOT_PROVIDED) is models.NOT_PROVIDED:
+            self.default = _unsaved
+
+    def _refuse_default(self):
+        if self.default not in (None, _unsaved, models.NOT_PROVIDED):
+            raise ImproperlyConfigured(
+                "%s(default=%r) would give many rows one ID: remove the default, and for a new column of a table that has "
+                "rows use null=True and fill the rows, as the page of the package shows (default=None if it has none)"
+                % (type(self).__name__, self.default))
 
     def deconstruct(self):
+        self._refuse_default()  # one that makemigrations asked for
         name, path, args, options = super().deconstruct()
-        del options["default"]
+        options.pop("blank", None)
+        if self.default is _unsaved:
+            del options["default"]
         if self.using != "default":
             options["using"] = self.using
         return name, path, args, options
 
+    def check(self, **options):
+        return [*super().check(**options), *self._check_scheme()]
+
+    def _check_scheme(self):
+        try:
+            kind = _type(self.using)
+        except (ImproperlyConfigured, firn.Error) as error:
+            return [checks.Error(str(error), obj=self, id="firn.E001")]
+        if kind is self.holds:
+            return []
+        return [checks.Error(self._misfit(kind), obj=self, id="firn.E002")]
+
+    def _misfit(self, kind):
+        return ('settings.FIRN["%s"] issues IDs of type %s, and %s holds %s: name another generator with using=, or use '
+                "another field" % (self.using, kind.__name__, type(self).__name__, self.holds.__name__))
+
+    def get_pk_value_on_save(self, instance):
+        id = generator(self.using).next()
+        if type(id) is not self.holds:
+            raise ImproperlyConfigured("%s: %s" % (self, self._misfit(type(id))))
+        return id
+
+    def pre_save(self, instance, add):
+        id = super().pre_save(instance, add)
+        if id is None:
+            id = self.get_pk_value_on_save(instance)
+            setattr(instance, self.attname, id)
+        return id
+
 
 class IdField(_Field, models.BigIntegerField):
-    """A bigint that is the next ID of a 64-bit scheme."""
+    """A bigint that is the next ID of a scheme whose IDs are integers."""
+    holds = int
 
 
 class UUIDField(_Field, models.UUIDField):
     """A uuid that is the next ID of a scheme such as uuid7."""
+    holds = uuid.UUID

@@ -10,19 +10,31 @@
         id = id_column(gen, primary_key=True)"""
 import uuid
 
-from sqlalchemy import BigInteger, Column, types
+from sqlalchemy import BigInteger, Column, String, types
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql.expression import Insert
+
+import firn
+
+_KINDS = {"int": int, "uuid": uuid.UUID, "text": str}
 
 
 class ID(types.TypeDecorator):
-    """The column type of a generator's IDs: BIGINT, UUID (CHAR(36) where the engine has none), or VARCHAR."""
+    """The column type of UUIDs: UUID, or VARCHAR(36) where the engine has none. ID("int") and ID("text") are BIGINT and
+    VARCHAR(length). repr() is what Alembic writes into a migration."""
     impl = types.String
     cache_ok = True
 
-    def __init__(self, kind=int, length=40):
+    def __init__(self, kind="int", length=40):
         super().__init__(length)
-        self.kind = kind
+        self.kind = _KINDS.get(kind, kind)
+        if self.kind not in _KINDS.values():
+            raise firn.UsageError("%r is not a kind of ID: use %s" % (kind, ", ".join(map(repr, _KINDS))))
         self.length = length
+
+    def __repr__(self):
+        name = next(name for name, kind in _KINDS.items() if kind is self.kind)
+        return "ID(%r%s)" % (name, ", length=%d" % self.length if name == "text" else "")
 
     def load_dialect_impl(self, dialect):
         if self.kind is int:
@@ -45,6 +57,14 @@ class ID(types.TypeDecorator):
 def id_column(gen, *args, **options):
     """A Column whose default is the next ID of the generator, with the type that suits its scheme."""
     shown = gen.scheme
-    kind = int if shown.bits <= 64 and shown.form in ("dec", "unsigned") else \
-        uuid.UUID if shown.form == "uuid" else str
-    return Column(ID(kind), *args, default=lambda: gen.next(), **options)
+    kind = firn._type(shown.bits, shown.form)
+
+    def default(context):
+        statement = getattr(getattr(context, "compiled", None), "statement", None)
+        if isinstance(statement, Insert) and statement.select is not None:
+            raise firn.UsageError("from_select() evaluates a default once and would give all rows one ID: select the rows, and "
+                                  "insert them as a list")
+        return gen.next()
+
+    column_type = {int: BigInteger(), str: String(40)}.get(kind) or ID(kind)
+    return Column(column_type, *args, default=default, **{"autoincrement": False, **options})  # no sequence

@@ -4,21 +4,21 @@ import unittest
 import uuid
 
 try:
-    from sqlalchemy import create_engine
+    from sqlalchemy import Column, Integer, MetaData, Table, create_engine, exc, select
 except ImportError:
     raise unittest.SkipTest("SQLAlchemy is not installed") from None
 
-from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.orm import Session, declarative_base
 from sqlalchemy.schema import CreateTable
 
 import firn
-from firn.sqlalchemy import id_column
+from firn.sqlalchemy import ID, id_column
 
 
 class Columns(unittest.TestCase):
     def test_every_kind(self):
-        for scheme, kind, type_name in (("snowflake", int, "BIGINT"), ("uuid7", uuid.UUID, "UUID"),
+        for scheme, kind, type_name in (("snowflake", int, " BIGINT"), ("uuid7", uuid.UUID, "UUID"),
                                         ("ulid", str, "VARCHAR(40)")):
             base = declarative_base()
             gen = firn.open(scheme, store="memory:")
@@ -38,9 +38,35 @@ class Columns(unittest.TestCase):
                 self.assertEqual(len(set(ids)), 20)
                 self.assertEqual([order.id for order in session.query(Order).order_by(Order.id)], sorted(ids))
                 self.assertEqual(session.get(Order, ids[3]).id, ids[3])
+            self.assertNotIn("AUTO_INCREMENT", str(CreateTable(Order.__table__).compile(dialect=mysql.dialect())))
             sql = str(CreateTable(Order.__table__).compile(dialect=postgresql.dialect()))
             self.assertIn(type_name, sql)
             gen.close()
+
+    def test_types_are_what_their_text_says(self):
+        for kind, text, type_name in (("int", "ID('int')", "BIGINT"), ("uuid", "ID('uuid')", "UUID"), (uuid.UUID, "ID('uuid')", "UUID"),
+                                      ("text", "ID('text', length=40)", "VARCHAR(40)")):
+            self.assertEqual(repr(ID(kind)), text)
+            self.assertEqual(eval(text).compile(dialect=postgresql.dialect()), type_name)
+        self.assertEqual(ID(length=40).compile(dialect=postgresql.dialect()), "BIGINT")  # in migrations of older versions
+        with self.assertRaisesRegex(firn.UsageError, r"'uid' is not a kind of ID: use 'int', 'uuid', 'text'"):
+            ID("uid")
+
+    def test_every_row_of_a_statement_gets_its_own_id(self):
+        gen = firn.open("snowflake", store="memory:")
+        table = Table("orders", MetaData(), Column("key", Integer, primary_key=True), Column("total", Integer))
+        table.append_column(id_column(gen, name="id"))
+        engine = create_engine("sqlite://")
+        table.metadata.create_all(engine)
+        with engine.begin() as connection:
+            rows = [{"total": total} for total in range(20)]
+            connection.execute(table.insert(), rows)
+            connection.execute(table.insert().values(rows))
+            with self.assertRaisesRegex(exc.StatementError, "UsageError.*would give all rows one ID: select the rows, and insert them"):
+                connection.execute(table.insert().from_select(["total"], select(table.c.total)))
+            connection.execute(table.insert().from_select(["total", "id"], select(table.c.total, -table.c.id)))
+            self.assertEqual(len({id for id, in connection.execute(select(table.c.id))}), 80)
+        gen.close()
 
 
 if __name__ == "__main__":

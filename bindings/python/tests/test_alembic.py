@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Columns of firn.sqlalchemy in migrations that the real Alembic writes, on SQLite and on the PostgreSQL that
+FIRN_TEST_POSTGRES names: they have the types that create_all gives them."""
+import io
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+try:
+    import alembic.command
+    import alembic.config
+    import sqlalchemy
+except ImportError:
+    raise unittest.SkipTest("Alembic is not installed") from None
+
+README = os.path.join(os.path.dirname(__file__), "../README.md")
+MODELS = """
+import firn
+from firn.sqlalchemy import id_column
+from sqlalchemy import Column, Integer
+from sqlalchemy.orm import declarative_base
+Base = declarative_base()
+tables = {}
+for scheme in "snowflake", "uuid7", "ulid":
+    gen = firn.open(scheme, store="memory:")
+    tables[scheme] = type(scheme, (Base,), {"__tablename__": scheme, "id": id_column(gen, primary_key=True),
+                                            "other": id_column(gen, nullable=True), "total": Column(Integer)})
+"""
+
+
+class Migrations(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(self.folder + "/firn_models.py", "w") as out:
+            out.write(MODELS)
+        sys.path.insert(0, self.folder)
+        self.addCleanup(sys.path.remove, self.folder)
+        self.addCleanup(sys.modules.pop, "firn_models", None)
+
+    def types(self, url):
+        """The types and defaults of the columns of a database, by table."""
+        inspector = sqlalchemy.inspect(sqlalchemy.create_engine(url))
+        return {table: {column["name"]: "%s %s" % (column["type"], column["default"]) for column in inspector.get_columns(table)}
+                for table in inspector.get_table_names() if table != "alembic_version"}
+
+    def revision(self):
+        written = alembic.command.revision(self.config, autogenerate=True)
+        with open(written.path) as text:
+            return text.read()
+
+    def check(self, created, migrated):
+        self.config = alembic.config.Config(self.folder + "/alembic.ini", stdout=io.StringIO())
+        alembic.command.init(self.config, self.folder + "/alembic")
+        self.config.set_main_option("sqlalchemy.url", migrated)
+        with open(README) as page:
+            line = re.search(r"`script.py.mako`.*?```python\n(.*?)```", page.read(), re.S)[1]
+        for name, old, new in (("script.py.mako", "from alembic import op\n", "from alembic import op\n" + line),
+                               ("env.py", "target_metadata = None", "from firn_models import Base\ntarget_metadata = Base.metadata"),
+                               ("env.py", "target_metadata=target_metadata", "target_metadata=target_metadata, compare_type=True")):
+            path = "%s/alembic/%s" % (self.folder, name)
+            with open(path) as text:
+                before = text.read()
+            self.assertIn(old, before)
+            with open(path, "w") as out:
+                out.write(before.replace(old, new))
+        text = self.revision()
+        self.assertIn("firn.sqlalchemy.ID('uuid')", text)
+        alembic.command.upgrade(self.config, "head")
+        import firn_models
+        firn_models.Base.metadata.create_all(sqlalchemy.create_engine(created))
+        self.assertEqual(self.types(migrated), self.types(created))
+        self.assertNotIn("op.", self.revision().split("def upgrade")[1])
+        with sqlalchemy.orm.Session(sqlalchemy.create_engine(migrated)) as session:
+            for model in firn_models.tables.values():
+                session.add_all([model() for _ in range(20)])
+                session.commit()
+                for name in "id", "other":
+                    self.assertEqual(len({getattr(row, name) for row in session.query(model)} - {None}), 20)
+        return self.types(migrated)
+
+    def test_on_sqlite(self):
+        types = self.check(*("sqlite:///%s/%s.db" % (self.folder, name) for name in ("created", "migrated")))
+        self.assertEqual([types[scheme]["id"] for scheme in ("snowflake", "uuid7", "ulid")], ["BIGINT None", "VARCHAR(36) None", "VARCHAR(40) None"])
+
+    @unittest.skipUnless(os.environ.get("FIRN_TEST_POSTGRES"), "FIRN_TEST_POSTGRES names no PostgreSQL")
+    def test_on_postgres(self):
+        server = os.environ["FIRN_TEST_POSTGRES"].replace("postgres://", "postgresql://")
+        with sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
+            for name in "created", "migrated":
+                connection.execute(sqlalchemy.text("CREATE DATABASE " + name))
+        types = self.check(*(server.rpartition("/")[0] + "/" + name for name in ("created", "migrated")))
+        self.assertEqual([types[scheme]["id"] for scheme in ("snowflake", "uuid7", "ulid")], ["BIGINT None", "UUID None", "VARCHAR(40) None"])
+
+
+if __name__ == "__main__":
+    unittest.main()
