@@ -156,8 +156,8 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
         gen->clock->pause(gen->clock->self, NAP_NS);
     }
     return firn__fail(error, FIRN_EBUSY,
-                      "process %" PRIu32 " began to prepare the shared memory of %s and has not "
-                      "finished: end it, or use new memory",
+                      "thread %" PRIu32 " began to prepare the shared memory of %s and has not "
+                      "finished: end its process if it uses this memory too, or use new memory",
                       maker, gen->ns);
 }
 

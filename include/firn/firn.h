@@ -365,7 +365,8 @@ typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
     const char *scheme; /* of the URLs: "sqlite" */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
-    /* success sets *first, FIRN_EBUSY *held. FIRN_EUNKNOWN: may have been carried out;
+    /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
+     * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;
      * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: only for requests without guard */
     int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error);
