@@ -430,7 +430,7 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
     uint64_t tick;
     firn_id one, *made = &one;
     firn__wiped_look();
-    int code = firn__gen_adopt(gen, error);
+    int code = firn__gen_adopt(gen, true, error);
     if (code == FIRN_OK) {
         code = firn__history_tick(gen, time, &tick, error);
     }

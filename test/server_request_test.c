@@ -1163,6 +1163,12 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
     it = ask_for(mine(), VERB_SCHEMES, "", NULL);
     assert_answered(&it, ask(&it));
     assert_true(json_array_size(it.reply.json) > 25);
+    assert_true(it.reply.is_table);
+    const json_t *table = it.reply.json;
+    leave(&it);
+    it = ask_for(mine(), VERB_SCHEMES, "", NULL);
+    assert_answered(&it, ask(&it));
+    assert_ptr_equal(it.reply.json, table); /* made once */
     leave(&it);
     it = ask_for(mine(), VERB_SCHEMES, "xid", NULL);
     assert_answered(&it, ask(&it));

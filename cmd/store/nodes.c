@@ -191,16 +191,18 @@ static int list_all(session *s, firn_store *store) {
 
 int run_nodes(session *s) {
     firn_store *store;
-    int status = operands_split(s, 0, 0, 2, "free NODE, or no arguments");
+    int status = operands_split(s, 0, 0, 2, "free NODE, lost, trust, or no arguments");
     if (status != STATUS_DONE) {
         return status;
     }
     const bool forgets = s->option[OPTION_FORGET] != NULL;
     bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
-    if (s->plain_count > 0 && !frees) {
+    const bool loses = s->plain_count == 1 && strcmp(s->operands[0], "lost") == 0;
+    const bool trusts = s->plain_count == 1 && strcmp(s->operands[0], "trust") == 0;
+    if (s->plain_count > 0 && !frees && !loses && !trusts) {
         return fail_usage(s,
-                          "'%.60s' is not a verb of nodes: use firn nodes, or firn nodes free NODE "
-                          "--lost-after TIME",
+                          "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
+                          "--lost-after TIME, firn nodes lost or firn nodes trust",
                           s->operands[0]);
     }
     if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
@@ -210,9 +212,13 @@ int run_nodes(session *s) {
     if (!forgets && s->option[OPTION_UNDO] != NULL) {
         return fail_usage(s, "--undo applies to --forget: firn nodes --forget NAMESPACE --undo");
     }
-    if (!frees &&
-        (s->option[OPTION_LOST_AFTER] != NULL || (!forgets && s->option[OPTION_YES] != NULL))) {
+    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL ||
+                   (!forgets && !loses && !trusts && s->option[OPTION_YES] != NULL))) {
         return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
+    }
+    if ((loses || trusts) && operand_value(s, "ns") != NULL) {
+        return fail_usage(s,
+                          "firn nodes %s applies to the whole store: remove ns=", s->operands[0]);
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
@@ -224,7 +230,11 @@ int run_nodes(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    status = forgets ? nodes_forget(s, store) : frees ? nodes_free(s, store) : list_all(s, store);
+    status = forgets  ? nodes_forget(s, store)
+             : frees  ? nodes_free(s, store)
+             : loses  ? nodes_lost(s, store)
+             : trusts ? nodes_trust(s, store)
+                      : list_all(s, store);
     firn_store_close(store);
     return status;
 }

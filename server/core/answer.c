@@ -85,6 +85,7 @@ static void look_again(request *it) {
 int request_answer(request *it, size_t times, reply *out, firn_error *error) {
     out->count = 0;
     out->json = NULL;
+    out->is_table = false;
     if (it->must_open) {
         look_again(it);
     }

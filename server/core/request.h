@@ -77,6 +77,7 @@ typedef struct reply {
     bool is_signed;
     int64_t first, increment, run;
     json_t *json;
+    bool is_table; /* json is the table of schemes, which never changes: its text can be kept */
 } reply;
 
 /* ---- parameters ------------------------------------------------------------------------------ */

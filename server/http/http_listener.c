@@ -205,7 +205,7 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
     return NULL;
 }
 
-/* libmicrohttpd tells of used up descriptors and memory only here; it then accepts nobody until a
+/* libmicrohttpd reports used up descriptors and memory only here; it then accepts nobody until a
  * connection ends. */
 static void tell_trouble(void *self, const char *format, va_list words) {
     static const char used_up[] = "Hit process or system resource limit";
