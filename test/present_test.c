@@ -188,7 +188,7 @@ static uint64_t began(pid_t process) {
     return (uint32_t)ticks;
 }
 
-/* A process that was killed while it prepared the lock: its number is that of a process which began at another time. One
+/* A process that was killed while it prepared the lock: a process that began at another time has its number now. One
  * whose beginning is unknown may live. */
 static void a_maker_whose_number_came_again_is_gone(void **state) {
     static _Alignas(64) uint8_t memory[SHARED];
