@@ -89,6 +89,10 @@ int sqlite_guard(firn_error *error);
 /* A verb runs between these two. FIRN_EFORKED: this process must not enter SQLite. */
 int sqlite_enter(store *it, firn_error *error);
 void sqlite_leave(void);
+/* In a child forked inside a verb, instead of sqlite_leave. Between enter and leave a write past RLIMIT_FSIZE sends the
+ * thread no signal (sqlite_signal.c). */
+void sqlite_release_signal(void);
+void sqlite_hold_signal(void);
 /* False in a child forked since the last sqlite_enter. */
 bool sqlite_mine(void);
 int sqlite_forked(firn_error *error);

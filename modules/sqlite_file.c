@@ -229,6 +229,8 @@ int sqlite_find_or_make(store *it, firn_error *error) {
     code = make_file(it, error);
     if (code != FIRN_EFORKED) {
         sqlite_leave();
+    } else {
+        sqlite_release_signal();
     }
     return code;
 }

@@ -156,12 +156,14 @@ int sqlite_enter(store *it, firn_error *error) {
         }
         it->cleared = me;
     }
+    sqlite_hold_signal();
     atomic_fetch_add_explicit(&verbs_under_way, 1, memory_order_seq_cst);
     return FIRN_OK;
 }
 
 void sqlite_leave(void) {
     atomic_fetch_sub_explicit(&verbs_under_way, 1, memory_order_seq_cst);
+    sqlite_release_signal();
 }
 
 int sqlite_point(const store *it, const char *name, firn_error *error) {

@@ -84,6 +84,8 @@ int sqlite_finish(session *s, int code) {
         sqlite3_close(s->db);
         sqlite_end_turn(s);
         sqlite_leave();
+    } else {
+        sqlite_release_signal();
     }
     return code;
 }
@@ -370,6 +372,7 @@ void sqlite_tidy(store *it) {
         sqlite3_exec(s.db, "PRAGMA synchronous=EXTRA; SELECT version FROM meta", NULL, NULL, NULL);
     }
     if (!sqlite_mine()) {
+        sqlite_release_signal();
         return;
     }
     bool closed = s.db != NULL && sqlite3_close(s.db) == SQLITE_OK;
@@ -381,5 +384,7 @@ void sqlite_tidy(store *it) {
     if (sqlite_mine()) {
         sqlite_end_turn(&s);
         sqlite_leave();
+    } else {
+        sqlite_release_signal();
     }
 }
