@@ -255,7 +255,8 @@ typedef struct outcome {
 } outcome;
 
 static outcome refusal_of(const json_t *answer, long status) {
-    const char *text = json_string_value(json_object_get(answer, "error"));
+    const json_t *said = json_object_get(answer, "error"); /* newer ones say it only in "message" */
+    const char *text = json_string_value(said != NULL ? said : json_object_get(answer, "message"));
     json_t *code = json_object_get(answer, "code");
     outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
                    false,         "",

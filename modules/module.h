@@ -189,6 +189,8 @@ void module_remember_ns(module_memory *memory, const char *ns);
 /* The reservation ends at `high`. */
 void module_remember(module_memory *memory, const firn_request *request, int64_t high);
 bool module_remembers_ns(const module_memory *memory, const char *ns);
+/* The guard of the request with the time since it was computed; 0: none. */
+int64_t module_guard(const firn_request *request);
 /* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t module_least(const module_memory *memory, const firn_request *request);
 /* Forgets the last reservation, which may be given back. */

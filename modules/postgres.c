@@ -50,7 +50,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
-                            module_digits(guard, request->guard)};
+                            module_digits(guard, module_guard(request))};
     module_kept kept = {.known = false};
     module_verdict verdict;
     PGresult *result = NULL;
@@ -70,7 +70,7 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
 /* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
-    const char *values[] = {request->ns, module_digits(guard, request->guard), stored};
+    const char *values[] = {request->ns, module_digits(guard, module_guard(request)), stored};
     return postgres_run(s, ADOPT, values, error);
 }
 

@@ -117,7 +117,7 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
                                module_digits(numbers[2], request->latest),
                                grant,
                                request->note != NULL ? request->note : "",
-                               module_digits(numbers[3], module_later(request->guard, 0)),
+                               module_digits(numbers[3], module_guard(request)),
                                module_remembers_ns(memory, request->ns) ? "1" : "0",
                                module_digits(numbers[4], module_least(memory, request)),
                                self->losses};

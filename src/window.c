@@ -63,6 +63,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     char key[FIRN_KEY_SIZE];
     firn__sending sending = {.sent = permit->pending_grant != 0};
     bool again = sending.sent;
+    int code = FIRN_OK;
     firn_request request = {.ns = gen->ns,
                             .layout = gen->layout,
                             .key = key,
@@ -70,8 +71,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
                             .earliest = base + end,
                             .latest = base + end,
                             .grant = permit->pending_grant,
-                            .note = gen->kept.note,
-                            .guard = firn__claim_guard(gen, need->tick)};
+                            .note = gen->kept.note};
     snprintf(key, sizeof key, "%" PRIu64, permit->node);
     if (!again) {
         request.count = renewal_count(gen, permit, end, need);
@@ -79,10 +79,20 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
             atomic_store_explicit(&permit->soft, end, memory_order_release);
             return need->end > end ? firn__gen_ended(gen, error) : FIRN_OK;
         }
-        int code = firn__reserve_grant(gen->entropy, &request.grant, error);
+        code = firn__reserve_grant(gen->entropy, &request.grant, error);
         if (code != FIRN_OK) {
             return code;
         }
+    }
+    code = firn__reach_look(gen, error);
+    if (code == FIRN_OK && !again) {
+        code = firn__reach_limit(gen, request.earliest, request.count, &request.latest, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn__reach_guard(gen, &request, error);
+    }
+    if (code != FIRN_OK) {
+        return renewed(gen, permit, end, need, &request, false, code);
     }
     /* A later process sends it again if this one is killed. */
     permit->pending_count = request.count;
@@ -91,7 +101,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
-    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    code = firn__gen_reserve(gen, &request, &sending, &first, error);
     assert(code != FIRN_OK || first == base + end || FIRN_BUG == FIRN_BUG_ADOPT);
     return renewed(gen, permit, end, need, &request, sending.twice, code);
 }

@@ -266,7 +266,7 @@ cat >"$TMPDIR/clock.c" <<'C'
 int clock_gettime(clockid_t id, struct timespec *now) {
     static unsigned calls;
     long code = syscall(SYS_clock_gettime, id, now);
-    if (id == CLOCK_REALTIME && ++calls > 300) now->tv_sec -= 3600;
+    if (id == CLOCK_REALTIME && ++calls > 300) now->tv_sec += getenv("BY") == NULL ? -3600 : atol(getenv("BY"));
     return (int)code;
 }
 C
@@ -275,8 +275,12 @@ if cc -shared -fPIC -o "$TMPDIR/clock.so" "$TMPDIR/clock.c" 2>"$TMPDIR/log"; the
         -n 100000000 2>"$TMPDIR/stderr" >"$TMPDIR/ids"
     same "a clock that steps back by an hour ends with status 4" "4 1" "$? $(grep -c '^firn: .*clock' "$TMPDIR/stderr")"
     same "and no ID was repeated" "$(wc -l <"$TMPDIR/ids")" "$(sort -u "$TMPDIR/ids" | wc -l)"
+    BY=17230000000 LD_PRELOAD=$TMPDIR/clock.so "$FIRN" new uuid7 clock=exact -n 10000000 2>"$TMPDIR/stderr" >/dev/null
+    same "a clock after 2554-07-21 ends with status 4, and its year is named" "4 1" \
+        "$? $(grep -c '^firn: .*clock shows 257[0-9]-.* after 2554-07-21: set the clock' "$TMPDIR/stderr")"
 else
     skip "a clock that steps back by an hour ends with status 4" "no compiler"
+    skip "a clock after 2554-07-21 ends with status 4, and its year is named" "no compiler"
 fi
 # ---- words -------------------------------------------------------------------------------------------
 for engine in redis etcd zookeeper; do

@@ -324,8 +324,11 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced, or has lost
+    int64_t guard; /* the slot 15 s after the store's clock: a store that was replaced, or has lost
                     * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
+    int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME): the store adds the */
+    uint64_t guard_tick_ns; /* time since. 0: it adds nothing. Else the length of a tick, which */
+    uint32_t guard_shift;   /* has 2^this slots */
 } firn_request;
 
 /* The state of a key. */
@@ -471,12 +474,22 @@ typedef struct firn_status {
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
     bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */
+    bool stays;        /* after a clock rollback: IDs keep the time until the clock catches up */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
+
+/* ---- a process that runs twice --------------------------------------------------------------- */
+/* Tells the library that another copy of this process may be running: for the restore hook of a host
+ * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
+ * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
+ * generator draws a new identity and claims another node, and segments fetch other integers. A
+ * generator with a fixed node claims it again, so its store refuses it (FIRN_EBUSY) until its
+ * window has passed. Nothing is given back. Jobs stay as they are. Any thread, at any time; does not wait. */
+FIRN_API void firn_renew_identity(void);
 
 /* ---- block ----------------------------------------------------------------------------------- */
 #define FIRN_BLOCK_MAX 256
