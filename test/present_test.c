@@ -221,7 +221,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         assert_int_equal(world.clock.paused_ns - paused_ns, i < 2 ? 4 * MS : 0);
         if (i < 2) {
             char words[60];
-            snprintf(words, sizeof words, "process %d began to prepare", (int)child);
+            snprintf(words, sizeof words, "thread %d began to prepare", (int)child);
             said(&error, FIRN_EBUSY, words);
         } else {
             closed(gen);
