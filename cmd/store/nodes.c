@@ -156,6 +156,19 @@ static void put_legend(session *s, const listing *list) {
     }
 }
 
+/* Names the namespaces that issue nothing yet. Rows are sorted by namespace. */
+static void put_floors(session *s, const listing *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        const row *at = &list->rows[i];
+        if (at->what.guarded && (i == 0 || strcmp(at->ns, at[-1].ns) != 0)) {
+            output_print(&s->out,
+                         "%s issues nothing before %s, %s, because the store lost reservations: "
+                         "wait\n(if a clock was wrong: firn nodes floor %s)\n",
+                         at->ns, at->what.floor, at->what.floor_distance, at->ns);
+        }
+    }
+}
+
 static void put_left_out(session *s, size_t count, const char *what, const char *more) {
     if (count > 0 && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "and %zu %s%s%s: --all lists %s\n", count, what, plural(count), more,
@@ -179,6 +192,7 @@ static int list_all(session *s, firn_store *store) {
         qsort(list.rows, list.count, sizeof *list.rows, by_key);
         put_rows(s, &list);
         put_legend(s, &list);
+        put_floors(s, &list);
     } else if (!list.some && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "nothing is reserved%s%s in this store\n",
                      ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
@@ -191,16 +205,17 @@ static int list_all(session *s, firn_store *store) {
 
 int run_nodes(session *s) {
     firn_store *store;
-    int status = operands_split(s, 0, 0, 2, "free NODE, or no arguments");
+    int status = operands_split(s, 0, 0, 2, "free NODE, floor NAMESPACE, or no arguments");
     if (status != STATUS_DONE) {
         return status;
     }
     const bool forgets = s->option[OPTION_FORGET] != NULL;
     bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
-    if (s->plain_count > 0 && !frees) {
+    bool lowers = s->plain_count == 2 && strcmp(s->operands[0], "floor") == 0;
+    if (s->plain_count > 0 && !frees && !lowers) {
         return fail_usage(s,
-                          "'%.60s' is not a verb of nodes: use firn nodes, or firn nodes free NODE "
-                          "--lost-after TIME",
+                          "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
+                          "--lost-after TIME, or firn nodes floor NAMESPACE",
                           s->operands[0]);
     }
     if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
@@ -210,8 +225,8 @@ int run_nodes(session *s) {
     if (!forgets && s->option[OPTION_UNDO] != NULL) {
         return fail_usage(s, "--undo applies to --forget: firn nodes --forget NAMESPACE --undo");
     }
-    if (!frees &&
-        (s->option[OPTION_LOST_AFTER] != NULL || (!forgets && s->option[OPTION_YES] != NULL))) {
+    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL ||
+                   (!forgets && !lowers && s->option[OPTION_YES] != NULL))) {
         return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
@@ -224,7 +239,10 @@ int run_nodes(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    status = forgets ? nodes_forget(s, store) : frees ? nodes_free(s, store) : list_all(s, store);
+    status = forgets  ? nodes_forget(s, store)
+             : frees  ? nodes_free(s, store)
+             : lowers ? nodes_floor(s, store)
+                      : list_all(s, store);
     firn_store_close(store);
     return status;
 }
