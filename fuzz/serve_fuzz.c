@@ -378,7 +378,8 @@ static void answer(question *ask, resp_out *out) {
         sem_init(&bell, 0, 0);
         sent_free(sent);
         sent = NULL;
-        code = request_send(&ask->request, post, &bell, &sent, &error);
+        const task_client client = {.self = &bell, .finished = post, .until_ms = INT64_MAX};
+        code = request_send(&ask->request, &client, &sent, &error);
         if (code == FIRN_OK) {
             wait_for_post(&bell);
             code = request_finish(sent, &of, &error);

@@ -196,6 +196,8 @@ void module_forget_last(module_memory *memory);
 #define MODULE_ALL_NAMES "integer *"
 /* The stored identity of a store that lost reservations; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
+/* A change of MODULE_ALL_NAMES to this layout declares that the store lost reservations (firn nodes lost). */
+bool module_declares_loss(const firn_relabel *change);
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
  * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */

@@ -96,6 +96,10 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
     return module_refuse_busy(error, request, held->high);
 }
 
+bool module_declares_loss(const firn_relabel *change) {
+    return strcmp(change->to, MODULE_GONE_BACK) == 0;
+}
+
 /* ---- closed namespaces ----------------------------------------------------------------------- */
 
 int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,

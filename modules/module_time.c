@@ -96,9 +96,9 @@ void module_retry_worked(module_retry *retry) {
     *retry = (module_retry){0, 0};
 }
 
-/* A page with this process's number among those of its line of forks; zero in a child that has none yet. If a kernel
- * does not wipe it, the count of forks and the process ID show a child, except one of a raw clone with the number of its
- * parent. */
+/* A page with the number of this process in its line of forks; zero in a child that has no number yet. If a kernel does
+ * not wipe it, the count of forks and the process ID show a child, but not the child of a raw clone that has the ID of
+ * its parent. */
 static _Atomic(_Atomic int64_t *) mark;
 static _Atomic int64_t numbers; /* given so far; a child continues */
 static _Atomic int64_t forks;   /* by fork() */

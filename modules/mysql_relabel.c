@@ -33,6 +33,9 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
                            "table %.48s is another program's and has no layouts", s->foreign);
     }
     int code = module_ready(s, error);
+    if (code == FIRN_OK && module_declares_loss(change)) {
+        return maria_went_back(s, error);
+    }
     if (code == FIRN_OK) {
         code = maria_check_table(s, error);
     }

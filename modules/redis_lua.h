@@ -78,6 +78,11 @@ static const char relabel_lua[] =
               "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
               "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor')\n"
               "local losses = store[2] or '0'\n"
+              "if to == '" MODULE_GONE_BACK "' then\n" /* module_declares_loss */
+              "  losses = string.format('%.0f', tonumber(losses) + 1)\n"
+              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
+              "  return {'ok', floor}\n"
+              "end\n"
               "local known = old[2] or redis.call('HMGET', all, 'losses')[1] or '0'\n"
               "if (store[1] and store[1] ~= identity) or known ~= losses or\n"
               "   (not store[1] and redis.call('EXISTS', index) == 1) then\n"

@@ -332,8 +332,8 @@ static void check_time(const call *made, const reading *it) {
         greatest = sim.fiber->greatest_wall;
     }
     /* Random rows have no lead to run into: what another thread read before a step back may still
-     * carry them on. */
-    bool bound = by->gen->kind != FIRN__KIND_RANDOM || honest;
+     * carry them on. Where the time stays, the lead is not limited. */
+    bool bound = (by->gen->kind != FIRN__KIND_RANDOM || honest) && !group_of(by)->stays;
     if (bound && it->tick > tick_at(by, greatest) + by->gen->lead_ticks) {
         failed("g%d issued tick %" PRIu64 ", further ahead of %" PRIu64 " than max_lead_ms",
                index_of(by), it->tick, tick_at(by, greatest));

@@ -165,7 +165,9 @@ static int fill(void *self, void *out, size_t size) {
 
 static void hear(void *self, const char *text) {
     maker *it = self;
-    group_of(it)->leaves += strncmp(text, "the clock stepped back", 22) == 0;
+    bool stays = strstr(text, "the time of IDs stays") != NULL;
+    group_of(it)->stays = group_of(it)->stays || stays;
+    group_of(it)->leaves += strncmp(text, "the clock stepped back", 22) == 0 && !stays;
     note("g%d: %s", (int)(it - sim.makers), text);
 }
 

@@ -26,6 +26,9 @@ static bool run_seed(uint64_t seed) {
     world_make(seed);
     fibers_run();
     world_free();
+    if (!sim.failed) {
+        steps_run();
+    }
     return !sim.failed;
 }
 

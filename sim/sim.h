@@ -79,6 +79,7 @@ typedef struct maker {
     int64_t opened;        /* world.now */
     unsigned space;        /* which of the two that the run has */
     unsigned leaves;
+    bool stays;                  /* the clock stepped back, and the time of IDs did not */
     last_issue last[FIBERS + 1]; /* of each fiber, and of all */
     struct {
         uint64_t node;
@@ -209,6 +210,11 @@ void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id);
 /* IDs of a forked child: unique, from its own grants, and none of a fixed node. */
 void judge_child(maker *by, const firn_id *id);
 
+/* ---- steps of a clock ------------------------------------------------------------------------ */
+
+/* A generator without a store, whose clock steps between its calls. */
+void steps_run(void);
+
 /* ---- the world ------------------------------------------------------------------------------- */
 
 /* How often what happened: printed at the end, so that a simulation that does nothing is seen. */
@@ -239,7 +245,8 @@ void judge_child(maker *by, const firn_id *id);
     X(shared_ids)                                                                                  \
     X(holders_died)                                                                                \
     X(preempted)                                                                                   \
-    X(cut_short)
+    X(cut_short)                                                                                   \
+    X(stepped_ids)
 
 typedef struct counts {
 #define SIM_X(name) uint64_t name;

@@ -21,6 +21,8 @@
 #define FIRN_BUG_RENEWERS 15 /* two processes renew a shared window at once */
 #define FIRN_BUG_CHOSEN   16 /* a shared permit is opened before it is chosen */
 
+#define FIRN_BUG_ANCHOR 21 /* a reading is compared with the last judged one only */
+
 #ifndef FIRN_BUG
 #define FIRN_BUG 0
 #endif

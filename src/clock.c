@@ -3,6 +3,7 @@
  * and jumps. Integers only; what a step means for slots is present.c's. */
 #include "clock.h"
 
+#include "bug.h"
 #include "error.h"
 
 #include <errno.h>
@@ -59,7 +60,7 @@ static int system_steady(void *self, int64_t *ns) {
     firn_time now;
     (void)self;
     int code = read_clock(CLOCK_BOOTTIME, &now);
-    *ns = code == FIRN_OK ? now.sec * 1000000000 + now.ns : 0;
+    *ns = code == FIRN_OK ? (int64_t)((uint64_t)now.sec * 1000000000 + (uint64_t)now.ns) : 0;
     return code;
 }
 
@@ -92,22 +93,49 @@ firn_time firn__time_after(const firn_time *time, int64_t ns) {
 #define JUMP_NS    INT64_C(5000000000) /* further ahead than this is doubted */
 #define BELIEVE_NS INT64_C(2000000000) /* and believed after it has held this long */
 #define NEAR_NS    INT64_C(1000000000) /* "held": still within this of where it jumped to */
+#define SLIP_NS    INT64_C(1000000)    /* the last use is known to about a ms */
 #define TRUST_S    4                   /* readings this far beyond the anchor are not judged */
 
-static void anchor(firn__watch *watch, const firn_time *wall, int64_t steady) {
-    watch->anchored = true;
-    watch->wall = *wall;
-    watch->steady = steady;
-    watch->behind = watch->ahead = false;
-    atomic_store_explicit(&watch->trusted_s, wall->sec + TRUST_S, memory_order_relaxed);
+static firn_time later_of(const firn_time *a, const firn_time *b) {
+    return firn_time_cmp(a, b) < 0 ? *b : *a;
 }
 
 static uint64_t one_more(_Atomic uint64_t *count) {
     return atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* The wall clock is more than 5 s later than the anchor plus the steady clock's time since. */
-static void judge_ahead(firn__watch *watch, firn_time *wall, int64_t steady, int64_t deviation) {
+static void anchor(firn__watch *watch, const firn_time *wall, int64_t steady) {
+    watch->anchored = true;
+    watch->wall = *wall;
+    watch->steady = steady;
+    atomic_store_explicit(&watch->trusted_s, wall->sec + TRUST_S, memory_order_relaxed);
+}
+
+/* Anchors at a time that is used and that is not before the last one used. */
+static void use(firn__watch *watch, const firn_time *wall, int64_t steady) {
+    int64_t found = atomic_load_explicit(&watch->used, memory_order_relaxed);
+    while (found < firn__time_brief(wall) &&
+           !atomic_compare_exchange_weak_explicit(&watch->used, &found, firn__time_brief(wall),
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    watch->last = *wall;
+    watch->behind = false;
+    anchor(watch, wall, steady);
+}
+
+/* The clock stepped back by more than back_ns: times used before do not count any more. */
+static void step_back(firn__watch *watch, const firn_time *wall, int64_t steady) {
+    one_more(&watch->stepped);
+    atomic_store_explicit(&watch->used, firn__time_brief(wall), memory_order_relaxed);
+    watch->last = *wall;
+    watch->behind = false;
+    anchor(watch, wall, steady);
+}
+
+/* The clock is further ahead of `expected` than a correction moves it. Until this has held for 2 s, the
+ * expected time is used. */
+static void doubt(firn__watch *watch, firn_time *wall, int64_t steady, const firn_time *expected) {
+    int64_t deviation = firn__time_since(wall, expected);
     bool held = watch->ahead && deviation - watch->deviation < NEAR_NS &&
                 watch->deviation - deviation < NEAR_NS;
     if (!held) {
@@ -117,35 +145,48 @@ static void judge_ahead(firn__watch *watch, firn_time *wall, int64_t steady, int
         watch->deviation = deviation;
     }
     if (held && steady - watch->since >= BELIEVE_NS) {
-        anchor(watch, wall, steady);
-        return;
+        watch->ahead = false;
+    } else {
+        *wall = *expected;
     }
-    *wall = firn__time_after(&watch->wall, steady - watch->steady);
+    use(watch, wall, steady);
 }
 
-/* The wall clock is earlier than that sum. If by more than back_ns, this is a step back. */
-static void judge_behind(firn__watch *watch, const firn_time *wall, int64_t steady,
-                         int64_t deviation, int64_t back_ns) {
+/* The one place where a reading is judged. A clock that stepped back shows a time before the last reading that was used;
+ * a clock that jumped ahead, a time after both that reading and the time that the steady clock has counted since the
+ * anchor. An anchor alone has not seen the steps between two judgements. */
+static void judge(firn__watch *watch, firn_time *wall, int64_t steady, const firn_time *used,
+                  int64_t back_ns) {
+    firn_time counted = firn__time_after(&watch->wall, steady - watch->steady),
+              last = later_of(&watch->last, used);
+    last = FIRN_BUG == FIRN_BUG_ANCHOR ? watch->wall : last;
+    firn_time expected = later_of(&counted, &last);
+    int64_t since = firn__time_since(wall, &last);
+    if (firn__time_since(wall, &expected) > JUMP_NS) {
+        doubt(watch, wall, steady, &expected);
+        return;
+    }
     watch->ahead = false;
-    if (deviation < -back_ns) {
-        one_more(&watch->stepped);
+    if (since < -back_ns) {
+        step_back(watch, wall, steady);
+    } else if (since < 0) {
+        bool again = firn__time_since(wall, &counted) < -SLIP_NS;
+        if (since < -SLIP_NS && (!watch->behind || again)) {
+            one_more(&watch->absorbed);
+            watch->behind = true;
+        }
+        watch->last = last;
         anchor(watch, wall, steady);
-        return;
-    }
-    if (!watch->behind || deviation < watch->deviation - back_ns / 1000) {
-        one_more(&watch->absorbed);
-        watch->behind = true;
-        watch->since = steady;
-        watch->deviation = deviation;
-    } else if (steady - watch->since >= -deviation) {
-        anchor(watch, wall, steady); /* by now the clock has passed where it once was */
+    } else {
+        use(watch, wall, steady);
     }
 }
 
-/* Is this a valid reading of the caller's clock? Sums with such seconds do not overflow. */
+#define LAST_S (INT64_C(1) << 52) /* sums with such seconds do not overflow, nor do brief times */
+
+/* Is this a valid reading of the caller's clock? */
 static bool is_instant(const firn_time *wall) {
-    return wall->ns >= 0 && wall->ns < 1000000000 && wall->sec > INT64_MIN / 2 &&
-           wall->sec < INT64_MAX / 2;
+    return wall->ns >= 0 && wall->ns < 1000000000 && wall->sec > -LAST_S && wall->sec < LAST_S;
 }
 
 int firn__clock_refused(const firn_clock *clock, firn_error *error) {
@@ -158,38 +199,47 @@ int firn__clock_refused(const firn_clock *clock, firn_error *error) {
                             "return 0 and set sec, and ns from 0 to 999999999");
 }
 
-#define SLIP_NS INT64_C(1000000) /* two readings are not taken at the same time */
+/* 2554-07-21: ns since 1970 wrap in 64 bits. A host whose steady clock is its wall clock (WebAssembly) has no other bound. */
+#define WRAP_S INT64_C(18446744073)
+
+static int too_late(const firn_time *wall, firn_error *error) {
+    char when[FIRN_TIME_SIZE];
+    return firn__fail(error, FIRN_ECLOCK,
+                      "the system's clock shows %s, and firn issues nothing after 2554-07-21: set "
+                      "the clock",
+                      firn_time_format(when, wall, 0));
+}
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       uint64_t *steps, firn_error *error) {
     int64_t steady;
     int code;
     pthread_mutex_lock(&watch->lock);
-    /* Both again, under the lock: a thread that slept since its reading must not look like a step
-     * back. */
+    /* Before the clock is read, and both clocks under the lock: then neither a thread that slept since its reading nor
+     * a later reading of another thread looks like a step back. */
+    firn_time used = firn__time_of_brief(atomic_load_explicit(&watch->used, memory_order_acquire));
+    if (*steps == atomic_load_explicit(&watch->stepped, memory_order_relaxed)) {
+        used = later_of(&used, wall);
+    }
     code = clock->wall(clock->self, wall);
     if (code == FIRN_OK && !is_instant(wall)) {
         code = FIRN_ECLOCK;
     }
-    if (code == FIRN_OK) {
+    bool late = code == FIRN_OK && clock->wall == system_wall && wall->sec >= WRAP_S;
+    if (code == FIRN_OK && !late) {
         code = clock->steady(clock->self, &steady);
     }
-    if (code == FIRN_OK && !watch->anchored) {
-        anchor(watch, wall, steady);
-    } else if (code == FIRN_OK) {
-        firn_time expected = firn__time_after(&watch->wall, steady - watch->steady);
-        int64_t deviation = firn__time_since(wall, &expected);
-        if (deviation > JUMP_NS) {
-            judge_ahead(watch, wall, steady, deviation);
-        } else if (deviation < -SLIP_NS) {
-            judge_behind(watch, wall, steady, deviation, back_ns);
-        } else {
-            anchor(watch, wall, steady);
-        }
+    if (code == FIRN_OK && !late && !watch->anchored) {
+        atomic_store_explicit(&watch->used, firn__time_brief(wall), memory_order_relaxed);
+        use(watch, wall, steady);
+    } else if (code == FIRN_OK && !late) {
+        judge(watch, wall, steady, &used, back_ns);
     }
     *steps = atomic_load_explicit(&watch->stepped, memory_order_relaxed);
     pthread_mutex_unlock(&watch->lock);
-    return code == FIRN_OK ? code : firn__clock_refused(clock, error);
+    return late              ? too_late(wall, error)
+           : code == FIRN_OK ? code
+                             : firn__clock_refused(clock, error);
 }
 
 #define LEARN_NS   INT64_C(2000000)    /* a rate is measured over this at least, */

@@ -64,11 +64,17 @@ typedef struct firn__counted {
 
 /* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire; counts are relaxed. */
 typedef struct firn__any {
+    bool is_shared; /* its permits are in memory of several processes; written while opening */
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t era;     /* from serial on, one more for each event: see firn__event */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
+    _Atomic uint64_t stays;   /* or the time of IDs stays at this tick - 1 or later; 0: no */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
+    /* how often the identity was renewed, and how many of these calls of the generator have acted on */
+    _Atomic uint64_t renewed, renewals_handled;
+    /* how often the cycle counter went back, and how many signs of a copy have been acted on: see_copy() */
+    _Atomic uint64_t counted_back, signs;
     _Atomic(firn__permit *) permits[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
@@ -123,8 +129,8 @@ typedef struct firn__live {
 /* Only with the renewal lock held, as firn__locked, but a forked child keeps it: its first call changes it to its own
  * (firn__gen_adopt). `fields` and `note` do not change otherwise, and opening reads them without the lock. */
 typedef struct firn__kept {
-    firn_fields fields;     /* given or drawn; node parts that are claimed are not in it */
-    firn__ticks history;    /* of history=job, and of schemes without a store */
+    firn_fields fields;  /* given or drawn; node parts that are claimed are not in it */
+    firn__ticks history; /* counts of history=job and of schemes without a store; else full ticks */
     uint64_t history_start; /* of counters, drawn once */
     firn_id history_base;
     uint8_t **chunks; /* that permits were taken from */
@@ -370,6 +376,10 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
 void firn__permit_soft(firn__permit *permit, int64_t from);
 /* The same, from the cursor. */
 void firn__permit_soften(firn__permit *permit);
+/* Closes an open permit that is one process's, so that every call comes to look. Any thread, without the lock. */
+static inline void firn__permit_shut(firn__permit *permit) {
+    atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_seq_cst);
+}
 /* Closes permit k and, when `give_back`, gives its rest back. */
 int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
 /* After a step back beyond back_ms: leaves every node. */
@@ -434,8 +444,20 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
 
 /* The present tick, read and judged again. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
-/* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error);
+/* In a forked child: a new identity, or FIRN_EFORKED. After firn__gen_renew: drops what the generator holds. Else nothing.
+ * `patient`: as firn__gen_ready. */
+int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error);
+/* The next call drops what the generator holds, as in a child: another copy of the process may hold it too. Called with
+ * its `live`, by any thread, as firn__wiped_renews allows. */
+void firn__gen_renew(void *live);
+/* Was it renewed since a call acted on that? */
+static inline bool firn__is_renewed(const firn_gen *gen) {
+    return atomic_load_explicit(&gen->live->any.renewed, memory_order_seq_cst) !=
+           atomic_load_explicit(&gen->live->any.renewals_handled, memory_order_acquire);
+}
+/* While the time of IDs stays after a step back: lets it move on past the last tick that was used up. False: it does not
+ * stay, or the lead is not what stops the call. */
+bool firn__gen_move_on(firn_gen *gen);
 /* Who am I, what time is it, may I issue in it? `patient`: the call may wait for the renewal lock. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error);
 

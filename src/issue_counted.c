@@ -190,25 +190,38 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
 }
 
 int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    firn_error why = {0, ""};
     int code = FIRN_EWINDOW;
-    int64_t ticks = 1; /* that the IDs begin */
+    /* That the IDs begin. Without a store there is nothing to renew: the last tick of the layout continues to its end. */
+    int64_t ticks = gen->reserved;
     for (int i = 0; i < FIRN__TRIES && code == FIRN_EWINDOW; i++) {
         firn__looked looked = firn__look(gen, 0);
         firn__seen *seen = firn__seen_of(gen);
         uint64_t tick;
-        if (i == 0 && firn__recent(gen, looked, seen) &&
-            firn__slot_of(gen, looked.permit, seen->tick) < firn__soft_of(looked.permit)) {
+        bool plain = i == 0 && firn__recent(gen, looked, seen) &&
+                     firn__slot_of(gen, looked.permit, seen->tick) < firn__soft_of(looked.permit);
+        if (plain) {
             tick = seen->tick;
         } else if ((code = firn__ensure(gen, &looked, &tick, ticks, error)) != FIRN_OK) {
             return code;
         }
-        code = count_all(gen, looked.permit, tick, to, n, &ticks, error);
+        ticks = ticks > 0 ? ticks : 1;
+        code = count_all(gen, looked.permit, tick, to, n, &ticks, &why);
+        /* A reading that was not judged may be from after a step back. */
+        if (code == FIRN_EEXHAUSTED && (plain || firn__gen_move_on(gen))) {
+            code = FIRN_EWINDOW;
+        }
     }
     if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
         pthread_mutex_lock(&gen->live->locked.lock);
         firn__permit_retire(gen, 0, true, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
-    return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns)
-                                : code;
+    if (code == FIRN_EWINDOW) {
+        return firn__fail(error, code, "the window of %s is used up", gen->ns);
+    }
+    if (code != FIRN_OK && error != NULL) {
+        *error = why;
+    }
+    return code;
 }

@@ -51,6 +51,9 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
         if (result == FIRN__GRAB_DONE) {
             return FIRN_OK;
         }
+        if (result == FIRN__GRAB_LEAD && firn__gen_move_on(gen)) {
+            continue;
+        }
         if (result == FIRN__GRAB_LEAD) {
             return firn__gen_exhausted(gen, error);
         }

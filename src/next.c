@@ -366,6 +366,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.jumps_ahead = atomic_load_explicit(&live->watch.jumped, memory_order_relaxed);
     out.max_count = max_count(gen);
     out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
+    out.stays = atomic_load_explicit(&live->any.stays, memory_order_relaxed) != 0;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);
 }

@@ -27,6 +27,13 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
 }
 
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
+    if (gen->keys.full_ == FIRN__FULL_FAIL) {
+        return firn__fail(
+            error, FIRN_EEXHAUSTED,
+            "IDs of %s are used up in this tick, and full=fail borrows none from "
+            "later ticks: try again in the next tick, or set full=wait or more nodes=",
+            gen->scheme.name);
+    }
     return firn__fail(error, FIRN_EEXHAUSTED,
                       "IDs of %s are max_lead_ms=%" PRId64
                       " ahead of the clock: issue fewer, or set full=wait or more nodes=",

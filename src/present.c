@@ -13,8 +13,11 @@
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     firn__live *live = gen->live;
     firn__seen *seen = firn__seen_of(gen);
-    firn_time wall;
-    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick, steps;
+    uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
+    bool known = seen->serial == serial;
+    firn_time wall = seen->wall;
+    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick,
+             steps = known ? seen->steps : UINT64_MAX;
     int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
                                  &steps, error);
     if (code != FIRN_OK) {
@@ -44,8 +47,10 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         wall = coarse; /* so that the next coarse reading does not look like a step back */
         *tick = coarse_tick;
     }
-    uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
-    uint32_t lane = seen->serial == serial && seen->lane != 0
+    if (gen->cycles && known && firn__went_back(seen->counter, cycles)) {
+        firn__count(&live->any.counted_back);
+    }
+    uint32_t lane = known && seen->lane != 0
                         ? seen->lane
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
@@ -67,16 +72,16 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
+static const char stepped_back[] = "the clock stepped back";
+
 /* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for the lock, because
  * the renewer may hold it during a call of the store. */
-static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
+static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
                ? code
-               : firn__fail(
-                     error, FIRN_EWINDOW,
-                     "the clock of %s stepped back while its renewer calls the store: try again",
-                     gen->ns);
+               : firn__fail(error, FIRN_EWINDOW,
+                            "%s, and the renewer of %s calls the store: try again", why, gen->ns);
 }
 
 /* Is a permit's cursor further ahead of the clock than any borrowing explains? */
@@ -86,17 +91,31 @@ static bool is_ahead(const firn_gen *gen, const firn__permit *permit, uint64_t t
            (int64_t)firn__next_of(permit) > firn__slot_of(gen, permit, tick) + most;
 }
 
-/* Blocks every window until the clock has passed the last tick that was issued in. */
-static void hold_still(firn_gen *gen, uint64_t tick) {
-    firn__live *live = gen->live;
+/* The tick of every window's cursor, or the slot before it, and of windows that are gone: the greatest, and not before
+ * `tick`. */
+static uint64_t last_tick(const firn_gen *gen, uint64_t tick, bool before) {
     uint64_t last =
         gen->past->has_last && gen->past->last_tick > tick ? gen->past->last_tick : tick;
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         const firn__permit *permit = firn__permit_of(gen, k);
-        uint64_t used = permit == NULL ? 0 : permit->base_tick + (firn__next_of(permit) >> gen->s);
+        uint64_t slot = permit == NULL ? 0 : firn__next_of(permit);
+        slot -= before && slot > 0;
+        uint64_t used = permit == NULL ? 0 : permit->base_tick + (slot >> gen->s);
         last = used > last ? used : last;
     }
-    atomic_store_explicit(&live->any.blocked, last + 1, memory_order_release);
+    return last;
+}
+
+/* The last tick that was issued in. Only of IDs that are random within a tick, the cursor is the last slot itself. */
+static uint64_t issued_tick(const firn_gen *gen, uint64_t tick) {
+    return last_tick(gen, tick, gen->kind != FIRN__KIND_RANDOM);
+}
+
+/* Blocks every window until the clock has passed the last tick that was issued in. */
+static void hold_still(firn_gen *gen, uint64_t tick) {
+    firn__live *live = gen->live;
+    atomic_store_explicit(&live->any.blocked, last_tick(gen, tick, false) + 1,
+                          memory_order_release);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         if (permit != NULL) { /* so that every call comes to ask */
@@ -106,14 +125,47 @@ static void hold_still(firn_gen *gen, uint64_t tick) {
     firn__event(gen); /* last: threads remember what they read of `soft` before */
 }
 
-/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
+/* Keeps the time of IDs where it is, or moves it on to `tick`. False: it is there already. */
+static bool stay_until(firn_gen *gen, uint64_t tick) {
+    uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
+    while (stays < tick + 1) {
+        if (atomic_compare_exchange_weak_explicit(&gen->live->any.stays, &stays, tick + 1,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool firn__gen_move_on(firn_gen *gen) {
+    return atomic_load_explicit(&gen->live->any.stays, memory_order_acquire) != 0 &&
+           stay_until(gen, issued_tick(gen, 0) + 1);
+}
+
+/* While the time of IDs stays, that is the present. Once the clock has reached it, the clock decides again; not by a
+ * reading from before the step. */
+static void see_stay(firn_gen *gen, uint64_t *tick) {
+    uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
+    bool reached = *tick + 1 >= stays;
+    if (stays != 0 && reached &&
+        firn__seen_of(gen)->steps ==
+            atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
+        atomic_compare_exchange_strong_explicit(&gen->live->any.stays, &stays, 0,
+                                                memory_order_acq_rel, memory_order_acquire);
+    } else if (stays != 0 && !reached) {
+        *tick = stays - 1;
+        firn__seen_of(gen)->tick = *tick;
+    }
+}
+
+/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still or to stay. */
 static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
     firn__live *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
-        policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
+        policy = !gen->reserved ? FIRN__BACK_STAY : gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
-    int code = lock_renewal(gen, patient, error);
+    int code = lock_renewal(gen, stepped_back, patient, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -127,6 +179,13 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
             firn__gen_notice(
                 gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
                 gen->reserved ? "firn claims another node" : "firn draws a new random identity");
+        } else if (policy == FIRN__BACK_STAY) {
+            if (gen->scheme.tick_ns != 0 && stay_until(gen, issued_tick(gen, tick))) {
+                firn__gen_notice(gen,
+                                 "the clock stepped back by more than %" PRId64
+                                 " ms: the time of IDs stays until the clock has caught up",
+                                 gen->keys.back_ms);
+            }
         } else {
             hold_still(gen, tick);
         }
@@ -144,7 +203,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        int code = lock_renewal(gen, patient, error);
+        int code = lock_renewal(gen, stepped_back, patient, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -171,6 +230,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
 static void see_step(firn_gen *gen, uint64_t *tick) {
     firn__live *live = gen->live;
     bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
+                 atomic_load_explicit(&live->any.stays, memory_order_acquire) != 0 ||
                  gen->scheme.tick_ns == 0;
     for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
@@ -193,7 +253,7 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
 
 /* In a child of the process that opened the generator, where the fork wiped `live`: draws a new identity.
  * FIRN_EFORKED: the child cannot have one. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error) {
+static int adopt(firn_gen *gen, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t serial;
     int code = FIRN_OK;
@@ -236,20 +296,105 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* ---- a process that may be running twice ---------------------------------------------------------- */
+
+/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that whoever
+ * finds the new era finds the count. */
+void firn__gen_renew(void *at) {
+    firn__live *live = at;
+    if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
+        return; /* a child draws its identity anyway */
+    }
+    atomic_fetch_add_explicit(&live->any.renewed, 1, memory_order_seq_cst);
+    for (uint32_t k = 0; k < FIRN__NODES && !live->any.is_shared; k++) {
+        firn__permit *permit = atomic_load_explicit(&live->any.permits[k], memory_order_seq_cst);
+        if (permit != NULL) {
+            firn__permit_shut(permit);
+        }
+    }
+    atomic_fetch_add_explicit(&live->any.era, 1, memory_order_acq_rel);
+}
+
+/* Leaves every node and gives nothing back, because the other copy may have it. A claim that is unknown is not sent
+ * again: its answer would be good for both. */
+static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
+    firn__live *live = gen->live;
+    int code = lock_renewal(gen, "the identity was renewed", patient, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t renewed = atomic_load_explicit(&live->any.renewed, memory_order_acquire);
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit_retire(gen, k, false, NULL);
+        gen->past->has_node[k] = false;
+    }
+    if (firn__shared_claim(gen) != NULL) {
+        atomic_store_explicit(&firn__shared_claim(gen)->grant, 0, memory_order_release);
+    }
+    pthread_mutex_lock(&live->counted.lock);
+    live->counted.permit = NULL;
+    live->counted.started = false; /* another start of the counter */
+    pthread_mutex_unlock(&live->counted.lock);
+    live->locked.history_open = false;
+    if (gen->reserved) {
+        code = firn__gen_identify(gen, error);
+    } else {
+        live->locked.unidentified = true; /* the claim to come draws an identity, or fails */
+    }
+    if (code == FIRN_OK) {
+        atomic_store_explicit(&live->any.renewals_handled, renewed, memory_order_release);
+    }
+    firn__renewal_unlock(gen);
+    return code;
+}
+
+/* A wall clock that jumps ahead or back, and a cycle counter that goes back, are what a process can see of a machine that
+ * was restored or cloned: all threads drop their random bytes, and after a jump ahead or by the counter a generator that
+ * claimed its node leaves the window, so that it asks the store first. A fixed node would have to wait until its own
+ * window has passed, and of processes that share a generator each would leave what another has just claimed: these keep
+ * their window. */
+static void see_copy(firn_gen *gen) {
+    firn__live *live = gen->live;
+    uint64_t ahead = atomic_load_explicit(&live->watch.jumped, memory_order_acquire) +
+                     atomic_load_explicit(&live->any.counted_back, memory_order_acquire);
+    uint64_t back = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
+    uint64_t signs = ahead << 32 | (back & UINT32_MAX);
+    uint64_t known = atomic_load_explicit(&live->any.signs, memory_order_acquire);
+    if (known == signs ||
+        !atomic_compare_exchange_strong_explicit(&live->any.signs, &known, signs,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
+        return;
+    }
+    firn__entropy_drop();
+    if (gen->reserved && !gen->fixed && gen->shared == NULL && known >> 32 != signs >> 32) {
+        firn__gen_renew(live);
+    }
+}
+
+int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error) {
+    int code = adopt(gen, error);
+    return code == FIRN_OK && firn__is_renewed(gen) ? act_on_renewal(gen, patient, error) : code;
+}
+
 /* The first step of every kind when the fast way fails: checks process, time and permission. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
-    int code = firn__gen_adopt(gen, error);
+    int code = firn__gen_adopt(gen, patient, error);
     if (code == FIRN_OK) {
         code = firn__gen_now(gen, tick, error);
     }
     if (code == FIRN_OK) {
         firn__shared_look(gen); /* only now: no thread has an older reading for a newer permit */
         see_step(gen, tick);
+        see_copy(gen);
+        code = firn__gen_adopt(gen, patient, error);
     }
     if (code == FIRN_OK &&
         atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire) !=
             atomic_load_explicit(&gen->live->any.handled, memory_order_acquire)) {
         code = act_on_step(gen, *tick, patient, error);
+    }
+    if (code == FIRN_OK) {
+        see_stay(gen, tick);
     }
     return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
 }

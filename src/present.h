@@ -116,6 +116,8 @@ FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
 /* Reads the clock. True: the reading is used without judgement, because it is neither before this
  * thread's last one nor far ahead of it. */
 FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
+    firn__watch *watch = &gen->live->watch;
+    const int64_t used = atomic_load_explicit(&watch->used, memory_order_acquire);
     firn_time wall;
     uint64_t tick = 0;
     if (firn__read_wall(gen, &wall) != FIRN_OK) {
@@ -126,15 +128,22 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
         return true;
     }
     if (firn__is_before(&wall, &seen->wall) ||
-        wall.sec > atomic_load_explicit(&gen->live->watch.trusted_s, memory_order_relaxed) ||
+        wall.sec > atomic_load_explicit(&watch->trusted_s, memory_order_relaxed) ||
         (gen->scheme.tick_ns != 0 && !firn__tick_of(gen, &wall, &tick))) {
         return false;
     }
+    firn__watch_used(watch, used, &wall);
     seen->tick = tick;
     seen->wall = wall;
     seen->counter = cycles;
     firn__seen_tick(gen, seen);
     return true;
+}
+
+/* Went the cycle counter back between two readings of this thread? Only on a copy of its machine, or after a sleep of it:
+ * the counters of two cores differ by less. */
+FIRN__HOT bool firn__went_back(uint64_t from, uint64_t to) {
+    return (int64_t)(to - from) < -(INT64_C(1) << 20);
 }
 
 /* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, there is no permit, or an
@@ -152,8 +161,9 @@ FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen
             atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed)) {
             return true;
         }
-        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
-            return false; /* its speed is not known yet */
+        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0 ||
+            firn__went_back(seen->counter, cycles)) {
+            return false; /* its speed is not known yet, or this is another machine */
         }
     }
     return firn__read_plain(gen, seen, cycles);

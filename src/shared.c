@@ -329,6 +329,7 @@ int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *er
         return code;
     }
     gen->past = &gen->shared->past;
+    gen->live->any.is_shared = true;
     gen->shared_era = &gen->shared->era;
     return prepare_lock(gen, error);
 }

@@ -325,7 +325,7 @@ static void a_permit_that_was_published_is_no_other_again(void **state) {
 /* After a step back a generator without a store has a new identity, or none. */
 static void no_identity_is_used_again(void **state) {
     (void)state;
-    firn_gen *gen = opened("uuid6", "");
+    firn_gen *gen = opened("uuid6", "back=leave");
     int (*fill)(void *, void *, size_t) = world.entropy.fill;
     uint64_t before = next_field(gen, "node");
     step(&world.clock, -HOUR);

@@ -165,12 +165,23 @@ refuses "keys are whole or refused" 2 "more than 511 characters" segment whole k
 ask segment advance '*' --min 1 --store "$db" "$unsafe"
 same "advance of all keys asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
 says "with it, it is done" 1 segment advance '*' --min 1 --yes --store "$db" "$unsafe"
+ask nodes lost --yes --store "$db" "$unsafe"
+same "a loss is declared" "0 declared" "$status $(printf '%s\n' "$out" | tail -n 1)"
+refuses "integers wait then" 3 "firn segment advance" segment orders --store "$db" "$unsafe"
+refuses "new ones too" 3 "firn segment advance" segment brandnew --store "$db" "$unsafe"
+ask nodes trust --store "$db" "$unsafe"
+same "trust asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
+ask nodes trust --yes --store "$db" "$unsafe"
+same "with it, all continue" "0 trusted" "$status $(printf '%s\n' "$out" | tail -n 1)"
+says "where they were" 5001 segment orders --store "$db" "$unsafe"
+says "new ones begin" 1 segment brandnew --store "$db" "$unsafe"
+refuses "losses are the store's" 2 "remove ns=" nodes lost ns=orders --yes --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
 refuses "nor does it take its own word for a key" 2 "advance needs a NAME: firn segment advance NAME --min N" segment advance --store "$db" "$unsafe"
 refuses "with --min or without" 2 "advance needs a NAME" segment advance --min 3 --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
 refuses "another word in front" 2 "'take' is not a verb" segment take orders --store "$db" "$unsafe"
-same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
+same "FIRN_STORE names the store where --store does not" 5002 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
 "$FIRN" nodes --store "nothing://user:secret@127.0.0.1:1/" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr"
 mkfifo "$TMPDIR/held"
 exec 9<>"$TMPDIR/held"
@@ -275,7 +286,7 @@ cat >"$TMPDIR/clock.c" <<'C'
 int clock_gettime(clockid_t id, struct timespec *now) {
     static unsigned calls;
     long code = syscall(SYS_clock_gettime, id, now);
-    if (id == CLOCK_REALTIME && ++calls > 300) now->tv_sec -= 3600;
+    if (id == CLOCK_REALTIME && ++calls > 300) now->tv_sec += getenv("BY") == NULL ? -3600 : atol(getenv("BY"));
     return (int)code;
 }
 C
@@ -284,8 +295,12 @@ if cc -shared -fPIC -o "$TMPDIR/clock.so" "$TMPDIR/clock.c" 2>"$TMPDIR/log"; the
         -n 100000000 2>"$TMPDIR/stderr" >"$TMPDIR/ids"
     same "a clock that steps back by an hour ends with status 4" "4 1" "$? $(grep -c '^firn: .*clock' "$TMPDIR/stderr")"
     same "and no ID was repeated" "$(wc -l <"$TMPDIR/ids")" "$(sort -u "$TMPDIR/ids" | wc -l)"
+    BY=17230000000 LD_PRELOAD=$TMPDIR/clock.so "$FIRN" new uuid7 clock=exact -n 10000000 2>"$TMPDIR/stderr" >/dev/null
+    same "a clock after 2554-07-21 ends with status 4, and its year is named" "4 1" \
+        "$? $(grep -c '^firn: .*clock shows 257[0-9]-.* after 2554-07-21: set the clock' "$TMPDIR/stderr")"
 else
     skip "a clock that steps back by an hour ends with status 4" "no compiler"
+    skip "a clock after 2554-07-21 ends with status 4, and its year is named" "no compiler"
 fi
 # ---- words -------------------------------------------------------------------------------------------
 for engine in redis etcd zookeeper; do

@@ -185,12 +185,16 @@ static void every_row_absorbs_a_tick_back(void **state) {
     each_row(row_absorbs, 24);
 }
 
-/* One day back: generators continue on another node, at once, at the clock's time. */
+/* One day back: generators continue on another node, at once, at the clock's time. Those without a store do so with
+ * back=leave. */
 static void row_leaves(const firn_scheme *row, const char *keys) {
+    char leave[160];
     if (row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL) {
         return; /* its node is always given, so it waits */
     }
-    firn_gen *gen = opened(row->name, keys);
+    bool reserved = row->node_rule == FIRN_NODE_REQUIRED;
+    snprintf(leave, sizeof leave, "%s%s", keys, reserved ? "" : " back=leave");
+    firn_gen *gen = opened(row->name, leave);
     firn_id before = next(gen), *ids;
     if (row->tick_ns > 0) {
         step(&world.clock, -DAY);
@@ -213,6 +217,49 @@ static void row_leaves(const firn_scheme *row, const char *keys) {
 static void every_row_leaves_after_a_day_back(void **state) {
     (void)state;
     each_row(row_leaves, 24);
+}
+
+/* Without a store order wins: the time stays where it was, a tick that is used up is followed by the next, further
+ * ahead than max_lead_ms, and the clock decides again when it has passed the last ID. */
+static void row_stays(const firn_scheme *row, const char *keys) {
+    char tight[160];
+    if (row->node_rule == FIRN_NODE_REQUIRED || row->tick_ns == 0) {
+        return;
+    }
+    snprintf(tight, sizeof tight, "%s max_lead_ms=0 back_ms=0", keys);
+    firn_gen *gen = opened(row->name, tight);
+    firn_id last = next(gen), id;
+    const uint64_t began = field(gen, &last, "time"), lead = 2;
+    uint32_t s = width(row, FIRN_ROLE_SEQUENCE);
+    const uint64_t most = s == 0 || s > 12 ? 40 : (lead + 2) << s;
+    step(&world.clock, -DAY);
+    world.notices = 0;
+    for (uint64_t i = 0; i < most; i++) {
+        id = next(gen);
+        follows(gen, &last, &id);
+        assert_true(field(gen, &id, "time") >= field(gen, &last, "time"));
+        assert_true(row->sorts != FIRN_SORTS_YES || firn_id_cmp(&id, &last) > 0);
+        last = id;
+    }
+    assert_true(field(gen, &last, "time") - began <= most);
+    assert_true(!slotted(row) || most == 40 || field(gen, &last, "time") - began > lead);
+    assert_int_equal(world.notices, 1);
+    assert_non_null(strstr(world.notice, "the time of IDs stays until the clock has caught up"));
+    firn_status status = status_of(gen);
+    assert_true(status.stays && status.steps_back_left == 1 && status.claims == 1);
+    firn_id *ids = bulk(gen, status.max_count > 2 ? 3 : 1); /* a lot continues as single IDs do */
+    assert_true(field(gen, &ids[0], "time") >= field(gen, &last, "time"));
+    free(ids);
+    pass(&world.clock, DAY + 10 * SECOND);
+    assert_true(next_field(gen, "time") == now_of(gen));
+    assert_false(status_of(gen).stays);
+    assert_int_equal(world.notices, 1);
+    closed(gen);
+}
+
+static void every_row_without_a_store_stays_after_a_day_back(void **state) {
+    (void)state;
+    each_row(row_stays, 24);
 }
 
 static void max_count_is_exact(void **state) {
@@ -279,7 +326,7 @@ static void full_fail_never_borrows(void **state) {
     firn_gen *gen = opened("snowflake", "full=fail");
     firn_id *ids = bulk(gen, 4096);
     assert_true(field(gen, &ids[4095], "time") == now_of(gen));
-    denied(gen, FIRN_EEXHAUSTED, "");
+    denied(gen, FIRN_EEXHAUSTED, "used up in this tick, and full=fail borrows none");
     pass(&world.clock, MS);
     assert_true(next_slot(gen) == now_of(gen) << 12);
     assert_int_equal(world.clock.pauses, 0);
@@ -447,6 +494,63 @@ static void a_jump_ahead_is_believed_after_two_seconds(void **state) {
     pass(&world.clock, 100 * MS);
     assert_true(next_field(gen, "time") == begin + 3602000);
     assert_int_equal(status_of(gen).jumps_ahead, 1);
+    closed(gen);
+}
+
+/* Steps in ms, each with half a second of IDs before it: the second is judged by the last reading that was used. */
+static void row_keeps_order_over_steps(const firn_scheme *row, const char *keys) {
+    static const int64_t steps[][3] = {{3500, 6500, 0},
+                                       {2000, 6500, 0},
+                                       {3500, -2000, 0},
+                                       {4900, -4900, 4900},
+                                       {-3000, 3000, 10000}};
+    if (row->node_rule == FIRN_NODE_REQUIRED || row->tick_ns == 0) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        firn_gen *gen = opened(row->name, keys);
+        firn_id last = next(gen);
+        for (size_t k = 0; k < 4; k++) {
+            for (int64_t ms = 0; ms < (k < 3 ? 500 : 3000); ms += 10) {
+                firn_id id = next(gen);
+                assert_true(field(gen, &id, "time") >= field(gen, &last, "time"));
+                assert_true(row->sorts != FIRN_SORTS_YES || ms == 0 || firn_id_cmp(&id, &last) > 0);
+                last = id;
+                pass(&world.clock, 10 * MS);
+            }
+            step(&world.clock, k < 3 ? steps[i][k] * MS : 0);
+        }
+        pass(&world.clock, 10 * SECOND);
+        assert_true(next_field(gen, "time") == now_of(gen));
+        bool back = steps[i][0] < 0 || steps[i][1] < 0;
+        assert_int_equal(status_of(gen).steps_back_left, back ? 1 : 0);
+        assert_int_equal(status_of(gen).claims, 1);
+        closed(gen);
+    }
+}
+
+static void every_row_keeps_order_over_steps(void **state) {
+    (void)state;
+    each_row(row_keeps_order_over_steps, 24);
+}
+
+/* It may be the jump of a machine that runs twice. */
+static void a_jump_ahead_asks_the_store_first(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "");
+    next(gen);
+    uint64_t begin = now_of(gen), node = status_of(gen).node;
+    step(&world.clock, HOUR);
+    assert_true(next_field(gen, "time") == begin + 1); /* the old time, in a later tick */
+    assert_true(status_of(gen).node != node && status_of(gen).claims == 2);
+    node = status_of(gen).node;
+    for (int i = 0; i < 15; i++) { /* once for each jump */
+        pass(&world.clock, 100 * MS);
+        next(gen);
+    }
+    assert_true(status_of(gen).node == node && status_of(gen).claims == 2);
+    pass(&world.clock, SECOND);
+    assert_true(next_field(gen, "time") > begin + 3600000);
     closed(gen);
 }
 
@@ -1043,6 +1147,8 @@ int main(void) {
         TEST("every full tick borrows, exactly to its bound", every_full_tick_borrows),
         TEST("every row absorbs a tick back", every_row_absorbs_a_tick_back),
         TEST("every row issues on after a day back", every_row_leaves_after_a_day_back),
+        TEST("without a store the time stays after a day back",
+             every_row_without_a_store_stays_after_a_day_back),
         TEST("max_count is what one call can issue, and no more", max_count_is_exact),
         TEST("a full tick is slept through where full=wait", a_full_tick_is_slept_through),
         TEST("a sleep ends at max_wait_ms", a_sleep_has_its_bound),
@@ -1057,6 +1163,8 @@ int main(void) {
         TEST("schemes without a node hold still when asked",
              schemes_without_a_node_wait_when_asked),
         TEST("a jump ahead is believed after 2 s", a_jump_ahead_is_believed_after_two_seconds),
+        TEST("several steps within seconds keep the order", every_row_keeps_order_over_steps),
+        TEST("a jump ahead asks the store first", a_jump_ahead_asks_the_store_first),
         TEST("a jump taken back leaves no trace", a_jump_that_is_taken_back_leaves_no_trace),
         TEST("start=zero begins every tick at 0", a_start_at_zero),
         TEST("start=random:N begins every tick below N", a_start_at_random),

@@ -286,7 +286,7 @@ static void a_call_that_others_upset_ends(void **state) {
         {"time:42/ms random:22", "unsigned=1", true, FIRN_EWINDOW, "is used up"},
         {"time:42/ms random:22", "unsigned=1", false, FIRN_ECLOCK, "keeps stepping back"},
         {"ulid", "", true, FIRN_EWINDOW, "is used up"},
-        {"ulid", "", false, FIRN_EWINDOW, "is used up"},
+        {"time:41/ms@@2020-01-01 node:10 counter:12", "", false, FIRN_EWINDOW, "is used up"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -333,7 +333,7 @@ static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         const int more = i / 2;
-        const char *keys = "unsigned=1 max_lead_ms=10 back_ms=5 max_wait_ms=0";
+        const char *keys = "unsigned=1 back=leave max_lead_ms=10 back_ms=5 max_wait_ms=0";
         firn_gen *gen = i % 2 == 0 ? opened("time:42/ms random:22", keys)
                                    : opened_with_block("time:42/ms random:22", keys);
         next(gen);

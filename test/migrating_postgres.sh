@@ -6,7 +6,7 @@
 . test/tap
 
 if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "a large table moves" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-15)"
+    skip "a large table moves" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
     finish
 fi
 if [ ! -x "$(pg_config --bindir)/pgbench" ]; then

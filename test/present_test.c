@@ -10,6 +10,7 @@
 
 #include "gen.h"
 #include "generating.h"
+#include "present.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,7 +121,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "stepped back while its renewer calls the store");
+    said(&error, FIRN_EWINDOW, "stepped back, and the renewer of");
     assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
     pthread_mutex_unlock(&gen->live->locked.lock);
@@ -256,6 +257,96 @@ static void only_issued_ids_are_a_trace(void **state) {
     closed(gen);
 }
 
+/* A thread whose last reading is older than the step reads the clock and sees nothing: before a call fails for what was
+ * read so, the reading is judged. */
+static void a_step_that_a_thread_does_not_see_is_judged(void **state) {
+    static const char *const schemes[] = {"ulid", "objectid", "uuid7", "timeflake"};
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        firn_gen *gen = opened(schemes[i], "max_wait_ms=0");
+        firn_id last = next(gen), id = next(gen);
+        assert_true(field(gen, &id, "time") == field(gen, &last, "time"));
+        firn__seen_of(gen)->wall.sec -= 100;
+        step(&world.clock, -20 * SECOND);
+        id = next(gen);
+        assert_int_equal(field(gen, &id, "time") - field(gen, &last, "time"), 0);
+        assert_int_equal(atomic_load(&gen->live->watch.stepped), 1);
+        closed(gen);
+        pass(&world.clock, HOUR);
+    }
+}
+
+/* A reading that was not judged is noted, unless a step back or another thread was noted since it was begun. */
+static void a_reading_that_is_used_is_noted(void **state) {
+    firn__watch watch = {.used = 0};
+    const firn_time early = {1760000000, 999999999}, late = {1760000001, 0};
+    (void)state;
+    assert_true(firn__time_brief(&late) > firn__time_brief(&early));
+    firn__watch_used(&watch, 0, &late);
+    assert_true(atomic_load(&watch.used) == firn__time_brief(&late));
+    firn__watch_used(&watch, firn__time_brief(&late), &early);
+    firn__watch_used(&watch, 0, &early);
+    assert_true(atomic_load(&watch.used) == firn__time_brief(&late));
+    const firn_time brief = firn__time_of_brief(firn__time_brief(&early));
+    assert_int_equal(brief.sec, early.sec);
+    assert_true(brief.ns <= early.ns && brief.ns > early.ns - (1 << 20));
+    const firn_time before = {-2, 5 << 20};
+    const firn_time same = firn__time_of_brief(firn__time_brief(&before));
+    assert_true(same.sec == before.sec && same.ns == before.ns);
+}
+
+/* And it moves on past a tick that is used up, once. */
+static void the_time_stays_until_the_clock_has_caught_up(void **state) {
+    uint64_t tick;
+    (void)state;
+    firn_gen *gen = opened("ulid", "max_wait_ms=0");
+    next(gen);
+    step(&world.clock, -HOUR);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    const uint64_t stays = atomic_load(&gen->live->any.stays);
+    assert_true(stays != 0 && tick == stays - 1 && tick > now_of(gen));
+    step(&world.clock, 3 * SECOND);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_true(tick == stays - 1);
+    assert_true(firn__gen_move_on(gen));
+    assert_false(firn__gen_move_on(gen));
+    assert_true(atomic_load(&gen->live->any.stays) == stays + 1);
+    pass(&world.clock, HOUR - 3 * SECOND);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_true(tick == stays && atomic_load(&gen->live->any.stays) == stays + 1);
+    pass(&world.clock, MS);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_true(tick == now_of(gen) && atomic_load(&gen->live->any.stays) == 0);
+    closed(gen);
+    gen = opened("ulid", "ns=x");
+    assert_false(firn__gen_move_on(gen));
+    closed(gen);
+}
+
+/* To the end of its counter, also where each call asks what is left of the time. */
+static void the_last_second_has_all_of_its_ids(void **state) {
+    static const char *const schemes[] = {"objectid", "xid"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened(schemes[i], "max_lead_ms=0 back_ms=0");
+        firn_time end;
+        assert_true(firn_scheme_end(firn_gen_scheme(gen), false, &end));
+        closed(gen);
+        const firn_time before = world.clock.base;
+        world.clock.base = (firn_time){end.sec - 1, 0};
+        atomic_store(&world.clock.wall_ns, 100 * MS);
+        gen = opened(schemes[i], "max_lead_ms=0 back_ms=0");
+        for (int k = 0; k < 5; k++) {
+            next(gen);
+            firn__seen_of(gen)->era = FIRN__NO_ERA;
+        }
+        pass(&world.clock, SECOND);
+        denied(gen, FIRN_ELAYOUT, "is outside the range");
+        closed(gen);
+        world.clock.base = before;
+    }
+}
+
 /* ---- a forked child ------------------------------------------------------------------------------- */
 
 static bool in_child(bool (*passes)(firn_gen *gen), firn_gen *gen) {
@@ -337,6 +428,10 @@ int main(void) {
         TEST(a_closed_shared_node_is_left_too),
         TEST(a_cursor_that_is_too_far_ahead_is_a_step_back),
         TEST(only_issued_ids_are_a_trace),
+        TEST(a_step_that_a_thread_does_not_see_is_judged),
+        TEST(a_reading_that_is_used_is_noted),
+        TEST(the_time_stays_until_the_clock_has_caught_up),
+        TEST(the_last_second_has_all_of_its_ids),
         TEST(a_child_draws_an_identity_of_its_own),
         TEST(a_fixed_node_stays_with_the_parent),
     };

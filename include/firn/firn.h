@@ -414,7 +414,8 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. */
+ * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. From and
+ * to "gone back" of "integer *" declares that the store lost reservations, and changes no layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */
@@ -475,12 +476,22 @@ typedef struct firn_status {
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
     bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */
+    bool stays;        /* after a clock rollback: IDs keep the time until the clock catches up */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
+
+/* ---- a process that runs twice --------------------------------------------------------------- */
+/* Tells the library that another copy of this process may be running: for the restore hook of a host
+ * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
+ * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
+ * generator draws a new identity and claims another node, and segments fetch other integers. A
+ * generator with a fixed node claims it again, so its store refuses it (FIRN_EBUSY) until its
+ * window has passed. Nothing is given back. Jobs stay as they are. Any thread, at any time; does not wait. */
+FIRN_API void firn_renew_identity(void);
 
 /* ---- block ----------------------------------------------------------------------------------- */
 #define FIRN_BLOCK_MAX 256

@@ -3,11 +3,12 @@
 
 #include "config/setting.h"
 #include "connection.h"
+#include "core/monotonic.h"
 #include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
 #include "net/connections.h"
-#include "net/quota.h"
+#include "net/tried.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -25,34 +26,33 @@
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* In the renewer's thread. */
-static void on_finished(void *self) {
-    waiter *one = self;
-    loop *it = one->loop;
-    pthread_mutex_lock(&it->lock);
-    *it->back_end = one;
-    it->back_end = &one->next;
-    if (!it->is_gone) {
-        uv_async_send(&it->bell);
+void command_is_back(waiter *one) {
+    command_waiter *it = (command_waiter *)one;
+    loop *on = list_entry(one->owner, loop, owner);
+    *on->back_end = it;
+    on->back_end = &it->next;
+    if (!on->is_gone) {
+        uv_async_send(&on->bell);
     }
-    pthread_mutex_unlock(&it->lock);
 }
 
 /* The command waits for its renewer; its bytes stay in the rest. Codes as request_send. */
-static int send_task(connection *it, const question *ask, const quota_charge *charge,
-                     firn_error *error) {
-    waiter *one = calloc(1, sizeof *one);
+static int send_task(connection *it, const question *ask, quota_charge *charge, firn_error *error) {
+    loop *on = loop_of(it);
+    command_waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a request that waits");
     }
-    one->loop = loop_of(it);
-    one->connection = it;
+    int64_t waited_ms = it->late_ms == 0 ? 0 : loop_now_ms(on) - it->late_ms;
+    one->waiter.owner = &on->owner;
+    one->waiter.client = it;
+    uv_fileno(&it->uv.handle, &one->waiter.fd);
     one->asked = *ask;
-    one->charge = *charge;
-    one->size = loop_of(it)->said.size;
-    int code = request_send(&ask->request, on_finished, one, &one->sent, error);
+    one->size = on->said.size;
+    int code = waiter_send(&one->waiter, &ask->request, charge, &it->client.pass, it->client.key,
+                           monotonic_ms() + settings_now()->wait_ms - waited_ms, error);
     if (code != FIRN_OK) {
-        free(one);
+        waiter_free(&one->waiter);
         return code;
     }
     it->waiter = one;
@@ -61,9 +61,10 @@ static int send_task(connection *it, const question *ask, const quota_charge *ch
 }
 
 void task_let_go(connection *it) {
-    if (it->waiter != NULL) {
-        it->waiter->connection = NULL;
-        it->waiter = NULL;
+    command_waiter *one = it->waiter;
+    it->waiter = NULL;
+    if (one != NULL && !waiter_give_up(&one->waiter)) {
+        one->waiter.client = NULL; /* the loop frees it */
     }
 }
 
@@ -227,6 +228,8 @@ static size_t answer(connection *it, question *ask, size_t times) {
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
     if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        it->later_from = tried_source(&ask->request);
+        it->later_count = ask->request.count;
         loop_wait(it, WAIT_LATER);
         return 0;
     }
@@ -500,19 +503,20 @@ void turn_resume(connection *it) {
     turn_serve(it, it->rest + it->start, it->length, true);
 }
 
-void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over) {
+void turn_fail(connection *it, const question *ask, size_t size, const firn_error *error,
+               bool is_over) {
     loop *on = loop_of(it);
-    count_asked(it, &of->asked, 1, true);
+    count_asked(it, ask, 1, true);
     time_wait(it);
     it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
-    command_refuse(&of->asked.request, error, &on->lane.out);
-    connection_drop(it, of->size);
+    command_refuse(&ask->request, error, &on->lane.out);
+    connection_drop(it, size);
     loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);
 }
 
-void turn_reply(connection *it, const waiter *of, reply *out) {
+void turn_reply(connection *it, const command_waiter *of, reply *out) {
     loop *on = loop_of(it);
     int64_t before = on->lane.out.whole;
     on->lane.out.version = it->client.version;

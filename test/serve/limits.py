@@ -222,6 +222,29 @@ def no_descriptors_left():
     ends_well(server, "after a shortage of descriptors")
 
 
+def memory_after_a_flood():
+    """Clients ask for large replies and do not read them; when they have gone, so has the memory."""
+    if SANITIZED:
+        tap.skip("memory of a flood is given back", "a sanitizer keeps freed memory")
+        return
+    server = serve("flood", slow_s=60)
+    with server.client() as client:
+        client.ask("FIRN.NEW", "wide")
+    before = serving.rss_kib(server.pid)
+    for _ in range(3):  # the first makes the allocator keep blocks of this size
+        crowd = [server.client() for _ in range(600)]
+        for one in crowd:
+            one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.send(command("FIRN.NEW", "wide", "COUNT", 65536) * 4)
+        serving.wait_for("the flood", lambda: serving.rss_kib(server.pid) > before + 48 * MIB)
+        for one in crowd:
+            one.close()
+        serving.wait_for("its end", lambda: server.metrics()['firn_connections_open{listener="resp"}'] == "0")
+    serving.wait_for("the memory to be given back", lambda: serving.rss_kib(server.pid) < before + 12 * MIB)
+    tap.check("memory of a flood is given back", True)
+    ends_well(server, "after a flood")
+
+
 def few_descriptors():
     """Crowds on each listener with a limit of 300 open files: nobody is locked out, and the store works."""
     server = guarded("few", files=300, slow_s=3600)
@@ -691,6 +714,7 @@ tap.run(
         a_reader_with_pauses,
         no_descriptors_left,
         few_descriptors,
+        memory_after_a_flood,
         more_than_connections_most,
         more_than_address_most,
         strangers,

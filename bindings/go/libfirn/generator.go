@@ -135,6 +135,7 @@ type Status struct {
 	Lead                                     time.Duration
 	Unsafe                                   bool
 	MaxCount                                 int64 // the most IDs that one call can issue
+	Stays                                    bool  // after a clock rollback, the time of IDs stays until the clock catches up
 }
 
 func (c *core) status() Status {
@@ -143,7 +144,7 @@ func (c *core) status() Status {
 	C.firn_gen_status(c.gen, &s)
 	return Status{bool(s.reserved), bool(s.held), uint64(s.node), uint64(s.claims), uint64(s.renewals), uint64(s.give_backs),
 		uint64(s.store_errors), uint64(s.steps_back_absorbed), uint64(s.steps_back_left), uint64(s.jumps_ahead),
-		time.Duration(s.lead_ns), bool(s.unsafe), int64(s.max_count)}
+		time.Duration(s.lead_ns), bool(s.unsafe), int64(s.max_count), bool(s.stays)}
 }
 
 // Status returns the state of the generator.

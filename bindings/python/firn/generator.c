@@ -278,7 +278,7 @@ static PyObject *generator_status(PyObject *object, PyObject *none) {
     }
     firn_gen_status(self->gen, &status);
     return Py_BuildValue(
-        "{s:O,s:O,s:K,s:L,s:L,s:L,s:L,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O}", "reserved",
+        "{s:O,s:O,s:K,s:L,s:L,s:L,s:L,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "reserved",
         status.reserved ? Py_True : Py_False, "held", status.held ? Py_True : Py_False, "node",
         (unsigned long long)status.node, "first", (long long)status.first, "next",
         (long long)status.next, "end", (long long)status.end, "lead_ns", (long long)status.lead_ns,
@@ -287,7 +287,8 @@ static PyObject *generator_status(PyObject *object, PyObject *none) {
         "store_errors", (unsigned long long)status.store_errors, "steps_back_absorbed",
         (unsigned long long)status.steps_back_absorbed, "steps_back_left",
         (unsigned long long)status.steps_back_left, "jumps_ahead",
-        (unsigned long long)status.jumps_ahead, "unsafe", status.unsafe ? Py_True : Py_False);
+        (unsigned long long)status.jumps_ahead, "unsafe", status.unsafe ? Py_True : Py_False,
+        "stays", status.stays ? Py_True : Py_False);
 }
 
 static PyObject *generator_layout(PyObject *object, PyObject *none) {

@@ -193,6 +193,8 @@ pub struct Status {
     pub store_errors: u64,
     /// the most IDs that one call can issue
     pub max_count: i64,
+    /// After a clock rollback, the time of IDs stays until the clock catches up.
+    pub stays: bool,
 }
 
 /// What a generator issues IDs as: [`Id`], [`Uuid`], or `u64` for IDs of up to 64 bits.
@@ -398,6 +400,7 @@ impl Generator {
             give_backs: now.give_backs,
             store_errors: now.store_errors,
             max_count: now.max_count,
+            stays: now.stays,
         }
     }
 
