@@ -241,7 +241,8 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
             postgres_cell(page, i, 1),
             postgres_cell(page, i, 2),
             postgres_cell(page, i, 3),
-            {postgres_number_at(page, i, 4), (uint64_t)postgres_number_at(page, i, 5)}};
+            {postgres_number_at(page, i, 4), (uint64_t)postgres_number_at(page, i, 5)},
+            postgres_number_at(page, i, 6)};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);
         code = module_show(&s->link, visit, context, &holding, error);

@@ -195,20 +195,22 @@ static const struct statement_text {
                  " SET layout = excluded.layout, floor = excluded.floor",
                  3},
     [COMMIT] = {"firn_commit", "COMMIT", 0},
-    [LIST_ALL] = {"firn_list_all",
-                  "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
-                  " ORDER BY m.ns, m.key LIMIT $3::int)"
-                  " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0 FROM \"@_namespace\" n"
-                  " WHERE n.name <> '' AND n.name > $1"
-                  " AND NOT EXISTS (SELECT FROM \"@_mark\" WHERE ns = n.name)"
-                  " ORDER BY n.name LIMIT $3::int) ORDER BY 1, 3 LIMIT $3::int",
-                  3},
-    [LIST_ONE] = {"firn_list_one",
-                  "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
-                  " ORDER BY m.ns, m.key LIMIT $3::int",
-                  3},
+    [LIST_ALL] =
+        {"firn_list_all",
+         "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\", n.floor FROM \"@_mark\" m"
+         " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
+         " ORDER BY m.ns, m.key LIMIT $3::int)"
+         " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0, n.floor FROM \"@_namespace\" n"
+         " WHERE n.name <> '' AND n.name > $1"
+         " AND NOT EXISTS (SELECT FROM \"@_mark\" WHERE ns = n.name)"
+         " ORDER BY n.name LIMIT $3::int) ORDER BY 1, 3 LIMIT $3::int",
+         3},
+    [LIST_ONE] =
+        {"firn_list_one",
+         "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\", n.floor FROM \"@_mark\" m"
+         " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
+         " ORDER BY m.ns, m.key LIMIT $3::int",
+         3},
     [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
 };
 

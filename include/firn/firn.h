@@ -341,6 +341,7 @@ typedef struct firn_mark {
 typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;
+    int64_t floor; /* of the namespace: the store grants no slot below it */
 } firn_holding;
 /* Called for each key; must not call the store. Results other than 0 end the listing with it. */
 typedef int firn_visit(void *context, const firn_holding *holding);
@@ -386,7 +387,8 @@ typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
     const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
-    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater */
+    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater, */
+    bool lowers;      /* unless this is set */
 } firn_relabel;
 
 typedef struct firn_store firn_store;
