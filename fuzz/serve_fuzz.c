@@ -259,9 +259,11 @@ static void go_on(exchange *it) {
 
 static void ask_http(const char *text, size_t size) {
     struct MHD_Connection connection = {.count = 0};
+    http_client from_where = {.fd = -1};
     exchange *it = calloc(1, sizeof *it);
     char method[16] = "", *target;
     assert(it != NULL);
+    it->client = &from_where;
     size_t line = strcspn(text, "\n"), blank = strcspn(text, " \n");
     line = line < size ? line : size;
     blank = blank < line ? blank : line;
