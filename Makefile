@@ -132,6 +132,10 @@ randomness: test-build
 torture: test-build
 	$(BUILD)/test/torture
 
+# What two copies of one virtual machine repeat: some ten minutes. Needs qemu-system-x86, qemu-utils, e2fsprogs, redis-server.
+torture-clones: everything
+	BUILD=$(BUILD) test/clones/run
+
 # A million seeds of the simulation: some ten minutes of one core.
 together: test-build
 	TOGETHER=10000000 BUILD=$(BUILD) test/run-all binding_together

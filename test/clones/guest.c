@@ -40,10 +40,10 @@ static firn_gen *opened(const char *scheme, const char *store, const char *keys)
     return gen;
 }
 
-static void obey(void) {
+static void obey(int wait_ms) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char line[64];
-    if (poll(&input, 1, 0) != 1 || fgets(line, sizeof line, stdin) == NULL) {
+    if (poll(&input, 1, wait_ms) != 1 || fgets(line, sizeof line, stdin) == NULL) {
         return;
     }
     if (strncmp(line, "renew", 5) == 0) {
@@ -83,7 +83,8 @@ int main(int count, char **words) {
     firn_error error;
     long long last = 0, last_round = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* a remote store would refuse the clock of a machine that was restored */
+    printf("CLOCK\n"); /* a remote store refuses one that is too late, and the boot takes long */
+    obey(-1);
     firn_gen *slots = opened("snowflake", store, "full=wait");
     firn_gen *random = opened("uuid4", NULL, NULL);
     if (firn_store_open(&held, store, NULL, &error) != FIRN_OK ||
@@ -105,7 +106,7 @@ int main(int count, char **words) {
             continue;
         }
         last = now;
-        obey();
+        obey(0);
         int code = firn_next(slots, &id, &error);
         if (code != FIRN_OK && now % SAMPLE_MS == 0) {
             fail("snowflake", &error);
