@@ -175,7 +175,7 @@ static void wait_for_post(sem_t *bell) {
 
 static void begin(void) {
     firn_error error;
-    settings set = {.wait_ms = 1, .max_connections = 1000, .replies_mib = 64};
+    settings set = {.wait_ms = 1, .max_connections = 1000, .replies_mib = 64, .clients_mib = 256};
     log_set(LOG_LEVEL_ERROR, false);
     server_begin();
     assert(settings_put(&set, &error) == FIRN_OK);
@@ -187,8 +187,11 @@ static void begin(void) {
     assert(catalog_begun(&error) == FIRN_OK);
     loop.worker = worker_new(true);
     loop.listener = &place;
-    pthread_mutex_init(&loop.lock, NULL);
+    pthread_mutex_init(&loop.owner.lock, NULL);
+    loop.owner.wake = exchange_is_back;
     list_clear(&loop.parked);
+    list_clear(&loop.later);
+    list_clear(&loop.tasks);
 }
 
 /* ---- HTTP ------------------------------------------------------------------------------------ */
@@ -256,9 +259,11 @@ static void go_on(exchange *it) {
 
 static void ask_http(const char *text, size_t size) {
     struct MHD_Connection connection = {.count = 0};
+    http_client from_where = {.fd = -1};
     exchange *it = calloc(1, sizeof *it);
     char method[16] = "", *target;
     assert(it != NULL);
+    it->client = &from_where;
     size_t line = strcspn(text, "\n"), blank = strcspn(text, " \n");
     line = line < size ? line : size;
     blank = blank < line ? blank : line;

@@ -220,8 +220,7 @@ static void come_back(command_waiter *one) {
 
 static void begin_end(loop *it);
 
-static void on_bell(uv_async_t *bell) {
-    loop *it = bell->data;
+static void take_back(loop *it) {
     pthread_mutex_lock(&it->owner.lock);
     command_waiter *back = it->back;
     it->back = NULL;
@@ -232,6 +231,11 @@ static void on_bell(uv_async_t *bell) {
         come_back(back);
         back = next;
     }
+}
+
+static void on_bell(uv_async_t *bell) {
+    loop *it = bell->data;
+    take_back(it);
     for (unauthenticated *one; (one = unauthenticated_owed(&it->unauthenticated)) != NULL;) {
         close_unauthenticated(one);
     }
@@ -478,6 +482,7 @@ static void end_all(loop *it) {
     if (!list_is_empty(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
             end_tasks(it, true);
+            take_back(it);
             close_all(it);
         }
         return;
