@@ -383,7 +383,8 @@ static int walk(store *self, bytes from, const bytes *end, int64_t *revision, ta
 typedef struct listing {
     store *store;
     json_t *layouts; /* by namespace, sorted */
-    void *at;        /* the first of them that was not shown; NULL: none */
+    json_t *floors;  /* by namespace */
+    void *at;        /* the first of the layouts that was not shown; NULL: none */
     bool whole;      /* shows namespaces without a key */
     size_t skip;     /* the bytes before the name of a namespace */
     firn_visit *visit;
@@ -398,7 +399,9 @@ static int take_layout(void *context, const bytes *name, const char *text, firn_
     }
     /* Names are bytes, UTF-8 or not. */
     return json_object_set_new_nocheck(list->layouts, name->at + list->skip,
-                                       json_string_nocheck(read.layout)) == 0
+                                       json_string_nocheck(read.layout)) == 0 &&
+                   json_object_set_new_nocheck(list->floors, name->at + list->skip,
+                                               json_integer(read.floor)) == 0
                ? FIRN_OK
                : module_no_memory(error);
 }
@@ -410,7 +413,8 @@ static int show_empty(listing *list, const char *ns, firn_error *error) {
         const char *name = json_object_iter_key(list->at);
         const int order = ns != NULL ? strcmp(name, ns) : -1;
         const firn_holding holding = {
-            name, json_string_value(json_object_iter_value(list->at)), "", "", {0, 0}};
+            name,   json_string_value(json_object_iter_value(list->at)),    "", "",
+            {0, 0}, json_integer_value(json_object_get(list->floors, name))};
         if (order > 0) {
             break;
         }
@@ -427,7 +431,8 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
     const char *ns = name->at + list->skip, *key = ns + strlen(ns) + 1;
     const char *layout = json_string_value(json_object_get(list->layouts, ns));
     char note[FIRN_NOTE_SIZE];
-    firn_holding holding = {ns, layout, key, note, {0, 0}};
+    firn_holding holding = {ns,   layout, key,
+                            note, {0, 0}, json_integer_value(json_object_get(list->floors, ns))};
     if (layout == NULL || key > name->at + name->length ||
         !etcd_read_mark(&holding.mark, note, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
@@ -443,7 +448,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
     store *self = of;
     bytes from, end;
     int64_t revision = 0;
-    listing list = {self, json_object(), NULL, ns == NULL, 0, visit, context};
+    listing list = {self, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
     etcd_name_namespace(&from, self, ns != NULL ? ns : "");
     list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
     end = from;
@@ -465,6 +470,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
         code = show_empty(&list, NULL, error);
     }
     json_decref(list.layouts);
+    json_decref(list.floors);
     return code;
 }
 

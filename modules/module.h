@@ -153,6 +153,11 @@ int module_mark(firn_error *error);
 /* Names this process among its parents and children. A process ID is not enough: process 1 of a container may have a
  * child that is process 1 of another. */
 int64_t module_process(void);
+/* A part of a call whose state a child cannot use: fork() in another thread waits until it ends, 5 s at most. */
+void module_inside(void);
+void module_outside(void);
+/* How many there are, in a child: at the fork. */
+int module_insiders(void);
 /* Is this process not *process? Sets *process; 0 counts as this process. */
 bool module_forked(int64_t *process);
 

@@ -119,6 +119,6 @@ int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_re
             change->ns, where, kept->known ? "layout '" : "no record",
             kept->known ? kept->layout : "", kept->known ? "'" : "");
     }
-    *floor = module_later(kept->floor, change->floor);
+    *floor = change->lowers ? change->floor : module_later(kept->floor, change->floor);
     return FIRN_OK;
 }

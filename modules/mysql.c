@@ -297,13 +297,14 @@ static int show_page(const store *s, const reply *page, firn_visit *visit, void 
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     MYSQL_ROW row;
     int code = FIRN_OK;
-    while (code == FIRN_OK && (row = maria_next_row(page, 6)) != NULL) {
+    while (code == FIRN_OK && (row = maria_next_row(page, 7)) != NULL) {
         const firn_holding holding = {
             or_empty(row[0]),
             or_empty(row[1]),
             or_empty(row[2]),
             or_empty(row[3]),
-            {maria_number(row[4]), row[5] != NULL ? strtoull(row[5], NULL, 10) : 0}};
+            {maria_number(row[4]), row[5] != NULL ? strtoull(row[5], NULL, 10) : 0},
+            maria_number(row[6])};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);
         code = module_show(&s->link, visit, context, &holding, error);

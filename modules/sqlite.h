@@ -21,6 +21,7 @@ typedef struct store {
     bool folders; /* and its folders */
     int64_t busy_ms;
     int64_t hurry_ms; /* until then a verb that meets a lock fails at once */
+    int64_t waits_ms; /* when the last verb began that did not */
     dev_t device;     /* of the file when it was opened, or last recognised as a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
@@ -38,10 +39,10 @@ typedef struct session {
     store *store;
     sqlite3 *db;
     firn_error *error;
-    int64_t began_ms, deadline_ms; /* CLOCK_MONOTONIC; the deadline is for all locks together */
-    ino_t inode;                   /* of the file that this verb found */
-    sqlite3_stmt *meta;            /* version, identity, history */
-    int64_t identity, history;     /* as this transaction sees them */
+    int64_t deadline_ms;       /* for all locks together */
+    ino_t inode;               /* of the file that this verb found */
+    sqlite3_stmt *meta;        /* version, identity, history */
+    int64_t identity, history; /* as this transaction sees them */
     uint32_t count;
     bool back;    /* this transaction noticed that the store lost reservations */
     bool emptied; /* its commit emptied the log */
@@ -88,6 +89,10 @@ int sqlite_guard(firn_error *error);
 /* A verb runs between these two. FIRN_EFORKED: this process must not enter SQLite. */
 int sqlite_enter(store *it, firn_error *error);
 void sqlite_leave(void);
+/* In a child forked inside a verb, instead of sqlite_leave. Between enter and leave a write past RLIMIT_FSIZE sends the
+ * thread no signal (sqlite_signal.c). */
+void sqlite_release_signal(void);
+void sqlite_hold_signal(void);
 /* False in a child forked since the last sqlite_enter. */
 bool sqlite_mine(void);
 int sqlite_forked(firn_error *error);
@@ -155,7 +160,7 @@ void sqlite_end_turn(session *s);
 
 /* ---- who holds a lock (sqlite_holder.c) ------------------------------------------------------ */
 
-/* The process that holds the lock which writers wait for; 0: unknown. */
+/* The other process that holds the lock which writers wait for; 0: unknown. */
 pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */

@@ -84,6 +84,8 @@ int sqlite_finish(session *s, int code) {
         sqlite3_close(s->db);
         sqlite_end_turn(s);
         sqlite_leave();
+    } else {
+        sqlite_release_signal();
     }
     return code;
 }
@@ -118,13 +120,13 @@ static int take_turn(session *s, bool reads) {
 int sqlite_start(session *s, store *it, bool reads, firn_error *error) {
     int64_t now_ms = module_now_ms();
     int code = sqlite_enter(it, error);
-    *s = (session){.store = it,
-                   .error = error,
-                   .began_ms = now_ms,
-                   .deadline_ms = now_ms < it->hurry_ms ? now_ms : now_ms + it->busy_ms};
+    bool hurry = now_ms < it->hurry_ms;
+    *s = (session){
+        .store = it, .error = error, .deadline_ms = hurry ? now_ms : now_ms + it->busy_ms};
     if (code != FIRN_OK) {
         return code;
     }
+    it->waits_ms = hurry ? it->waits_ms : now_ms;
     code = sqlite_check_file(it, s, error);
     if (code == FIRN_OK) {
         code = take_turn(s, reads);
@@ -370,6 +372,7 @@ void sqlite_tidy(store *it) {
         sqlite3_exec(s.db, "PRAGMA synchronous=EXTRA; SELECT version FROM meta", NULL, NULL, NULL);
     }
     if (!sqlite_mine()) {
+        sqlite_release_signal();
         return;
     }
     bool closed = s.db != NULL && sqlite3_close(s.db) == SQLITE_OK;
@@ -381,5 +384,7 @@ void sqlite_tidy(store *it) {
     if (sqlite_mine()) {
         sqlite_end_turn(&s);
         sqlite_leave();
+    } else {
+        sqlite_release_signal();
     }
 }

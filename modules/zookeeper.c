@@ -454,7 +454,7 @@ static int visit_key(store *self, const char *ns, const char *key, firn_visit *v
     if (code != FIRN_OK || !seen.ns_found || !seen.found) {
         return code;
     }
-    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}};
+    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}, seen.floor};
     return module_show(&self->link, visit, context, &holding, error);
 }
 
@@ -464,7 +464,7 @@ static int visit_empty(store *self, const char *ns, firn_visit *visit, void *con
     state seen;
     zk_name(self, &seen, ns, "1");
     int code = zk_look(self, &seen, false, error);
-    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}};
+    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}, seen.floor};
     return code == FIRN_OK && seen.ns_found
                ? module_show(&self->link, visit, context, &holding, error)
                : code;

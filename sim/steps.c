@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock that steps, and a generator without a store that must go on: in order, at the clock's time as soon as the clock
- * is believed, never further ahead than allowed, and without an error. What a clock is believed is told from its steps
- * here, not from the library's state. */
+/* A clock that steps, and a generator without a store that must continue: in order, at the clock's time as soon as the
+ * clock is believed, never further ahead than allowed, and without an error. Whether a clock is believed follows from its
+ * steps here, not from the library's state. */
 #include "sim.h"
 
 #include "entropy.h"

@@ -358,6 +358,9 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
                           "use a layout with more node bits",
                           gen->ns);
     }
+    if (held->high == FIRN_SLOT_MAX) {
+        return FIRN_EBUSY; /* the error says why */
+    }
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
         return firn__fail(error, FIRN_EBUSY,

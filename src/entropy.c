@@ -80,10 +80,10 @@ static int make_block(firn__block **here, firn_error *error) {
 static int system_fill(void *out, size_t size, firn_error *error) {
     for (size_t done = 0; done < size;) {
         ssize_t got = getrandom((uint8_t *)out + done, size - done, 0);
-        if (got < 0 && errno != EINTR) {
+        if (got == 0 || (got < 0 && errno != EINTR)) { /* 0: a filter of system calls may say so */
             return firn__fail(error, FIRN_EENTROPY,
                               "the system provides no randomness (%s): no ID is issued",
-                              strerror(errno));
+                              got == 0 ? "getrandom gave no bytes" : strerror(errno));
         }
         done += got > 0 ? (size_t)got : 0;
     }

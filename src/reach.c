@@ -19,17 +19,21 @@
 int firn__reach_look(firn_gen *gen, firn_error *error) {
     firn__store_clock *seen = &gen->live->locked.store_clock;
     int64_t before_ns, after_ns;
-    int code = firn__clock_system.steady(NULL, &before_ns);
-    if (code == FIRN_OK) {
-        code = firn_store_now(gen->store, &seen->least, error);
+    if (firn__clock_system.steady(NULL, &before_ns) != FIRN_OK) {
+        return firn__clock_refused(&firn__clock_system, error);
     }
+    int code = firn_store_now(gen->store, &seen->least, error);
     if (code == FIRN_ESYSTEM) {
-        code = gen->clock->wall(gen->clock->self, &seen->least);
-        code = code == FIRN_OK ? code : firn__clock_refused(gen->clock, error);
+        code = gen->clock->wall(gen->clock->self, &seen->least) == FIRN_OK
+                   ? FIRN_OK
+                   : firn__clock_refused(gen->clock, error);
     } else if (code != FIRN_OK) {
         firn__count(&gen->live->any.store_errors);
     }
-    if (code == FIRN_OK && (code = firn__clock_system.steady(NULL, &after_ns)) == FIRN_OK) {
+    if (code == FIRN_OK && firn__clock_system.steady(NULL, &after_ns) != FIRN_OK) {
+        return firn__clock_refused(&firn__clock_system, error);
+    }
+    if (code == FIRN_OK) {
         seen->most = firn__time_after(&seen->least, after_ns - before_ns);
         seen->read_ns = after_ns;
     }

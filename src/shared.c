@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,13 +26,13 @@
 
 #define NODES  256        /* that memory of firn_shared_size() has room for */
 #define FIXED  2048       /* bytes that are enough for one node: firn.h */
-#define READY  UINT32_MAX /* of `maker` */
+#define READY  UINT64_MAX /* of `maker` */
 #define NAP_NS INT64_C(1000000)
 
 /* All zero: nobody has opened it. No pointers, so each process may map it where it likes. */
 typedef struct firn__shared {
     _Atomic uint64_t config; /* a digest of the settings that must agree; 0: nothing yet */
-    _Atomic uint32_t maker;  /* the thread that prepares the lock; READY: it is prepared */
+    _Atomic uint64_t maker;  /* who prepares the lock: see maker_of; READY: it is prepared */
     _Atomic uint32_t chosen; /* 1 + the index of the permit that is issued from; 0: none */
     _Atomic uint64_t era;    /* changes whenever `chosen` does: see firn__event */
     pthread_mutex_t lock;    /* robust, between processes: the renewal lock. Of all that follows: */
@@ -133,16 +134,51 @@ static int make_lock(pthread_mutex_t *lock) {
     return code;
 }
 
+/* When a thread began, in ticks since the start of the machine, without the upper bits; 0: unknown. Of /proc of another
+ * PID namespace nothing is believed. */
+static uint32_t began(uint32_t thread) {
+    char path[32], text[512];
+    ssize_t length = readlink("/proc/self", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    if (strtol(path, NULL, 10) != getpid()) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", thread);
+    FILE *file = fopen(path, "re");
+    size_t size = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    if (file != NULL) {
+        fclose(file);
+    }
+    text[size] = '\0';
+    const char *at = strrchr(text, ')'); /* its name may have blanks */
+    for (int field = 2; at != NULL && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at == NULL ? 0 : (uint32_t)strtoull(at, NULL, 10);
+}
+
+/* A thread's number, and when the thread began: numbers come again. */
+static uint64_t maker_of(uint32_t thread) {
+    return (uint64_t)began(thread) << 32 | thread;
+}
+
+static bool is_gone(uint64_t maker) {
+    const uint32_t thread = (uint32_t)maker, then = (uint32_t)(maker >> 32), now = began(thread);
+    return (kill((pid_t)thread, 0) != 0 && errno == ESRCH) ||
+           (then != 0 && now != 0 && then != now);
+}
+
 /* The first process prepares the lock. If that process ends before the lock is ready, the next one prepares it. */
 static int prepare_lock(const firn_gen *gen, firn_error *error) {
     firn__shared *shared = gen->shared;
-    uint32_t me = (uint32_t)syscall(SYS_gettid), maker = 0;
+    const uint64_t me = maker_of((uint32_t)syscall(SYS_gettid));
+    uint64_t maker = 0;
     for (int64_t left = gen->keys.max_wait_ms; left >= 0; left--) {
         maker = atomic_load_explicit(&shared->maker, memory_order_acquire);
         if (maker == READY) {
             return FIRN_OK;
         }
-        bool gone = maker == 0 || maker == me || (kill((pid_t)maker, 0) != 0 && errno == ESRCH);
+        bool gone = maker == 0 || (uint32_t)maker == (uint32_t)me || is_gone(maker);
         if (gone && atomic_compare_exchange_strong_explicit(
                         &shared->maker, &maker, me, memory_order_acq_rel, memory_order_acquire)) {
             if (make_lock(&shared->lock) != 0) {
@@ -156,9 +192,9 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
         gen->clock->pause(gen->clock->self, NAP_NS);
     }
     return firn__fail(error, FIRN_EBUSY,
-                      "process %" PRIu32 " began to prepare the shared memory of %s and has not "
-                      "finished: end it, or use new memory",
-                      maker, gen->ns);
+                      "thread %" PRIu32 " began to prepare the shared memory of %s and has not "
+                      "finished: end its process if it uses this memory too, or use new memory",
+                      (uint32_t)maker, gen->ns);
 }
 
 /* Waits in naps, by the generator's clock: steps of the system's clock do not matter. */

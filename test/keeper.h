@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define KEEPER_LINKS  64 /* connections in all */
-#define KEEPER_SETS   8  /* of a connection */
+#define KEEPER_LINKS  4096 /* connections in all */
+#define KEEPER_SETS   8    /* of a connection */
 #define KEEPER_PACKET 16384
 
 typedef struct keeper_packet {

@@ -12,6 +12,9 @@
 #include "generating.h"
 #include "present.h"
 
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,6 +171,64 @@ static void share(firn_gen *gens[2], void *memory) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(firn_open_with(&gens[i], &config, NULL), FIRN_OK);
     }
+}
+
+static uint64_t began(pid_t process) {
+    char path[40];
+    unsigned long long ticks = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file,
+                            "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+                            "%*u %*d %*d %*d %*d %*d %*d %llu",
+                            &ticks),
+                     1);
+    fclose(file);
+    return (uint32_t)ticks;
+}
+
+/* A process that was killed while it prepared the lock: a process that began at another time has its number now. One
+ * whose beginning is unknown may live. */
+static void a_maker_whose_number_came_again_is_gone(void **state) {
+    static _Alignas(64) uint8_t memory[SHARED];
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    const uint64_t right = began(child);
+    const uint64_t starts[] = {right, 0, right - 1, right + 1};
+    for (size_t i = 0; i < 4; i++) {
+        firn_error error = {0};
+        firn_gen *gen = NULL;
+        const uint64_t maker = starts[i] << 32 | (uint32_t)child;
+        const firn_config config = {.size = sizeof config,
+                                    .scheme = FOUR,
+                                    .keys = "max_wait_ms=3",
+                                    .store = world.store,
+                                    .clock = &world.hands,
+                                    .entropy = &world.entropy,
+                                    .shared = memory,
+                                    .shared_size = firn_shared_size()};
+        memset(memory, 0, sizeof memory);
+        memcpy(memory + sizeof(uint64_t), &maker, sizeof maker);
+        const int64_t paused_ns = world.clock.paused_ns;
+        int code = firn_open_with(&gen, &config, &error);
+        assert_int_equal(code, i < 2 ? FIRN_EBUSY : FIRN_OK);
+        assert_int_equal(world.clock.paused_ns - paused_ns, i < 2 ? 4 * MS : 0);
+        if (i < 2) {
+            char words[60];
+            snprintf(words, sizeof words, "thread %d began to prepare", (int)child);
+            said(&error, FIRN_EBUSY, words);
+        } else {
+            closed(gen);
+        }
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 /* Of two generators that share a cursor, the first that sees the step leaves the node. */
@@ -424,6 +485,7 @@ int main(void) {
         TEST(a_step_back_is_longer_than_back_ms),
         TEST(a_step_back_does_not_wait_for_the_renewer),
         TEST(a_clock_that_cannot_be_read_is_an_error),
+        TEST(a_maker_whose_number_came_again_is_gone),
         TEST(a_shared_node_is_left_once),
         TEST(a_closed_shared_node_is_left_too),
         TEST(a_cursor_that_is_too_far_ahead_is_a_step_back),

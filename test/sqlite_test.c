@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -36,6 +38,57 @@ static void files_are_private(void **state) {
         firn_store_close(store);
     }
     umask(022);
+}
+
+static bool is_held(int (*ask)(sigset_t *)) {
+    sigset_t set;
+    return ask(&set) != 0 || sigismember(&set, SIGXFSZ) != 0;
+}
+
+static int mask_of(sigset_t *set) {
+    return pthread_sigmask(SIG_BLOCK, NULL, set);
+}
+
+/* A signal of the caller's that was pending before stays so. */
+static int write_past_the_limit(void *caller_blocks) {
+    const struct rlimit small = {4096, RLIM_INFINITY};
+    const bool blocked = *(bool *)caller_blocks;
+    firn_error error = {0};
+    sigset_t set;
+    int64_t first = -1;
+    firn_store *store = open_store("limited.db");
+    drawn(store, 1, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    if (blocked) {
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        raise(SIGXFSZ);
+    }
+    if (setrlimit(RLIMIT_FSIZE, &small) != 0) {
+        return 2;
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        if (draw(store, 2 + i, &first, &error) != FIRN_ESTORE || first != -1) {
+            return 3;
+        }
+        if (is_held(mask_of) != blocked || is_held(sigpending) != blocked) {
+            return 4;
+        }
+    }
+    firn_store_close(store);
+    return is_held(mask_of) != blocked;
+}
+
+static void a_limit_of_file_sizes_is_an_error(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bool blocked = i == 1;
+        assert_int_equal(in_child(write_past_the_limit, &blocked), 0);
+        assert_int_equal(unlink(in_folder("limited.db")), 0);
+        unlink(in_folder("limited.db-wal"));
+        unlink(in_folder("limited.db-shm"));
+        unlink(in_folder("limited.db-count"));
+    }
 }
 
 /* A trigger in the file runs in firn's own transactions, and could lower the mark that firn granted. */
@@ -370,6 +423,7 @@ static void gone_and_replaced(void **state) {
     says(&error, FIRN_ESTORE, "is gone");
     assert_int_equal(access(in_folder("firn.db"), F_OK), -1);
     assert_int_equal(unlink(in_folder("firn.db-wal")), 0);
+    assert_int_equal(unlink(in_folder("firn.db-count")), 0); /* else it is not made for 25 s */
     firn_store_close(open_store("firn.db"));
     assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, "was replaced");
@@ -1002,6 +1056,7 @@ int main(int argc, char **argv) {
     { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK("file and folders are private whatever the umask", files_are_private),
+        CHECK("a limit of file sizes is an error", a_limit_of_file_sizes_is_an_error),
         CHECK("a store belongs to the owner of its folder", the_folders_owner_owns_the_store),
         CHECK("a URL without a file or with an unknown key is refused", urls_are_checked),
         CHECK("a trigger on the store's tables is refused", triggers_are_refused),

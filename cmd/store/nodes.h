@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes` in four files: the listing, freeing a node, forgetting a namespace, losses. */
+/* `firn nodes` in five files: the listing, freeing a node, lowering a floor, forgetting a namespace, losses. */
 #ifndef FIRN_NODES_H
 #define FIRN_NODES_H
 
@@ -7,6 +7,8 @@
 
 /* firn nodes free NODE: the only thing that lowers a mark. An exit status. */
 int nodes_free(session *s, firn_store *store);
+/* firn nodes floor NAMESPACE: lowers the floor. An exit status. */
+int nodes_floor(session *s, firn_store *store);
 /* firn nodes --forget NAMESPACE: closes it, or opens it again. An exit status. */
 int nodes_forget(session *s, firn_store *store);
 /* firn nodes lost, firn nodes trust. An exit status. */

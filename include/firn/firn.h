@@ -341,6 +341,7 @@ typedef struct firn_mark {
 typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;
+    int64_t floor; /* of the namespace: the store grants no slot below it */
 } firn_holding;
 /* Called for each key; must not call the store. Results other than 0 end the listing with it. */
 typedef int firn_visit(void *context, const firn_holding *holding);
@@ -365,7 +366,8 @@ typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
     const char *scheme; /* of the URLs: "sqlite" */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
-    /* success sets *first, FIRN_EBUSY *held. FIRN_EUNKNOWN: may have been carried out;
+    /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
+     * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;
      * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: only for requests without guard */
     int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error);
@@ -385,7 +387,8 @@ typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
     const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
-    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater */
+    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater, */
+    bool lowers;      /* unless this is set */
 } firn_relabel;
 
 typedef struct firn_store firn_store;

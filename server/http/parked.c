@@ -5,6 +5,7 @@
 #include "config/setting.h"
 #include "core/monotonic.h"
 #include "errors.h"
+#include "net/memory.h"
 #include "net/tried.h"
 #include "serve.h"
 
@@ -16,22 +17,25 @@
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
 bool replies_are_full(void) {
-    return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
-           settings_now()->replies_mib * (INT64_C(1) << 20);
+    return memory_is_full() || atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
+                                   settings_now()->replies_mib * (INT64_C(1) << 20);
 }
 
 void reply_hold(exchange *it, size_t size) {
     it->held += size;
     atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+    memory_hold((int64_t)size);
 }
 
 void reply_unhold(exchange *it, size_t size) {
     it->held -= size;
     atomic_fetch_sub_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+    memory_hold(-(int64_t)size);
 }
 
 void reply_release(const exchange *it) {
     atomic_fetch_sub_explicit(&held_bytes, (int64_t)it->held, memory_order_seq_cst);
+    memory_hold(-(int64_t)it->held);
 }
 
 void park(exchange *it, enum stage stage, int64_t wake_ns) {

@@ -18,7 +18,8 @@
  * bytes, nothing is parsed or looked up, and consecutive ones are answered together. Names never
  * change their meaning, because the catalog only grows. */
 typedef struct memo {
-    size_t length; /* 0: empty */
+    size_t length;                /* 0: empty */
+    const struct settings *under; /* checked with these, which a reload replaces */
     char bytes[MEMO_SIZE];
     question asked;
 } memo;

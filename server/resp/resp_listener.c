@@ -53,7 +53,7 @@ static void on_bytes(connection *it, const char *bytes, size_t length) {
     if (it->length == 0 && it->wait == WAIT_NOTHING) {
         turn_serve(it, bytes, length, false);
     } else if (!connection_keep(it, bytes, length)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     } else if (it->wait == WAIT_NOTHING && it->length >= it->needed) {
         turn_resume(it);
     } else if (it->length >= RESP_COMMAND_MAX) {
@@ -423,8 +423,18 @@ static void sweep_one(connection *it, int64_t now) {
     bool is_new =
         (it->tls != NULL && !secure_is_ready(it->tls)) ||
         (it->unauthenticated.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
-    if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
-        (is_new && is_past(now, it->begun_ms, slow_ms))) {
+    bool is_batch_late = it->client.batch.is_open && it->wait == WAIT_NOTHING &&
+                         is_past(now, it->client.batch.since_ms, slow_ms);
+    if (is_batch_late && connection_unsent(it) == 0) {
+        meter_add(&count->closed_slow, 1);
+        resp_error(&it->lane->out, "ERR",
+                   "the batch was open for longer than slow_s: send EXEC sooner");
+        if (connection_send(it)) {
+            connection_end(it);
+        }
+        batch_clear(&it->client.batch);
+    } else if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
+               (is_new && is_past(now, it->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);
         connection_close(it);
     } else if (it->is_ending && it->unsent_seen == 0 && is_past(now, it->ending_ms, linger_ms)) {

@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "net/access_log.h"
 #include "net/connections.h"
+#include "net/memory.h"
 #include "net/tried.h"
 #include "stream.h"
 
@@ -100,6 +101,7 @@ static void remember(memo *it, const question *ask, const char *bytes, const res
         return;
     }
     it->length = said->size;
+    it->under = settings_now();
     memcpy(it->bytes, bytes, said->size);
     it->asked = *ask;
     request *own = &it->asked.request;
@@ -251,7 +253,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
 static size_t take_alike(connection *it, const char *bytes, size_t length, unsigned *work) {
     loop *on = loop_of(it);
     memo *known = &on->memo;
-    if (known->asked.request.role != it->client.role) {
+    if (known->asked.request.role != it->client.role || known->under != settings_now()) {
         return 0;
     }
     size_t times = count_alike(known, bytes, length);
@@ -289,10 +291,10 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
         it->is_leaving = true;
         break;
     case COMMAND_QUEUE:
-        if (batch_keep(&it->client.batch, bytes, said->size)) {
+        if (batch_add(&it->client.batch, bytes, said->size)) {
             resp_status(&on->lane.out, "QUEUED");
         } else {
-            resp_error(&on->lane.out, "OOM", "out of memory for a batch");
+            resp_error(&on->lane.out, "OOM", MEMORY_IS_FULL);
         }
         break;
     case COMMAND_DONE:
@@ -386,6 +388,7 @@ static bool take_batch(connection *it) {
     if (it->length > 0 && !batch_keep(from, it->rest + it->start, it->length)) {
         return false;
     }
+    memory_hold(-(int64_t)it->room);
     free(it->rest);
     it->rest = from->bytes.bytes;
     it->start = it->needed = 0;
@@ -474,6 +477,14 @@ static void finish(connection *it, bool has_used) {
                             it->wait != WAIT_PENALTY && it->length < RESP_COMMAND_MAX);
 }
 
+void turn_refuse_memory(connection *it) {
+    if (connection_unsent(it) == 0) {
+        resp_error(&loop_of(it)->lane.out, "OOM", MEMORY_IS_FULL);
+        connection_send(it);
+    }
+    connection_close(it);
+}
+
 /* The measured latency ends with the last byte sent. */
 void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) {
     loop *on = loop_of(it);
@@ -484,10 +495,10 @@ void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) 
     if (is_rest) {
         connection_drop(it, used);
     } else if (used < length && !connection_keep(it, bytes + used, length - used)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     }
     if (it->client.batch.runs && !take_batch(it)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     }
     finish(it, used > 0);
     if (on->answered > on->timed) {

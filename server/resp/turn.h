@@ -14,6 +14,8 @@ void turn_resume(connection *it);
 void turn_reply(connection *it, const command_waiter *of, reply *out);
 void turn_fail(connection *it, const question *ask, size_t size, const firn_error *error,
                bool is_over);
+/* Closes it, because its bytes cannot be kept. */
+void turn_refuse_memory(connection *it);
 /* The connection gives up its task. */
 void task_let_go(connection *it);
 /* Any thread: its task is done. */

@@ -335,11 +335,13 @@ static int take_settings(const settings *fresh, firn_error *error) {
         log_event(LOG_LEVEL_INFO, "setting changed", "setting", at->name, NULL);
         any = true;
     }
+    catalog_allow_block(next.max_block); /* first: what was checked with these settings is kept */
     int code = any ? settings_put(&next, error) : FIRN_OK;
-    if (code == FIRN_OK) {
+    if (code != FIRN_OK) {
+        catalog_allow_block(all.config.set.max_block);
+    } else {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
-        catalog_allow_block(next.max_block);
         if (any) {
             connections_tell();
         }

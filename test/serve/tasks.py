@@ -131,4 +131,65 @@ def many_that_wait():
     ends_well(server)
 
 
-tap.run([clients_that_leave, clients_that_wait_at_the_end, many_that_wait])
+# ---- sums ----------------------------------------------------------------------------------------------------------------
+
+
+def held(server):
+    return float(server.metrics()["firn_clients_memory_bytes"])
+
+
+def open_batches():
+    """Batches that nobody ends and commands that nobody completes are limited together, and end by time."""
+    mib, slow_s = 8, 2
+    server = serve("batches", clients_mib=mib, slow_s=slow_s)
+    echo = command("ECHO", "a" * 60000)
+    clients = [server.client() for _ in range(40)]
+    refused = 0
+    for client in clients:
+        client.send(command("MULTI") + 10 * echo)
+        try:
+            replies = [client.read() for _ in range(11)]
+        except (EOFError, ConnectionError):
+            continue  # slow enough to be closed
+        refused += any("clients_mib" in str(one) for one in replies)
+    most = held(server)
+    tap.check("batches beyond clients_mib are refused with an error", refused > 10, refused)
+    tap.check("what is held stays near the limit", most < (mib + 2) * (1 << 20), most)
+    halves = [server.client() for _ in range(40)]
+    for half in halves:
+        half.send(command("MULTI") * 3 + b"*2\r\n$4\r\nECHO\r\n$60000\r\n" + b"a" * 50000)
+    with server.client() as other:
+        other.send(command("MULTI") + command("INCR", "counted") + command("EXEC") + b"*1\r\n$4\r\nPI")
+        found = [other.read() for _ in range(3)]
+        other.send(b"NG\r\n")
+        tap.same("small batches and commands in two parts are served", ["OK", "QUEUED", True, "PONG"], [*found[:2], found[2][0] > 0, other.read()])
+    tap.check("open batches are closed after slow_s", all(client.is_closed() for client in clients))
+    tap.check("half-read commands too", all(half.is_closed() for half in halves))
+    tap.check("and nothing is held then", serving.wait_for("memory", lambda: held(server) < 1 << 16))
+    late = server.client()
+    late.send(command("MULTI"))
+    tap.same("an open batch gets an error first", ["OK", True], [late.read(), "slow_s" in str(late.read())])
+    for one in [late, *clients, *halves]:
+        one.close()
+    server.signal(signal.SIGTERM)
+    ends_well(server)
+
+
+def a_lowered_limit():
+    """max_block applies at once, also to a command that was checked before."""
+    server = serve("lowered")
+    client = server.client()
+    for _ in range(3):
+        client.ask("INCRBY", "counted", 50)
+    server.configure(WIDE, auto_create="on", unsafe="on", loops=1, http_threads=1, max_block=10)
+    before = log_of(server).count("event=reloaded")
+    server.signal(signal.SIGHUP)
+    serving.wait_for("the reload", lambda: log_of(server).count("event=reloaded") > before)
+    client.send(command("INCRBY", "counted", 50))
+    tap.check("a repeated command beyond a lowered max_block is refused", "max_block" in str(client.read()))
+    client.close()
+    server.signal(signal.SIGTERM)
+    ends_well(server)
+
+
+tap.run([clients_that_leave, clients_that_wait_at_the_end, many_that_wait, open_batches, a_lowered_limit])
