@@ -46,7 +46,7 @@ static void release_all(void *any) {
     release(&of_kernel);
 }
 
-/* Another thread's, as if it were wiped. A refill that is under way draws its bytes again. */
+/* Another thread's block, as a fork wipes it. A refill that is under way draws its bytes again. */
 static void renew_block(void *block) {
     atomic_store_explicit(&((firn__block *)block)->owner, 0, memory_order_relaxed);
 }

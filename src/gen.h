@@ -73,7 +73,7 @@ typedef struct firn__any {
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     /* how often the identity was renewed, and how many of these calls of the generator have acted on */
     _Atomic uint64_t renewed, renewals_handled;
-    /* how often the cycle counter went back, and how many signs of a copy have been acted on: see_copy() */
+    /* how often the cycle counter fell, and how many signs of a copy have been acted on: see_copy() */
     _Atomic uint64_t counted_back, signs;
     _Atomic(firn__permit *) permits[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
@@ -112,8 +112,8 @@ typedef struct firn__locked {
     firn__permit *spare; /* taken from it and never published */
     firn__past past;     /* of a generator that is not shared */
     firn__store_clock store_clock;
-    bool unidentified;   /* the identity was left and no new one could be drawn yet */
-    bool history_open;   /* history=job: the node is ours */
+    bool unidentified; /* the identity was left and no new one could be drawn yet */
+    bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     firn_error failure; /* the last of any.failures */
 } firn__locked;

@@ -298,7 +298,7 @@ static int adopt(firn_gen *gen, firn_error *error) {
 
 /* ---- a process that may be running twice ---------------------------------------------------------- */
 
-/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that whoever
+/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that a thread that
  * finds the new era finds the count. */
 void firn__gen_renew(void *at) {
     firn__live *live = at;
@@ -348,9 +348,9 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
     return code;
 }
 
-/* A wall clock that jumps ahead or back, and a cycle counter that goes back, are what a process can see of a machine that
+/* A wall clock that jumps ahead or back, and a cycle counter that falls, are what a process can see of a machine that
  * was restored or cloned: all threads drop their random bytes, and after a jump ahead or by the counter a generator that
- * claimed its node leaves the window, so that it asks the store first. A fixed node would have to wait until its own
+ * claimed its node leaves the window, so that it asks the store first. A fixed node would wait until its own
  * window has passed, and of processes that share a generator each would leave what another has just claimed: these keep
  * their window. */
 static void see_copy(firn_gen *gen) {

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 typedef struct firn__noise {
-    uint64_t cycles; /* the counter; where there is none, a clock in ns */
-    uint64_t drawn;  /* of RDRAND or RNDR; 0 where there is none, or when it fails */
+    uint64_t cycles; /* the counter; where a processor has no counter, a clock in ns */
+    uint64_t drawn;  /* of RDRAND or RNDR; 0 where these are missing or fail */
 } firn__noise;
 
 firn__noise firn__processor_noise(void);
-/* Replaces `seed` by the SHA-256 of itself and the noise. */
+/* Replaces `seed` by the SHA-256 of the seed and the noise. */
 void firn__processor_hash(uint8_t seed[32], const firn__noise *noise);
 
 #endif

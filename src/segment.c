@@ -348,7 +348,7 @@ static int64_t limit_of(segment_shelf *shelf) {
     return atomic_load_explicit(&shelf->limit, memory_order_acquire);
 }
 
-/* With the lock held: what was fetched before the identity was renewed is dropped. */
+/* With the lock held: blocks from before the identity was renewed are dropped. */
 static void begin_locked(segment_shelf *shelf) {
     shelf->entered = true;
     uint64_t renewed = atomic_load_explicit(&shelf->renewed, memory_order_seq_cst);

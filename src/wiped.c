@@ -255,7 +255,7 @@ void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
 
 void firn__wiped_renew(void (*only)(void *page)) {
     firn__wiped_look();
-    lock_lists(); /* nobody frees a region meanwhile */
+    lock_lists(); /* nobody frees a region during this time */
     for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
          it = it->next) {
         void *at = atomic_load_explicit(&it->at, memory_order_acquire);

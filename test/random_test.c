@@ -60,7 +60,7 @@ ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags) {
     return (ssize_t)size;
 }
 
-/* The processor: as it is, or as the test sets it. */
+/* The real processor, or the noise that the test sets. */
 static bool set_noise;
 static firn__noise noise;
 

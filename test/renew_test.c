@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* firn_renew_identity: a process that runs twice. A copy of a process is made by a raw fork whose memory the kernel was not
- * told to wipe, so that it continues where its parent is, as a copy of a virtual machine does. Each check has its own
+/* firn_renew_identity: a process that runs twice. A copy of a process is made by a raw fork whose memory the kernel does not
+ * wipe, so that it continues where its parent is, as a copy of a virtual machine does. Each check has its own
  * process, because the library asks the kernel once. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
         }                                                                                          \
     } while (0)
 
-static bool unwiped; /* the kernel is not told to wipe, and the library does not learn it */
+static bool unwiped; /* the kernel does not wipe, and the library does not learn it */
 
 int __real_madvise(void *at, size_t size, int advice);
 int __wrap_madvise(void *at, size_t size, int advice);

@@ -247,7 +247,7 @@ firn__noise firn__processor_noise(void) {
 }
 
 void firn__processor_hash(uint8_t seed[32], const firn__noise *noise) {
-    (void)seed, (void)noise; /* there is none to mix in */
+    (void)seed, (void)noise; /* no noise to mix in */
 }
 
 /* ---- no files ------------------------------------------------------------------------------------ */

@@ -486,7 +486,7 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
 /* ---- a process that runs twice --------------------------------------------------------------- */
-/* Tells the library that another copy of this process may be running: for the restore hook of a host
+/* Says that another copy of this process may be running: for the restore hook of a host
  * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
  * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
  * generator draws a new identity and claims another node, and segments fetch other integers. A
