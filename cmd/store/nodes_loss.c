@@ -103,13 +103,13 @@ int nodes_trust(session *s, firn_store *store) {
 }
 
 int nodes_lost(session *s, firn_store *store) {
-    const firn_relabel loss = {ALL_NAMES, "gone back", "gone back", 0};
+    const firn_relabel loss = {ALL_NAMES, "gone back", "gone back", 0, false};
     firn_error error;
     int64_t floor;
     output_print(
         &s->out, "%s",
-        "From now on the store has lost reservations: IDs with a time continue 30 s ahead of "
-        "the clock,\nand each integer in use needs firn segment advance NAME --min N.\n");
+        "From now on the store has lost reservations: IDs with a time continue 15 s after its "
+        "clock,\nand each integer in use needs firn segment advance NAME --min N.\n");
     int status = confirm(s, "Has the store lost reservations?",
                          "add --yes if the store has lost reservations");
     if (status == STATUS_DONE && firn_store_relabel(store, &loss, &floor, &error) != FIRN_OK) {
