@@ -56,6 +56,10 @@ test: test-build sanitize memory fuzz
 known-packages:
 	BUILD=$(BUILD) spec/known/run
 
+# The lines for Knex and TypeORM of bindings/node/README.md with the real ones: needs the npm registry.
+known-frameworks: all
+	BUILD=$(BUILD) test/frameworks/run
+
 # The core as WebAssembly: the same bytes from the same sources with Debian 12's clang-14, lld-14 and wasi-libc. It is in the
 # tree, so that nothing else needs these; a change of what it contains goes into one commit with it.
 wasm:
@@ -127,6 +131,10 @@ randomness: test-build
 # The long form of test/torture.sh: about a quarter of an hour on two cores.
 torture: test-build
 	$(BUILD)/test/torture
+
+# What two copies of one virtual machine repeat: some ten minutes. Needs qemu-system-x86, qemu-utils, e2fsprogs, redis-server.
+torture-clones: everything
+	BUILD=$(BUILD) test/clones/run
 
 # A million seeds of the simulation: some ten minutes of one core.
 together: test-build

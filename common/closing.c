@@ -50,7 +50,7 @@ int closing_write(char out[FIRN_LAYOUT_SIZE], const char *why, const char *layou
 int closing_change(firn_store *store, const char *ns, const char *from, const char *to,
                    int64_t *floor, firn_error *error) {
     int64_t unused = 0, *stored = floor != NULL ? floor : &unused;
-    const firn_relabel change = {ns, from, to, *stored};
+    const firn_relabel change = {ns, from, to, *stored, false};
     int code = FIRN_EUNKNOWN;
     for (int i = 0; i < 3 && code == FIRN_EUNKNOWN; i++) {
         code = firn_store_relabel(store, &change, stored, error);

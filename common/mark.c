@@ -85,6 +85,17 @@ static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *s
     out->timed = true;
 }
 
+static void name_floor(mark_told *out, const firn_time *now, const firn_scheme *scheme,
+                       int64_t floor) {
+    firn_time at;
+    if (floor > 0) {
+        firn_scheme_time(scheme, (uint64_t)floor >> mark_shift(scheme), &at);
+        firn_time_format(out->floor, &at, firn_scheme_digits(scheme));
+        mark_distance(out->floor_distance, &at, now);
+        out->guarded = firn_time_cmp(&at, now) > 0;
+    }
+}
+
 /* A ticket's marks count steps from its offset, which is part of the key. */
 static void name_integer(mark_told *out, const firn_holding *holding) {
     static const char ticket[] = "integer increment=";
@@ -123,6 +134,7 @@ void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now
         name_integer(out, holding);
         return;
     }
+    name_floor(out, now, &scheme, holding->floor);
     int64_t end = mark_layout_end(&scheme);
     name_fields(out->fields, &scheme, strtoull(holding->key, NULL, 10));
     if (strchr(holding->key, '@') != NULL) {
@@ -141,11 +153,12 @@ json_t *object_of_mark(const firn_holding *holding, const mark_told *what) {
     char high[24];
     bool number = what->kind == MARK_INTEGER;
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
-    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
                      json_foreign(holding->ns), "layout", json_foreign(holding->layout), "key",
                      json_foreign(holding->key), "kind", kind_names[what->kind], "mark", high,
                      "next", number ? what->mark : NULL, "time", what->timed ? what->mark : NULL,
                      "unix_ns", what->timed ? what->unix_ns : NULL, "distance",
-                     what->timed ? what->distance : NULL, "note",
+                     what->timed ? what->distance : NULL, "floor",
+                     what->floor[0] != '\0' ? what->floor : NULL, "note",
                      json_foreign(holding->note != NULL ? holding->note : ""));
 }

@@ -17,6 +17,9 @@ typedef struct mark_told {
     char unix_ns[FIRN_TIME_SIZE];
     char distance[40];
     bool timed;
+    bool guarded;               /* the floor of the namespace is later than now */
+    char floor[FIRN_TIME_SIZE]; /* "": none */
+    char floor_distance[40];
 } mark_told;
 
 /* The scheme of the stored layout, with the roles of its fields if it is a known one. A FIRN_E

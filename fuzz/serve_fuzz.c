@@ -175,7 +175,7 @@ static void wait_for_post(sem_t *bell) {
 
 static void begin(void) {
     firn_error error;
-    settings set = {.wait_ms = 1, .max_connections = 1000, .replies_mib = 64};
+    settings set = {.wait_ms = 1, .max_connections = 1000, .replies_mib = 64, .clients_mib = 256};
     log_set(LOG_LEVEL_ERROR, false);
     server_begin();
     assert(settings_put(&set, &error) == FIRN_OK);
@@ -187,8 +187,11 @@ static void begin(void) {
     assert(catalog_begun(&error) == FIRN_OK);
     loop.worker = worker_new(true);
     loop.listener = &place;
-    pthread_mutex_init(&loop.lock, NULL);
+    pthread_mutex_init(&loop.owner.lock, NULL);
+    loop.owner.wake = exchange_is_back;
     list_clear(&loop.parked);
+    list_clear(&loop.later);
+    list_clear(&loop.tasks);
 }
 
 /* ---- HTTP ------------------------------------------------------------------------------------ */
@@ -256,9 +259,11 @@ static void go_on(exchange *it) {
 
 static void ask_http(const char *text, size_t size) {
     struct MHD_Connection connection = {.count = 0};
+    http_client from_where = {.fd = -1};
     exchange *it = calloc(1, sizeof *it);
     char method[16] = "", *target;
     assert(it != NULL);
+    it->client = &from_where;
     size_t line = strcspn(text, "\n"), blank = strcspn(text, " \n");
     line = line < size ? line : size;
     blank = blank < line ? blank : line;
@@ -378,7 +383,8 @@ static void answer(question *ask, resp_out *out) {
         sem_init(&bell, 0, 0);
         sent_free(sent);
         sent = NULL;
-        code = request_send(&ask->request, post, &bell, &sent, &error);
+        const task_client client = {.self = &bell, .finished = post, .until_ms = INT64_MAX};
+        code = request_send(&ask->request, &client, &sent, &error);
         if (code == FIRN_OK) {
             wait_for_post(&bell);
             code = request_finish(sent, &of, &error);

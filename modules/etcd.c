@@ -2,7 +2,8 @@
 /* The store on etcd: its verbs, and how it notices that etcd lost reservations.
  *
  * The store lost reservations if the cluster's ID is not the one of its record, or if the Raft term, which never
- * falls in one cluster, is lower; or if this handle saw more: another store (ORIGIN is drawn when it is
+ * falls in one cluster, is lower; or if two or more of the members in the record are gone, as after
+ * --force-new-cluster on a member that may have lagged; or if this handle saw more: another store (ORIGIN is drawn when it is
  * made), a higher revision, a namespace that is gone, a higher mark. LOSSES counts how often that was
  * noticed. */
 #include "etcd.h"
@@ -32,9 +33,29 @@ static bool went_back(store *self, const state *now) {
     if (self->losses >= 0 && now->origin == self->origin && now->losses > self->losses) {
         forget(self);
     }
-    return (now->store_revision > 0 && (now->cluster != self->cluster || now->term > self->term)) ||
+    return (now->store_revision > 0 && (now->cluster != self->cluster || now->term > self->term ||
+                                        etcd_gone(&now->voters, &self->voters) > 1)) ||
            (now->store_revision == 0 && now->ns_revision > 0) || self->suspect ||
            (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses));
+}
+
+/* Are the members that were listed different from the store's record? */
+static bool has_changed(const store *self, const state *now) {
+    return self->voters.count > 0 &&
+           (self->voters.count != now->voters.count || etcd_gone(&now->voters, &self->voters) > 0);
+}
+
+/* What a record of the store says that is written now. */
+static void note_cluster(const store *self, state *next) {
+    next->cluster = self->cluster;
+    next->term = self->term;
+    next->voters = self->voters.count > 0 ? self->voters : next->voters;
+}
+
+/* Looks who answered if the answer came on a new connection, although it was carried out. */
+static int look_again(store *self, firn_error *error) {
+    int code = self->greeted ? FIRN_OK : etcd_look(self, error);
+    return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }
 
 /* How often the store lost reservations, including the loss that was just noticed. */
@@ -112,9 +133,9 @@ static int decide(store *self, const state *now, const firn_request *request, st
     if (verdict.back) {
         next->losses = next_losses(self, now);
     }
-    next->cluster = self->cluster;
-    next->term = self->term;
-    *what = (change){verdict.back || now->store_revision == 0 || self->term > now->term,
+    note_cluster(self, next);
+    *what = (change){verdict.back || now->store_revision == 0 || self->term > now->term ||
+                         has_changed(self, now),
                      verdict.renew, code == FIRN_OK};
     if (verdict.renew) {
         next->floor = verdict.floor;
@@ -163,6 +184,10 @@ static int reserve_round(store *self, state *now, void *verb, bool *done, firn_e
     }
     if (back) {
         forget(self); /* the store now knows what this handle knew */
+    }
+    code = look_again(self, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     if (went_back(self, &next)) { /* the answer came from another store: those slots are lost */
         now->wasted = true;
@@ -241,7 +266,7 @@ typedef struct relabelling {
 static int relabel_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
     const relabelling *it = verb;
     const module_kept kept = kept_of(self, now);
-    const bool back = kept.back;
+    const bool declared = module_declares_loss(it->wish), back = kept.back || declared;
     bool written = false;
     int code = module_decide_relabel(it->floor, &kept, it->wish, self->link.url.shown, error);
     state next = *now;
@@ -250,8 +275,7 @@ static int relabel_round(store *self, state *now, void *verb, bool *done, firn_e
         return code;
     }
     code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
-    next.cluster = self->cluster;
-    next.term = self->term;
+    note_cluster(self, &next);
     if (back) { /* only report it */
         next.losses = next_losses(self, now);
     } else {
@@ -269,6 +293,11 @@ static int relabel_round(store *self, state *now, void *verb, bool *done, firn_e
     }
     if (back) {
         forget(self);
+    }
+    code = look_again(self, error);
+    if (code != FIRN_OK || declared) {
+        *done = declared;
+        return code;
     }
     if (back || went_back(self, &next)) {
         return etcd_read_state(self, now, error);
@@ -354,7 +383,8 @@ static int walk(store *self, bytes from, const bytes *end, int64_t *revision, ta
 typedef struct listing {
     store *store;
     json_t *layouts; /* by namespace, sorted */
-    void *at;        /* the first of them that was not shown; NULL: none */
+    json_t *floors;  /* by namespace */
+    void *at;        /* the first of the layouts that was not shown; NULL: none */
     bool whole;      /* shows namespaces without a key */
     size_t skip;     /* the bytes before the name of a namespace */
     firn_visit *visit;
@@ -369,7 +399,9 @@ static int take_layout(void *context, const bytes *name, const char *text, firn_
     }
     /* Names are bytes, UTF-8 or not. */
     return json_object_set_new_nocheck(list->layouts, name->at + list->skip,
-                                       json_string_nocheck(read.layout)) == 0
+                                       json_string_nocheck(read.layout)) == 0 &&
+                   json_object_set_new_nocheck(list->floors, name->at + list->skip,
+                                               json_integer(read.floor)) == 0
                ? FIRN_OK
                : module_no_memory(error);
 }
@@ -381,7 +413,8 @@ static int show_empty(listing *list, const char *ns, firn_error *error) {
         const char *name = json_object_iter_key(list->at);
         const int order = ns != NULL ? strcmp(name, ns) : -1;
         const firn_holding holding = {
-            name, json_string_value(json_object_iter_value(list->at)), "", "", {0, 0}};
+            name,   json_string_value(json_object_iter_value(list->at)),    "", "",
+            {0, 0}, json_integer_value(json_object_get(list->floors, name))};
         if (order > 0) {
             break;
         }
@@ -398,7 +431,8 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
     const char *ns = name->at + list->skip, *key = ns + strlen(ns) + 1;
     const char *layout = json_string_value(json_object_get(list->layouts, ns));
     char note[FIRN_NOTE_SIZE];
-    firn_holding holding = {ns, layout, key, note, {0, 0}};
+    firn_holding holding = {ns,   layout, key,
+                            note, {0, 0}, json_integer_value(json_object_get(list->floors, ns))};
     if (layout == NULL || key > name->at + name->length ||
         !etcd_read_mark(&holding.mark, note, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
@@ -414,7 +448,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
     store *self = of;
     bytes from, end;
     int64_t revision = 0;
-    listing list = {self, json_object(), NULL, ns == NULL, 0, visit, context};
+    listing list = {self, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
     etcd_name_namespace(&from, self, ns != NULL ? ns : "");
     list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
     end = from;
@@ -436,6 +470,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
         code = show_empty(&list, NULL, error);
     }
     json_decref(list.layouts);
+    json_decref(list.floors);
     return code;
 }
 

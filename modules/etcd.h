@@ -13,6 +13,14 @@
 #define ETCD_NAME_SIZE   (ETCD_PREFIX_MOST + FIRN_NS_SIZE + FIRN_KEY_SIZE + 16)
 #define ETCD_RECORD_SIZE (FIRN_LAYOUT_SIZE + 100) /* of a namespace; a mark's is shorter */
 
+#define ETCD_VOTERS_MOST 16
+
+/* The IDs of voting members, in order; none: unknown. */
+typedef struct voters {
+    uint64_t ids[ETCD_VOTERS_MOST];
+    size_t count;
+} voters;
+
 /* A key. It may contain zero bytes. */
 typedef struct bytes {
     char at[ETCD_NAME_SIZE];
@@ -30,6 +38,7 @@ typedef struct state {
     int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */
     int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */
     uint64_t cluster, term, origin; /* of the store's record */
+    voters voters;                  /* likewise */
     int64_t floor;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
     firn_mark mark;
@@ -39,7 +48,9 @@ typedef struct store {
     module_link link;
     module_tls tls;
     const char *prefix;
-    bool greeted;     /* the members are known, and this handle is logged in */
+    bool
+        greeted; /* the members are known, since the last connection, and this handle is logged in */
+    voters voters;    /* that a member listed */
     char token[4096]; /* signed tokens are long */
     CURL *curl;
     int sockets[ETCD_SOCKETS], socket_count;
@@ -58,6 +69,10 @@ typedef struct store {
 
 /* Starts a verb with a connection of this process that is logged in. */
 int etcd_ready(void *self, firn_error *error);
+/* Lists the members again. */
+int etcd_look(store *self, firn_error *error);
+/* How many of them are not among the others; 0 if either is unknown. */
+size_t etcd_gone(const voters *these, const voters *others);
 /* Posts the body and frees it. `at`: the failpoints of a write, or NULL. FIRN_EUNKNOWN: a write was
  * sent and may have been carried out; after other failures it was not. */
 int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,

@@ -187,6 +187,7 @@ static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, lon
     bool kept = self->socket_count > 0 && self->connected == at;
     struct curl_slist *headers = make_headers(self);
     CURL *curl = self->curl;
+    long connects = 0;
     if (headers == NULL) {
         return CURLE_OUT_OF_MEMORY;
     }
@@ -206,6 +207,9 @@ static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, lon
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(kept ? call_ms : connect_ms + call_ms));
     CURLcode result = curl_easy_perform(curl);
     self->connected = at;
+    if (curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK || connects > 0) {
+        self->greeted = false; /* another server may answer there */
+    }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
     curl_slist_free_all(headers);
@@ -251,7 +255,8 @@ typedef struct outcome {
 } outcome;
 
 static outcome refusal_of(const json_t *answer, long status) {
-    const char *text = json_string_value(json_object_get(answer, "error"));
+    const json_t *said = json_object_get(answer, "error"); /* newer ones say it only in "message" */
+    const char *text = json_string_value(said != NULL ? said : json_object_get(answer, "message"));
     json_t *code = json_object_get(answer, "code");
     outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
                    false,         "",
@@ -431,11 +436,34 @@ static const char one_member[] =
 static const char hidden_members[] =
     "etcd does not report how many members store an acknowledged write";
 
-static int greet(store *self, firn_error *error) {
-    json_t *answer = NULL;
-    if (self->greeted) {
-        return FIRN_OK;
+size_t etcd_gone(const voters *these, const voters *others) {
+    size_t gone = 0;
+    for (size_t i = 0; i < these->count && others->count > 0; i++) {
+        size_t j = 0;
+        while (j < others->count && others->ids[j] != these->ids[i]) {
+            j++;
+        }
+        gone += j == others->count;
     }
+    return gone;
+}
+
+static void add_voter(voters *out, const json_t *member) {
+    const char *text = json_string_value(json_object_get(member, "ID"));
+    uint64_t id;
+    size_t i = out->count;
+    if (text == NULL || !module_uint64(&id, text, strlen(text)) || i == ETCD_VOTERS_MOST) {
+        return;
+    }
+    for (; i > 0 && out->ids[i - 1] > id; i--) {
+        out->ids[i] = out->ids[i - 1];
+    }
+    out->ids[i] = id;
+    out->count++;
+}
+
+int etcd_look(store *self, firn_error *error) {
+    json_t *answer = NULL;
     int code =
         self->link.url.user != NULL && self->token[0] == '\0' ? log_in(self, error) : FIRN_OK;
     if (code != FIRN_OK) {
@@ -446,14 +474,17 @@ static int greet(store *self, firn_error *error) {
         return code;
     }
     json_t *members = json_object_get(answer, "members"), *member;
-    size_t i, voters = 0;
+    size_t i;
+    self->voters.count = 0;
     json_array_foreach(members, i, member) {
-        voters += !json_is_true(json_object_get(member, "isLearner"));
+        if (!json_is_true(json_object_get(member, "isLearner"))) {
+            add_voter(&self->voters, member);
+        }
     }
     snprintf(self->link.caution, sizeof self->link.caution, "%s",
-             code != FIRN_OK ? hidden_members
-             : voters < 2    ? one_member
-                             : "");
+             code != FIRN_OK          ? hidden_members
+             : self->voters.count < 2 ? one_member
+                                      : "");
     self->greeted = true;
     json_decref(answer);
     return FIRN_OK;
@@ -473,5 +504,5 @@ int etcd_ready(void *of, firn_error *error) {
     if (self->curl == NULL && (self->curl = make_curl(self)) == NULL) {
         return module_no_memory(error);
     }
-    return greet(self, error);
+    return self->greeted ? FIRN_OK : etcd_look(self, error);
 }

@@ -2,8 +2,8 @@
 /* The records of the etcd store, and the transactions that read and write them. Each write compares the
  * revisions of the records that it was computed from, so that a late copy of it does nothing.
  *
- * The keys are PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN"; PREFIXnamespace/NS, a text "FLOOR LOSSES
- * LAYOUT"; and PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order
+ * The keys are PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN MEMBERS", the IDs of the voting members with commas
+ * between them; PREFIXnamespace/NS, a text "FLOOR LOSSES LAYOUT"; and PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order
  * of names. */
 #include "etcd.h"
 
@@ -95,14 +95,27 @@ static bool next_number(uint64_t *out, const char **at) {
     return true;
 }
 
+static bool read_voters(voters *out, const char *text) {
+    for (out->count = 0; *text != '\0' && out->count < ETCD_VOTERS_MOST; out->count++) {
+        size_t length = strcspn(text, ",");
+        if (!module_uint64(&out->ids[out->count], text, length)) {
+            return false;
+        }
+        text += length + (text[length] != '\0');
+    }
+    return *text == '\0';
+}
+
 static bool read_store(state *out, const char *text) {
     uint64_t losses;
     if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&out->cluster, &text) ||
-        !next_number(&out->term, &text) || !module_uint64(&out->origin, text, strlen(text))) {
+        !next_number(&out->term, &text)) {
         return false;
     }
+    size_t length = strcspn(text, " "); /* an older record has no members */
     out->losses = (int64_t)losses;
-    return true;
+    return module_uint64(&out->origin, text, length) &&
+           read_voters(&out->voters, text + length + (text[length] != '\0'));
 }
 
 bool etcd_read_namespace(state *out, const char *text) {
@@ -129,8 +142,12 @@ bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text
 }
 
 static void store_text(char out[ETCD_RECORD_SIZE], const state *now) {
-    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64, now->losses,
-             now->cluster, now->term, now->origin);
+    int length = snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+                          now->losses, now->cluster, now->term, now->origin);
+    for (size_t i = 0; i < now->voters.count; i++) {
+        length += snprintf(out + length, ETCD_RECORD_SIZE - (size_t)length, "%s%" PRIu64,
+                           i == 0 ? " " : ",", now->voters.ids[i]);
+    }
 }
 
 static void namespace_text(char out[ETCD_RECORD_SIZE], const state *now) {
@@ -183,6 +200,7 @@ static bool take_state(state *now, const json_t *answer) {
     state other;
     now->floor = now->losses = now->ns_losses = 0;
     now->cluster = now->term = now->origin = 0;
+    now->voters.count = 0;
     now->mark = (firn_mark){0, 0};
     now->layout[0] = now->note[0] = '\0';
     if (!take_record(responses, 0, &now->store_revision, text) ||
@@ -247,7 +265,9 @@ int etcd_read_state(store *self, state *now, firn_error *error) {
         code = etcd_damaged(self, FIRN_ESTORE, error);
     }
     json_decref(answer);
-    return code;
+    /* what a member lists after this answer is at least as new as the list that was read */
+    return code == FIRN_OK && etcd_gone(&now->voters, &self->voters) > 0 ? etcd_look(self, error)
+                                                                         : code;
 }
 
 /* What must still hold: the revisions, and the text of the mark. Another cluster at the same

@@ -153,6 +153,11 @@ int module_mark(firn_error *error);
 /* Names this process among its parents and children. A process ID is not enough: process 1 of a container may have a
  * child that is process 1 of another. */
 int64_t module_process(void);
+/* A part of a call whose state a child cannot use: fork() in another thread waits until it ends, 5 s at most. */
+void module_inside(void);
+void module_outside(void);
+/* How many there are, in a child: at the fork. */
+int module_insiders(void);
 /* Is this process not *process? Sets *process; 0 counts as this process. */
 bool module_forked(int64_t *process);
 
@@ -184,6 +189,8 @@ void module_remember_ns(module_memory *memory, const char *ns);
 /* The reservation ends at `high`. */
 void module_remember(module_memory *memory, const firn_request *request, int64_t high);
 bool module_remembers_ns(const module_memory *memory, const char *ns);
+/* The guard of the request with the time since it was computed; 0: none. */
+int64_t module_guard(const firn_request *request);
 /* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t module_least(const module_memory *memory, const firn_request *request);
 /* Forgets the last reservation, which may be given back. */
@@ -194,6 +201,8 @@ void module_forget_last(module_memory *memory);
 #define MODULE_ALL_NAMES "integer *"
 /* The stored identity of a store that lost reservations; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
+/* A change of MODULE_ALL_NAMES to this layout declares that the store lost reservations (firn nodes lost). */
+bool module_declares_loss(const firn_relabel *change);
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
  * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */

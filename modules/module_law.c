@@ -50,6 +50,14 @@ void module_forget_last(module_memory *memory) {
     memory->high = 0;
 }
 
+int64_t module_guard(const firn_request *request) {
+    const int64_t since_ms = request->guard_tick_ns == 0 ? 0 : module_now_ms() - request->guard_ms;
+    uint64_t ticks = since_ms <= 0 ? 0 : (uint64_t)since_ms * 1000000 / request->guard_tick_ns + 1;
+    const uint64_t room = (uint64_t)(FIRN_SLOT_MAX - request->guard) >> request->guard_shift;
+    ticks = ticks < room ? ticks : room;
+    return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
+}
+
 static bool went_back(const module_kept *kept, const module_memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && module_remembers_ns(memory, request->ns)) ||
@@ -77,7 +85,7 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
         return module_refuse_back(error, where, request->ns);
     }
     if (doubted && request->guard > 0) {
-        out->floor = module_later(kept->floor, request->guard);
+        out->floor = module_later(kept->floor, module_guard(request));
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
     out->first = module_later(module_later(kept->mark.high, request->earliest), out->floor);
@@ -86,6 +94,10 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
     }
     *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
     return module_refuse_busy(error, request, held->high);
+}
+
+bool module_declares_loss(const firn_relabel *change) {
+    return strcmp(change->to, MODULE_GONE_BACK) == 0;
 }
 
 /* ---- closed namespaces ----------------------------------------------------------------------- */
@@ -107,6 +119,6 @@ int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_re
             change->ns, where, kept->known ? "layout '" : "no record",
             kept->known ? kept->layout : "", kept->known ? "'" : "");
     }
-    *floor = module_later(kept->floor, change->floor);
+    *floor = change->lowers ? change->floor : module_later(kept->floor, change->floor);
     return FIRN_OK;
 }

@@ -15,6 +15,7 @@
 
 #define RETRY_MS      50
 #define RETRY_MOST_MS 1000
+#define FORK_MS       5000 /* how long a fork waits at most */
 
 int64_t module_now_ms(void) {
     struct timespec now;
@@ -96,14 +97,66 @@ void module_retry_worked(module_retry *retry) {
     *retry = (module_retry){0, 0};
 }
 
-/* A page with this process's number among those of its line of forks; zero in a child that has none yet. If a kernel
- * does not wipe it, the count of forks and the process ID show a child, except one of a raw clone with the number of its
- * parent. */
+/* A page with the number of this process in its line of forks; zero in a child that has no number yet. If a kernel does
+ * not wipe it, the count of forks and the process ID show a child, but not the child of a raw clone that has the ID of
+ * its parent. */
 static _Atomic(_Atomic int64_t *) mark;
 static _Atomic int64_t numbers; /* given so far; a child continues */
 static _Atomic int64_t forks;   /* by fork() */
 
-static void count_fork(void) {
+/* Calls under way whose state a child cannot use, and forks that wait for their end. */
+static _Atomic int insiders, waiting_forks;
+static _Atomic int inherited;    /* of the calls: in threads of the parent, which never end here */
+static _Thread_local int inside; /* of this thread */
+
+static void nap_ms(void) {
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Calls of other threads begin after the fork, at the latest after FORK_MS. */
+void module_inside(void) {
+    const int64_t end_ms = module_now_ms() + FORK_MS;
+    while (inside == 0) {
+        atomic_fetch_add_explicit(&insiders, 1, memory_order_seq_cst);
+        if (atomic_load_explicit(&waiting_forks, memory_order_seq_cst) == 0 ||
+            module_now_ms() >= end_ms) {
+            inside = 1;
+            return;
+        }
+        atomic_fetch_sub_explicit(&insiders, 1, memory_order_seq_cst);
+        nap_ms();
+    }
+    atomic_fetch_add_explicit(&insiders, 1, memory_order_seq_cst);
+    inside++;
+}
+
+void module_outside(void) {
+    atomic_fetch_sub_explicit(&insiders, 1, memory_order_seq_cst);
+    inside--;
+}
+
+int module_insiders(void) {
+    return atomic_load_explicit(&insiders, memory_order_seq_cst);
+}
+
+/* Before a fork: waits for the calls of other threads. */
+static void await_calls(void) {
+    const int64_t end_ms = module_now_ms() + FORK_MS;
+    atomic_fetch_add_explicit(&waiting_forks, 1, memory_order_seq_cst);
+    while (inside == 0 &&
+           module_insiders() > atomic_load_explicit(&inherited, memory_order_seq_cst) &&
+           module_now_ms() < end_ms) {
+        nap_ms();
+    }
+}
+
+static void in_parent(void) {
+    atomic_fetch_sub_explicit(&waiting_forks, 1, memory_order_seq_cst);
+}
+
+static void in_child(void) {
+    atomic_store_explicit(&waiting_forks, 0, memory_order_seq_cst);
+    atomic_store_explicit(&inherited, module_insiders(), memory_order_seq_cst);
     atomic_fetch_add_explicit(&forks, 1, memory_order_seq_cst);
 }
 
@@ -123,7 +176,8 @@ int module_mark(firn_error *error) {
         munmap(page, size); /* another thread was first */
         return FIRN_OK;
     }
-    return pthread_atfork(NULL, NULL, count_fork) == 0 ? FIRN_OK : module_no_memory(error);
+    return pthread_atfork(await_calls, in_parent, in_child) == 0 ? FIRN_OK
+                                                                 : module_no_memory(error);
 }
 
 int64_t module_process(void) {

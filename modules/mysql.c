@@ -101,10 +101,10 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
     reply done = {NULL, 0, 0, false};
     maria_look at = {.known = true}, all = {.known = false};
     int code = maria_run(s, error, born_sql, s->identity);
+    const int64_t guard = module_guard(request);
     if (code == FIRN_OK) {
         code = maria_read(s, &done, error, first_use_sql, request->ns, request->layout, s->identity,
-                          request->guard, s->identity, request->guard,
-                          (int64_t)module_is_closed(request->layout));
+                          guard, s->identity, guard, (int64_t)module_is_closed(request->layout));
         maria_reply_free(&done);
     }
     if (code == FIRN_OK && done.affected == 0) {
@@ -167,8 +167,8 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
         return maria_went_back(s, error);
     }
     if (verdict.renew) {
-        return at.known ? maria_run(s, error, adopt_sql, s->identity, request->guard, request->ns,
-                                    at.identity) /* the guard ends the doubt */
+        return at.known ? maria_run(s, error, adopt_sql, s->identity, module_guard(request),
+                                    request->ns, at.identity) /* the guard ends the doubt */
                         : first_use(s, request, error);
     }
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
@@ -297,13 +297,14 @@ static int show_page(const store *s, const reply *page, firn_visit *visit, void 
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     MYSQL_ROW row;
     int code = FIRN_OK;
-    while (code == FIRN_OK && (row = maria_next_row(page, 6)) != NULL) {
+    while (code == FIRN_OK && (row = maria_next_row(page, 7)) != NULL) {
         const firn_holding holding = {
             or_empty(row[0]),
             or_empty(row[1]),
             or_empty(row[2]),
             or_empty(row[3]),
-            {maria_number(row[4]), row[5] != NULL ? strtoull(row[5], NULL, 10) : 0}};
+            {maria_number(row[4]), row[5] != NULL ? strtoull(row[5], NULL, 10) : 0},
+            maria_number(row[6])};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);
         code = module_show(&s->link, visit, context, &holding, error);

@@ -190,12 +190,12 @@ bool maria_foreign_page(const store *s, statement *what, const char *ns, const c
     if (s->shape == LEAF) {
         maria_compose(s, what,
                       "SELECT CONCAT('integer ', CAST(biz_tag AS BINARY)) AS ns, 'integer', '1',"
-                      " COALESCE(description, ''), max_id, 0 FROM `!`"
+                      " COALESCE(description, ''), max_id, 0, 0 FROM `!`"
                       " WHERE ($ = '' OR biz_tag = _utf8mb4 $) HAVING ns > $ ORDER BY ns LIMIT #",
                       tag != NULL ? tag : "", tag != NULL ? tag : "", last_ns, rows);
     } else {
         maria_compose(s, what,
-                      "SELECT $ AS ns, 'integer', '1', '', MAX(id) + 1 AS high, 0 FROM `!`"
+                      "SELECT $ AS ns, 'integer', '1', '', MAX(id) + 1 AS high, 0, 0 FROM `!`"
                       " HAVING high IS NOT NULL AND ns > $ LIMIT #",
                       ns != NULL ? ns : "integer tickets", last_ns, rows);
     }

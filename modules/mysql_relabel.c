@@ -33,6 +33,9 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
                            "table %.48s is another program's and has no layouts", s->foreign);
     }
     int code = module_ready(s, error);
+    if (code == FIRN_OK && module_declares_loss(change)) {
+        return maria_went_back(s, error);
+    }
     if (code == FIRN_OK) {
         code = maria_check_table(s, error);
     }
@@ -46,7 +49,10 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         if (code != FIRN_OK) {
             return code;
         }
-        if (now.known) {
+        if (change->lowers) {
+            maria_compose(s, &what, lower_sql, *floor, change->ns, now.layout, s->identity,
+                          now.floor);
+        } else if (now.known) {
             maria_compose(s, &what, relabel_sql, change->to, *floor, change->ns, now.layout,
                           s->identity);
         } else {

@@ -364,7 +364,7 @@ static int ask_text(store *s, const char *pattern, char *out, size_t size, firn_
     return code;
 }
 
-/* Notes which connection of which server is checked. From here on each statement is compared with it. */
+/* Notes the connection and the server that are checked. From here on each statement is compared with it. */
 static int note_witness(store *s, const variables *are, firn_error *error) {
     char witness[MARIA_WITNESS_SIZE], server[MARIA_WITNESS_SIZE];
     s->has_uuid = are->value[SERVER_UUID][0] != '\0';

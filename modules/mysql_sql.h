@@ -96,6 +96,10 @@ static const char relabel_sql[] =
     " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = '', s.floor = s.floor + 1"
     " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
 
+/* Lowers the floor, unless somebody has changed it. */
+static const char lower_sql[] = "UPDATE `@_namespace` SET floor = # WHERE name = $ AND layout = $"
+                                " AND identity = $ AND floor = #";
+
 /* The same for a namespace that has no row yet. */
 static const char relabel_first_sql[] =
     "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor)"
@@ -115,15 +119,15 @@ static const char give_back_sql[] =
     " WHERE ns = $ AND `key` = $ AND high = # AND `grant` = ^ AND # <= high";
 
 static const char list_all_sql[] =
-    "(SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    "(SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant`, n.floor FROM `@_mark` m"
     " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns >= $ AND (m.ns > $ OR m.`key` > $)"
     " ORDER BY m.ns, m.`key` LIMIT #)"
-    " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0 FROM `@_namespace` n"
+    " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0, n.floor FROM `@_namespace` n"
     " WHERE n.name <> '' AND n.name > $ AND NOT EXISTS (SELECT 1 FROM `@_mark` WHERE ns = n.name)"
     " ORDER BY n.name LIMIT #) ORDER BY 1, 3 LIMIT #";
 
 static const char list_one_sql[] =
-    "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant`, n.floor FROM `@_mark` m"
     " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns = $ AND m.`key` > $"
     " ORDER BY m.ns, m.`key` LIMIT #";
 

@@ -12,6 +12,8 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 #define ROUNDS    8   /* tries of a reservation that another process interferes with */
 #define PAGE_ROWS 256 /* of a listing */
 
+#define NOT_GRANTED "-" /* for $12: the statement only reads, because no server's text is equal */
+
 static int postgres_open(void **self, const char *url, const firn_store_options *options,
                          firn_error *error) {
     return module_open(self, &postgres_engine, url, options, error);
@@ -50,7 +52,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
-                            module_digits(guard, request->guard)};
+                            module_digits(guard, module_guard(request))};
     module_kept kept = {.known = false};
     module_verdict verdict;
     PGresult *result = NULL;
@@ -70,7 +72,7 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
 /* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
-    const char *values[] = {request->ns, module_digits(guard, request->guard), stored};
+    const char *values[] = {request->ns, module_digits(guard, module_guard(request)), stored};
     return postgres_run(s, ADOPT, values, error);
 }
 
@@ -156,6 +158,14 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
             postgres_hang_up(s, false);
             return postgres_replaced(s, error);
         }
+        const char *taken = postgres_cell(answer, 0, 7);
+        if (strcmp(s->taken, taken) != 0) {
+            snprintf(s->taken, sizeof s->taken, "%s", taken);
+            return FIRN_OK;
+        }
+        if (postgres_taken(s, request, held, error) != FIRN_OK) {
+            return FIRN_EBUSY;
+        }
     }
     firn_mark mark = *held;
     int code = look_why(s, request, answer, &mark, error);
@@ -167,11 +177,13 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                             firn_mark *held, firn_error *error) {
     store *s = self;
     char numbers[5][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
+    firn_mark none;
     bool done = false;
     int code = module_ready(s, error);
     make_readable(note, request->note);
     for (int i = 0; i < ROUNDS && code == FIRN_OK && !done; i++) {
         const int64_t least = module_least(&s->link.memory, request);
+        const bool taken = postgres_taken(s, request, &none, NULL) != FIRN_OK;
         const char *values[] = {request->ns,
                                 request->key,
                                 module_digits(numbers[0], request->count),
@@ -182,8 +194,9 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                                 request->layout,
                                 s->backend,
                                 s->marks,
-                                module_digits(numbers[4], least)};
-        const bool renews = i == 0 && least > 0; /* this handle has seen the mark */
+                                module_digits(numbers[4], least),
+                                taken ? NOT_GRANTED : s->taken};
+        const bool renews = i == 0 && least > 0 && !taken; /* this handle has seen the mark */
         PGresult *answer;
         code = postgres_ask(s, renews ? RENEW : RESERVE, values, &module_reserve_points, &answer,
                             error);
@@ -228,7 +241,8 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
             postgres_cell(page, i, 1),
             postgres_cell(page, i, 2),
             postgres_cell(page, i, 3),
-            {postgres_number_at(page, i, 4), (uint64_t)postgres_number_at(page, i, 5)}};
+            {postgres_number_at(page, i, 4), (uint64_t)postgres_number_at(page, i, 5)},
+            postgres_number_at(page, i, 6)};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);
         code = module_show(&s->link, visit, context, &holding, error);

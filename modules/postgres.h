@@ -17,6 +17,7 @@ typedef struct store {
     char backend[MODULE_NUMBER_SIZE]; /* the server's process */
     char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
     char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
+    char taken[512];                  /* the extension's nodes, as last read */
 } store;
 
 /* The store's name in messages. */
@@ -37,6 +38,12 @@ extern const module_engine postgres_engine;
 
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void postgres_hang_up(void *self, bool forked);
+
+/* ---- nodes of the extension (postgres_taken.c) --------------------------------------------------- */
+
+/* Does the extension of this server issue with the node of the request? FIRN_EBUSY: yes; *held is then
+ * a mark that no claim waits for. */
+int postgres_taken(const store *s, const firn_request *request, firn_mark *held, firn_error *error);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 

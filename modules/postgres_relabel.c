@@ -31,6 +31,9 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
     store *s = self;
     PGresult *done = NULL;
     int code = module_ready(s, error);
+    if (code == FIRN_OK && module_declares_loss(change)) {
+        return postgres_went_back(s, error);
+    }
     for (size_t i = 0; i < 3 && code == FIRN_OK; i++) {
         code = postgres_run(s, first[i], NULL, error);
     }

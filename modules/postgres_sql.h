@@ -70,6 +70,9 @@ static const char greet_sql[] =
 #define THIS_ENGINE                                                                                \
     "i AS (SELECT " IDENTITY("system_identifier") " AS identity FROM pg_control_system())"
 
+/* The nodes that the extension of this server issues with, as text; "": it is not preloaded. It can change at any time. */
+#define TAKEN "coalesce(current_setting('firn.taken', true), '')"
+
 enum statement {
     RENEW,
     RESERVE,
@@ -105,12 +108,12 @@ static const struct statement_text {
              "'~'") " AND m.ns = $1 AND m.key = $2 AND greatest($4::bigint, n.floor) <= $5::bigint"
                     " AND m.high BETWEEN $11::bigint AND $5::bigint"
                     " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
-                    " RETURNING m.high",
-         11},
+                    " AND " TAKEN " = $12 RETURNING m.high",
+         12},
     /* $3 count, $4 earliest, $5 latest. Layout and identity come from the statement's snapshot; the mark is the
      * newest one, locked. The answer also says why nothing was granted. $9 detects that a pooler has changed the
      * session, and with it the settings of greet_sql. $10 detects that another table has replaced the table of this
-     * handle. $11 is module_least. */
+     * handle. $11 is module_least. $12 is what the handle has read last of the extension's nodes, in the last column. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
                  " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
@@ -119,16 +122,16 @@ static const struct statement_text {
                  " FROM n, i WHERE n.layout = $8 AND n.identity = i.identity"
                  " AND greatest($4::bigint, n.floor) <= $5::bigint"
                  " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
-                 " AND ($11::bigint = 0"
+                 " AND " TAKEN " = $12 AND ($11::bigint = 0"
                  " OR EXISTS (SELECT FROM \"@_mark\" WHERE ns = $1 AND key = $2))"
                  " ON CONFLICT (ns, key) DO UPDATE"
                  " SET high = greatest(m.high + $3::bigint, excluded.high),"
                  " \"grant\" = excluded.\"grant\", note = excluded.note"
                  " WHERE m.high BETWEEN $11::bigint AND $5::bigint RETURNING m.high)"
                  " SELECT w.high, n.layout, n.identity, n.floor, pg_backend_pid() = $9::int,"
-                 " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity"
+                 " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity, " TAKEN
                  " FROM i, n LEFT JOIN w ON true",
-                 11},
+                 12},
     [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
     [BORN] = {"firn_born",
               "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity FROM i"
@@ -192,20 +195,22 @@ static const struct statement_text {
                  " SET layout = excluded.layout, floor = excluded.floor",
                  3},
     [COMMIT] = {"firn_commit", "COMMIT", 0},
-    [LIST_ALL] = {"firn_list_all",
-                  "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
-                  " ORDER BY m.ns, m.key LIMIT $3::int)"
-                  " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0 FROM \"@_namespace\" n"
-                  " WHERE n.name <> '' AND n.name > $1"
-                  " AND NOT EXISTS (SELECT FROM \"@_mark\" WHERE ns = n.name)"
-                  " ORDER BY n.name LIMIT $3::int) ORDER BY 1, 3 LIMIT $3::int",
-                  3},
-    [LIST_ONE] = {"firn_list_one",
-                  "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
-                  " ORDER BY m.ns, m.key LIMIT $3::int",
-                  3},
+    [LIST_ALL] =
+        {"firn_list_all",
+         "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\", n.floor FROM \"@_mark\" m"
+         " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
+         " ORDER BY m.ns, m.key LIMIT $3::int)"
+         " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0, n.floor FROM \"@_namespace\" n"
+         " WHERE n.name <> '' AND n.name > $1"
+         " AND NOT EXISTS (SELECT FROM \"@_mark\" WHERE ns = n.name)"
+         " ORDER BY n.name LIMIT $3::int) ORDER BY 1, 3 LIMIT $3::int",
+         3},
+    [LIST_ONE] =
+        {"firn_list_one",
+         "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\", n.floor FROM \"@_mark\" m"
+         " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
+         " ORDER BY m.ns, m.key LIMIT $3::int",
+         3},
     [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
 };
 

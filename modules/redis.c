@@ -117,7 +117,7 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
                                module_digits(numbers[2], request->latest),
                                grant,
                                request->note != NULL ? request->note : "",
-                               module_digits(numbers[3], module_later(request->guard, 0)),
+                               module_digits(numbers[3], module_guard(request)),
                                module_remembers_ns(memory, request->ns) ? "1" : "0",
                                module_digits(numbers[4], module_least(memory, request)),
                                self->losses};
@@ -201,11 +201,13 @@ int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *flo
     namespace_key(own, self, "");
     namespace_key(all, self, MODULE_ALL_NAMES);
     const char *from = change->from != NULL ? change->from : "";
-    const char *arguments[] = {ns, self->index, own, all, change->ns, from, change->to, lowest};
+    const char *arguments[] = {ns,         self->index, own,
+                               all,        change->ns,  from,
+                               change->to, lowest,      change->lowers ? "1" : "0"};
     module_digits(lowest, change->floor);
     int code = module_ready(self, error);
     if (code == FIRN_OK) {
-        code = redis_evaluate(self, &reply, &self->relabel, 4, 8, arguments, &module_relabel_points,
+        code = redis_evaluate(self, &reply, &self->relabel, 4, 9, arguments, &module_relabel_points,
                               error);
     }
     if (code == FIRN_OK) {
@@ -321,12 +323,14 @@ static int scan(store *self, names *all, const char *command, const char *key, c
 
 static int visit_part(const store *self, const redisReply *part, const char *ns, char *const *keys,
                       size_t count, firn_visit *visit, void *context, firn_error *error) {
-    const redisReply *layout = part->element[0];
+    const redisReply *layout = part->element[0], *stored = part->element[1];
+    int64_t floor = 0;
+    bool readable = !redis_is_text(stored) || redis_read_slot(&floor, stored);
     for (size_t i = 0; i < count; i++) {
-        const redisReply *high = part->element[1 + 3 * i], *grant = part->element[2 + 3 * i],
-                         *note = part->element[3 + 3 * i];
-        firn_holding holding = {ns, layout->str, keys[i], note->str, {0, 0}};
-        if (!redis_is_text(layout) || !redis_is_text(high) || !redis_is_text(grant) ||
+        const redisReply *high = part->element[2 + 3 * i], *grant = part->element[3 + 3 * i],
+                         *note = part->element[4 + 3 * i];
+        firn_holding holding = {ns, layout->str, keys[i], note->str, {0, 0}, floor};
+        if (!readable || !redis_is_text(layout) || !redis_is_text(high) || !redis_is_text(grant) ||
             !redis_is_text(note) || !redis_read_slot(&holding.mark.high, high) ||
             !module_uint64(&holding.mark.grant, grant->str, grant->len)) {
             return module_fail(
@@ -339,7 +343,7 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
             return code;
         }
     }
-    const firn_holding empty = {ns, layout->str, "", "", {0, 0}};
+    const firn_holding empty = {ns, layout->str, "", "", {0, 0}, floor};
     return count == 0 && redis_is_text(layout)
                ? module_show(&self->link, visit, context, &empty, error)
                : FIRN_OK;
@@ -350,18 +354,18 @@ static int list_part(store *self, const char *ns, char *const *keys, size_t coun
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};
     char name[FIRN_NS_SIZE + 64], texts[3 * LIST_CHUNK][FIRN_KEY_SIZE + 8];
-    const char *words[REDIS_ARGUMENTS_MAX] = {"HMGET", name, "layout"};
+    const char *words[REDIS_ARGUMENTS_MAX] = {"HMGET", name, "layout", "floor"};
     redisReply *reply;
     namespace_key(name, self, ns);
     for (size_t i = 0; i < 3 * count; i++) {
         snprintf(texts[i], sizeof texts[i], "%s %.63s", fields[i % 3], keys[i / 3]);
-        words[3 + i] = texts[i];
+        words[4 + i] = texts[i];
     }
-    int code = redis_ask(self, &reply, (int)(3 + 3 * count), words, error);
+    int code = redis_ask(self, &reply, (int)(4 + 3 * count), words, error);
     if (code != FIRN_OK) {
         return code;
     }
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1 + 3 * count) {
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 + 3 * count) {
         return redis_refused(self, reply, error);
     }
     code = visit_part(self, reply, ns, keys, count, visit, context, error);

@@ -103,6 +103,6 @@ int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *con
         return redis_refused(self, reply, error);
     }
     freeReplyObject(reply);
-    const firn_holding holding = {ns, "integer", "1", "", {value + 1, 0}};
+    const firn_holding holding = {ns, "integer", "1", "", {value + 1, 0}, 0};
     return module_show(&self->link, visit, context, &holding, error);
 }

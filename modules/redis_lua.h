@@ -73,11 +73,16 @@ static const char reserve_lua[] = LUA_LATER
 /* An empty `from` means that the namespace must not exist yet. */
 static const char relabel_lua[] =
     LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
-              "local name, from, to, floor = unpack(ARGV)\n"
+              "local name, from, to, floor, lowers = unpack(ARGV)\n"
               "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
               "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
               "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor')\n"
               "local losses = store[2] or '0'\n"
+              "if to == '" MODULE_GONE_BACK "' then\n" /* module_declares_loss */
+              "  losses = string.format('%.0f', tonumber(losses) + 1)\n"
+              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
+              "  return {'ok', floor}\n"
+              "end\n"
               "local known = old[2] or redis.call('HMGET', all, 'losses')[1] or '0'\n"
               "if (store[1] and store[1] ~= identity) or known ~= losses or\n"
               "   (not store[1] and redis.call('EXISTS', index) == 1) then\n"
@@ -87,7 +92,7 @@ static const char relabel_lua[] =
               "if exists and not (old[1] and old[2]) then return {'damaged'} end\n"
               "local layout = old[1] or ''\n"
               "if layout ~= to and layout ~= from then return {'layout', layout} end\n"
-              "floor = later(old[3] or '0', floor)\n"
+              "if lowers ~= '1' then floor = later(old[3] or '0', floor) end\n"
               "redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
               "redis.call('SADD', index, name)\n"
               "redis.call('HSET', ns, 'layout', to, 'losses', losses, 'floor', floor)\n"

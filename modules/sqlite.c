@@ -27,7 +27,7 @@ static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
 /* The layout's column is called row before schema 3. */
 static const char list_sql[] =
     "SELECT n.name, n.%s, ifnull(m.key, ''), ifnull(m.note, ''), ifnull(m.high, 0),"
-    " ifnull(m.\"grant\", 0) FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
+    " ifnull(m.\"grant\", 0), n.floor FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
     " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY n.name, m.key";
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -420,7 +420,8 @@ static int visit_rows(const session *s, sqlite3_stmt *statement, firn_visit *vis
             text[1],
             text[2],
             text[3],
-            {sqlite3_column_int64(statement, 4), (uint64_t)sqlite3_column_int64(statement, 5)}};
+            {sqlite3_column_int64(statement, 4), (uint64_t)sqlite3_column_int64(statement, 5)},
+            sqlite3_column_int64(statement, 6)};
         code = visit(context, &holding);
         if (!sqlite_mine()) {
             return sqlite_forked(s->error);

@@ -21,6 +21,7 @@ typedef struct store {
     bool folders; /* and its folders */
     int64_t busy_ms;
     int64_t hurry_ms; /* until then a verb that meets a lock fails at once */
+    int64_t waits_ms; /* when the last verb began that did not */
     dev_t device;     /* of the file when it was opened, or last recognised as a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
@@ -38,10 +39,10 @@ typedef struct session {
     store *store;
     sqlite3 *db;
     firn_error *error;
-    int64_t began_ms, deadline_ms; /* CLOCK_MONOTONIC; the deadline is for all locks together */
-    ino_t inode;                   /* of the file that this verb found */
-    sqlite3_stmt *meta;            /* version, identity, history */
-    int64_t identity, history;     /* as this transaction sees them */
+    int64_t deadline_ms;       /* for all locks together */
+    ino_t inode;               /* of the file that this verb found */
+    sqlite3_stmt *meta;        /* version, identity, history */
+    int64_t identity, history; /* as this transaction sees them */
     uint32_t count;
     bool back;    /* this transaction noticed that the store lost reservations */
     bool emptied; /* its commit emptied the log */
@@ -159,7 +160,7 @@ void sqlite_end_turn(session *s);
 
 /* ---- who holds a lock (sqlite_holder.c) ------------------------------------------------------ */
 
-/* The process that holds the lock which writers wait for; 0: unknown. */
+/* The other process that holds the lock which writers wait for; 0: unknown. */
 pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */

@@ -2,6 +2,7 @@
 /* Creates and upgrades the database file. */
 #include "sqlite.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Small pages: a reservation changes two of them, and each commit writes whole pages into the
@@ -53,24 +55,50 @@ int sqlite_draw(int64_t *out, firn_error *error) {
 
 /* ---- a new file ------------------------------------------------------------------------------ */
 
+#define NEW    "-new." /* in the name of a file that is not complete */
+#define LEFT_S 3600
+
 /* Removes what a failed creation left. */
 static void remove_all(const char *path) {
     static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char name[PATH_MAX + 16];
+        char name[PATH_MAX + 32];
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         unlink(name);
     }
 }
 
+/* Removes what creators that were killed left, after an hour: a creator takes seconds, and if it was stopped for so
+ * long, giving the file its name fails. */
+static void sweep(const store *it) {
+    const char *name = strrchr(it->path, '/') + 1;
+    const size_t length = strlen(name), fresh = sizeof NEW - 1;
+    DIR *folder = opendir(it->folder);
+    struct dirent *entry;
+    for (int i = 0; folder != NULL && i < 100000 && (entry = readdir(folder)) != NULL; i++) {
+        struct stat found;
+        if (strncmp(entry->d_name, name, length) == 0 &&
+            strncmp(entry->d_name + length, NEW, fresh) == 0 &&
+            fstatat(dirfd(folder), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(found.st_mode) && found.st_mtime + LEFT_S < time(NULL)) {
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+}
+
 static int fill_file(store *it, const char *path, firn_error *error) {
-    session s = {.store = it, .error = error, .deadline_ms = module_now_ms() + it->busy_ms};
+    int64_t now_ms = module_now_ms();
+    session s = {.store = it, .error = error, .deadline_ms = now_ms + it->busy_ms};
     char sql[sizeof schema + 24];
     int64_t identity;
     int result, code = sqlite_draw(&identity, error);
     if (code != FIRN_OK) {
         return code;
     }
+    it->waits_ms = now_ms;
     snprintf(sql, sizeof sql, schema, identity);
     if ((result = sqlite_attach(&s, path)) == SQLITE_OK) {
         result = sqlite3_exec(s.db, sql, NULL, NULL, NULL);
@@ -97,7 +125,7 @@ static int give_name(const char *path, const store *it, bool *made, firn_error *
 
 /* A store that root makes in the folder of another user, such as the server's, is that user's. */
 static void give_to_folder(int file, const char *path) {
-    char folder[PATH_MAX + 8];
+    char folder[PATH_MAX + 16];
     struct stat status;
     snprintf(folder, sizeof folder, "%s", path);
     if (geteuid() == 0 && stat(dirname(folder), &status) == 0 && status.st_uid != 0) {
@@ -109,10 +137,11 @@ static void give_to_folder(int file, const char *path) {
 /* The database is complete when it gets its name, so an empty file is a truncated one. firn creates
  * the file, because SQLite would use the umask. */
 static int make_file(store *it, firn_error *error) {
-    char path[PATH_MAX + 8];
+    char path[PATH_MAX + 16];
     int file, code;
     bool made = false;
-    snprintf(path, sizeof path, "%s.XXXXXX", it->path);
+    sweep(it);
+    snprintf(path, sizeof path, "%s" NEW "XXXXXX", it->path);
     file = mkostemp(path, O_CLOEXEC);
     if (file < 0) {
         return module_fail(error, FIRN_ESTORE,
@@ -165,6 +194,26 @@ static int check_log(const store *it, firn_error *error) {
                        sqlite_tail(it->path), strrchr(path, '/') + 1);
 }
 
+/* A count that was just written without its database: somebody removed the database, and processes may still
+ * issue from windows that they reserved in it. Each must have reached its end, which is at most 20 s ahead. */
+static int check_count(const store *it, firn_error *error) {
+    enum { WINDOW_S = 25 };
+    struct stat count;
+    tally old;
+    if (!sqlite_tally_look(it, &count) || !sqlite_tally_read(it, &old)) {
+        return FIRN_OK;
+    }
+    int64_t left_s = (int64_t)count.st_mtime + WINDOW_S - (int64_t)time(NULL);
+    if (left_s <= 0 || !is_missing(it->path)) { /* else another process has just created both */
+        return FIRN_OK;
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %s is missing, but was used %" PRId64
+                       " s ago, and its processes may still issue IDs: bring it back, or end them"
+                       " and wait %" PRId64 " s",
+                       sqlite_tail(it->path), WINDOW_S - left_s, left_s);
+}
+
 int sqlite_find_or_make(store *it, firn_error *error) {
     int code;
     if (!is_missing(it->path)) {
@@ -173,7 +222,8 @@ int sqlite_find_or_make(store *it, firn_error *error) {
     if (!it->create) {
         return sqlite_no_store(it->path, error);
     }
-    if ((code = check_log(it, error)) != FIRN_OK || (code = sqlite_enter(it, error)) != FIRN_OK) {
+    if ((code = check_log(it, error)) != FIRN_OK || (code = check_count(it, error)) != FIRN_OK ||
+        (code = sqlite_enter(it, error)) != FIRN_OK) {
         return code;
     }
     code = make_file(it, error);

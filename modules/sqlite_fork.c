@@ -16,7 +16,6 @@
 
 #define FREE_MS 50 /* no thread of a living process holds one of SQLite's mutexes for so long */
 
-static _Atomic int verbs_under_way; /* copied by a fork: the number at that moment */
 /* Processes by module_process; 0: none. */
 static _Atomic int64_t
     process; /* this one, or the parent if this is a child that did not enter yet */
@@ -139,7 +138,7 @@ int sqlite_guard(firn_error *error) {
 int sqlite_enter(store *it, firn_error *error) {
     const int64_t me = module_process();
     if (!sqlite_mine()) {
-        if (atomic_load_explicit(&verbs_under_way, memory_order_seq_cst) != 0 && !sqlite_mine()) {
+        if (module_insiders() != 0 && !sqlite_mine()) {
             return sqlite_forked(error);
         }
         if (atomic_load_explicit(&shut, memory_order_seq_cst) == me || !mutexes_are_free()) {
@@ -157,12 +156,12 @@ int sqlite_enter(store *it, firn_error *error) {
         it->cleared = me;
     }
     sqlite_hold_signal();
-    atomic_fetch_add_explicit(&verbs_under_way, 1, memory_order_seq_cst);
+    module_inside();
     return FIRN_OK;
 }
 
 void sqlite_leave(void) {
-    atomic_fetch_sub_explicit(&verbs_under_way, 1, memory_order_seq_cst);
+    module_outside();
     sqlite_release_signal();
 }
 

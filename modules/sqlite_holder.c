@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds who holds the lock that a verb waited for, in /proc: closing a descriptor of the file would
+/* Finds which other process holds the lock that a verb waited for, in /proc. This process may hold one of the
+ * locks, such as the count's, while it waits for the next. It does not open the files: closing a descriptor of the file would
  * drop all locks of this process on it. */
 #include "sqlite.h"
 
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 /* firn locks the whole count; SQLite locks bytes: in -shm for writing, checkpointing and recovering, in the database for a
  * writer outside of WAL mode and for a connection with exclusive access. */
@@ -40,7 +42,7 @@ static pid_t holder_of(const struct stat *file, int64_t first, int64_t last, boo
         }
         to = sscanf(end, "%" SCNd64, &to) == 1 ? to : INT64_MAX; /* "EOF" */
         bool same = any_device || (major == major(file->st_dev) && minor == minor(file->st_dev));
-        if (same && from <= last && to >= first && pid > 0) {
+        if (same && from <= last && to >= first && pid > 0 && pid != getpid()) {
             found = pid;
         }
     }

@@ -40,7 +40,7 @@ static int locked(const session *s) {
     bool stopped;
     pid_t pid = sqlite_holder(s->store, name, &stopped);
     const char *path = sqlite_tail(s->store->path);
-    int64_t waited_ms = module_now_ms() - s->began_ms;
+    int64_t waited_ms = module_now_ms() - s->store->waits_ms;
     if (pid == 0) {
         return module_fail(s->error, FIRN_ESTORE,
                            "store %s is locked by another process (waited %" PRId64

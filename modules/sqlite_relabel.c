@@ -64,6 +64,12 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
     char where[64], shut[FIRN_LAYOUT_SIZE];
     bool complete;
     int code = sqlite_begin(s);
+    if (code == FIRN_OK && module_declares_loss(change)) {
+        code = sqlite_went_back(s);
+        return code == FIRN_OK
+                   ? sqlite_commit(s, module_relabel_points.sent, module_relabel_points.committed)
+                   : code;
+    }
     if (code == FIRN_OK) {
         code = sqlite_read_record(s, &now, change->ns);
     }

@@ -120,13 +120,13 @@ static int take_turn(session *s, bool reads) {
 int sqlite_start(session *s, store *it, bool reads, firn_error *error) {
     int64_t now_ms = module_now_ms();
     int code = sqlite_enter(it, error);
-    *s = (session){.store = it,
-                   .error = error,
-                   .began_ms = now_ms,
-                   .deadline_ms = now_ms < it->hurry_ms ? now_ms : now_ms + it->busy_ms};
+    bool hurry = now_ms < it->hurry_ms;
+    *s = (session){
+        .store = it, .error = error, .deadline_ms = hurry ? now_ms : now_ms + it->busy_ms};
     if (code != FIRN_OK) {
         return code;
     }
+    it->waits_ms = hurry ? it->waits_ms : now_ms;
     code = sqlite_check_file(it, s, error);
     if (code == FIRN_OK) {
         code = take_turn(s, reads);

@@ -29,6 +29,8 @@ typedef struct turn {
     int64_t high;
     const firn_relabel *wish; /* a layout is replaced */
     int64_t *floor;
+    bool declares;   /* the wish is only to declare a loss, */
+    int64_t counted; /* which is the next after these; -1: not known yet */
 } turn;
 
 enum { AGAIN = 1 }; /* another writer was faster: read again */
@@ -391,8 +393,12 @@ static int relabel(turn *t) {
     if (!t->seen.fresh) {
         return AGAIN; /* a remembered state refuses nothing */
     }
+    if (t->declares && t->counted >= 0 && t->seen.losses > t->counted) {
+        return FIRN_OK;
+    }
+    t->counted = t->seen.losses;
     int code = module_decide_relabel(t->floor, &kept, t->wish, self->link.url.shown, t->error);
-    if (kept.back) {
+    if (kept.back || t->declares) {
         code = tell_back(self, &t->seen, t->error);
         return code == FIRN_OK ? AGAIN : code;
     }
@@ -401,8 +407,14 @@ static int relabel(turn *t) {
 
 int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *floor,
                               firn_error *error) {
-    turn t = {
-        .store = handle, .ns = wish->ns, .key = "1", .error = error, .wish = wish, .floor = floor};
+    turn t = {.store = handle,
+              .ns = wish->ns,
+              .key = "1",
+              .error = error,
+              .wish = wish,
+              .floor = floor,
+              .declares = module_declares_loss(wish),
+              .counted = -1};
     return in_rounds(&t, relabel);
 }
 
@@ -442,7 +454,7 @@ static int visit_key(store *self, const char *ns, const char *key, firn_visit *v
     if (code != FIRN_OK || !seen.ns_found || !seen.found) {
         return code;
     }
-    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}};
+    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}, seen.floor};
     return module_show(&self->link, visit, context, &holding, error);
 }
 
@@ -452,7 +464,7 @@ static int visit_empty(store *self, const char *ns, firn_visit *visit, void *con
     state seen;
     zk_name(self, &seen, ns, "1");
     int code = zk_look(self, &seen, false, error);
-    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}};
+    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}, seen.floor};
     return code == FIRN_OK && seen.ns_found
                ? module_show(&self->link, visit, context, &holding, error)
                : code;

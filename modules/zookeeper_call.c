@@ -224,12 +224,11 @@ static int failed_to_connect(store *self, int answer, firn_error *error) {
 }
 
 /* The C library looks names up under a lock, which a forked child may inherit locked. So names are
- * looked up only while connecting, and a child forked during that time never connects. */
-static _Atomic int connecting;
+ * looked up only while connecting, a fork waits for that, and a child that was forked nevertheless never connects. */
 static _Atomic bool lost_by_fork;
 
 static void in_child(void) {
-    if (atomic_exchange_explicit(&connecting, 0, memory_order_seq_cst) != 0) {
+    if (module_insiders() != 0) {
         atomic_store_explicit(&lost_by_fork, true, memory_order_seq_cst);
     }
 }
@@ -318,9 +317,9 @@ static int make_connection(store *self, firn_error *error) {
     if (self->session == NULL) {
         return module_no_memory(error);
     }
-    atomic_fetch_add_explicit(&connecting, 1, memory_order_seq_cst);
+    module_inside();
     int answer = begin_session(self);
-    atomic_fetch_sub_explicit(&connecting, 1, memory_order_seq_cst);
+    module_outside();
     if (answer != ZOO_CONNECTED_STATE) {
         code = failed_to_connect(self, answer, &own);
         module_link_failed(&self->link, code, &own);

@@ -668,7 +668,7 @@ void process_crash(process *it) {
     if (it->workers < 0) {
         it->workers = 0;
     }
-    if (chance(300) && sim.restores == 0) { /* where a store loses reservations, clocks are true */
+    if (chance(300)) {
         machine_step(it->machine, chance(500) ? -HOUR : -draw_span(SECOND));
     }
     if (--it->lives > 0) {

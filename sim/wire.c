@@ -266,6 +266,21 @@ static int wire_list(void *self, const char *ns, firn_visit *visit, void *contex
     return code;
 }
 
+/* The engine's clock is right. Only where the store may be restored: elsewhere generators have no clock to compare
+ * theirs with, whatever it shows. */
+static int wire_now(void *self, firn_time *now, firn_error *error) {
+    (void)self;
+    if (sim.restores == 0 || sim.child) {
+        return say(error, FIRN_ESYSTEM, "no clock");
+    }
+    travel();
+    if (sim.now < sim.outage_until || chance(sim.lost)) {
+        return say(error, FIRN_ESTORE, "the store is out");
+    }
+    *now = (firn_time){sim.now / SECOND, (int32_t)(sim.now % SECOND)};
+    return FIRN_OK;
+}
+
 /* The link is the maker's, who outlives it. */
 static void wire_close(void *self) {
     (void)self;
@@ -276,4 +291,5 @@ const firn_store_ops wire_ops = {.version = 1,
                                  .reserve = wire_reserve,
                                  .give_back = wire_give_back,
                                  .list = wire_list,
+                                 .now = wire_now,
                                  .close = wire_close};

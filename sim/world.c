@@ -169,17 +169,16 @@ void world_make(uint64_t seed) {
     }
     sim.backup = NULL;
     sim.back = false;
-    /* Restored stores need true clocks: a guard of 30 s ahead of the first comer's clock protects
-     * the grants that it forgot. Nobody is paused for that long between reading the clock and
-     * the call. */
+    /* The guard of a restored store protects the grants that it forgot, whatever the clocks of its users show.
+     * Nobody is paused between reading the store's clock and the call. */
     sim.restores = !sim.storm && chance(100) ? 40 : 0;
     if (sim.restores > 0) {
-        sim.clock_faults = sim.pauses = 0;
+        sim.pauses = 0;
     }
     sim.machine_count = 1 + (unsigned)draw(MACHINES);
     for (unsigned i = 0; i < sim.machine_count; i++) {
         int64_t off = chance(500) ? draw_span(HOUR) - draw_span(HOUR) : draw_span(20 * MILLI);
-        off = sim.restores > 0 ? 0 : off;
+        off = sim.restores > 0 && chance(800) ? draw_span(4 * SECOND) - 2 * SECOND : off;
         sim.machines[i] = (machine){.wall_base = NOON + off, .since = NOON};
     }
     firn_error error;

@@ -32,6 +32,22 @@ static int64_t monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Members of a page that another thread may be renewing. */
+static uint32_t get(const uint32_t *member) {
+    return __atomic_load_n(member, __ATOMIC_RELAXED);
+}
+
+static void put(uint32_t *member, uint32_t value) {
+    __atomic_store_n(member, value, __ATOMIC_SEQ_CST);
+}
+
+/* Any thread: the IDs of the page are void, and those that a fill is issuing. */
+static void renew_page(void *at) {
+    firn_page *page = at;
+    put(&page->stride, 0);
+    put(&page->count, 0);
+}
+
 int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error *error) {
     uint32_t bits = gen->scheme.bits;
     int code = FIRN_OK;
@@ -56,6 +72,7 @@ int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error 
         free(block);
         return code;
     }
+    firn__wiped_renews(block->page, block->page_size, renew_page);
     *out = block;
     return FIRN_OK;
 }
@@ -67,7 +84,7 @@ firn_page *firn_block_page(const firn_block *block) {
 /* Twice as many when all IDs of the last fill were taken, half as many when most of them were dropped: a process that
  * takes few IDs drops few. */
 static void adapt(firn_block *block) {
-    uint32_t taken = block->page->next, count = block->page->count;
+    uint32_t taken = block->page->next, count = get(&block->page->count);
     if (count > 0 && taken >= count && block->want < FIRN_BLOCK_MAX) {
         block->want *= 2;
     } else if (taken < count / 2 && block->want > 1) {
@@ -87,10 +104,11 @@ static int issue(firn_block *block, uint32_t n, firn_error *error) {
     return code;
 }
 
-/* Was the page wiped since a fill wrote its stride? A handler of a signal may fork between any two instructions. */
+/* Was the page wiped or renewed since a fill wrote its stride? A handler of a signal may fork between any two
+ * instructions. */
 static bool is_wiped(const firn_page *page) {
     atomic_signal_fence(memory_order_seq_cst);
-    return ((const volatile firn_page *)page)->stride == 0;
+    return get(&page->stride) == 0;
 }
 
 int firn_block_fill(firn_block *block, firn_error *error) {
@@ -101,8 +119,9 @@ int firn_block_fill(firn_block *block, firn_error *error) {
     do {
         firn__wiped_look();
         adapt(block);
-        page->next = page->count = 0;
-        page->stride = block->stride;
+        page->next = 0;
+        put(&page->count, 0);
+        put(&page->stride, block->stride);
         uint32_t n = one ? 1 : block->want;
         /* Before the IDs, so that they are never older than it says. */
         int64_t now = monotonic_ns();
@@ -113,7 +132,7 @@ int firn_block_fill(firn_block *block, firn_error *error) {
         }
         if (code == FIRN_OK) {
             page->until_ns = now + block->max_age_us * 1000;
-            page->count = n;
+            put(&page->count, n); /* before the stride is read */
         }
     } while (code == FIRN_OK && is_wiped(page)); /* in a child the IDs are zeros, or its parent's */
     return code;
@@ -123,7 +142,7 @@ int firn_block_next(firn_block *block, void *id, firn_error *error) {
     firn_page *page = block->page;
     firn__wiped_look();
     do {
-        if (page->next >= page->count || monotonic_ns() >= page->until_ns) {
+        if (page->next >= get(&page->count) || monotonic_ns() >= page->until_ns) {
             int code = firn_block_fill(block, error);
             if (code != FIRN_OK) {
                 return code;

@@ -89,15 +89,6 @@ int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *erro
     return code;
 }
 
-/* No live end is further ahead of a true clock: windows and leads are at most 10 s. */
-#define GUARD_MS 30000
-
-int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick) {
-    uint64_t safe = tick + (uint64_t)firn__ms_ticks(gen, GUARD_MS) + 1;
-    safe = FIRN_BUG == FIRN_BUG_GUARD ? tick : safe;
-    return safe < (uint64_t)gen->mark_end >> gen->s ? firn__slots_of(gen, safe) : gen->mark_end;
-}
-
 /* ---- which node --------------------------------------------------------------------------------- */
 
 struct used {
@@ -248,8 +239,8 @@ typedef struct claim_wish {
 } claim_wish;
 
 /* Sends a claim and writes its result to `out`. `again`: it was sent before. */
-static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, firn__permit *out,
-                firn_mark *held, firn_error *error) {
+static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out, firn_mark *held,
+                firn_error *error) {
     char key[FIRN_KEY_SIZE];
     int64_t first;
     uint64_t grant = atomic_load_explicit(&claim->grant, memory_order_relaxed);
@@ -261,11 +252,13 @@ static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, fi
                             .earliest = claim->earliest,
                             .latest = claim->latest,
                             .grant = grant,
-                            .note = gen->kept.note,
-                            .guard = firn__claim_guard(gen, tick)};
+                            .note = gen->kept.note};
     snprintf(key, sizeof key, "%" PRIu64, claim->node);
-    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
-    *held = sending.held;
+    int code = firn__reach_guard(gen, &request, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_reserve(gen, &request, &sending, &first, error);
+        *held = sending.held;
+    }
     if (code != FIRN_EUNKNOWN) {
         atomic_store_explicit(&claim->grant, 0, memory_order_release);
     }
@@ -296,7 +289,7 @@ static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn
         return FIRN_EBUSY;
     }
     int code = firn__gen_base(gen, sent->node, &out->base, error);
-    return code == FIRN_OK ? send(gen, sent, wish->tick, true, out, held, error) : code;
+    return code == FIRN_OK ? send(gen, sent, true, out, held, error) : code;
 }
 
 /* Requests one node. Its first slot is in the present tick, or within the lead if the caller set the
@@ -325,13 +318,16 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
         return gen->slot_end - wish->count < claim->earliest ? firn__gen_ended(gen, error)
                                                              : firn__gen_exhausted(gen, error);
     }
-    int code = firn__gen_base(gen, node, &out->base, error);
+    int code = firn__reach_limit(gen, claim->earliest, claim->count, &claim->latest, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_base(gen, node, &out->base, error);
+    }
     if (code == FIRN_OK) {
         code = firn__reserve_grant(gen->entropy, &grant, error);
     }
     if (code == FIRN_OK) {
         atomic_store_explicit(&claim->grant, grant, memory_order_release);
-        code = send(gen, claim, wish->tick, false, out, held, error);
+        code = send(gen, claim, false, out, held, error);
     }
     return code;
 }
@@ -362,6 +358,9 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
                           "use a layout with more node bits",
                           gen->ns);
     }
+    if (held->high == FIRN_SLOT_MAX) {
+        return FIRN_EBUSY; /* the error says why */
+    }
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
         return firn__fail(error, FIRN_EBUSY,
@@ -374,24 +373,6 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
         node, gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
-/* Compares the clock with the engine's, if the engine has one: nothing is claimed while they differ by
- * more than max_skew_ms. */
-static int check_clocks(const firn_gen *gen, firn_error *error) {
-    firn_time here, there;
-    if (firn_store_now(gen->store, &there, NULL) != FIRN_OK ||
-        gen->clock->wall(gen->clock->self, &here) != FIRN_OK) {
-        return FIRN_OK;
-    }
-    int64_t off_ms = firn__time_since(&here, &there) / 1000000, most = gen->keys.max_skew_ms;
-    return off_ms <= most && off_ms >= -most
-               ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_ECLOCK,
-                     "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
-                     ": fix the wrong clock",
-                     off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
-}
-
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
 static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
                  firn_error *error) {
@@ -400,7 +381,8 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     uint64_t node;
     int64_t latest = firn__slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
     int64_t before_ms = firn__gen_spent_ms();
-    int failed = FIRN_OK, code = check_clocks(gen, error);
+    int failed = FIRN_OK, code = firn__reach_look(gen, error);
+    code = code == FIRN_OK ? firn__reach_skew(gen, error) : code;
     if (code != FIRN_OK) {
         return code;
     }

@@ -46,6 +46,15 @@ static void release_all(void *any) {
     release(&of_kernel);
 }
 
+/* Another thread's, as if it were wiped. A refill that is under way draws its bytes again. */
+static void renew_block(void *block) {
+    atomic_store_explicit(&((firn__block *)block)->owner, 0, memory_order_relaxed);
+}
+
+void firn__entropy_drop(void) {
+    firn__wiped_renew(renew_block);
+}
+
 static void make_key(void) {
     key_made = pthread_key_create(&at_exit, release_all) == 0;
 }
@@ -61,6 +70,7 @@ static int make_block(firn__block **here, firn_error *error) {
         firn__wiped_free(block, sizeof *block);
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a thread's entropy");
     }
+    firn__wiped_renews(block, sizeof *block, renew_block);
     *here = block;
     return FIRN_OK;
 }
@@ -130,10 +140,12 @@ static int kernel_fill(firn__block *block, firn_error *error) {
 static int refill(firn__block *block, firn_error *error) {
     bool done = false;
     int code = FIRN_OK;
-    if (block->owner == 0) { /* new, or a child's. A kernel that wipes also judges this advice */
+    if (firn__block_owner(block) ==
+        0) { /* new, or a child's. A kernel that wipes also judges this advice */
         block->keeps = firn__wiped_may_load() && madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
     }
-    uint64_t owner = block->owner = ++last_owner;
+    uint64_t owner = ++last_owner;
+    atomic_store_explicit(&block->owner, owner, memory_order_relaxed);
     size_t left = firn__block_left(block);
     memset(block->bytes + sizeof block->bytes - left, 0, left);
     block->left = 0;
@@ -170,10 +182,10 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
     bool taken = false;
     while (code == FIRN_OK && !taken) { /* again only after a fork in a handler */
         firn__block *block = *here;
-        if (block->owner == 0 || block->left < size) {
+        if (firn__block_owner(block) == 0 || block->left < size) {
             code = refill(block, error);
         }
-        uint64_t owner = block->owner;
+        uint64_t owner = firn__block_owner(block);
         size_t left = firn__block_left(block);
         if (code == FIRN_OK && left >= size) {
             uint8_t *bytes = block->bytes + sizeof block->bytes - left;
@@ -189,7 +201,7 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
 int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
     int code = firn__block_here == NULL ? make_block(&firn__block_here, error) : FIRN_OK;
     for (firn__block *block = firn__block_here; code == FIRN_OK;) {
-        uint64_t owner = block->owner;
+        uint64_t owner = firn__block_owner(block);
         size_t left = firn__block_left(block);
         if (owner != 0 && left >= 16) {
             size_t most = (left - 16) / size + 1;

@@ -16,6 +16,8 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
 /* A random number below `below` (at least 1), without bias. */
 int firn__entropy_below(const firn_entropy *source, uint64_t *value, uint64_t below,
                         firn_error *error);
+/* Drops the unused bytes of all threads. Any thread. */
+void firn__entropy_drop(void);
 /* A deterministic source for tests: the same seed gives the same bytes. `state` outlives it. */
 firn_entropy firn__entropy_seeded(uint64_t *state);
 /* entropy=system: the kernel alone. */
@@ -26,8 +28,9 @@ extern const firn_entropy firn__entropy_system;
 /* Random bytes for one thread: one page, wiped at a fork and excluded from core dumps. A refill
  * writes `key` and `bytes` together. Used bytes are 0, and so is a missing `key`. */
 typedef struct firn__block {
-    uint64_t left;  /* unused bytes, at the end of `bytes` */
-    uint64_t owner; /* differs from refill to refill, also in a child; 0: wiped since */
+    uint64_t left; /* unused bytes, at the end of `bytes` */
+    /* differs from refill to refill, also in a child; 0: wiped since. Another thread may set it to 0: firn__entropy_drop */
+    _Atomic uint64_t owner;
     uint64_t refills;
     uint64_t
         keeps; /* 1: no core dump has it, and this process may use libraries: a cipher may fill it */
@@ -38,11 +41,15 @@ typedef struct firn__block {
 
 extern FIRN_TLS firn__block *firn__block_here; /* NULL: the thread has none yet */
 
+static inline uint64_t firn__block_owner(const firn__block *block) {
+    return atomic_load_explicit(&block->owner, memory_order_relaxed);
+}
+
 /* Whether nothing was wiped or refilled since: a signal handler may have forked between any two steps. If so, what is
  * left may have been used. */
 static inline bool firn__block_intact(firn__block *block, uint64_t owner) {
     atomic_signal_fence(memory_order_seq_cst);
-    if (owner != 0 && ((volatile firn__block *)block)->owner == owner) {
+    if (owner != 0 && firn__block_owner(block) == owner) {
         return true;
     }
     block->left = 0;
@@ -61,7 +68,7 @@ static inline bool firn__block_take(firn_value *out, bool wide) {
     if (block == NULL) {
         return false;
     }
-    uint64_t owner = block->owner;
+    uint64_t owner = firn__block_owner(block);
     size_t left = firn__block_left(block);
     if (left < 16) {
         return false;

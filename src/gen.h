@@ -64,12 +64,17 @@ typedef struct firn__counted {
 
 /* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire; counts are relaxed. */
 typedef struct firn__any {
+    bool is_shared; /* its permits are in memory of several processes; written while opening */
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t era;     /* from serial on, one more for each event: see firn__event */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
     _Atomic uint64_t stays;   /* or the time of IDs stays at this tick - 1 or later; 0: no */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
+    /* how often the identity was renewed, and how many of these calls of the generator have acted on */
+    _Atomic uint64_t renewed, renewals_handled;
+    /* how often the cycle counter went back, and how many signs of a copy have been acted on: see_copy() */
+    _Atomic uint64_t counted_back, signs;
     _Atomic(firn__permit *) permits[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
@@ -94,12 +99,19 @@ typedef struct firn__claim {
     int64_t earliest, latest, count;
 } firn__claim;
 
+/* The store's clock as it was read last: its time when the answer came is between these two. */
+typedef struct firn__store_clock {
+    firn_time least, most;
+    int64_t read_ns; /* when that was, by the system's steady clock */
+} firn__store_clock;
+
 /* Only with `lock` held, the renewal lock. Its holder may be in a call of the store. */
 typedef struct firn__locked {
     pthread_mutex_t lock;
     uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
     firn__permit *spare; /* taken from it and never published */
     firn__past past;     /* of a generator that is not shared */
+    firn__store_clock store_clock;
     bool unidentified;   /* the identity was left and no new one could be drawn yet */
     bool history_open;   /* history=job: the node is ours */
     uint64_t history_node;
@@ -117,8 +129,8 @@ typedef struct firn__live {
 /* Only with the renewal lock held, as firn__locked, but a forked child keeps it: its first call changes it to its own
  * (firn__gen_adopt). `fields` and `note` do not change otherwise, and opening reads them without the lock. */
 typedef struct firn__kept {
-    firn_fields fields;     /* given or drawn; node parts that are claimed are not in it */
-    firn__ticks history;    /* of history=job, and of schemes without a store */
+    firn_fields fields;  /* given or drawn; node parts that are claimed are not in it */
+    firn__ticks history; /* counts of history=job and of schemes without a store; else full ticks */
     uint64_t history_start; /* of counters, drawn once */
     firn_id history_base;
     uint8_t **chunks; /* that permits were taken from */
@@ -364,6 +376,10 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
 void firn__permit_soft(firn__permit *permit, int64_t from);
 /* The same, from the cursor. */
 void firn__permit_soften(firn__permit *permit);
+/* Closes an open permit that is one process's, so that every call comes to look. Any thread, without the lock. */
+static inline void firn__permit_shut(firn__permit *permit) {
+    atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_seq_cst);
+}
 /* Closes permit k and, when `give_back`, gives its rest back. */
 int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
 /* After a step back beyond back_ms: leaves every node. */
@@ -383,8 +399,6 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 
 /* What follows: with the renewal lock held. */
 
-/* The slot at which issue may begin on an engine that has lost reservations: after every slot that it forgot. */
-int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick);
 /* Without a store: everything from `tick` on. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
 /* A node for window k, with room for n IDs. */
@@ -394,6 +408,21 @@ int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *ou
                        firn_error *error);
 /* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
+
+/* ---- reach.c: with the renewal lock held ----------------------------------------------------- */
+
+/* Reads the store's clock, for the next three. A code of firn_store_now. */
+int firn__reach_look(firn_gen *gen, firn_error *error);
+/* FIRN_ECLOCK: the clock differs from the store's by more than max_skew_ms. */
+int firn__reach_skew(const firn_gen *gen, firn_error *error);
+/* Before a request is sent for the first time: lowers `latest` so that `count` slots from there on end within the
+ * reach. FIRN_ECLOCK: not even those from `from` on do. */
+int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
+                      firn_error *error);
+/* Sets the guard of a request: the end of the reach. */
+int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
+/* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */
+int firn__reach_window(firn_gen *gen, firn_error *error);
 
 /* ---- window.c: with the renewal lock held ---------------------------------------------------- */
 
@@ -415,8 +444,17 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
 
 /* The present tick, read and judged again. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
-/* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error);
+/* In a forked child: a new identity, or FIRN_EFORKED. After firn__gen_renew: drops what the generator holds. Else nothing.
+ * `patient`: as firn__gen_ready. */
+int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error);
+/* The next call drops what the generator holds, as in a child: another copy of the process may hold it too. Called with
+ * its `live`, by any thread, as firn__wiped_renews allows. */
+void firn__gen_renew(void *live);
+/* Was it renewed since a call acted on that? */
+static inline bool firn__is_renewed(const firn_gen *gen) {
+    return atomic_load_explicit(&gen->live->any.renewed, memory_order_seq_cst) !=
+           atomic_load_explicit(&gen->live->any.renewals_handled, memory_order_acquire);
+}
 /* While the time of IDs stays after a step back: lets it move on past the last tick that was used up. False: it does not
  * stay, or the lead is not what stops the call. */
 bool firn__gen_move_on(firn_gen *gen);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FULL_MOST  65536 /* full ticks that are remembered; then all are forgotten */
 #define NODE_TRIES 16 /* nodes asked for in turn: each refusal means another process was faster */
 
 /* ---- ticks counted in memory ----------------------------------------------------------------- */
@@ -255,6 +256,41 @@ static int open_history(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* ---- full ticks ------------------------------------------------------------------------------ */
+
+/* Shared history remembers which ticks are full, so that the hundredth call at one time asks the
+ * store as often as the first. A full tick stays full. The word of a tick counts the full ticks
+ * from it on; without memory nothing is remembered, and the store is asked. */
+static void note_full(firn_gen *gen, uint64_t tick) {
+    firn__ticks *ticks = &gen->kept.history;
+    firn_error unused;
+    if (ticks->used + ticks->run_used >= FULL_MOST) {
+        firn__ticks_free(ticks);
+    }
+    if (firn__ticks_full(ticks) && firn__ticks_make_room(ticks, 0, &unused) != FIRN_OK) {
+        return;
+    }
+    uint64_t *pair = firn__ticks_pair(ticks, tick);
+    firn__ticks_keep(ticks, pair, tick);
+    pair[1] = pair[1] == 0 ? 1 : pair[1];
+}
+
+/* The first tick from `tick` on that is not known to be full. */
+static uint64_t skip_full(firn_gen *gen, uint64_t tick) {
+    firn__ticks *ticks = &gen->kept.history;
+    uint64_t found = tick;
+    if (ticks->run == NULL || ticks->pairs == NULL) {
+        return tick;
+    }
+    for (const uint64_t *pair; (pair = firn__ticks_pair(ticks, found))[0] != 0;) {
+        found += pair[1];
+    }
+    if (found > tick) {
+        firn__ticks_pair(ticks, tick)[1] = found - tick;
+    }
+    return found;
+}
+
 /* ---- slots of a tick ------------------------------------------------------------------------- */
 
 /* Up to `most` slots of a tick on the common node, shared with every other process that
@@ -281,6 +317,9 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
         if (code == FIRN_OK) {
             *first = (uint64_t)start;
             *got = count;
+            if (*first + count == capacity) {
+                note_full(gen, tick);
+            }
             return code;
         }
         if (code != FIRN_EBUSY) {
@@ -288,6 +327,9 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
         }
         uint64_t left =
             (uint64_t)sending.held.high < capacity ? capacity - (uint64_t)sending.held.high : 0;
+        if (left == 0) {
+            note_full(gen, tick);
+        }
         count =
             left < count ? left : count - 1; /* what is left; less again if somebody was faster */
     }
@@ -334,8 +376,12 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
                           " holds: ask for fewer at once",
                           n, gen->keys.max_lead_ms);
     }
-    for (; done < n && tick <= last && tick < gen->tick_end; tick++) {
+    for (; done < n; tick++) {
         uint64_t first = 0, got = 0;
+        tick = counted ? tick : skip_full(gen, tick);
+        if (tick > last || tick >= gen->tick_end) {
+            break;
+        }
         int code = counted ? take_counted(gen, tick, capacity, n - done, &first, &got, error)
                            : take_shared(gen, tick, capacity, n - done, &first, &got, error);
         for (uint64_t i = 0; code == FIRN_OK && i < got; i++) {
@@ -384,7 +430,7 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
     uint64_t tick;
     firn_id one, *made = &one;
     firn__wiped_look();
-    int code = firn__gen_adopt(gen, error);
+    int code = firn__gen_adopt(gen, true, error);
     if (code == FIRN_OK) {
         code = firn__history_tick(gen, time, &tick, error);
     }

@@ -189,7 +189,7 @@ static int memory_list(void *self, const char *ns, firn_visit *visit, void *cont
     int code = check_alive(store, error);
     for (size_t i = 0; code == FIRN_OK && i < store->count; i++) {
         const entry *here = &store->entries[i];
-        firn_holding holding = {here->ns, "", here->key, here->note, here->mark};
+        firn_holding holding = {here->ns, "", here->key, here->note, here->mark, 0};
         if (ns != NULL && strcmp(ns, here->ns) != 0) {
             continue;
         }

@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,13 +42,27 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     }
 }
 
+#ifndef RTLD_DEEPBIND
+#define RTLD_DEEPBIND 0 /* musl has no such flag */
+#endif
+
+/* A module uses its own libraries even where the program exports functions of the same names: PostgreSQL has a
+ * json_object, which etcd's module would call instead of jansson's. A preloaded library and a sanitizer, which
+ * replace functions of the C library, keep their precedence. */
+static int load_flags(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    bool replaced = (preloaded != NULL && preloaded[0] != '\0') ||
+                    dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != NULL;
+    return RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | (replaced ? 0 : RTLD_DEEPBIND);
+}
+
 static void *load_from(const char *dir, const char *name) {
     char path[PATH_SIZE + 64];
     if (dir == NULL || dir[0] == '\0') {
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s.so", dir, name);
-    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+    return access(path, R_OK) == 0 ? dlopen(path, load_flags()) : NULL;
 }
 
 void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {

@@ -28,6 +28,7 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */
+        firn__wiped_renews(gen->live, sizeof(firn__live), firn__gen_renew);
         gen->seen_at = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN *
                        (uint32_t)sizeof(firn__seen);
         atomic_store_explicit(&gen->live->any.era, serial | 1, memory_order_relaxed);
@@ -91,17 +92,6 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
                           keys->nodes);
     }
     return code;
-}
-
-static void set_window(firn_gen *gen) {
-    int64_t window_ms = gen->keys.window_ms;
-    if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
-                    : gen->fixed                                       ? 3000
-                                                                       : 10000;
-    }
-    gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
-    gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
 }
 
 /* worker=ticket: a number that no start had before. */
@@ -314,8 +304,9 @@ void firn__gen_dispose(firn_gen *gen) {
     }
     firn__ticks_free(&gen->kept.history);
     if (gen->live != NULL) {
-        firn__permit_free(gen);
+        /* first: another thread that renews the identity must not find the permits any more */
         firn__wiped_free(gen->live, sizeof(firn__live));
+        firn__permit_free(gen);
     }
     free(gen);
 }
@@ -370,7 +361,9 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = take_ticket(gen, error);
     }
     if (code == FIRN_OK) {
-        set_window(gen);
+        code = firn__reach_window(gen, error);
+    }
+    if (code == FIRN_OK) {
         code = config.shared != NULL
                    ? firn__shared_attach(gen, config.shared, config.shared_size, error)
                    : FIRN_OK;

@@ -120,7 +120,10 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
         if (FIRN_BUG == FIRN_BUG_CHOSEN) {
             firn__shared_choose(gen, permit);
         }
-        atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_release);
+        atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_seq_cst);
+        if (gen->shared == NULL && firn__is_renewed(gen)) { /* while it was being claimed */
+            firn__permit_shut(permit);
+        }
         firn__count(&gen->live->any.claims);
     }
     return code;

@@ -47,6 +47,9 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         wall = coarse; /* so that the next coarse reading does not look like a step back */
         *tick = coarse_tick;
     }
+    if (gen->cycles && known && firn__went_back(seen->counter, cycles)) {
+        firn__count(&live->any.counted_back);
+    }
     uint32_t lane = known && seen->lane != 0
                         ? seen->lane
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
@@ -69,16 +72,16 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
+static const char stepped_back[] = "the clock stepped back";
+
 /* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for the lock, because
  * the renewer may hold it during a call of the store. */
-static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
+static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
                ? code
-               : firn__fail(
-                     error, FIRN_EWINDOW,
-                     "the clock of %s stepped back while its renewer calls the store: try again",
-                     gen->ns);
+               : firn__fail(error, FIRN_EWINDOW,
+                            "%s, and the renewer of %s calls the store: try again", why, gen->ns);
 }
 
 /* Is a permit's cursor further ahead of the clock than any borrowing explains? */
@@ -161,7 +164,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     if (policy == FIRN__BACK_AUTO) {
         policy = !gen->reserved ? FIRN__BACK_STAY : gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
-    int code = lock_renewal(gen, patient, error);
+    int code = lock_renewal(gen, stepped_back, patient, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -199,7 +202,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        int code = lock_renewal(gen, patient, error);
+        int code = lock_renewal(gen, stepped_back, patient, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -249,7 +252,7 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
 
 /* In a child of the process that opened the generator, where the fork wiped `live`: draws a new identity.
  * FIRN_EFORKED: the child cannot have one. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error) {
+static int adopt(firn_gen *gen, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t serial;
     int code = FIRN_OK;
@@ -292,15 +295,97 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* ---- a process that may be running twice ---------------------------------------------------------- */
+
+/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that whoever
+ * finds the new era finds the count. */
+void firn__gen_renew(void *at) {
+    firn__live *live = at;
+    if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
+        return; /* a child draws its identity anyway */
+    }
+    atomic_fetch_add_explicit(&live->any.renewed, 1, memory_order_seq_cst);
+    for (uint32_t k = 0; k < FIRN__NODES && !live->any.is_shared; k++) {
+        firn__permit *permit = atomic_load_explicit(&live->any.permits[k], memory_order_seq_cst);
+        if (permit != NULL) {
+            firn__permit_shut(permit);
+        }
+    }
+    atomic_fetch_add_explicit(&live->any.era, 1, memory_order_acq_rel);
+}
+
+/* Leaves every node and gives nothing back, because the other copy may have it. A claim that is unknown is not sent
+ * again: its answer would be good for both. */
+static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
+    firn__live *live = gen->live;
+    int code = lock_renewal(gen, "the identity was renewed", patient, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t renewed = atomic_load_explicit(&live->any.renewed, memory_order_acquire);
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit_retire(gen, k, false, NULL);
+        gen->past->has_node[k] = false;
+    }
+    if (firn__shared_claim(gen) != NULL) {
+        atomic_store_explicit(&firn__shared_claim(gen)->grant, 0, memory_order_release);
+    }
+    pthread_mutex_lock(&live->counted.lock);
+    live->counted.permit = NULL;
+    live->counted.started = false; /* another start of the counter */
+    pthread_mutex_unlock(&live->counted.lock);
+    live->locked.history_open = false;
+    if (gen->reserved) {
+        code = firn__gen_identify(gen, error);
+    } else {
+        live->locked.unidentified = true; /* the claim to come draws an identity, or fails */
+    }
+    if (code == FIRN_OK) {
+        atomic_store_explicit(&live->any.renewals_handled, renewed, memory_order_release);
+    }
+    firn__renewal_unlock(gen);
+    return code;
+}
+
+/* A wall clock that jumps ahead or back, and a cycle counter that goes back, are what a process can see of a machine that
+ * was restored or cloned: all threads drop their random bytes, and after a jump ahead or by the counter a generator that
+ * claimed its node leaves the window, so that it asks the store first. A fixed node would have to wait until its own
+ * window has passed, and of processes that share a generator each would leave what another has just claimed: these keep
+ * their window. */
+static void see_copy(firn_gen *gen) {
+    firn__live *live = gen->live;
+    uint64_t ahead = atomic_load_explicit(&live->watch.jumped, memory_order_acquire) +
+                     atomic_load_explicit(&live->any.counted_back, memory_order_acquire);
+    uint64_t back = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
+    uint64_t signs = ahead << 32 | (back & UINT32_MAX);
+    uint64_t known = atomic_load_explicit(&live->any.signs, memory_order_acquire);
+    if (known == signs ||
+        !atomic_compare_exchange_strong_explicit(&live->any.signs, &known, signs,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
+        return;
+    }
+    firn__entropy_drop();
+    if (gen->reserved && !gen->fixed && gen->shared == NULL && known >> 32 != signs >> 32) {
+        firn__gen_renew(live);
+    }
+}
+
+int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error) {
+    int code = adopt(gen, error);
+    return code == FIRN_OK && firn__is_renewed(gen) ? act_on_renewal(gen, patient, error) : code;
+}
+
 /* The first step of every kind when the fast way fails: checks process, time and permission. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
-    int code = firn__gen_adopt(gen, error);
+    int code = firn__gen_adopt(gen, patient, error);
     if (code == FIRN_OK) {
         code = firn__gen_now(gen, tick, error);
     }
     if (code == FIRN_OK) {
         firn__shared_look(gen); /* only now: no thread has an older reading for a newer permit */
         see_step(gen, tick);
+        see_copy(gen);
+        code = firn__gen_adopt(gen, patient, error);
     }
     if (code == FIRN_OK &&
         atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire) !=

@@ -140,6 +140,12 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
     return true;
 }
 
+/* Went the cycle counter back between two readings of this thread? Only on a copy of its machine, or after a sleep of it:
+ * the counters of two cores differ by less. */
+FIRN__HOT bool firn__went_back(uint64_t from, uint64_t to) {
+    return (int64_t)(to - from) < -(INT64_C(1) << 20);
+}
+
 /* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, there is no permit, or an
  * event took place since this thread looked last. */
 FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
@@ -155,8 +161,9 @@ FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen
             atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed)) {
             return true;
         }
-        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
-            return false; /* its speed is not known yet */
+        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0 ||
+            firn__went_back(seen->counter, cycles)) {
+            return false; /* its speed is not known yet, or this is another machine */
         }
     }
     return firn__read_plain(gen, seen, cycles);

@@ -41,6 +41,8 @@ typedef struct segment_shelf {
         _Atomic int64_t limit;
         /* where `now` ends, and how many `then` has, for those who only look */
         _Atomic int64_t end, ahead;
+        /* how often the identity was renewed, and how many of these the blocks below are later than */
+        _Atomic uint64_t renewed, renewals_handled;
     };
     struct { /* with `lock` held, as are changes of `limit`, `end` and `ahead` */
         pthread_mutex_t lock;
@@ -85,9 +87,36 @@ static int64_t origin(const firn_segment *segment) {
     return segment->keys.kind == FIRN__TICKET ? segment->keys.offset : 0;
 }
 
+/* Nothing of the present block is left. */
+static void use_up(segment_shelf *shelf) {
+    int64_t end = atomic_load_explicit(&shelf->end, memory_order_seq_cst);
+    int64_t next = atomic_load_explicit(&shelf->next, memory_order_relaxed);
+    while (next < end &&
+           !atomic_compare_exchange_weak_explicit(&shelf->next, &next, end, memory_order_seq_cst,
+                                                  memory_order_relaxed)) {
+    }
+}
+
+/* Another copy of the process may hold the same blocks: as firn__wiped_renews allows, without the lock. A block that a call
+ * is fetching is dropped when that call has it. */
+static void renew_shelf(void *at) {
+    segment_shelf *shelf = at;
+    atomic_fetch_add_explicit(&shelf->renewed, 1, memory_order_seq_cst);
+    use_up(shelf);
+    atomic_store_explicit(&shelf->ahead, 0, memory_order_relaxed);
+}
+
+static bool is_renewed(const segment_shelf *shelf) {
+    return atomic_load_explicit(&shelf->renewed, memory_order_seq_cst) !=
+           atomic_load_explicit(&shelf->renewals_handled, memory_order_relaxed);
+}
+
 static int make_shelf(firn_segment *segment, firn_error *error) {
     int code;
     segment->shelf = firn__wiped(sizeof(segment_shelf), &code, error);
+    if (code == FIRN_OK) {
+        firn__wiped_renews(segment->shelf, sizeof(segment_shelf), renew_shelf);
+    }
     return code;
 }
 
@@ -276,7 +305,10 @@ static void turn_to(const firn_segment *segment, const slot_block *block, int64_
         set_limit(shelf, block->end);
     }
     atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
-    atomic_store_explicit(&shelf->end, block->end, memory_order_relaxed);
+    atomic_store_explicit(&shelf->end, block->end, memory_order_seq_cst);
+    if (is_renewed(shelf)) { /* while the block was fetched */
+        use_up(shelf);
+    }
     atomic_store_explicit(&shelf->ahead, 0, memory_order_relaxed);
     set_limit(shelf, segment->keys.kind == FIRN__SEGMENT ? due_slot(block) : block->end);
 }
@@ -316,9 +348,20 @@ static int64_t limit_of(segment_shelf *shelf) {
     return atomic_load_explicit(&shelf->limit, memory_order_acquire);
 }
 
+/* With the lock held: what was fetched before the identity was renewed is dropped. */
+static void begin_locked(segment_shelf *shelf) {
+    shelf->entered = true;
+    uint64_t renewed = atomic_load_explicit(&shelf->renewed, memory_order_seq_cst);
+    if (is_renewed(shelf)) {
+        shelf->then = (slot_block){0};
+        use_up(shelf);
+        atomic_store_explicit(&shelf->renewals_handled, renewed, memory_order_relaxed);
+    }
+}
+
 static void enter(segment_shelf *shelf) {
     pthread_mutex_lock(&shelf->lock);
-    shelf->entered = true;
+    begin_locked(shelf);
 }
 
 static bool is_entered(const segment_shelf *shelf) {
@@ -329,7 +372,7 @@ static bool is_entered(const segment_shelf *shelf) {
 /* The block that was fetched ahead; none in a child that was forked while this was read. */
 static slot_block fetched_ahead(const segment_shelf *shelf) {
     slot_block block = shelf->then;
-    return is_entered(shelf) ? block : (slot_block){0};
+    return is_entered(shelf) && !is_renewed(shelf) ? block : (slot_block){0};
 }
 
 /* Ends what enter began. FIRN_EFORKED: a signal handler has forked since, and this is the child, which has none of the
@@ -410,7 +453,7 @@ static int64_t take_fetched(firn_segment *segment, int64_t least, int64_t most, 
             return count;
         }
         if (pthread_mutex_trylock(&shelf->lock) == 0) {
-            shelf->entered = true;
+            begin_locked(shelf);
             count = take_locked(segment, least, most, slot);
             shelf->wanted = count == 0;
             *due = count == 0 || is_due(segment, *slot + count - 1);
@@ -621,7 +664,8 @@ int firn_segment_close(firn_segment *segment, firn_error *error) {
     }
     firn__wiped_look();
     const segment_shelf *shelf = segment->shelf;
-    int code = is_empty(&shelf->then)
+    int code = is_renewed(shelf) ? FIRN_OK /* another copy of the process may have them */
+               : is_empty(&shelf->then)
                    ? give_back(segment, &shelf->now,
                                atomic_load_explicit(&shelf->next, memory_order_relaxed), error)
                    : give_back(segment, &shelf->then, shelf->then.first, error);

@@ -192,8 +192,8 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
         gen->clock->pause(gen->clock->self, NAP_NS);
     }
     return firn__fail(error, FIRN_EBUSY,
-                      "process %" PRIu32 " began to prepare the shared memory of %s and has not "
-                      "finished: end it, or use new memory",
+                      "thread %" PRIu32 " began to prepare the shared memory of %s and has not "
+                      "finished: end its process if it uses this memory too, or use new memory",
                       (uint32_t)maker, gen->ns);
 }
 
@@ -365,6 +365,7 @@ int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *er
         return code;
     }
     gen->past = &gen->shared->past;
+    gen->live->any.is_shared = true;
     gen->shared_era = &gen->shared->era;
     return prepare_lock(gen, error);
 }

@@ -58,11 +58,13 @@ static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_
     return code;
 }
 
-static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, firn_error *error) {
+static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bool *refused,
+                 firn_error *error) {
     int64_t base = firn__slots_of(gen, permit->base_tick), end = firn__end_of(permit), first;
     char key[FIRN_KEY_SIZE];
     firn__sending sending = {.sent = permit->pending_grant != 0};
     bool again = sending.sent;
+    int code = FIRN_OK;
     firn_request request = {.ns = gen->ns,
                             .layout = gen->layout,
                             .key = key,
@@ -70,8 +72,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
                             .earliest = base + end,
                             .latest = base + end,
                             .grant = permit->pending_grant,
-                            .note = gen->kept.note,
-                            .guard = firn__claim_guard(gen, need->tick)};
+                            .note = gen->kept.note};
     snprintf(key, sizeof key, "%" PRIu64, permit->node);
     if (!again) {
         request.count = renewal_count(gen, permit, end, need);
@@ -79,10 +80,20 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
             atomic_store_explicit(&permit->soft, end, memory_order_release);
             return need->end > end ? firn__gen_ended(gen, error) : FIRN_OK;
         }
-        int code = firn__reserve_grant(gen->entropy, &request.grant, error);
+        code = firn__reserve_grant(gen->entropy, &request.grant, error);
         if (code != FIRN_OK) {
             return code;
         }
+    }
+    code = firn__reach_look(gen, error);
+    if (code == FIRN_OK && !again) {
+        code = firn__reach_limit(gen, request.earliest, request.count, &request.latest, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn__reach_guard(gen, &request, error);
+    }
+    if (code != FIRN_OK) {
+        return renewed(gen, permit, end, need, &request, false, code);
     }
     /* A later process sends it again if this one is killed. */
     permit->pending_count = request.count;
@@ -91,21 +102,23 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
-    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    code = firn__gen_reserve(gen, &request, &sending, &first, error);
     assert(code != FIRN_OK || first == base + end || FIRN_BUG == FIRN_BUG_ADOPT);
+    *refused = code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX;
     return renewed(gen, permit, end, need, &request, sending.twice, code);
 }
 
-/* A renewal that meets a copy of this process image tells people, and nothing of the window is
- * issued any more. */
+/* A renewal that meets a copy of this process image, or a store that no longer grants the node, tells
+ * people, and nothing of the window is issued any more. */
 static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const firn__need *need,
                          firn_error *error) {
     firn_error why = {0, ""};
-    int code = renew(gen, permit, need, &why);
+    bool refused = false;
+    int code = renew(gen, permit, need, &refused, &why);
     if (code != FIRN_OK && error != NULL) {
         *error = why;
     }
-    if (code == FIRN_ECLONED) {
+    if (code == FIRN_ECLONED || refused) {
         firn__gen_notice(gen, "%s", why.text);
         gen->past->has_node[k] = false;
         firn__permit_retire(gen, k, false, NULL);
@@ -136,6 +149,9 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
         int code = renew_or_drop(gen, k, permit, need, error);
         if (code != FIRN_EBUSY) {
             return code;
+        }
+        if (firn__permit_of(gen, k) == NULL) { /* dropped */
+            return firn__claim_window(gen, k, need->tick, need->n, error);
         }
     }
     if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */

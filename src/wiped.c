@@ -32,6 +32,7 @@
 typedef struct region {
     _Atomic(void *) at; /* NULL: the entry is free */
     size_t size;
+    void (*renew)(void *page); /* or NULL; with the lock held */
     struct region *next, *next_free;
 } region;
 
@@ -131,6 +132,10 @@ static void lock_lists(void) {
     }
 }
 
+static void unlock_lists(void) {
+    atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+}
+
 /* Room after the region's end for its entry, so that free finds it at once. */
 static size_t whole_size(size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -147,6 +152,7 @@ static bool keep_region(void *at, size_t whole) {
     bool made = it == NULL && (it = calloc(1, sizeof *it)) != NULL;
     if (it != NULL) {
         it->size = whole;
+        it->renew = NULL;
         atomic_store_explicit(&it->at, at, memory_order_release);
         if (made) {
             it->next = atomic_load_explicit(&regions, memory_order_acquire);
@@ -156,7 +162,7 @@ static bool keep_region(void *at, size_t whole) {
         }
         *entry_of(at, whole) = it;
     }
-    atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+    unlock_lists();
     return it != NULL;
 }
 
@@ -212,24 +218,56 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
-void firn__wiped_free(void *page, size_t size) {
-    size_t whole = whole_size(size);
+static region *find_region(void *page, size_t whole) {
     region *it = *entry_of(page, whole);
     for (it = it != NULL ? it : atomic_load_explicit(&regions, memory_order_acquire);
          it != NULL && atomic_load_explicit(&it->at, memory_order_acquire) != page;) {
         it = it->next; /* only in a child, where the entry was wiped too */
     }
-    if (it != NULL) {
-        atomic_store_explicit(&it->at, NULL,
-                              memory_order_release); /* first: a child would map it again */
+    return it;
+}
+
+void firn__wiped_free(void *page, size_t size) {
+    size_t whole = whole_size(size);
+    region *it = find_region(page, whole);
+    if (it != NULL) { /* first: a child would map it again, and another thread renew it */
+        lock_lists();
+        atomic_store_explicit(&it->at, NULL, memory_order_release);
+        unlock_lists();
     }
     munmap(page, whole);
     if (it != NULL) {
         lock_lists();
         it->next_free = free_regions;
         free_regions = it;
-        atomic_store_explicit(&of_process()->holder, 0, memory_order_release);
+        unlock_lists();
     }
+}
+
+/* ---- a copy of the process ---------------------------------------------------------------------- */
+
+void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+    region *it = find_region(page, whole_size(size));
+    lock_lists();
+    it->renew = renew;
+    unlock_lists();
+}
+
+void firn__wiped_renew(void (*only)(void *page)) {
+    firn__wiped_look();
+    lock_lists(); /* nobody frees a region meanwhile */
+    for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
+         it = it->next) {
+        void *at = atomic_load_explicit(&it->at, memory_order_acquire);
+        if (at != NULL && it->renew != NULL && (only == NULL || only == it->renew)) {
+            it->renew(at);
+        }
+    }
+    unlock_lists();
+}
+
+void firn_renew_identity(void) {
+    firn__wiped_renew(NULL);
 }
 
 bool firn__wiped_may_load(void) {

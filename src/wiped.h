@@ -10,6 +10,12 @@
 void *firn__wiped(size_t size, int *code, firn_error *error);
 void firn__wiped_free(void *page, size_t size);
 
+/* `renew` drops what is in the memory, as a fork would wipe it: firn_renew_identity calls it in any thread while others use
+ * the memory. It must not wait, and not free or make wiped memory. */
+void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page));
+/* Calls all of these, or those that are `only`. */
+void firn__wiped_renew(void (*only)(void *page));
+
 /* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and
  * each call that reads wiped memory must begin with firn__wiped_look. */
 bool firn__wiped_watch(void);

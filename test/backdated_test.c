@@ -385,13 +385,60 @@ static void a_tick_is_used_up_by_all(void **state) {
     }
     assert_true((slot(a, &ids[0]) & 3) == 0);
     requests = 0;
-    dated(b, &past, ids + 8, 4); /* two ticks are full: each is asked for once */
+    dated(b, &past, ids + 8,
+          4); /* b filled the first tick, and asks for the second, which a filled */
     assert_true(slot(a, &ids[8]) == slot(a, &ids[0]) + 8);
-    assert_int_equal(requests, 3);
-    assert_true(counts[0] == 4 && counts[1] == 4 && counts[2] == 4);
+    assert_int_equal(requests, 2);
+    assert_true(counts[0] == 4 && counts[1] == 4);
     assert_true(latests[0] == 0);
     closed(a);
     closed(b);
+}
+
+/* Calls of the store for the same number of IDs at the same time. */
+static void the_hundredth_call_at_a_time_costs_as_much_as_the_first(void **state) {
+    enum { CALLS = 100, EACH = 6 };
+    firn_id ids[EACH];
+    (void)state;
+    use_store(NULL, 0);
+    firn_gen *gen = opened(FOUR, "mode=online"), *other = opened(FOUR, "mode=online");
+    dated(gen, &past, ids, 2); /* takes its node */
+    uint64_t start = slot(gen, &ids[0]), next = start + 2;
+    for (int i = 0; i < CALLS; i++) {
+        const firn_time later = {past.sec, past.ns + i % 3 * 1000000};
+        requests = 0;
+        dated(gen, &later, ids, EACH); /* two ticks, and what another call left of one */
+        assert_in_range(requests, 1, 4);
+        if (i % 3 == 0 && i < 3) {
+            assert_true(slot(gen, &ids[0]) == next);
+        }
+    }
+    requests = 0;
+    dated(other, &past, ids, EACH); /* another process finds the end once */
+    assert_true(requests > CALLS);
+    requests = 0;
+    dated(other, &past, ids, EACH);
+    assert_in_range(requests, 1, 4);
+    closed(gen);
+    closed(other);
+}
+
+static void full_ticks_are_remembered_in_bounds(void **state) {
+    enum { TICKS = 70000 };
+    firn_id ids[8];
+    (void)state;
+    use_store(NULL, 0);
+    firn_gen *gen = opened(FOUR, "mode=online");
+    for (int i = 0; i < TICKS; i++) {
+        const firn_time time = {past.sec + i / 500, i % 500 * 2000000}; /* each second tick */
+        dated(gen, &time, ids, 4);
+        assert_true(gen->kept.history.used + gen->kept.history.run_used <= 65536);
+    }
+    requests = 0;
+    dated(gen, &(firn_time){past.sec, 0}, ids,
+          8); /* two of four ticks are forgotten, and asked for again */
+    assert_int_equal(requests, 4);
+    closed(gen);
 }
 
 /* Fewer are asked for after each refusal: what is left, or one less. */
@@ -563,6 +610,8 @@ int main(void) {
         TEST(a_counter_begins_at_random),
         TEST(a_tick_of_uuid7_begins_at_random_and_goes_on),
         TEST(a_tick_is_used_up_by_all),
+        TEST(the_hundredth_call_at_a_time_costs_as_much_as_the_first),
+        TEST(full_ticks_are_remembered_in_bounds),
         TEST(a_refused_request_asks_for_fewer),
         TEST(many_ids_are_refused_before_a_slot_is_taken),
         TEST(none_is_a_number_too),

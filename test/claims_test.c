@@ -31,7 +31,7 @@ static bool store_has_no_clock;
 static int store_now(void *self, firn_time *now, firn_error *error) {
     (void)self, (void)error;
     *now = time_after(present(&world.clock), store_ahead_ns);
-    return store_has_no_clock ? FIRN_EUSAGE : FIRN_OK;
+    return store_has_no_clock ? FIRN_ESYSTEM : FIRN_OK;
 }
 
 static void use_store_with_a_clock(void) {
@@ -338,11 +338,78 @@ static void no_identity_is_used_again(void **state) {
 }
 
 /* What a store that lost reservations may grant: after all that a clock of today can have reserved. */
-static void a_guard_is_30_s_ahead(void **state) {
+static void a_guard_is_15_s_after_the_clock_of_the_store(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=2");
-    assert_int_equal(world.log.last.guard, firn__slots_of(gen, now_of(gen) + 30001));
+    use_store_with_a_clock();
+    for (int ahead_ms = -500; ahead_ms <= 500; ahead_ms += 500) {
+        store_ahead_ns = ahead_ms * MS;
+        firn_gen *gen = opened(FOUR, "node=2");
+        const uint64_t there = now_of(gen) + (uint64_t)(15000 + ahead_ms);
+        /* The answer took a little time, and ticks are rounded up. */
+        assert_in_range(world.log.last.guard, firn__slots_of(gen, there + 4),
+                        firn__slots_of(gen, there + 1000));
+        closed(gen);
+    }
+    store_ahead_ns = 0;
+}
+
+static int64_t end_of_last_request(void) {
+    return world.log.last.latest + world.log.last.count;
+}
+
+/* Also with the longest window and lead, and a clock that is as wrong as it may be. */
+static void no_window_ends_later_than_the_reach(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    store_ahead_ns = -1900 * MS;
+    firn_gen *gen = opened(FOUR, "node=2 max_lead_ms=10000 max_wait_ms=0");
+    for (int i = 0; i < 40; i++) {
+        const uint64_t there = now_of(gen) - 1900;
+        assert_true(end_of_last_request() <= firn__slots_of(gen, there + 14000 + 3));
+        pass(&world.clock, 500 * MS);
+        free(bulk(gen, 1 + (size_t)i % 4 * 1000));
+    }
     closed(gen);
+    store_ahead_ns = 0;
+}
+
+/* Claims compare the clocks; renewals refuse what would end too late. */
+static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
+    firn_error error = {0};
+    (void)state;
+    use_store_with_a_clock();
+    firn_gen *gen = opened(FOUR, "max_wait_ms=0 window_ms=10000");
+    const int reserves = world.log.reserves;
+    firn__need need = {.permit = firn__permit_of(gen, 0), .tick = now_of(gen) + 6000};
+    need.end = firn__end_of(need.permit) - 1;
+    atomic_store(&firn__permit_of(gen, 0)->soft, 0);
+    pthread_mutex_lock(&gen->live->locked.lock);
+    assert_int_equal(firn__window_keep(gen, 0, &need, &error), FIRN_ECLOCK);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    said(&error, FIRN_ECLOCK,
+         "ms after the store's clock, more than 14000 ms: fix the wrong clock");
+    assert_int_equal(world.log.reserves, reserves);
+    next(gen); /* the window goes on */
+    store_ahead_ns = 6000 * MS;
+    pthread_mutex_lock(&gen->live->locked.lock);
+    atomic_store(&firn__permit_of(gen, 0)->soft, 0);
+    assert_int_equal(firn__window_keep(gen, 0, &need, &error), FIRN_OK);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    assert_int_equal(world.log.reserves, reserves + 1);
+    closed(gen);
+    store_ahead_ns = 0;
+}
+
+static void window_lead_and_skew_fit_into_the_reach(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "max_lead_ms=10000 max_skew_ms=3990");
+    assert_int_equal(gen->window_ticks, 10); /* what is left */
+    closed(gen);
+    closed(opened(FOUR, "max_lead_ms=4000 window_ms=8000"));
+    refused(FOUR, "max_lead_ms=4000 window_ms=8001", FIRN_ERANGE,
+            "max_lead_ms=4000, max_skew_ms=2000 and window_ms=8001 together are above 14000 ms");
+    refused(FOUR, "max_lead_ms=10000 max_skew_ms=10000", FIRN_ERANGE, "lower one of them");
+    closed(opened("uuid7", "max_lead_ms=10000 window_ms=10000")); /* has no store */
 }
 
 /* Somebody else extends the generator's own node up to `high`. */
@@ -489,7 +556,10 @@ int main(void) {
         TEST(a_claim_has_a_second_for_its_store),
         TEST(a_permit_that_was_published_is_no_other_again),
         TEST(no_identity_is_used_again),
-        TEST(a_guard_is_30_s_ahead),
+        TEST(a_guard_is_15_s_after_the_clock_of_the_store),
+        TEST(no_window_ends_later_than_the_reach),
+        TEST(a_renewal_beyond_the_reach_is_not_sent),
+        TEST(window_lead_and_skew_fit_into_the_reach),
         TEST(every_node_is_claimed_beside_one_of_history),
         TEST(a_store_without_a_clock_is_not_compared),
         TEST(a_tick_beyond_the_slots_is_the_end),

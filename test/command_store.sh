@@ -165,12 +165,23 @@ refuses "keys are whole or refused" 2 "more than 511 characters" segment whole k
 ask segment advance '*' --min 1 --store "$db" "$unsafe"
 same "advance of all keys asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
 says "with it, it is done" 1 segment advance '*' --min 1 --yes --store "$db" "$unsafe"
+ask nodes lost --yes --store "$db" "$unsafe"
+same "a loss is declared" "0 declared" "$status $(printf '%s\n' "$out" | tail -n 1)"
+refuses "integers wait then" 3 "firn segment advance" segment orders --store "$db" "$unsafe"
+refuses "new ones too" 3 "firn segment advance" segment brandnew --store "$db" "$unsafe"
+ask nodes trust --store "$db" "$unsafe"
+same "trust asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
+ask nodes trust --yes --store "$db" "$unsafe"
+same "with it, all continue" "0 trusted" "$status $(printf '%s\n' "$out" | tail -n 1)"
+says "where they were" 5001 segment orders --store "$db" "$unsafe"
+says "new ones begin" 1 segment brandnew --store "$db" "$unsafe"
+refuses "losses are the store's" 2 "remove ns=" nodes lost ns=orders --yes --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
 refuses "nor does it take its own word for a key" 2 "advance needs a NAME: firn segment advance NAME --min N" segment advance --store "$db" "$unsafe"
 refuses "with --min or without" 2 "advance needs a NAME" segment advance --min 3 --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
 refuses "another word in front" 2 "'take' is not a verb" segment take orders --store "$db" "$unsafe"
-same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
+same "FIRN_STORE names the store where --store does not" 5002 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
 "$FIRN" nodes --store "nothing://user:secret@127.0.0.1:1/" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr"
 mkfifo "$TMPDIR/held"
 exec 9<>"$TMPDIR/held"
@@ -226,6 +237,26 @@ lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 same "a freed node prints which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
 same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lost%Z}.001Z" "$TMPDIR/freed")"
 matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+# A floor, as the guard of a loss that was noticed by a process with a wrong clock leaves it.
+floor() {
+    python3 - "${db#sqlite:}" "$1" "$2" <<'PYTHON'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE namespace SET floor = (SELECT max(high) FROM mark WHERE ns = name) + ? WHERE name = ?", (int(sys.argv[3]), sys.argv[2]))
+PYTHON
+}
+same "no floor is shown where there is none" "null 0" \
+    "$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json | jq -r .floor) $("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'issues nothing before')"
+floor wrong $((10 * 1000 * 4096))
+refuses "a floor that may protect IDs is not lowered" 5 "at most 30 s ahead" nodes floor wrong --yes --store "$db" "$unsafe"
+floor wrong $((44 * 365 * 86400 * 1000 * 4096))
+refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"
+same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'firn nodes floor wrong')"
+refuses "it is not lowered without a question" 2 "add --yes" nodes floor wrong --store "$db" "$unsafe"
+refuses "nor that of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
+matches "it is lowered" 'the floor of wrong is now 20' nodes floor wrong --yes --store "$db" "$unsafe"
+floor wrong 0
+matches "and nodes issue again" '[0-9]+' new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')
 refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"

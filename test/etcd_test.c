@@ -176,6 +176,72 @@ static void another_cluster_is_guarded(void **state) {
     }
 }
 
+/* Members that come, go or are replaced one at a time are normal; two that are gone at once are what is left after
+ * --force-new-cluster. */
+static void members_that_are_gone(void **state) {
+    static const struct {
+        const char *before; /* in the record, with the only member that there is */
+        bool doubted;
+    } lists[] = {{"", false},      {" ", false},        {" 111", false},
+                 {" 111,", false}, {" 111,222,", true}, {" 111,222", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        char prefix[20], key[60], record[800], planted[900], now[800];
+        snprintf(prefix, sizeof prefix, "members%zu", i);
+        snprintf(key, sizeof key, "%s/store", prefix);
+        firn_store *old = open_store("%s", url_of(prefix, "")), *store;
+        drawn(old, "snow", 1, 0, 0);
+        get_record(record, key);
+        char *members = strrchr(record, ' ');
+        const char *before = lists[i].before;
+        size_t length = strlen(before);
+        bool with_own = length > 0 && before[length - 1] != '1' && before[length - 1] != '2';
+        snprintf(planted, sizeof planted, "%.*s%s%s", (int)(members - record), record, before,
+                 with_own ? members + 1 : "");
+        put_record(key, planted);
+        store = open_store("%s", url_of(prefix, ""));
+        if (lists[i].doubted) {
+            not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
+            not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or lost reservations");
+            drawn(store, "snow", 4, 500, 500);
+            drawn(old, "snow", 5, 1000, 510); /* once is enough */
+        } else {
+            drawn(store, "snow", 2, 0, 10);
+            drawn(old, "snow", 3, 0, 20);
+        }
+        get_record(now, key);
+        assert_string_equal(strrchr(now, ' '), members);
+        firn_store_close(store);
+        firn_store_close(old);
+    }
+}
+
+/* The quorum is lost, and somebody makes a new cluster of a member that lacks the last reservations. */
+static void a_member_that_lagged(void **state) {
+    (void)state;
+    engine *three = needed("etcd3", 3, "");
+    firn_store *store = open_store("%s", three->url);
+    drawn(store, "snow", 1, 0, 0);
+    drawn(store, "moon", 2, 0, 0);
+    firn_store_close(store);
+    assert_true(engine_do(three, "pause", 3));
+    store = open_store("%s", three->url);
+    drawn(store, "snow", 3, 0, 10);
+    drawn(store, "snow", 4, 0, 20);
+    firn_store_close(store);
+    assert_true(engine_do(three, "kill", 0));
+    assert_true(run("printf '%%s\\n' --force-new-cluster >>'%s/options'", three->folder));
+    assert_true(engine_do(three, "restart", 3));
+    store = open_store("%s", three->url);
+    not_drawn(store, "snow", 5, FIRN_EBACK, "has changed or lost reservations");
+    firn_store *other = open_store("%s", three->url);
+    not_drawn(other, "moon", 6, FIRN_EBACK, "has changed or lost reservations");
+    drawn(other, "snow", 7, 500, 500);
+    drawn(store, "snow", 8, 0, 510);
+    firn_store_close(store);
+    firn_store_close(other);
+}
+
 /* A new cluster in the place of the old one counts revisions from the beginning: the mark that has
  * the remembered revision there is another one, and is not lowered. */
 static void a_new_cluster_keeps_its_marks(void **state) {
@@ -639,6 +705,8 @@ int main(void) {
          0},
         {"in another cluster, or an older term, the guard holds", another_cluster_is_guarded, 0, 0,
          0},
+        {"members that are gone at once are doubted", members_that_are_gone, 0, 0, 0},
+        {"a new cluster of a member that lagged is guarded", a_member_that_lagged, 0, 0, 0},
         {"a new cluster keeps its marks", a_new_cluster_keeps_its_marks, 0, 0, 0},
         {"after old data came back the guard holds", old_data_are_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},

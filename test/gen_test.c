@@ -534,6 +534,26 @@ static void every_row_keeps_order_over_steps(void **state) {
     each_row(row_keeps_order_over_steps, 24);
 }
 
+/* It may be the jump of a machine that runs twice. */
+static void a_jump_ahead_asks_the_store_first(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "");
+    next(gen);
+    uint64_t begin = now_of(gen), node = status_of(gen).node;
+    step(&world.clock, HOUR);
+    assert_true(next_field(gen, "time") == begin + 1); /* the old time, in a later tick */
+    assert_true(status_of(gen).node != node && status_of(gen).claims == 2);
+    node = status_of(gen).node;
+    for (int i = 0; i < 15; i++) { /* once for each jump */
+        pass(&world.clock, 100 * MS);
+        next(gen);
+    }
+    assert_true(status_of(gen).node == node && status_of(gen).claims == 2);
+    pass(&world.clock, SECOND);
+    assert_true(next_field(gen, "time") > begin + 3600000);
+    closed(gen);
+}
+
 static void a_jump_that_is_taken_back_leaves_no_trace(void **state) {
     (void)state;
     firn_gen *gen = opened("uuid7", "");
@@ -1144,6 +1164,7 @@ int main(void) {
              schemes_without_a_node_wait_when_asked),
         TEST("a jump ahead is believed after 2 s", a_jump_ahead_is_believed_after_two_seconds),
         TEST("several steps within seconds keep the order", every_row_keeps_order_over_steps),
+        TEST("a jump ahead asks the store first", a_jump_ahead_asks_the_store_first),
         TEST("a jump taken back leaves no trace", a_jump_that_is_taken_back_leaves_no_trace),
         TEST("start=zero begins every tick at 0", a_start_at_zero),
         TEST("start=random:N begins every tick below N", a_start_at_random),

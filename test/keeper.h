@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define KEEPER_LINKS  64 /* connections in all */
-#define KEEPER_SETS   8  /* of a connection */
+#define KEEPER_LINKS  4096 /* connections in all */
+#define KEEPER_SETS   8    /* of a connection */
 #define KEEPER_PACKET 16384
 
 typedef struct keeper_packet {
@@ -40,7 +40,7 @@ typedef struct keeper {
     pthread_t thread;
 } keeper;
 
-/* Waits for bytes, until the keeper stops. */
+/* Waits for bytes, until the proxy stops. */
 static bool keeper_take(const keeper_link *link, int from, unsigned char *bytes, size_t length) {
     size_t done = 0;
     while (done < length && !atomic_load(&link->keeper->stop)) {
@@ -71,7 +71,7 @@ static bool keeper_give(int to, const keeper_packet *packet) {
     return send(to, packet->bytes, packet->length, MSG_NOSIGNAL) == (ssize_t)packet->length;
 }
 
-/* Sends a statement of the keeper's own and takes its reply, which is one packet. */
+/* Sends a statement of the proxy's own and takes its reply, which is one packet. */
 static bool keeper_say(const keeper_link *link, const keeper_packet *packet) {
     keeper_packet reply;
     return keeper_give(link->server, packet) && keeper_take_packet(link, link->server, &reply);

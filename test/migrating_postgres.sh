@@ -6,7 +6,7 @@
 . test/tap
 
 if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "a large table moves" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-15)"
+    skip "a large table moves" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
     finish
 fi
 if [ ! -x "$(pg_config --bindir)/pgbench" ]; then
@@ -38,7 +38,7 @@ check "a server starts with firn preloaded" test/engine start postgres "$place" 
 port=$(cat "$place/port")
 ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 old_rows=25000 # more than one batch
-# The code of an order is what the writers know it by, whatever its keys are. An order with a code up to $old_rows stays.
+# The code of an order is what the writers know it by. An order with a code up to $old_rows stays.
 same "it has two tables with rows" "" "$(ask "CREATE EXTENSION firn;
     CREATE TABLE orders (n serial PRIMARY KEY, created_at timestamptz, code integer NOT NULL UNIQUE);
     CREATE TABLE items (k serial PRIMARY KEY, order_n integer NOT NULL REFERENCES orders (n), size integer);
@@ -80,7 +80,7 @@ run_block() {
 # ---- writers ------------------------------------------------------------------------------------------------------------
 
 # Each transaction writes one kind of key, and the ledger. They move, insert and delete items, insert and delete orders,
-# and change a column that is no key. $2 is the reference, $3 the key of the order.
+# and change another column. $2 is the reference, $3 the key of the order.
 for one in 'old order_n n' 'new order_id id'; do
     # shellcheck disable=SC2086 # three words
     set -- $one

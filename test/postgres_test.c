@@ -203,6 +203,39 @@ static void older_tables(void **state) {
     older_tables_are_refused(server, url, "older");
 }
 
+/* pg_resetwal drops committed reservations, and nothing in the server shows that: only who has one of them, or an
+ * operator who declares the loss. */
+static void reset_logs(void **state) {
+    static const char reset[] =
+        "cd '%s/data/' && rm -f pg/postmaster.pid && program=$(ls -d "
+        "/usr/lib/postgresql/*/bin/pg_resetwal | sort -V | tail -n 1) && if [ \"$(id -u)\" = 0 ]; "
+        "then"
+        " exec setpriv --reuid \"$(id -u nobody)\" --regid \"$(id -g nobody)\" --clear-groups"
+        " \"$program\" -f pg; else exec \"$program\" -f pg; fi >/dev/null";
+    const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
+    int64_t floor;
+    (void)state;
+    engine *it = needed("postgres", 9, "");
+    firn_store *store = open_store("%s", it->url), *other;
+    drawn(store, "r", 1, 0, 0);
+    drawn(store, "s", 2, 0, 0);
+    sql(it, "CHECKPOINT;");
+    drawn(store, "r", 3, 0, 10);
+    assert_true(engine_do(it, "kill", 0));
+    assert_true(run(reset, it->folder));
+    assert_true(engine_do(it, "restart", 0));
+    assert_int_equal(mark_of(store, "r").high, 10); /* it is lost */
+    not_drawn(store, "s", 4, FIRN_EBACK, "has changed or lost reservations");
+    other = open_store("%s", it->url);
+    not_drawn(other, "r", 5, FIRN_EBACK, "has changed or lost reservations");
+    drawn(other, "r", 6, 500, 500);
+    assert_int_equal(firn_store_relabel(other, &loss, &floor, NULL), FIRN_OK);
+    not_drawn(store, "r", 7, FIRN_EBACK, "has changed or lost reservations");
+    drawn(store, "r", 8, 1000, 1000);
+    firn_store_close(other);
+    firn_store_close(store);
+}
+
 /* A pool may lend a session that is inside a transaction. */
 static void session_that_begins_a_transaction(void **state) {
     static const char begin[] =
@@ -676,6 +709,7 @@ int main(void) {
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
+        {"reservations that pg_resetwal dropped", reset_logs, NULL, NULL, NULL},
         {"a session that comes to be inside a transaction", session_that_begins_a_transaction, NULL,
          NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},

@@ -124,7 +124,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "stepped back while its renewer calls the store");
+    said(&error, FIRN_EWINDOW, "stepped back, and the renewer of");
     assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
     pthread_mutex_unlock(&gen->live->locked.lock);
@@ -221,7 +221,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         assert_int_equal(world.clock.paused_ns - paused_ns, i < 2 ? 4 * MS : 0);
         if (i < 2) {
             char words[60];
-            snprintf(words, sizeof words, "process %d began to prepare", (int)child);
+            snprintf(words, sizeof words, "thread %d began to prepare", (int)child);
             said(&error, FIRN_EBUSY, words);
         } else {
             closed(gen);

@@ -7,6 +7,7 @@ function(add_firn_program folder name)
     target_include_directories(${name} PRIVATE src)
     target_compile_definitions(${name} PRIVATE FIRN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
         FIRN_BUILD_DIR="${PROJECT_BINARY_DIR}")
+    target_compile_options(${name} PRIVATE -Wno-missing-field-initializers) # of firn_request
     target_link_libraries(${name} PRIVATE firn_static ${arg_LIBRARIES} Threads::Threads m)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
@@ -58,6 +59,10 @@ if(FIRN_TESTS)
         target_compile_definitions(fork_steps_unoptimized_test PRIVATE ONLY="objectid*")
     endif()
 
+    if(TARGET store_urls_test) # a program whose functions have the names of a module's library
+        target_link_options(store_urls_test PRIVATE -Wl,--export-dynamic-symbol=json_object)
+    endif()
+
     # The calls that these tests refuse: each has a wrapper for them.
     function(wrap_calls name)
         if(TARGET ${name})
@@ -71,6 +76,7 @@ if(FIRN_TESTS)
     wrap_calls(gen_runs_test firn__entropy_fill)
     wrap_calls(job_bounds_test SHA256Final calloc)
     wrap_calls(order_test firn__module_symbol)
+    wrap_calls(renew_test madvise)
     wrap_calls(shared_test pthread_mutexattr_setrobust)
     wrap_calls(random_test getrandom dlsym firn__processor_noise)
     wrap_calls(wiped_test mmap64 munmap madvise calloc pthread_atfork sched_yield)

@@ -81,13 +81,19 @@ static void ring(void *self) {
     sem_post(self);
 }
 
+/* A client that waits as long as it takes. */
+static task_client patient(sem_t *bell) {
+    return (task_client){.self = bell, .finished = ring, .until_ms = INT64_MAX};
+}
+
 static int run_task(asking *it) {
     sem_t bell;
     sent_free(it->sent);
     it->sent = NULL;
     it->tasks++;
     sem_init(&bell, 0, 0);
-    int code = request_send(&it->request, ring, &bell, &it->sent, &it->error);
+    const task_client client = patient(&bell);
+    int code = request_send(&it->request, &client, &it->sent, &it->error);
     if (code == FIRN_OK) {
         while (sem_wait(&bell) != 0) {
         }
@@ -917,7 +923,8 @@ static void an_task_whose_client_is_gone_costs_numbers_only(void **state) {
     assert_int_equal(request_read(&it.request, &it.error), FIRN_OK);
     assert_int_equal(request_answer(&it.request, 1, &it.reply, &it.error), REQUEST_TASK);
     sem_init(&bell, 0, 0);
-    assert_int_equal(request_send(&it.request, ring, &bell, &it.sent, &it.error), FIRN_OK);
+    const task_client client = patient(&bell);
+    assert_int_equal(request_send(&it.request, &client, &it.sent, &it.error), FIRN_OK);
     while (sem_wait(&bell) != 0) {
     }
     sem_destroy(&bell);
@@ -926,6 +933,127 @@ static void an_task_whose_client_is_gone_costs_numbers_only(void **state) {
     assert_answered(&it, ask(&it));
     assert_true(it.reply.first > before + 3000000);
     leave(&it);
+}
+
+/* ---- the queue of a renewer ------------------------------------------------------------------ */
+
+/* A task that only notes that it was there. */
+typedef struct entry {
+    task task; /* first */
+    char name;
+    enum wish wish;
+    sem_t *holds; /* runs until this is posted; NULL: not */
+} entry;
+
+static char order[TASKS_MAX + 10]; /* the names, a capital for those that were refused */
+static size_t ordered;
+static sem_t begun, ended;
+
+static void note_entry(const entry *it, bool ran) {
+    order[ordered++] = ran ? it->name : (char)(it->name - 'a' + 'A');
+}
+
+static enum wish wish_entry(task *self, firn_error *why) {
+    why->code = FIRN_ESTORE;
+    return ((entry *)self)->wish;
+}
+
+static void run_entry(task *self) {
+    entry *it = (entry *)self;
+    if (it->holds != NULL) {
+        sem_post(&begun);
+        while (sem_wait(it->holds) != 0) {
+        }
+    } else {
+        note_entry(it, true);
+    }
+}
+
+static void refuse_entry(task *self, const firn_error *why) {
+    (void)why;
+    note_entry((entry *)self, false);
+}
+
+static void done_entry(task *self) {
+    (void)self;
+    sem_post(&ended);
+}
+
+static entry make_entry(char name, enum wish wish) {
+    return (entry){.task = {.wish = wish_entry,
+                            .run = run_entry,
+                            .refuse = refuse_entry,
+                            .done = done_entry,
+                            .client = (uint64_t)name},
+                   .name = name,
+                   .wish = wish};
+}
+
+/* Sends all while the renewer is busy, so that they queue, and then lets it work. */
+static void run_entries(entry *all, size_t count, const entry *taken_back) {
+    sem_t hold;
+    renewer *to = catalog_renewer(NULL);
+    entry first = make_entry('-', WISH_STAYS);
+    first.holds = &hold;
+    ordered = 0;
+    sem_init(&hold, 0, 0);
+    sem_init(&begun, 0, 0);
+    sem_init(&ended, 0, 0);
+    list_clear(&first.task.place);
+    assert_true(renewer_send(to, &first.task));
+    while (sem_wait(&begun) != 0) {
+    }
+    for (size_t i = 0; i < count; i++) {
+        list_clear(&all[i].task.place);
+        assert_true(renewer_send(to, &all[i].task));
+    }
+    if (taken_back != NULL) {
+        assert_true(renewer_take_back(to, (task *)(uintptr_t)&taken_back->task));
+        assert_false(renewer_take_back(to, (task *)(uintptr_t)&taken_back->task));
+        count--;
+    }
+    sem_post(&hold);
+    for (size_t i = 0; i < count + 1; i++) {
+        while (sem_wait(&ended) != 0) {
+        }
+    }
+    order[ordered] = '\0';
+    sem_destroy(&hold);
+    sem_destroy(&begun);
+    sem_destroy(&ended);
+}
+
+static void clients_of_a_store_take_turns(void **state) {
+    entry all[9];
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        all[i] = make_entry("aaaaabbac"[i], WISH_STAYS);
+    }
+    run_entries(all, 9, NULL);
+    assert_string_equal(order, "abcabaaaa");
+    run_entries(all, 9, &all[1]); /* the others keep their places */
+    assert_string_equal(order, "abcbaaaa");
+}
+
+static void what_nobody_wants_any_more_is_not_run(void **state) {
+    entry all[6];
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        all[i] = make_entry("abcdef"[i], i == 1 ? WISH_IS_OVER : i == 0 ? WISH_FADES : WISH_STAYS);
+    }
+    run_entries(all, 6, NULL); /* a may have left, so the others go first */
+    assert_string_equal(order, "Bcdefa");
+}
+
+static void a_full_queue_refuses_those_who_have_most(void **state) {
+    static entry all[TASKS_MAX + 1];
+    (void)state;
+    for (size_t i = 0; i < TASKS_MAX + 1; i++) {
+        all[i] = make_entry(i < TASKS_MAX ? 'a' : 'b', WISH_STAYS);
+    }
+    run_entries(all, TASKS_MAX + 1, NULL);
+    assert_int_equal(strlen(order), TASKS_MAX + 1);
+    assert_memory_equal(order, "Aab", 3);
 }
 
 /* What the store holds under a key of a namespace. */
@@ -1035,6 +1163,12 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
     it = ask_for(mine(), VERB_SCHEMES, "", NULL);
     assert_answered(&it, ask(&it));
     assert_true(json_array_size(it.reply.json) > 25);
+    assert_true(it.reply.is_table);
+    const json_t *table = it.reply.json;
+    leave(&it);
+    it = ask_for(mine(), VERB_SCHEMES, "", NULL);
+    assert_answered(&it, ask(&it));
+    assert_ptr_equal(it.reply.json, table); /* made once */
     leave(&it);
     it = ask_for(mine(), VERB_SCHEMES, "xid", NULL);
     assert_answered(&it, ask(&it));
@@ -1196,6 +1330,9 @@ int main(void) {
         TEST(a_store_that_hangs_holds_up_no_other),
         TEST(tasks_fail_in_the_stores_words_while_it_is_out),
         TEST(an_task_whose_client_is_gone_costs_numbers_only),
+        TEST(clients_of_a_store_take_turns),
+        TEST(what_nobody_wants_any_more_is_not_run),
+        TEST(a_full_queue_refuses_those_who_have_most),
         TEST(what_was_not_issued_is_given_back_at_the_end),
         TEST(two_servers_on_one_store_share_its_integers),
         TEST(ids_are_packed_shown_bounded_and_converted),

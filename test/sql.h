@@ -15,7 +15,8 @@ static const char *sql_client(const engine *server) {
     static char command[400];
     if (strcmp(server->kind, "mysql") == 0) {
         snprintf(command, sizeof command,
-                 "mariadb --no-defaults -h 127.0.0.1 -P %d -u root -BN firn",
+                 "mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u root "
+                 "-BN firn",
                  url_port(server->url));
     } else {
         snprintf(command, sizeof command, "psql -XAtq -v ON_ERROR_STOP=1 '%s'", server->url);

@@ -4,6 +4,7 @@
 #include "embedded.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #define THREADS  4
@@ -96,18 +97,61 @@ static void no_child_hangs(void **state) {
 
 #endif
 
+/* ---- a program with threads in the store ----------------------------------------------------- */
+
+static int ask_in_a_child(void *store) {
+    firn_error error = {0};
+    int64_t first = -1;
+    return told(draw(store, (uint64_t)getpid(), &first, &error), FIRN_OK, &error, "");
+}
+
+static _Atomic bool stopping;
+static _Atomic int drawing; /* threads that have begun */
+
+static void *draw_on(void *name) {
+    firn_store *store = open_store(name);
+    firn_error error = {0};
+    int64_t first;
+    for (uint64_t grant = 1000; !atomic_load(&stopping); grant++) {
+        if (draw(store, grant, &first, &error) != FIRN_OK) {
+            fprintf(stderr, "# %s\n", error.text);
+        }
+        atomic_fetch_add(&drawing, grant == 1000);
+    }
+    firn_store_close(store);
+    return NULL;
+}
+
+/* A fork waits for the calls of other threads, so that the child can use the store. */
+static void forks_beside_calls(void **state) {
+    static char names[2][20] = {"beside.db", "other.db"};
+    pthread_t threads[2];
+    firn_store *store = open_store("beside.db");
+    (void)state;
+    atomic_store(&stopping, false);
+    atomic_store(&drawing, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, draw_on, names[i]), 0);
+    }
+    while (atomic_load(&drawing) < 2) {
+        sched_yield();
+    }
+    for (int i = 0; i < CHILDREN / 2; i++) {
+        assert_int_equal(in_child(ask_in_a_child, store), 0);
+    }
+    atomic_store(&stopping, true);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    firn_store_close(store);
+}
+
 /* ---- a program that has the store open ------------------------------------------------------- */
 
 static int ask_with_the_file_open(void *store) {
     firn_error error = {0};
     int64_t first = -1;
     return told(draw(store, 2, &first, &error), FIRN_EFORKED, &error, "has inherited store");
-}
-
-static int ask_in_a_child(void *store) {
-    firn_error error = {0};
-    int64_t first = -1;
-    return told(draw(store, (uint64_t)getpid(), &first, &error), FIRN_OK, &error, "");
 }
 
 static void inherited_locks(void **state) {
@@ -130,6 +174,8 @@ int main(void) {
         {"no child of a program with threads inside SQLite hangs", no_child_hangs, set_up,
          tear_down, NULL},
 #endif
+        {"a child of a program with threads in the store uses it", forks_beside_calls, set_up,
+         tear_down, NULL},
         {"a child that inherited the store open is refused", inherited_locks, set_up, tear_down,
          NULL},
     };

@@ -390,6 +390,47 @@ static void removed_and_made_again(void **state) {
     print_message("# the new file had the number of the old one %d times of 20\n", same);
 }
 
+static void refused_anew(const char *name, const char *what) {
+    firn_store *store = NULL;
+    firn_error error = {0};
+    assert_int_equal(open_with(&store, name, safe_options(), &error), FIRN_ESTORE);
+    says(&error, FIRN_ESTORE, what);
+}
+
+/* Its processes may hold windows, which a new store does not know. */
+static void removed_and_made_again_beside_its_count(void **state) {
+    firn_store *store = open_store("firn.db?create=yes");
+    const struct timespec old[2] = {{time(NULL) - 3600, 0}, {time(NULL) - 3600, 0}};
+    (void)state;
+    drawn(store, 1, 0);
+    run("rm -f firn.db firn.db-wal firn.db-shm");
+    refused_anew("firn.db?create=yes", "is missing, but was used");
+    refused_anew("firn.db?create=yes", "bring it back, or end them and wait");
+    assert_int_not_equal(access(in_folder("firn.db"), F_OK), 0);
+    assert_int_equal(utimensat(AT_FDCWD, in_folder("firn.db-count"), old, 0), 0);
+    drawn_anew("firn.db?create=yes", 2, 0);
+    firn_store_close(store);
+}
+
+/* What killed creators left is removed, and what a creator at work has not. */
+static void left_by_a_creator(void **state) {
+    static const char *const names[] = {"firn.db-new.aB3dE6", "firn.db-new.aB3dE6-journal",
+                                        "firn.db-new.zzzzzz", "firn.db.backup",
+                                        "other.db-new.aB3dE6"};
+    const struct timespec old[2] = {{time(NULL) - 7200, 0}, {time(NULL) - 7200, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        write_file(in_folder(names[i]), "", 0);
+        if (i != 2) {
+            assert_int_equal(utimensat(AT_FDCWD, in_folder(names[i]), old, 0), 0);
+        }
+    }
+    drawn_anew("firn.db?create=yes", 1, 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(access(in_folder(names[i]), F_OK) == 0, i >= 2);
+    }
+}
+
 static void put_another_in_place(void) {
     run("mkdir late && mv firn.db* late && cp other/firn.db* .");
 }
@@ -539,6 +580,57 @@ static void held_by_a_stopped_process(void **state) {
     firn_store_close(store);
 }
 
+/* A program that is not firn and holds SQLite's own lock; it has no turn. */
+static pid_t foreign_holder(void) {
+    int ready[2];
+    char byte = 0;
+    fflush(NULL);
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        sqlite3 *db;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (lite.open_v2(in_folder("firn.db"), &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+            lite.exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK &&
+            write(ready[1], "x", 1) == 1) {
+            pause();
+        }
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return child;
+}
+
+static int64_t waited_ms(const firn_error *error) {
+    const char *at = strstr(error->text, "(waited ");
+    assert_non_null(at);
+    return strtoll(at + strlen("(waited "), NULL, 10);
+}
+
+/* The process that waits holds the lock of the count itself, and is not named. */
+static void held_by_another_program(void **state) {
+    firn_store *store = open_store("firn.db?busy_ms=1000");
+    firn_error error = {0};
+    char expected[100];
+    int64_t first = -1;
+    (void)state;
+    drawn(store, 1, 0);
+    pid_t child = foreign_holder();
+    snprintf(expected, sizeof expected, "is locked by process %d (sqlite_names_te)", (int)child);
+    for (int i = 0; i < 3; i++) { /* the second does not wait again, but the first has waited */
+        assert_int_equal(draw(store, 2, &first, &error), FIRN_ESTORE);
+        says(&error, FIRN_ESTORE, expected);
+        assert_true(waited_ms(&error) >= 900);
+    }
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    drawn(store, 4, 10);
+    firn_store_close(store);
+}
+
 /* A child has a copy of each descriptor, also if another thread of a verb's process forked it. */
 static void leave_a_child(void *self, const char *name) {
     if (strcmp(name, "reserve.written") == 0) {
@@ -657,11 +749,16 @@ int main(void) {
         CHECK("a symbolic link leads to the same store", a_symbolic_link),
         CHECK_FAST("another store in the same file is noticed", another_store_in_the_same_file),
         CHECK("a store that was removed and made again is noticed", removed_and_made_again),
+        CHECK_FAST("a new store beside the count of one that was just used is refused",
+                   removed_and_made_again_beside_its_count),
+        CHECK_FAST("what killed creators left is removed", left_by_a_creator),
         CHECK_FAST("a store that is replaced while a verb begins is noticed",
                    replaced_before_the_log_is_opened),
         CHECK_FAST("a log without its store is refused", a_log_without_its_store),
         CHECK_FAST("a new store is told, and not made against the will", a_new_store_is_reported),
         CHECK_FAST("a stopped process that holds the lock is named", held_by_a_stopped_process),
+        CHECK_FAST("another program that holds a lock is named, not the process that waits",
+                   held_by_another_program),
         CHECK_FAST("a child of a killed process does not keep its lock",
                    a_child_does_not_keep_the_lock),
         CHECK_FAST("a count that is removed during a verb", a_count_removed_under_a_verb),

@@ -772,6 +772,35 @@ static void all_are_informed(void **state) {
     firn_store_close(fresh);
 }
 
+/* An operator says that the store lost reservations (firn nodes lost), and then that it lost none (firn nodes
+ * trust): a guard below every mark ends the doubt. */
+static void losses_are_declared(void **state) {
+    firn_store *store = store_of(state), *other = NULL;
+    const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
+    firn_error error = {0};
+    firn_mark held = untouched;
+    int64_t floor = -1, first = -1;
+    assert_int_equal(open_store(&other, ((bench *)*state)->url, NULL), FIRN_OK);
+    granted(store, of("integer orders", 10, 0), 0);
+    granted(other, of("snow", 10, 0), 0);
+    for (int64_t i = 0; i < 2; i++) {
+        if (firn_store_relabel(other, &loss, &floor, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+        gone_back(store, "integer orders");
+        gone_back(other, "snow");
+        gone_back(store, "integer late");
+        firn_request trust = of("integer orders", 1, 1);
+        trust.latest = 0;
+        assert_int_equal(firn_store_reserve(store, &trust, &first, &held, &error), FIRN_EBUSY);
+        assert_int_equal(held.high, 10 * (i + 1));
+        granted(other, of("integer orders", 10, 0), 10 * (i + 1));
+        granted(other, of("snow", 10, 1), 20 * i + 10);
+        granted(store, of("snow", 10, 0), 20 * i + 20);
+    }
+    firn_store_close(other);
+}
+
 /* ---- the table of checks -------------------------------------------------------------------- */
 
 static bool is_shared(const struct row *row) {
@@ -830,6 +859,8 @@ static const struct {
     {"an unknown parameter is refused by its name", unknown_parameters, is_shared},
     {"a password is never shown", passwords_are_not_shown, is_server},
     {"an engine that loses reservations grants nothing twice", goes_back, tells_back},
+    {"a loss that is declared is known, and ends when the store is trusted", losses_are_declared,
+     tells_back},
     {"once one holder knows that the store lost reservations, all do", all_are_informed,
      tells_back},
 };

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <firn/firn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -275,6 +276,40 @@ static void one_refuses(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+static bool is_replaced(void) {
+    return getenv("LD_PRELOAD") != NULL ||
+           dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != NULL;
+}
+
+/* This program exports a name of a library that a module uses, as PostgreSQL does. */
+void *json_object(void);
+
+void *json_object(void) {
+    fail_msg("a module called json_object of the program");
+    return NULL;
+}
+
+/* A sanitizer and a preloaded library keep their precedence over the libraries of a module. */
+static void a_module_uses_its_own_libraries(void **state) {
+    firn_store *store = NULL;
+    firn_error error = {0};
+    (void)state;
+    if (is_replaced()) {
+        skip();
+    }
+    int code = firn_store_open(&store, "etcd://127.0.0.1:1/?connect_timeout_ms=100", NULL, &error);
+    if (code == FIRN_OK) {
+        firn_request request = {
+            .ns = "n", .layout = "l", .key = "1", .count = 1, .latest = 9, .grant = 1};
+        firn_mark held;
+        int64_t first;
+        code = firn_store_reserve(store, &request, &first, &held, &error);
+        firn_store_close(store);
+    }
+    assert_int_equal(code, FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "127.0.0.1:1"));
+}
+
 static int make_files(void **state) {
     char command[1000];
     static const char *const variables[] = {"PGPASSWORD",
@@ -301,6 +336,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         {"every engine refuses a URL that is invalid", all_refuse, NULL, NULL, NULL},
         {"each engine refuses unknown parameters", one_refuses, NULL, NULL, NULL},
+        {"a module uses its own libraries", a_module_uses_its_own_libraries, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, make_files, tear_down);
 }

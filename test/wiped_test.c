@@ -715,7 +715,7 @@ __attribute__((unused)) static void process_1_neither_hangs_nor_loads(void **sta
                                     looks_first};
     (void)state;
     for (size_t i = 0; i < 2 * sizeof checks / sizeof *checks; i++) {
-        kernel.really = i % 2 == 0 && i < 4; /* the last two lie themselves */
+        kernel.really = i % 2 == 0 && i < 4; /* the last two have their own answers */
         int status = ended(checks[i / 2]);
         kernel.really = false;
         if (status == NO_NAMESPACE) { /* no user namespaces here */

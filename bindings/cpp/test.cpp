@@ -126,6 +126,17 @@ static void pure() {
     CHECK(firn::to_firn(firn::time_point(std::chrono::nanoseconds(-1))).ns == 999999999);
 }
 
+static void renewed() {
+    auto gen = take(firn::generator::open("snowflake", "", "memory:"));
+    auto drawn = take(firn::generator::open("uuid1"));
+    const auto node = [](const firn_id &id) { return id.low >> 12 & 1023; };
+    const auto random = [](const firn_id &id) { return id.low & 0xffffffffffff; };
+    const firn_id one = take(gen.next()).get(), two = take(drawn.next()).get();
+    CHECK(node(take(gen.next()).get()) == node(one) && random(take(drawn.next()).get()) == random(two));
+    firn::renew_identity();
+    CHECK(node(take(gen.next()).get()) != node(one) && random(take(drawn.next()).get()) != random(two));
+}
+
 static void integers() {
     auto in = take(firn::store::open("memory:"));
     auto orders = take(firn::segment::open(in, "orders", "kind=serial"));
@@ -145,6 +156,7 @@ int main() {
     threads();
     pure();
     integers();
+    renewed();
     std::printf("%d checks, %d failed\n", checks, failures);
     return failures == 0 ? 0 : 1;
 }

@@ -129,6 +129,7 @@ function firnApi (native, addonError) {
   // ---- generators -----------------------------------------------------------------------------------------------
 
   const BLOCK = 256
+  let renewals = 0 // how often the identity was renewed: blocks from before are dropped
 
   // Takes IDs from blocks. No process that runs JavaScript forks, so a block may be in its memory.
   class Ids {
@@ -138,6 +139,7 @@ function firnApi (native, addonError) {
     #list = []
     #next = 0
     #until = 0
+    #renewals = 0
     #want = 16
 
     constructor (gen, kind, maxAge) {
@@ -153,6 +155,7 @@ function firnApi (native, addonError) {
       this.#list = []
       this.#next = 0
       this.#until = now + this.#maxAge
+      this.#renewals = renewals
       this.#list = this.#kind === 'bigint'
         ? new BigUint64Array(call('array', this.#gen, this.#want))
         : call('many', this.#gen, this.#want)
@@ -160,7 +163,7 @@ function firnApi (native, addonError) {
 
     next () {
       const now = performance.now()
-      if (this.#next === this.#list.length || now >= this.#until) this.#fill(now)
+      if (this.#next === this.#list.length || now >= this.#until || this.#renewals !== renewals) this.#fill(now)
       return { value: this.#list[this.#next++], done: false }
     }
 
@@ -364,6 +367,12 @@ function firnApi (native, addonError) {
     return outOf(args, call('digest', ...args, text('namespace', namespace), bytes))
   }
 
+  /** For the restore hook of a host that starts processes from a snapshot: other nodes, random bytes and integers. */
+  function renewIdentity () {
+    renewals++
+    call('renewIdentity')
+  }
+
   /** Describes a scheme: name, layout, bits, form, sorts. */
   function scheme (name, options) {
     return { ...describe(schemeArgs(name, options)) }
@@ -373,7 +382,7 @@ function firnApi (native, addonError) {
   const forms = () => call('names', true)
 
   return { open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
-    schemes, forms, version: native.version, backend: native.backend }
+    schemes, forms, renewIdentity, version: native.version, backend: native.backend }
 }
 
 if (typeof module === 'object') module.exports = firnApi

@@ -153,6 +153,8 @@ export function digest (scheme: string, namespace: string, name: string | Uint8A
 /** Describes a scheme: name, layout, bits, form, sorts. */
 export function scheme (name: string, options?: SchemeOptions): Scheme
 export function schemes (): string[]
+/** For the restore hook of a host that starts processes from a snapshot: other nodes, random bytes and integers. In each worker. */
+export function renewIdentity (): void
 export function forms (): string[]
 export const version: string
 /** "addon" or "wasm", which has no stores */

@@ -3,6 +3,6 @@ import firn from './index.js'
 
 export const {
   open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
-  version, backend
+  renewIdentity, version, backend
 } = firn
 export default firn

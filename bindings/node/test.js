@@ -72,6 +72,21 @@ function main () {
     gen.close()
   })
 
+  test('a renewed identity', () => {
+    const gen = memory()
+    const drawn = firn.open('uuid1')
+    const [it, uuids] = [gen.ids({ maxAge: 1000 }), drawn.ids({ maxAge: 1000 })]
+    const nodes = () => [it.next().value >> 12n & 1023n, uuids.next().value.slice(24)]
+    const before = nodes()
+    assert.deepStrictEqual(nodes(), before)
+    assert.strictEqual(firn.renewIdentity(), undefined)
+    const after = nodes()
+    for (const i of [0, 1]) assert.notStrictEqual(after[i], before[i])
+    assert.notStrictEqual(gen.next() >> 12n & 1023n, before[0])
+    gen.close()
+    drawn.close()
+  })
+
   test('back-dated', () => {
     const gen = memory()
     const at = new Date('2020-02-29T12:00:00.001Z')

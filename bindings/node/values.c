@@ -98,6 +98,13 @@ napi_value wrapped(call *c, void *data, napi_finalize freed, const napi_type_tag
     return object;
 }
 
+/* In any thread: each has its own instance of the module, and all have one library. */
+static napi_value renew_identity(napi_env env, napi_callback_info info) {
+    (void)env, (void)info;
+    firn_renew_identity();
+    return NULL;
+}
+
 /* ---- the module ------------------------------------------------------------------------------- */
 
 static void add(napi_env env, napi_value exports, const entry *entries) {
@@ -126,6 +133,7 @@ NAPI_MODULE_INIT() {
     add(env, exports, generator_entries);
     add(env, exports, numbers_entries);
     add(env, exports, pure_entries);
+    add(env, exports, (const entry[]){{"renewIdentity", renew_identity}, {NULL, NULL}});
     add_codes(env, exports);
     return exports;
 }

@@ -131,6 +131,7 @@ const firnCore = (() => {
       format: (...args) => textFrom('format', ...args),
       convert: (...args) => bytesFrom('convert', ...args),
       digest: (...args) => bytesFrom('digest', ...args),
+      renewIdentity: () => wasm.renew_identity(),
       names: forms => textsFrom('names', forms ? 'forms' : 'schemes'),
       guess: text => pairsOf(textsFrom('guess', text), 3).map(([scheme, form, hex]) => ({ scheme, form, bytes: hexBytes(hex) })),
       recognize (text) {

@@ -349,6 +349,10 @@ EXPORT(describe) int describe(void) {
     return (int)put_text(at, sorts[scheme.sorts]);
 }
 
+EXPORT(renew_identity) void renew_identity(void) {
+    firn_renew_identity();
+}
+
 /* "schemes", "forms", or "codes": names and numbers, and "version" */
 EXPORT(names) int names(void) {
     static const struct {

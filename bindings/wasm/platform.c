@@ -161,6 +161,13 @@ long sysconf(int name) {
 #define PAGES_MOST 8
 static void *pages[PAGES_MOST + 1];
 
+typedef struct renewal {
+    struct renewal *next;
+    void *page;
+    void (*renew)(void *page);
+} renewal;
+static renewal *renewals;
+
 void *firn__wiped(size_t size, int *code, firn_error *error) {
     size_t count = (size + 4095) / 4096;
     assert(count <= PAGES_MOST);
@@ -177,8 +184,38 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
+void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+    (void)size;
+    renewal *it = malloc(sizeof *it);
+    if (it == NULL) {
+        abort(); /* it would be used by two copies */
+    }
+    *it = (renewal){renewals, page, renew};
+    renewals = it;
+}
+
+void firn__wiped_renew(void (*only)(void *page)) {
+    for (renewal *it = renewals; it != NULL; it = it->next) {
+        if (only == NULL || only == it->renew) {
+            it->renew(it->page);
+        }
+    }
+}
+
+void firn_renew_identity(void) {
+    firn__wiped_renew(NULL);
+}
+
 void firn__wiped_free(void *page, size_t size) {
     size_t count = (size + 4095) / 4096;
+    for (renewal **at = &renewals; *at != NULL; at = &(*at)->next) {
+        if ((*at)->page == page) {
+            renewal *gone = *at;
+            *at = gone->next;
+            free(gone);
+            break;
+        }
+    }
     explicit_bzero(page, size);
     memcpy(page, &pages[count], sizeof(void *));
     pages[count] = page;

@@ -52,6 +52,18 @@ function main () {
     }
   })
 
+  test('a renewed identity', () => {
+    const gen = firn.open('uuid1')
+    const it = gen.ids({ maxAge: 1000 })
+    const node = it.next().value.slice(24)
+    assert.strictEqual(it.next().value.slice(24), node)
+    firn.renewIdentity()
+    assert.notStrictEqual(it.next().value.slice(24), node)
+    gen.close()
+    firn.renewIdentity() // its memory is gone
+    assert.notStrictEqual(firn.open('uuid1').next().slice(24), node)
+  })
+
   test('a clock rollback does not break the order', () => {
     const now = Date.now
     try {

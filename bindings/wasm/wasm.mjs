@@ -11,6 +11,6 @@ const firn = make(await WebAssembly.compile(Uint8Array.from(atob(base64), char =
 
 export const {
   open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
-  version, backend
+  renewIdentity, version, backend
 } = firn
 export default firn

@@ -7,6 +7,6 @@ const firn = make(module)
 
 export const {
   open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
-  version, backend
+  renewIdentity, version, backend
 } = firn
 export default firn

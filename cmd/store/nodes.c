@@ -156,6 +156,19 @@ static void put_legend(session *s, const listing *list) {
     }
 }
 
+/* Names the namespaces that issue nothing yet. Rows are sorted by namespace. */
+static void put_floors(session *s, const listing *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        const row *at = &list->rows[i];
+        if (at->what.guarded && (i == 0 || strcmp(at->ns, at[-1].ns) != 0)) {
+            output_print(&s->out,
+                         "%s issues nothing before %s, %s, because the store lost reservations: "
+                         "wait\n(if a clock was wrong: firn nodes floor %s)\n",
+                         at->ns, at->what.floor, at->what.floor_distance, at->ns);
+        }
+    }
+}
+
 static void put_left_out(session *s, size_t count, const char *what, const char *more) {
     if (count > 0 && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "and %zu %s%s%s: --all lists %s\n", count, what, plural(count), more,
@@ -179,6 +192,7 @@ static int list_all(session *s, firn_store *store) {
         qsort(list.rows, list.count, sizeof *list.rows, by_key);
         put_rows(s, &list);
         put_legend(s, &list);
+        put_floors(s, &list);
     } else if (!list.some && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "nothing is reserved%s%s in this store\n",
                      ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
@@ -189,18 +203,36 @@ static int list_all(session *s, firn_store *store) {
     return STATUS_DONE;
 }
 
-int run_nodes(session *s) {
-    firn_store *store;
-    int status = operands_split(s, 0, 0, 2, "free NODE, or no arguments");
-    if (status != STATUS_DONE) {
-        return status;
+static const struct verb {
+    const char *name;
+    size_t operands; /* with the name */
+    bool whole;      /* applies to the whole store */
+    int (*run)(session *s, firn_store *store);
+} verbs[] = {
+    {"free", 2, false, nodes_free},
+    {"floor", 2, false, nodes_floor},
+    {"lost", 1, true, nodes_lost},
+    {"trust", 1, true, nodes_trust},
+};
+
+static const struct verb *find_verb(const session *s) {
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0] && s->plain_count > 0; i++) {
+        if (s->plain_count == verbs[i].operands && strcmp(s->operands[0], verbs[i].name) == 0) {
+            return &verbs[i];
+        }
     }
+    return NULL;
+}
+
+/* Words that do not go together. */
+static int check_words(session *s, const struct verb *verb) {
     const bool forgets = s->option[OPTION_FORGET] != NULL;
-    bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
-    if (s->plain_count > 0 && !frees) {
+    const bool frees = verb != NULL && verb->run == nodes_free;
+    if (s->plain_count > 0 && verb == NULL) {
         return fail_usage(s,
-                          "'%.60s' is not a verb of nodes: use firn nodes, or firn nodes free NODE "
-                          "--lost-after TIME",
+                          "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
+                          "--lost-after TIME, firn nodes floor NAMESPACE, firn nodes lost or firn "
+                          "nodes trust",
                           s->operands[0]);
     }
     if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
@@ -210,9 +242,12 @@ int run_nodes(session *s) {
     if (!forgets && s->option[OPTION_UNDO] != NULL) {
         return fail_usage(s, "--undo applies to --forget: firn nodes --forget NAMESPACE --undo");
     }
-    if (!frees &&
-        (s->option[OPTION_LOST_AFTER] != NULL || (!forgets && s->option[OPTION_YES] != NULL))) {
+    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL ||
+                   (!forgets && verb == NULL && s->option[OPTION_YES] != NULL))) {
         return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
+    }
+    if (verb != NULL && verb->whole && operand_value(s, "ns") != NULL) {
+        return fail_usage(s, "firn nodes %s applies to the whole store: remove ns=", verb->name);
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
@@ -220,11 +255,24 @@ int run_nodes(session *s) {
                               s->operands[i]);
         }
     }
-    status = operand_store(s, &store, operand_store_url(s), true);
+    return STATUS_DONE;
+}
+
+int run_nodes(session *s) {
+    firn_store *store;
+    int status =
+        operands_split(s, 0, 0, 2, "free NODE, floor NAMESPACE, lost, trust, or no arguments");
+    const struct verb *verb = status == STATUS_DONE ? find_verb(s) : NULL;
+    status = status == STATUS_DONE ? check_words(s, verb) : status;
+    if (status == STATUS_DONE) {
+        status = operand_store(s, &store, operand_store_url(s), true);
+    }
     if (status != STATUS_DONE) {
         return status;
     }
-    status = forgets ? nodes_forget(s, store) : frees ? nodes_free(s, store) : list_all(s, store);
+    status = s->option[OPTION_FORGET] != NULL ? nodes_forget(s, store)
+             : verb != NULL                   ? verb->run(s, store)
+                                              : list_all(s, store);
     firn_store_close(store);
     return status;
 }

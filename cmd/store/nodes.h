@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes` in three files: the listing, freeing a node, forgetting a namespace. */
+/* `firn nodes` in five files: the listing, freeing a node, lowering a floor, forgetting a namespace, losses. */
 #ifndef FIRN_NODES_H
 #define FIRN_NODES_H
 
@@ -7,7 +7,12 @@
 
 /* firn nodes free NODE: the only thing that lowers a mark. An exit status. */
 int nodes_free(session *s, firn_store *store);
+/* firn nodes floor NAMESPACE: lowers the floor. An exit status. */
+int nodes_floor(session *s, firn_store *store);
 /* firn nodes --forget NAMESPACE: closes it, or opens it again. An exit status. */
 int nodes_forget(session *s, firn_store *store);
+/* firn nodes lost, firn nodes trust. An exit status. */
+int nodes_lost(session *s, firn_store *store);
+int nodes_trust(session *s, firn_store *store);
 
 #endif

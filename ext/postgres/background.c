@@ -47,18 +47,22 @@ static int64 ms_of(clockid_t clock) {
     return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
 }
 
+int64 firn_steady_ms(void) {
+    return ms_of(CLOCK_BOOTTIME);
+}
+
 void firn_hold(void) {
-    int64 end = ms_of(CLOCK_BOOTTIME) + HOLD_MS, left = HOLD_MS;
+    int64 end = firn_steady_ms() + HOLD_MS, left = HOLD_MS;
     for (int i = 0; i < 100 && left > 0; i++) {
         pg_usleep((long)Min(left, HOLD_MS) * 1000L);
         CHECK_FOR_INTERRUPTS();
-        left = end - ms_of(CLOCK_BOOTTIME);
+        left = end - firn_steady_ms();
     }
 }
 
 /* The wall clock minus the clock that never steps. */
 static int64 offset_now(void) {
-    int64 steady = ms_of(CLOCK_BOOTTIME);
+    int64 steady = firn_steady_ms();
     return ms_of(CLOCK_REALTIME) - steady;
 }
 

@@ -175,12 +175,18 @@ typedef struct firn_shared {
     ConditionVariable answered;
     uint64 requests; /* number of takes */
     Latch *renewer;  /* NULL: it does not run */
+    /* Written by the postmaster, and read by all, without the lock. */
+    pg_atomic_uint64 node_changed_ms; /* firn_steady_ms of the last change of firn.node; 0: none */
+    pg_atomic_uint64 store_seen_ms;   /* when a firn store last read firn.taken; 0: never */
+    char node_before[128];            /* firn.node before its last change; "": none */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];
 } firn_shared;
 
 extern firn_shared *firn_slots; /* NULL: not preloaded */
+
+int64 firn_steady_ms(void); /* of the clock that never steps */
 
 void firn_shared_request(void); /* asks the server for the memory; while it starts */
 

@@ -185,11 +185,12 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
     firn_scheme_time(&cell->scheme, slot >> cell->sequence_bits, &time);
     double ms = (double)(time.sec - now.tv_sec) * 1e3 + (double)(time.ns - now.tv_nsec) / 1e6;
     if (busy != 0 && busy <= guard) {
-        firn_refuse(FIRN_EWINDOW,
-                    "node %" PRIu64 " of %.60s is guarded for %.0f s more, since its mark is from "
-                    "before a promotion or a restore: wait, or set firn.node to a node that no "
-                    "server had",
-                    cell->node, cell->ns, ms / 1000);
+        firn_refuse(
+            FIRN_EWINDOW,
+            "node %" PRIu64 " of %.60s is guarded for %.0f s more, after a promotion, a "
+            "restore, or a change of firn.node next to a firn store: wait, or set firn.node "
+            "to a node that no server had",
+            cell->node, cell->ns, ms / 1000);
     }
     firn_refuse(FIRN_EEXHAUSTED,
                 "IDs of %.60s node %" PRIu64 " are %.0f ms ahead of the clock, more than 1000: "

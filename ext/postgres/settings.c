@@ -27,13 +27,43 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
+/* The postmaster reloads the settings first, so every process that has the new node can see here that it is new. */
+static void note_node(const char *value, void *extra) {
+    note_text(value, extra);
+    if (firn_slots != NULL && !IsUnderPostmaster && strcmp(value, firn_setting_node) != 0) {
+        strlcpy(firn_slots->node_before, firn_setting_node, sizeof firn_slots->node_before);
+        pg_atomic_write_u64(&firn_slots->node_changed_ms, (uint64)firn_steady_ms());
+    }
+}
+
+/* Each reservation of a firn store in this server reads it (modules/postgres_taken.c): the nodes that are this extension's,
+ * "NODE;HISTORY;NODE BEFORE". */
+static const char *show_taken(void) {
+    static char text[512];
+    if (firn_slots == NULL) {
+        return "";
+    }
+    pg_atomic_write_u64(&firn_slots->store_seen_ms, (uint64)firn_steady_ms());
+    snprintf(text, sizeof text, "%s;%s;%s", firn_setting_node, firn_setting_history,
+             firn_slots->node_before);
+    return text;
+}
+
+static void define_taken(void) {
+    static char *unused;
+    DefineCustomStringVariable("firn.taken", "The nodes that firn stores in this server refuse.",
+                               NULL, &unused, "", PGC_INTERNAL,
+                               GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL,
+                               NULL, show_taken);
+}
+
 static void define(void) {
     /* PostgreSQL accepts a PGC_POSTMASTER setting only during its start. */
     GucContext start = firn_preloaded ? PGC_POSTMASTER : PGC_SIGHUP;
     DefineCustomStringVariable("firn.node", "The node of this server.",
                                "A number, or fields: datacenter=1 worker=3. No other server that "
                                "generates IDs for the same tables may have it.",
-                               &firn_setting_node, "", PGC_SIGHUP, 0, NULL, note_text, NULL);
+                               &firn_setting_node, "", PGC_SIGHUP, 0, NULL, note_node, NULL);
     DefineCustomStringVariable("firn.history", "Nodes for back-dated IDs: LOW-HIGH.",
                                "Each back-dating job takes one of them permanently.",
                                &firn_setting_history, "", PGC_SIGHUP, 0, NULL, note_text, NULL);
@@ -54,6 +84,9 @@ static void define(void) {
     DefineCustomBoolVariable("firn.unsafe",
                              "Accept a server or store that may lose acknowledged writes.", NULL,
                              &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag, NULL);
+    if (firn_preloaded) {
+        define_taken();
+    }
     MarkGUCPrefixReserved("firn");
 }
 

@@ -40,6 +40,8 @@ static void startup(void) {
         memset(firn_slots, 0, sizeof *firn_slots);
         firn_slots->lock = &GetNamedLWLockTranche("firn")->lock;
         ConditionVariableInit(&firn_slots->answered);
+        pg_atomic_init_u64(&firn_slots->node_changed_ms, 0);
+        pg_atomic_init_u64(&firn_slots->store_seen_ms, 0);
     }
     LWLockRelease(AddinShmemInitLock);
 }

@@ -374,6 +374,17 @@ static int64 slot_in(const firn_cell *cell, int s) {
                : FIRN_SLOT_MAX;
 }
 
+/* A firn store in this server may have granted the node before it became this server's: until such a window has ended,
+ * nothing is issued. A window and its lead are at most 10 s each. */
+static int64 floor_of_stores(const firn_cell *cell) {
+    enum { STORE_MS = 25000 };
+    int64 changed = (int64)pg_atomic_read_u64(&firn_slots->node_changed_ms);
+    int64 seen = (int64)pg_atomic_read_u64(&firn_slots->store_seen_ms);
+    int64 left = changed + STORE_MS - firn_steady_ms();
+    bool guarded = changed != 0 && seen != 0 && seen + STORE_MS > changed && left > 0;
+    return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
+}
+
 /* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store lost
  * reservations. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
@@ -388,7 +399,8 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
         return;
     }
     /* After the wait for what lost tables let out: nothing before the present. */
-    kept.floor = made ? slot_in(cell, 0) : 0;
+    int64 stores = floor_of_stores(cell);
+    kept.floor = Max(made ? slot_in(cell, 0) : 0, stores);
     if (!read_mark(cell, &kept, &wish->why)) {
         return;
     }
@@ -407,6 +419,7 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
         return;
     }
     wish->busy = held.high;
+    wish->guarded = held.high == stores ? held.high : wish->guarded;
     if (verdict.renew) {
         wish->guarded = held.high;
         write_mark(cell, held.high);

@@ -324,8 +324,11 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot that begins 30 s from now: a store that was replaced, or has lost
+    int64_t guard; /* the slot 15 s after the store's clock: a store that was replaced, or has lost
                     * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
+    int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME): the store adds the */
+    uint64_t guard_tick_ns; /* time since. 0: it adds nothing. Else the length of a tick, which */
+    uint32_t guard_shift;   /* has 2^this slots */
 } firn_request;
 
 /* The state of a key. */
@@ -338,6 +341,7 @@ typedef struct firn_mark {
 typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;
+    int64_t floor; /* of the namespace: the store grants no slot below it */
 } firn_holding;
 /* Called for each key; must not call the store. Results other than 0 end the listing with it. */
 typedef int firn_visit(void *context, const firn_holding *holding);
@@ -362,7 +366,8 @@ typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
     const char *scheme; /* of the URLs: "sqlite" */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
-    /* success sets *first, FIRN_EBUSY *held. FIRN_EUNKNOWN: may have been carried out;
+    /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
+     * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;
      * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: only for requests without guard */
     int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error);
@@ -382,7 +387,8 @@ typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
     const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
-    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater */
+    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater, */
+    bool lowers;      /* unless this is set */
 } firn_relabel;
 
 typedef struct firn_store firn_store;
@@ -409,7 +415,8 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. */
+ * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. From and
+ * to "gone back" of "integer *" declares that the store lost reservations, and changes no layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */
@@ -477,6 +484,15 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
+
+/* ---- a process that runs twice --------------------------------------------------------------- */
+/* Tells the library that another copy of this process may be running: for the restore hook of a host
+ * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
+ * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
+ * generator draws a new identity and claims another node, and segments fetch other integers. A
+ * generator with a fixed node claims it again, so its store refuses it (FIRN_EBUSY) until its
+ * window has passed. Nothing is given back. Jobs stay as they are. Any thread, at any time; does not wait. */
+FIRN_API void firn_renew_identity(void);
 
 /* ---- block ----------------------------------------------------------------------------------- */
 #define FIRN_BLOCK_MAX 256

@@ -4,6 +4,7 @@
 #include "catalog.h"
 #include "config/setting.h"
 #include "errors.h"
+#include "monotonic.h"
 #include "verbs.h"
 
 #include <stdlib.h>
@@ -84,6 +85,7 @@ static void look_again(request *it) {
 int request_answer(request *it, size_t times, reply *out, firn_error *error) {
     out->count = 0;
     out->json = NULL;
+    out->is_table = false;
     if (it->must_open) {
         look_again(it);
     }
@@ -116,8 +118,7 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error) {
 struct sent_task {
     task task; /* first, because the renewer knows only this */
     request request;
-    void (*finished)(void *self);
-    void *self;
+    task_client client;
     renewer *renewer;
     int code;
     firn_error error;
@@ -173,9 +174,29 @@ static void run_sent(task *self) {
                                           : run_block(sent);
 }
 
-static void done_sent(task *self) {
+/* Opening is never too late: it serves the requests after this one. */
+static enum wish wish_sent(task *self, firn_error *why) {
+    const sent_task *sent = (const sent_task *)self;
+    enum wish wish = sent->client.wish != NULL ? sent->client.wish(sent->client.self) : WISH_STAYS;
+    if (sent->request.must_open) {
+        return wish == WISH_IS_OVER ? WISH_FADES : wish;
+    }
+    if (wish == WISH_IS_OVER || monotonic_ms() > sent->client.until_ms) {
+        request_is_late(why);
+        return WISH_IS_OVER;
+    }
+    return wish;
+}
+
+static void refuse_sent(task *self, const firn_error *why) {
     sent_task *sent = (sent_task *)self;
-    sent->finished(sent->self);
+    sent->code = why->code;
+    sent->error = *why;
+}
+
+static void done_sent(task *self) {
+    const sent_task *sent = (const sent_task *)self;
+    sent->client.finished(sent->client.self);
 }
 
 /* The renewer that can run it. */
@@ -212,8 +233,7 @@ static bool copy_words(sent_task *sent) {
     return true;
 }
 
-int request_send(const request *it, void (*finished)(void *self), void *self, sent_task **out,
-                 firn_error *error) {
+int request_send(const request *it, const task_client *client, sent_task **out, firn_error *error) {
     renewer *to = renewer_for(it, error);
     sent_task *sent = calloc(1, sizeof *sent);
     if (sent == NULL || to == NULL) {
@@ -221,11 +241,16 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
         return to == NULL ? error->code
                           : set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    sent->task = (task){run_sent, done_sent, NULL};
+    sent->task = (task){.wish = wish_sent,
+                        .run = run_sent,
+                        .refuse = refuse_sent,
+                        .done = done_sent,
+                        .client = client->share};
+    list_clear(&sent->task.place);
     sent->request = *it;
-    sent->finished = finished;
-    sent->self = self;
+    sent->client = *client;
     sent->renewer = to;
+    sent->code = FIRN_ESTORE; /* until it has run */
     if (!copy_words(sent)) {
         sent_free(sent);
         return set_error(error, FIRN_EMEMORY, "out of memory for a request");
@@ -234,10 +259,13 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
     if (!renewer_send(to, &sent->task)) {
         sent_free(sent);
         *out = NULL;
-        return set_error(error, FIRN_ESTORE,
-                         "%d requests already wait for the store: try again later", TASKS_MAX);
+        return refuse_crowd(error);
     }
     return FIRN_OK;
+}
+
+bool request_take_back(sent_task *sent) {
+    return !sent->request.must_open && renewer_take_back(sent->renewer, &sent->task);
 }
 
 int request_finish(sent_task *sent, reply *out, firn_error *error) {

@@ -32,12 +32,22 @@ bool request_is_large(const request *it);
     "replies that clients have not read reach replies_mib: ask for at most 64 IDs, or try again "  \
     "later"
 
-/* A request at a renewer, with copies of its words. The renewer's thread calls `finished` once; it
- * must not wait, and makes the listener's thread call request_finish. */
+/* Who waits for a task. The functions must not wait. */
+typedef struct task_client {
+    void *self;
+    void (*finished)(void *self);  /* once, in any thread: request_finish is next */
+    enum wish (*wish)(void *self); /* renewer's thread, just before the task begins; NULL: stays */
+    uint64_t share;                /* clients of one share take turns together */
+    int64_t until_ms;              /* CLOCK_MONOTONIC: the task does not begin later */
+} task_client;
+
+/* A request at a renewer, with copies of its words. */
 typedef struct sent_task sent_task;
 /* FIRN_ESTORE: too many tasks are queued; FIRN_EMEMORY. */
-int request_send(const request *it, void (*finished)(void *self), void *self, sent_task **out,
-                 firn_error *error);
+int request_send(const request *it, const task_client *client, sent_task **out, firn_error *error);
+/* True: the task had not begun, and never will; `finished` is not called. Tasks that open something
+ * are left alone: the next request needs them as well. */
+bool request_take_back(sent_task *sent);
 /* FIRN_OK and a reply, whose arrays are valid until sent_free; REQUEST_LATER: it is open now, call
  * request_answer again; or an error. */
 int request_finish(sent_task *sent, reply *out, firn_error *error);

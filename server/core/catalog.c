@@ -351,7 +351,7 @@ static const struct {
               {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
               {0xe0000, 0xe007f}};
 
-/* Does it begin with one? Bytes that are not UTF-8 are none. */
+/* Does it begin with one? False for bytes that are not UTF-8. */
 static bool is_hidden(word text) {
     const unsigned char *at = (const unsigned char *)text.text;
     size_t size = utf8_size(text.text, text.length);

@@ -9,6 +9,7 @@
 #include "object.h"
 #include "reading.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,16 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* Made once. NULL: out of memory at that time. */
+static json_t *table;
+
+static void make_table(void) {
+    table = json_array();
+    for (size_t i = 0; table != NULL && firn_scheme_at(i) != NULL; i++) {
+        table = json_with(table, object_of_scheme(firn_scheme_at(i)));
+    }
+}
+
 static int answer_schemes(const request *it, reply *out, firn_error *error) {
     firn_scheme scheme;
     int code = check_keys(it, "schemes", scheme_keys, error);
@@ -319,11 +330,13 @@ static int answer_schemes(const request *it, reply *out, firn_error *error) {
         code = make_scheme(&scheme, it, it->name, error);
         return code == FIRN_OK ? reply_json(object_of_scheme(&scheme), out, error) : code;
     }
-    json_t *array = code == FIRN_OK ? json_array() : NULL;
-    for (size_t i = 0; array != NULL && firn_scheme_at(i) != NULL; i++) {
-        array = json_with(array, object_of_scheme(firn_scheme_at(i)));
+    if (code == FIRN_OK) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, make_table);
+        out->is_table = true;
+        code = reply_json(json_incref(table), out, error);
     }
-    return code == FIRN_OK ? reply_json(array, out, error) : code;
+    return code;
 }
 
 int answer_pure(request *it, reply *out, firn_error *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each round runs queued tasks, steps generators and segments, and sleeps until it is woken or a
+/* Each round runs queued tasks that are still wanted, steps generators and segments, and sleeps until it is woken or a
  * step is necessary. All calls of a store pass through a meter here; catalog.c decides what to
  * step. */
 #include "renewer.h"
@@ -37,7 +37,8 @@ struct renewer {
     int bell; /* an eventfd */
     _Atomic bool rung;
     pthread_mutex_t lock; /* for the queue and the texts */
-    task *first, **last;
+    list_link tasks;      /* ascending by turn */
+    uint64_t turn;        /* of the last one that began, and 1 */
     int waiting;
     bool closed; /* refuses tasks */
     bool ended;  /* signalled by `end` */
@@ -262,16 +263,73 @@ static void probe(renewer *it) {
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
+#define TURN_LAST UINT64_MAX /* of tasks whose client may have left */
+
+static task *task_at(list_link *place) {
+    return list_entry(place, task, place);
+}
+
+/* The turn after the last one of the same client. Under the lock, as the next two. */
+static uint64_t turn_of(const renewer *it, const task *one) {
+    for (list_link *at = it->tasks.before; at != &it->tasks; at = at->before) {
+        const task *other = task_at(at);
+        if (other->client == one->client && other->turn != TURN_LAST) {
+            return other->turn < it->turn ? it->turn : other->turn + 1;
+        }
+    }
+    return it->turn;
+}
+
+/* After those of the same turn. */
+static void enter(renewer *it, task *one, uint64_t turn) {
+    list_link *behind = it->tasks.before;
+    while (behind != &it->tasks && task_at(behind)->turn > turn) {
+        behind = behind->before;
+    }
+    one->turn = turn;
+    list_add(behind->next, &one->place);
+    it->waiting++;
+}
+
+static void leave(renewer *it, task *one) {
+    list_remove(&one->place);
+    it->waiting--;
+}
+
 static task *next_task(renewer *it) {
     pthread_mutex_lock(&it->lock);
-    task *one = it->first;
+    task *one = list_is_empty(&it->tasks) ? NULL : task_at(it->tasks.next);
     if (one != NULL) {
-        it->first = one->next;
-        it->last = it->first == NULL ? &it->first : it->last;
-        it->waiting--;
+        leave(it, one);
+        it->turn = one->turn != TURN_LAST && one->turn >= it->turn ? one->turn + 1 : it->turn;
     }
     pthread_mutex_unlock(&it->lock);
     return one;
+}
+
+static void refuse_task(task *one, const firn_error *why) {
+    one->refuse(one, why);
+    one->done(one); /* freed by now */
+}
+
+/* Runs it, unless nobody wants it any more, or others go first. */
+static void run_task(renewer *it, task *one) {
+    firn_error why;
+    enum wish wish = one->wish(one, &why);
+    if (wish == WISH_IS_OVER) {
+        refuse_task(one, &why);
+        return;
+    }
+    pthread_mutex_lock(&it->lock);
+    bool later = wish == WISH_FADES && one->turn != TURN_LAST && it->waiting > 0;
+    if (later) {
+        enter(it, one, TURN_LAST);
+    }
+    pthread_mutex_unlock(&it->lock);
+    if (!later) {
+        one->run(one);
+        one->done(one); /* freed by now */
+    }
 }
 
 /* At most `most`; starts none after `ms`. */
@@ -282,25 +340,55 @@ static void run_tasks(renewer *it, int most, int64_t ms) {
         if (one == NULL) {
             return;
         }
-        one->run(one);
-        one->done(one); /* freed by now */
+        run_task(it, one);
     }
 }
 
+static void refuse_tasks(renewer *it) {
+    firn_error why;
+    set_error(&why, FIRN_ESTORE, "the server is stopping: use another server");
+    for (task *one; (one = next_task(it)) != NULL;) {
+        refuse_task(one, &why);
+    }
+}
+
+int refuse_crowd(firn_error *error) {
+    return set_error(error, FIRN_ESTORE, "%d requests already wait for the store: try again later",
+                     TASKS_MAX);
+}
+
 bool renewer_send(renewer *it, task *one) {
+    task *other = NULL;
     pthread_mutex_lock(&it->lock);
+    uint64_t turn = turn_of(it, one);
+    if (it->waiting >= TASKS_MAX && task_at(it->tasks.before)->turn > turn) {
+        other = task_at(it->tasks.before);
+        leave(it, other);
+    }
     bool taken = !it->closed && it->waiting < TASKS_MAX;
     if (taken) {
-        one->next = NULL;
-        *it->last = one;
-        it->last = &one->next;
-        it->waiting++;
+        enter(it, one, turn);
     }
     pthread_mutex_unlock(&it->lock);
+    if (other != NULL) {
+        firn_error why;
+        refuse_crowd(&why);
+        refuse_task(other, &why);
+    }
     if (taken) {
         renewer_wake(it);
     }
     return taken;
+}
+
+bool renewer_take_back(renewer *it, task *one) {
+    pthread_mutex_lock(&it->lock);
+    bool waits = !list_is_empty(&one->place);
+    if (waits) {
+        leave(it, one);
+    }
+    pthread_mutex_unlock(&it->lock);
+    return waits;
 }
 
 void renewer_wake(renewer *it) {
@@ -352,8 +440,8 @@ static void *run(void *self) {
         sleep_until(it, wait_ms);
     }
     close_queue(it);
-    run_tasks(it, TASKS_MAX, INT64_MAX);
-    close_all(it);
+    close_all(it); /* first: other processes wait for the windows */
+    refuse_tasks(it);
     firn_store_close(it->store);
     it->store = NULL;
     pthread_mutex_lock(&it->lock);
@@ -411,7 +499,7 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     pthread_cond_init(&it->end, &steady);
     pthread_condattr_destroy(&steady);
     pthread_mutex_init(&it->lock, NULL);
-    it->last = &it->first;
+    list_clear(&it->tasks);
     it->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     it->url = url != NULL ? strdup(url) : NULL;
     snprintf(it->kind, sizeof it->kind, "%.*s", (int)strcspn(url != NULL ? url : "sqlite", ":"),
@@ -565,7 +653,7 @@ static struct timespec time_after(int64_t ms) {
     return (struct timespec){until.tv_sec + ms / 1000 + ns / 1000000000, ns % 1000000000};
 }
 
-/* Releases the lock while waiting: the last tasks look up their renewer. */
+/* Releases the lock while waiting: a last task may look up its renewer. */
 void renewers_stop(int64_t ms) {
     struct timespec until = time_after(ms);
     bool all = true;

@@ -5,6 +5,8 @@
 #ifndef FIRN_RENEWER_H
 #define FIRN_RENEWER_H
 
+#include "net/list.h"
+
 #include <firn/firn.h>
 
 #define RENEWERS_MAX 16   /* stores */
@@ -12,12 +14,26 @@
 
 typedef struct renewer renewer;
 
-/* Work with a store for a client. */
+/* Is a task still wanted? */
+enum wish {
+    WISH_STAYS,
+    WISH_FADES, /* the client may have left: other tasks go first */
+    WISH_IS_OVER
+};
+
+/* Work with a store for a client. Clients take turns: none waits for more than one or two tasks of
+ * each other client. */
 typedef struct task task;
 struct task {
-    void (*run)(task *self);  /* renewer's thread; may wait for the store */
-    void (*done)(task *self); /* after `run`; must not wait; may free the task */
-    task *next;               /* the renewer's */
+    /* All but `done` in the renewer's thread. Just before `run`; the reason if it is over. */
+    enum wish (*wish)(task *self, firn_error *why);
+    void (*run)(task *self);                           /* may wait for the store */
+    void (*refuse)(task *self, const firn_error *why); /* instead of `run` */
+    void (*done)(task *self); /* after either, in any thread; must not wait; may free the task */
+    uint64_t client;
+    /* The renewer's: */
+    uint64_t turn;
+    list_link place;
 };
 
 /* Before the first renewer. `step` opens and renews, sets *news on changes, and returns after how
@@ -37,8 +53,13 @@ int renewer_check(const char *url, firn_error *error);
 int renewer_of(renewer **out, const char *url, firn_error *error);
 /* Renewers get no thread from now on: for checking a configuration. */
 void renewers_only_check(void);
-/* Any thread. False: the queue is full. */
+/* Any thread. If the queue is full, a task of the client with the most is refused. False: it would
+ * be this one, or the renewer has stopped. */
 bool renewer_send(renewer *it, task *one);
+/* Any thread. True: it had not begun, and is the caller's again. False: it is or was done. */
+bool renewer_take_back(renewer *it, task *one);
+/* FIRN_ESTORE: the queue is full. */
+int refuse_crowd(firn_error *error);
 /* Something needs a step. Any thread, never blocks. */
 void renewer_wake(renewer *it);
 /* 0 .. RENEWERS_MAX - 1 */
@@ -67,7 +88,7 @@ bool renewer_look(size_t i, renewer_state *state);
 
 /* Called by renewers after rounds with news, until renewers_stop. */
 void renewers_on_news(void (*tell)(void));
-/* Runs queued tasks, gives windows back, joins threads and closes stores, within `ms`; a hanging
+/* Gives windows back, refuses queued tasks, joins threads and closes stores, within `ms`; a hanging
  * store is abandoned. No worker may issue any more. */
 void renewers_stop(int64_t ms);
 

@@ -195,6 +195,26 @@ size_t reply_taken(const reply *it) {
                                      : 0;
 }
 
+bool reply_copy(reply *it) {
+    bool narrow = it->kind == REPLY_NUMBERS, wide = it->kind == REPLY_IDS;
+    const void *from = narrow ? (const void *)it->numbers : (const void *)it->ids;
+    size_t size = it->count * (narrow ? sizeof *it->numbers : wide ? sizeof *it->ids : 0);
+    void *array = size > 0 ? malloc(size) : NULL;
+    if (array != NULL) {
+        memcpy(array, from, size);
+    }
+    it->numbers = narrow ? array : NULL;
+    it->ids = wide ? array : NULL;
+    return size == 0 || array != NULL;
+}
+
+void reply_free(reply *it) {
+    free((void *)(uintptr_t)it->numbers);
+    free((void *)(uintptr_t)it->ids);
+    it->numbers = NULL;
+    it->ids = NULL;
+}
+
 bool reply_take(reply *it, worker *from) {
     bool narrow = it->kind == REPLY_NUMBERS;
     const void *ids = narrow ? (const void *)it->numbers : (const void *)it->ids;

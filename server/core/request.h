@@ -77,6 +77,7 @@ typedef struct reply {
     bool is_signed;
     int64_t first, increment, run;
     json_t *json;
+    bool is_table; /* json is the table of schemes, which never changes: its text can be kept */
 } reply;
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -120,6 +121,9 @@ static inline bool verb_issues(enum verb verb) {
  * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */
 bool reply_take(reply *it, worker *from);
 void reply_give_back(reply *it, worker *to);
+/* Copies the IDs into an array of its own; JSON is its own already. False: out of memory. Frees it. */
+bool reply_copy(reply *it);
+void reply_free(reply *it);
 /* The bytes that it has taken. */
 size_t reply_taken(const reply *it);
 /* Is it transient: ended by time or a renewer? */

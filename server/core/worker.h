@@ -26,13 +26,13 @@ enum {
  * ids: issued, with integers; latency: requests by time from read to written, latency_ns: the sum;
  * received, sent: bytes; paused: accepting, for want of descriptors or memory; accepted to closed_broken: connections; closed_crowded: unauthenticated
  * ones, closed to make room; over_quota: refused requests; parked: requests that waited for a
- * window, the lead or the store; open: connections now; waiting: of these, Redis clients whose
+ * window, the lead or the store; retried: further attempts to answer them; open: connections now; waiting: of these, Redis clients whose
  * request waits. */
 #define METER_MEMBERS(counter)                                                                     \
     counter requests[METER_KIND_COUNT], refused[METER_KIND_COUNT];                                 \
     counter ids, latency[METER_BUCKETS], latency_ns, received, sent;                               \
     counter accepted, turned_away, paused, closed_slow, closed_broken, closed_crowded;             \
-    counter wrong_tokens, over_quota, parked, open, waiting;
+    counter wrong_tokens, over_quota, parked, retried, open, waiting;
 
 /* Counters of one thread, which adds without locked instructions. */
 typedef struct meter {

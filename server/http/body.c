@@ -3,6 +3,7 @@
 #include "header.h"
 
 #include "errors.h"
+#include "net/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ bool body_type_is_known(word type) {
 
 bool body_keep(exchange *it, const char *bytes, size_t size) {
     if (it->body == NULL) {
-        it->body = malloc(BODY_MOST + 1);
+        it->body = memory_is_full() ? NULL : malloc(BODY_MOST + 1);
+        memory_hold(it->body != NULL ? BODY_MOST : 0);
     }
     if (it->body == NULL || size > BODY_MOST - it->body_length) {
         it->body_is_over = true; /* the rest is discarded */
@@ -117,5 +119,6 @@ int body_read(exchange *it, firn_error *error) {
 
 void body_free(exchange *it) {
     json_decref(it->json);
+    memory_hold(it->body != NULL ? -BODY_MOST : 0);
     free(it->body);
 }

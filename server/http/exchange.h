@@ -5,8 +5,8 @@
 
 #include "core/answer.h"
 #include "net/listener.h"
-#include "net/quota.h"
 #include "net/unauthenticated.h"
+#include "net/waiter.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -21,14 +21,17 @@ typedef struct route route;
  * lock. */
 typedef struct http_loop {
     pthread_t thread;
-    pthread_mutex_t lock; /* for finished tasks */
+    waiter_owner owner; /* of waiters, whose client is the exchange */
     struct MHD_Daemon *daemon;
     listener *listener;
     worker *worker;
     list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
-    list_link parked; /* suspended exchanges */
-    list_link unused; /* exchanges for reuse */
+    list_link later;    /* suspended exchanges by stage: LATER, */
+    list_link tasks;    /* TASK, */
+    list_link parked;   /* and the others */
+    int64_t retried_ns; /* when those in `later` were tried */
+    list_link unused;   /* exchanges for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
     int64_t ending_ms;               /* when it stopped accepting */
@@ -37,22 +40,14 @@ typedef struct http_loop {
     bool over; /* stopped by force: parking would be for ever */
 } http_loop;
 
-/* A task of an exchange, which may give up first. */
-typedef struct ticket {
-    http_loop *loop;
-    struct MHD_Connection *connection;
-    sent_task *sent;
-    quota_charge charge;
-    bool back, given_up; /* under the lock of the loop */
-} ticket;
-
 enum stage {
-    STAGE_HEADER,  /* its header is complete */
-    STAGE_ASKED,   /* request_answer is next */
-    STAGE_LATER,   /* parked: try again after a millisecond */
-    STAGE_TASK,    /* parked: a renewer has the task */
-    STAGE_WRITING, /* parked between slices of a large reply */
-    STAGE_DELAYED  /* parked: a delayed refusal */
+    STAGE_HEADER,   /* its header is complete */
+    STAGE_ASKED,    /* request_answer is next */
+    STAGE_LATER,    /* parked: tried again each millisecond, if it may succeed */
+    STAGE_ANSWERED, /* has its answer since then */
+    STAGE_TASK,     /* parked: a renewer has the task */
+    STAGE_WRITING,  /* parked between slices of a large reply */
+    STAGE_DELAYED   /* parked: a delayed refusal */
 };
 
 /* The headers that matter, collected in one pass. */
@@ -87,7 +82,8 @@ struct exchange {
     size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;
-    ticket *ticket;
+    waiter *waiter;          /* NULL: none */
+    reply answer;            /* of STAGE_ANSWERED, with its own array */
     struct writing *writing; /* a large reply; NULL: none */
     int64_t began_ns, until_ns,
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */

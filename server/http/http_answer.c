@@ -78,6 +78,12 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
     return send_bytes(it, status, type, made, size);
 }
 
+enum MHD_Result answer_kept(exchange *it, unsigned status, const char *type, char *bytes,
+                            size_t size) {
+    return send_bytes(it, status, type,
+                      MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_PERSISTENT), size);
+}
+
 enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made) {
     if (made->failed) {
         free(made->bytes);

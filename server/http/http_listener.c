@@ -205,7 +205,7 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
     return NULL;
 }
 
-/* libmicrohttpd tells of used up descriptors and memory only here; it then accepts nobody until a
+/* libmicrohttpd reports used up descriptors and memory only here; it then accepts nobody until a
  * connection ends. */
 static void tell_trouble(void *self, const char *format, va_list words) {
     static const char used_up[] = "Hit process or system resource limit";
@@ -233,10 +233,10 @@ static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
     for (list_link *at = loop->parked.next; at != &loop->parked && wait > 0; at = at->next) {
         const exchange *it = list_entry(at, exchange, place);
-        int least = it->stage == STAGE_WRITING ? 0 : it->stage == STAGE_LATER ? 1 : TASK_MS;
-        wait = wait < least ? wait : least;
+        wait = it->stage == STAGE_WRITING ? 0 : TASK_MS;
     }
-    return wait;
+    wait = wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
+    return wait > TASK_MS && !list_is_empty(&loop->tasks) ? TASK_MS : wait;
 }
 
 static void come_round(http_loop *loop) {
@@ -313,9 +313,12 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     }
     atomic_store_explicit(&loop->beat_ms, monotonic_ms(), memory_order_seq_cst);
     list_clear(&loop->parked);
+    list_clear(&loop->later);
+    list_clear(&loop->tasks);
     list_clear(&loop->unused);
     clients_begin(loop);
-    pthread_mutex_init(&loop->lock, NULL);
+    pthread_mutex_init(&loop->owner.lock, NULL);
+    loop->owner.wake = exchange_is_back;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
         at->fd = -1; /* closed by libmicrohttpd */

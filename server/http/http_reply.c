@@ -10,6 +10,7 @@
 #include "object.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,34 @@ static enum MHD_Result write_json(exchange *it, json_t *made) {
     return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
 }
 
+/* The table of schemes, as JSON and as lines. */
+static enum MHD_Result write_table(exchange *it, json_t *table) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static text_out kept[2];
+    text_out *text = &kept[it->as_text];
+    pthread_mutex_lock(&lock);
+    if (text->length == 0 && it->as_text) {
+        json_lines_write(text, table);
+    } else if (text->length == 0) {
+        char *bytes = json_dumps(table, OBJECT_DUMP);
+        text_add(text, bytes, bytes != NULL ? strlen(bytes) : 0);
+        text_add(text, "\n", 1);
+        text->failed |= bytes == NULL;
+        free(bytes);
+    }
+    if (text->failed) {
+        free(text->bytes);
+        *text = (text_out){0};
+    }
+    pthread_mutex_unlock(&lock);
+    if (text->length == 0) {
+        return write_json(it, table);
+    }
+    json_decref(table);
+    return answer_kept(it, MHD_HTTP_OK, it->as_text ? plain_type : data_type, text->bytes,
+                       text->length);
+}
+
 enum MHD_Result write_answer(exchange *it, const reply *of) {
     switch (of->kind) {
     case REPLY_NUMBERS:
@@ -116,7 +145,7 @@ enum MHD_Result write_answer(exchange *it, const reply *of) {
     case REPLY_RUN:
         return write_run(it, of);
     case REPLY_JSON:
-        return write_json(it, of->json);
+        return of->is_table ? write_table(it, of->json) : write_json(it, of->json);
     case REPLY_NIL:
         break;
     }

@@ -12,7 +12,10 @@
 /* Takes over `bytes`. `type` NULL: none. */
 enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
                              size_t size);
-/* The same; `made` may have failed. */
+/* The same with bytes that stay. */
+enum MHD_Result answer_kept(exchange *it, unsigned status, const char *type, char *bytes,
+                            size_t size);
+/* Takes over what `made` has; it may have failed. */
 enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made);
 extern const char plain_type[], data_type[]; /* media types: text, JSON */
 /* The media type of IDs and objects. */

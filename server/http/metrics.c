@@ -10,6 +10,7 @@
 #include "metrics.def"
 #include "net/access_log.h"
 #include "net/connections.h"
+#include "net/memory.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 #include "parked.h"
 
+#include "clients.h"
 #include "config/setting.h"
+#include "core/monotonic.h"
 #include "errors.h"
+#include "net/memory.h"
+#include "net/tried.h"
+#include "serve.h"
 
 #include <stdlib.h>
+
+#define RETRY_NS INT64_C(1000000) /* between two attempts at requests that wait */
+#define ROUND_NS INT64_C(500000)  /* of attempts, before other requests are served */
 
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
 bool replies_are_full(void) {
-    return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
-           settings_now()->replies_mib * (INT64_C(1) << 20);
+    return memory_is_full() || atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
+                                   settings_now()->replies_mib * (INT64_C(1) << 20);
 }
 
 void reply_hold(exchange *it, size_t size) {
     it->held += size;
     atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+    memory_hold((int64_t)size);
 }
 
 void reply_unhold(exchange *it, size_t size) {
     it->held -= size;
     atomic_fetch_sub_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+    memory_hold(-(int64_t)size);
 }
 
 void reply_release(const exchange *it) {
     atomic_fetch_sub_explicit(&held_bytes, (int64_t)it->held, memory_order_seq_cst);
+    memory_hold(-(int64_t)it->held);
 }
 
 void park(exchange *it, enum stage stage, int64_t wake_ns) {
     it->stage = stage;
     it->wake_ns = wake_ns;
     it->is_parked = true;
-    list_add(&it->loop->parked, &it->place);
+    list_add(stage == STAGE_LATER  ? &it->loop->later
+             : stage == STAGE_TASK ? &it->loop->tasks
+                                   : &it->loop->parked,
+             &it->place);
     MHD_suspend_connection(it->connection);
 }
 
@@ -40,80 +54,97 @@ void unpark(exchange *it) {
     it->is_parked = false;
 }
 
-void ticket_free(ticket *one) {
-    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
-    sent_free(one->sent);
-    free(one);
+void exchange_is_back(waiter *one) {
+    MHD_resume_connection(((exchange *)one->client)->connection); /* wakes the loop */
 }
 
-static void task_is_back(void *self) {
-    ticket *it = self;
-    http_loop *loop = it->loop;
-    pthread_mutex_lock(&loop->lock);
-    bool given_up = it->given_up;
-    it->back = true;
-    if (!given_up) {
-        MHD_resume_connection(it->connection); /* wakes the loop */
-    }
-    pthread_mutex_unlock(&loop->lock);
-    if (given_up) {
-        ticket_free(it);
-    }
-}
-
-/* The lock: the task must not come back before `ticket` is set. */
+/* A failure is reported when it is resumed: a suspended connection takes no reply. */
 void park_for_task(exchange *it) {
-    http_loop *loop = it->loop;
-    ticket *one = calloc(1, sizeof *one);
+    waiter *one = calloc(1, sizeof *one);
+    park(it, STAGE_TASK, it->until_ns);
     if (one == NULL) {
-        out_of_memory(&it->error);
         quota_settle(&it->charge, 0);
-        park(it, STAGE_TASK, 0);
+        out_of_memory(&it->error);
+        MHD_resume_connection(it->connection);
         return;
     }
-    *one = (ticket){.loop = loop, .connection = it->connection, .charge = it->charge};
-    pthread_mutex_lock(&loop->lock);
-    park(it, STAGE_TASK, it->until_ns);
-    int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
-    it->ticket = code == FIRN_OK ? one : NULL;
-    it->charge = (quota_charge){0}; /* the ticket's now */
-    if (code != FIRN_OK) { /* reported when resumed: a suspended connection takes no reply */
-        MHD_resume_connection(it->connection);
-    }
-    pthread_mutex_unlock(&loop->lock);
+    *one = (waiter){.owner = &it->loop->owner, .client = it, .fd = it->client->fd};
+    it->waiter = one; /* before it may come back */
+    int code = waiter_send(one, &it->request, &it->charge, &it->pass, client_address(it),
+                           it->until_ns / 1000000, &it->error);
     if (code != FIRN_OK) {
-        ticket_free(one);
+        it->waiter = NULL;
+        waiter_free(one);
+        MHD_resume_connection(it->connection);
     }
 }
 
 bool park_give_up(exchange *it) {
-    ticket *one = it->ticket;
-    pthread_mutex_lock(&it->loop->lock);
-    bool back = one != NULL && one->back;
-    if (one != NULL && !back) {
-        one->given_up = true; /* the renewer's thread frees it */
-        it->ticket = NULL;
+    bool gone = it->waiter == NULL || waiter_give_up(it->waiter);
+    it->waiter = gone ? NULL : it->waiter;
+    return gone;
+}
+
+static void resume(exchange *it) {
+    unpark(it);
+    MHD_resume_connection(it->connection);
+}
+
+/* The oldest first, and only those that may succeed. */
+static void wake_later(http_loop *loop, int64_t now, bool all) {
+    tried failed = {0};
+    list_link *next;
+    if (!all && now - loop->retried_ns < RETRY_NS) {
+        return;
     }
-    pthread_mutex_unlock(&it->loop->lock);
-    return !back;
+    loop->retried_ns = now;
+    for (list_link *at = loop->later.next; at != &loop->later; at = next) {
+        exchange *it = list_entry(at, exchange, place);
+        const void *from = tried_source(&it->request);
+        next = at->next;
+        if (all || it->until_ns <= now) {
+            resume(it);
+        } else if (tried_may_pass(&failed, from, it->request.count)) {
+            if (monotonic_ns() - now > ROUND_NS) {
+                break;
+            }
+            if (serve_retry(it)) {
+                resume(it);
+            } else {
+                tried_note(&failed, from, it->request.count);
+            }
+        }
+    }
+}
+
+/* Those that waited longest are first. */
+static void wake_late_tasks(http_loop *loop, int64_t now, bool all) {
+    list_link *next;
+    for (list_link *at = loop->tasks.next; at != &loop->tasks; at = next) {
+        exchange *it = list_entry(at, exchange, place);
+        next = at->next;
+        if (!all && it->wake_ns > now) {
+            break;
+        }
+        if (!park_give_up(it)) {
+            continue; /* it is coming back now */
+        }
+        if (it->error.code == FIRN_OK) {
+            request_is_late(&it->error);
+        }
+        resume(it);
+    }
 }
 
 void wake_parked(http_loop *loop, int64_t now, bool all) {
     for (list_link *at = loop->parked.next, *next; at != &loop->parked; at = next) {
         exchange *it = list_entry(at, exchange, place);
         next = at->next;
-        if (all) {
-            it->until_ns = 1;
-        } else if (it->wake_ns > now) {
-            continue;
+        it->until_ns = all ? 1 : it->until_ns;
+        if (all || it->wake_ns <= now) {
+            resume(it);
         }
-        if (it->stage == STAGE_TASK && !park_give_up(it)) {
-            continue; /* it is coming back now */
-        }
-        unpark(it);
-        if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
-            request_is_late(&it->error);
-        }
-        MHD_resume_connection(it->connection);
     }
+    wake_later(loop, now, all);
+    wake_late_tasks(loop, now, all);
 }

@@ -12,9 +12,10 @@ void unpark(exchange *it);
 /* Sends a task and suspends the request. On failure, it->error has the reason once it is
  * resumed. */
 void park_for_task(exchange *it);
-/* Leaves its task to the renewer's thread; false: the task has come back. */
+/* Gives up its task, if it has one. False: the task has come back. */
 bool park_give_up(exchange *it);
-void ticket_free(ticket *one);
+/* Any thread: its task is done. */
+void exchange_is_back(waiter *one);
 /* Resumes requests whose time has come, or all when the listener is stopped by force. */
 void wake_parked(http_loop *loop, int64_t now, bool all);
 

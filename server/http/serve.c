@@ -8,12 +8,9 @@
 #include "header.h"
 #include "http_reply.h"
 #include "net/access_log.h"
-#include "net/quota.h"
 #include "parked.h"
 
 #include <string.h>
-
-#define RETRY_NS INT64_C(1000000)
 
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version) {
     unsigned status;
@@ -102,20 +99,20 @@ static enum MHD_Result write_reply(exchange *it, const reply *of) {
 static enum MHD_Result ask(exchange *it);
 
 static enum MHD_Result end_task(exchange *it) {
-    ticket *one = it->ticket;
+    waiter *one = it->waiter;
     reply of = {0};
-    it->ticket = NULL;
+    it->waiter = NULL;
     if (one == NULL) {
         return fail(it, it->error.code);
     }
-    int code = request_finish(one->sent, &of, &it->error);
+    int code = waiter_finish(one, &of, &it->error);
     enum MHD_Result result = MHD_YES;
     if (code == FIRN_OK) {
         result = write_reply(it, &of);
     } else if (code != REQUEST_LATER) {
         result = fail(it, code);
     }
-    ticket_free(one);
+    waiter_free(one);
     return code == REQUEST_LATER ? ask(it) : result;
 }
 
@@ -149,8 +146,39 @@ static enum MHD_Result ask(exchange *it) {
         int why = code == REQUEST_TASK ? FIRN_ESTORE : FIRN_EEXHAUSTED;
         return fail(it, it->error.code != 0 ? it->error.code : why);
     }
-    park(it, STAGE_LATER, monotonic_ns() + RETRY_NS);
+    park(it, STAGE_LATER, it->until_ns);
     return MHD_YES;
+}
+
+bool serve_retry(exchange *it) {
+    int64_t wait_ms;
+    reply *of = &it->answer;
+    int code = FIRN_EWINDOW;
+    meter_add(&it->loop->worker->meter.retried, 1);
+    if (!is_over_quota(it, &wait_ms)) {
+        code = request_answer(&it->request, 1, of, &it->error);
+        quota_settle(&it->charge, code == FIRN_OK ? it->request.count : 0);
+    }
+    if (code == REQUEST_LATER) {
+        return false;
+    }
+    it->stage = STAGE_ASKED; /* a failure, or a task: it comes again when it is asked again */
+    if (code == FIRN_OK && reply_copy(of)) {
+        it->stage = STAGE_ANSWERED;
+    } else if (code == FIRN_OK) {
+        out_of_memory(&it->error);
+        it->stage = STAGE_TASK; /* which has failed */
+    }
+    return true;
+}
+
+/* Its array is free again; JSON is the writer's. */
+static enum MHD_Result write_kept(exchange *it) {
+    reply of = it->answer;
+    it->answer = (reply){0};
+    enum MHD_Result result = write_reply(it, &of);
+    reply_free(&of);
+    return result;
 }
 
 /* Can the reply exceed a few KiB? Files of the console are not allocated. */
@@ -213,6 +241,8 @@ enum MHD_Result serve_go_on(exchange *it) {
         return end_task(it);
     case STAGE_WRITING:
         return writing_go_on(it);
+    case STAGE_ANSWERED:
+        return write_kept(it);
     case STAGE_ASKED:
     case STAGE_LATER:
         return ask(it);
@@ -238,8 +268,10 @@ enum MHD_Result serve_go_on(exchange *it) {
 
 void serve_end(exchange *it) {
     if (!park_give_up(it)) {
-        ticket_free(it->ticket);
+        waiter_free(it->waiter);
     }
+    json_decref(it->answer.json);
+    reply_free(&it->answer);
     writing_free(it);
     free(it->decoded);
     body_free(it);

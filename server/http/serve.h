@@ -10,6 +10,8 @@
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version);
 /* Everything has arrived, or the wait is over: answers or parks. */
 enum MHD_Result serve_go_on(exchange *it);
+/* Tries a request of STAGE_LATER again. False: it still waits. */
+bool serve_retry(exchange *it);
 /* The reply was sent, or the client is gone. */
 void serve_end(exchange *it);
 

@@ -12,7 +12,7 @@
 enum {
     RESERVE = 64,        /* stores, files and the server's own sockets */
     RESERVE_THREAD = 64, /* connections that a thread may close only after it has accepted others */
-    RESERVE_PART = 4,    /* but at most one of so many descriptors */
+    RESERVE_PART = 4,    /* but at most this part of the descriptors, 1/4 */
     LEAST = 4
 };
 

@@ -32,7 +32,7 @@ bool address_is_public(const char *addresses);
  * unix socket loses its file. Clients that the kernel has already let in can still be accepted.
  * Does nothing to a socket from systemd, which keeps its clients for the next process. */
 void listener_quiesce(listener *it);
-/* Closes the socket; later calls do nothing. Clients that were not accepted are reset. */
+/* Closes the socket; later calls do nothing. The kernel resets clients that were not accepted. */
 void listener_close(listener *it);
 /* Closes the sockets and removes our unix socket files. */
 void listeners_close(listener all[], int count);

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* MULTI, EXEC and DISCARD. */
+#include "core/monotonic.h"
 #include "handlers.h"
+#include "net/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void batch_clear(batch *it) {
+    memory_hold(-(int64_t)it->bytes.room);
     free(it->bytes.bytes);
     *it = (batch){0};
 }
 
+bool batch_add(batch *it, const char *bytes, size_t length) {
+    if (it->bytes.length + length > MEMORY_LEAST && memory_is_full()) {
+        batch_clear(it);
+        it->is_open = it->is_spoiled = true;
+        it->since_ms = monotonic_ms();
+        return false;
+    }
+    return batch_keep(it, bytes, length);
+}
+
 bool batch_keep(batch *it, const char *bytes, size_t length) {
+    size_t before = it->bytes.room;
     text_add(&it->bytes, bytes, length);
+    memory_hold((int64_t)it->bytes.room - (int64_t)before);
     it->is_spoiled = it->is_spoiled || it->bytes.failed;
     it->count++;
     return !it->bytes.failed;
@@ -21,6 +36,7 @@ enum outcome run_multi(client *it, const resp_command *said, resp_out *out) {
     (void)said;
     batch_clear(&it->batch);
     it->batch.is_open = true;
+    it->batch.since_ms = monotonic_ms();
     return reply_ok(out);
 }
 

@@ -5,6 +5,7 @@
 #include "connection.h"
 #include "handlers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,28 @@ static void reply_run(const reply *answer, resp_out *out) {
     }
 }
 
+/* The table of schemes, as bytes of each version. */
+static void reply_table(json_t *table, resp_out *out) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static resp_out kept[2];
+    resp_out *it = &kept[out->version == 3];
+    pthread_mutex_lock(&lock);
+    if (it->length == 0) {
+        it->version = out->version;
+        resp_json(it, table);
+    }
+    if (it->failed) {
+        resp_out_free(it);
+    }
+    pthread_mutex_unlock(&lock);
+    if (it->length > 0) {
+        resp_raw(out, it->text, it->length);
+        out->whole++;
+    } else {
+        resp_json(out, table);
+    }
+}
+
 void command_reply(const question *ask, reply *answer, resp_out *out) {
     bool has_ids = answer->kind == REPLY_NUMBERS || answer->kind == REPLY_IDS;
     if (has_ids && (ask->is_many || ask->shape == SHAPE_OBJECT)) {
@@ -161,7 +184,11 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
         reply_run(answer, out);
         break;
     case REPLY_JSON:
-        resp_json(out, answer->json);
+        if (answer->is_table) {
+            reply_table(answer->json, out);
+        } else {
+            resp_json(out, answer->json);
+        }
         json_decref(answer->json);
         answer->json = NULL;
         break;

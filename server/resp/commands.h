@@ -20,7 +20,8 @@ typedef struct batch {
     bool is_open, is_spoiled; /* spoiled: one was refused, so EXEC runs none */
     bool runs;                /* EXEC came: its bytes are read next */
     size_t count;
-    text_out bytes;
+    int64_t since_ms; /* CLOCK_MONOTONIC; of MULTI */
+    text_out bytes;   /* its room is counted in memory.h */
 } batch;
 
 /* A token without an answer yet. */
@@ -58,7 +59,9 @@ void client_begin(client *it);
 void client_enter(client *it);
 void client_leave(client *it);
 void batch_clear(batch *it);
-/* Queues a command's bytes for EXEC. False: out of memory, EXEC will fail. */
+/* Queues a command's bytes for EXEC. False: no memory is left, also in clients_mib; EXEC will fail. */
+bool batch_add(batch *it, const char *bytes, size_t length);
+/* The same without a limit. False: out of memory. */
 bool batch_keep(batch *it, const char *bytes, size_t length);
 /* Computes its role again if the tokens have changed. */
 void client_renew(client *it);

@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "errors.h"
+#include "net/memory.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,6 +23,7 @@ static void on_closed(uv_handle_t *handle) {
     connection *it = handle->data;
     it->lane->events->closed(it);
     secure_close(it->tls);
+    memory_hold(-(int64_t)it->room);
     free(it->rest);
     free(it);
 }
@@ -54,7 +56,8 @@ size_t connection_unsent(const connection *it) {
 
 /* Copies the bytes, because the lane's buffer is needed for the next turn. */
 static bool send_later(connection *it, const char *bytes, size_t length) {
-    parcel *one = malloc(sizeof *one + length);
+    bool is_much = connection_unsent(it) + length > UNSENT_LOW;
+    parcel *one = is_much && memory_is_full() ? NULL : malloc(sizeof *one + length);
     if (one == NULL) {
         return false;
     }
@@ -205,10 +208,11 @@ static bool make_room(connection *it, size_t length) {
     }
     size_t room = it->room == 0 ? length : it->room * 2;
     room = room < it->length + length ? it->length + length : room;
-    char *rest = realloc(it->rest, room);
+    char *rest = room > MEMORY_LEAST && memory_is_full() ? NULL : realloc(it->rest, room);
     if (rest == NULL) {
         return false;
     }
+    memory_hold((int64_t)room - (int64_t)it->room);
     it->rest = rest;
     it->room = room;
     return true;
@@ -227,6 +231,7 @@ void connection_drop(connection *it, size_t length) {
     it->start += length;
     it->length -= length;
     if (it->length == 0) {
+        memory_hold(-(int64_t)it->room);
         free(it->rest);
         it->rest = NULL;
         it->start = it->room = 0;
@@ -338,9 +343,10 @@ static _Atomic int64_t unsent_bytes;
 
 void unsent_add(int64_t bytes) {
     atomic_fetch_add_explicit(&unsent_bytes, bytes, memory_order_relaxed);
+    memory_hold(bytes);
 }
 
 bool unsent_is_full(void) {
-    return atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
-           settings_now()->replies_mib * (INT64_C(1) << 20);
+    return memory_is_full() || atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
+                                   settings_now()->replies_mib * (INT64_C(1) << 20);
 }

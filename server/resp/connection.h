@@ -65,11 +65,11 @@ struct connection {
     lane *lane;
     list_link all, queue; /* queue: in the loop's queue of its `wait` */
     client client;
-    secure *tls; /* NULL: plain */
-    struct waiter *waiter;
-    struct stream *stream; /* the rest of a large reply; NULL: none */
-    uint64_t stream_ns;    /* uv_hrtime when its request arrived */
-    char *rest;            /* unused bytes: `length` from `start` on */
+    secure *tls;                   /* NULL: plain */
+    struct command_waiter *waiter; /* NULL: none */
+    struct stream *stream;         /* the rest of a large reply; NULL: none */
+    uint64_t stream_ns;            /* uv_hrtime when its request arrived */
+    char *rest;                    /* unused bytes: `length` from `start` on */
     size_t start, length, room;
     size_t needed;                   /* size of the rest at which a command may be complete */
     unauthenticated unauthenticated; /* in the list of the loop while unauthenticated */
@@ -78,6 +78,8 @@ struct connection {
     int64_t heard_ms;                /* last bytes from the client */
     int64_t half_ms;                 /* start of an incomplete command; 0: none */
     int64_t late_ms;                 /* start of the request's wait; 0: none */
+    const void *later_from;          /* WAIT_LATER: the generator or segment, */
+    int64_t later_count;             /* and how many of it */
     int64_t due_ms;                  /* WAIT_PENALTY: when the token is checked */
     int64_t progress_ms;             /* when the client was last seen reading */
     int64_t ending_ms;               /* when it was shut down for writing */

@@ -4,11 +4,11 @@
 #include "config/setting.h"
 
 void loop_ring(loop *it) {
-    pthread_mutex_lock(&it->lock);
+    pthread_mutex_lock(&it->owner.lock);
     if (!it->is_gone) {
         uv_async_send(&it->bell);
     }
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
 }
 
 static connection *waiting_at(list_link *place) {

@@ -7,7 +7,7 @@
 
 #include "connection.h"
 #include "net/listener.h"
-#include "net/quota.h"
+#include "net/waiter.h"
 
 #include <pthread.h>
 
@@ -18,7 +18,8 @@
  * bytes, nothing is parsed or looked up, and consecutive ones are answered together. Names never
  * change their meaning, because the catalog only grows. */
 typedef struct memo {
-    size_t length; /* 0: empty */
+    size_t length;                /* 0: empty */
+    const struct settings *under; /* checked with these, which a reload replaces */
     char bytes[MEMO_SIZE];
     question asked;
 } memo;
@@ -48,22 +49,18 @@ typedef struct loop {
     _Atomic bool has_waiting; /* `later` is not empty; for resp_listener_news */
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
-    pthread_mutex_t lock; /* for the following */
-    struct waiter *back;  /* finished tasks, in the order in which they were finished */
-    struct waiter **back_end;
-    bool is_gone; /* the bell is closed */
+    waiter_owner owner;                      /* its lock is for the following */
+    struct command_waiter *back, **back_end; /* in the order in which they came back */
+    bool is_gone;                            /* the bell is closed */
 } loop;
 
-/* A request at a renewer. Its connection may be gone when it is done. */
-typedef struct waiter {
-    loop *loop;
-    connection *connection; /* NULL: gave up */
-    sent_task *sent;        /* set before the loop sees it */
+/* A command that waits for a renewer. */
+typedef struct command_waiter {
+    waiter waiter; /* first; its client is the connection */
     question asked;
-    quota_charge charge;
     size_t size; /* of the command */
-    struct waiter *next;
-} waiter;
+    struct command_waiter *next;
+} command_waiter;
 
 static inline loop *loop_of(const connection *it) {
     return (loop *)it->lane;

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "net/connections.h"
 #include "net/credentials.h"
+#include "net/tried.h"
 #include "stream.h"
 #include "turn.h"
 
@@ -21,12 +22,11 @@
 
 #define ACCEPTS       64     /* connections accepted at once */
 #define ACCEPT_REST   500    /* ms of pause when descriptors or memory are used up */
-#define RETRIES       1024   /* waiting requests tried again at once */
 #define LINGER_MS     1000   /* for a client to close after the last reply */
 #define LINGER_END_MS 100    /* the same while stopping */
 #define IDLE_END_MS   300    /* while stopping: for an idle client to send a last command */
 #define FRESH_END_MS  1000   /* the same for a client that has sent nothing yet */
-#define ROUND_NS      500000 /* of turns, before new bytes are read */
+#define ROUND_NS      500000 /* of turns, or of retries, before new bytes are read */
 #define SWEEP_MS      1000
 #define SWEEP_END_MS  20    /* while stopping */
 #define AHEAD_BYTES   4096  /* while stopping: with more unread bytes nobody awaits replies */
@@ -53,7 +53,7 @@ static void on_bytes(connection *it, const char *bytes, size_t length) {
     if (it->length == 0 && it->wait == WAIT_NOTHING) {
         turn_serve(it, bytes, length, false);
     } else if (!connection_keep(it, bytes, length)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     } else if (it->wait == WAIT_NOTHING && it->length >= it->needed) {
         turn_resume(it);
     } else if (it->length >= RESP_COMMAND_MAX) {
@@ -125,32 +125,56 @@ static void on_idle(uv_idle_t *idle) {
     }
 }
 
-/* Tries the first requests that wait for a window or the clock; unsuccessful ones are queued
- * again. */
+/* Tries requests that wait for a window or the clock, the oldest first, and those that may succeed
+ * only. A request that still waits keeps its place. */
 static void retry(loop *it) {
-    const list_link *last = it->later.before;
-    for (int i = 0; i < RETRIES && !list_is_empty(&it->later); i++) {
-        connection *one = waiting_first(&it->later);
-        bool is_last = &one->queue == last;
-        turn_resume(one);
-        if (is_last) {
+    tried failed = {0};
+    list_link *next;
+    uint64_t begun = uv_hrtime();
+    for (list_link *at = it->later.next; at != &it->later; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        int64_t late_ms = one->late_ms;
+        next = at->next;
+        if (!waiting_is_over(one) && !tried_may_pass(&failed, one->later_from, one->later_count)) {
+            continue;
+        }
+        if (uv_hrtime() - begun > ROUND_NS) {
             break;
+        }
+        meter_add(&it->lane.worker->meter.retried, 1);
+        turn_resume(one);
+        if (one->wait == WAIT_LATER) {
+            tried_note(&failed, one->later_from, one->later_count);
+        }
+        if (one->wait == WAIT_LATER && one->late_ms == late_ms) {
+            list_remove(at);
+            list_add(next, at); /* before the next */
         }
     }
 }
 
-static void end_tasks(loop *it) {
-    int64_t wait_ms = settings_now()->wait_ms;
-    while (!list_is_empty(&it->tasks)) {
-        connection *one = waiting_first(&it->tasks);
-        if (loop_now_ms(it) - one->late_ms < wait_ms) {
+/* Ends the wait for tasks whose time is over, or `all`. */
+static void end_tasks(loop *it, bool all) {
+    list_link *next;
+    for (list_link *at = it->tasks.next; at != &it->tasks; at = next) {
+        connection *one = list_entry(at, connection, queue);
+        next = at->next;
+        if (!all && !waiting_is_over(one)) {
             break;
         }
         firn_error error;
-        request_is_late(&error);
-        const waiter *of = one->waiter; /* valid until the loop frees it */
-        task_let_go(one);
-        turn_fail(one, of, &error, true);
+        question asked = one->waiter->asked;
+        size_t size = one->waiter->size;
+        if (!waiter_give_up(&one->waiter->waiter)) {
+            continue; /* it is in `back` */
+        }
+        one->waiter = NULL;
+        if (all) {
+            set_error(&error, FIRN_ESTORE, "the server is stopping: use another server");
+        } else {
+            request_is_late(&error);
+        }
+        turn_fail(one, &asked, size, &error, true);
     }
 }
 
@@ -166,20 +190,19 @@ static void end_penalties(loop *it) {
 static void on_timer(uv_timer_t *timer) {
     loop *it = timer->data;
     retry(it);
-    end_tasks(it);
+    end_tasks(it, false);
     end_penalties(it);
     loop_set_timer(it);
 }
 
 /* A finished task, in the thread of the loop. */
-static void come_back(waiter *one) {
-    connection *it = one->connection;
+static void come_back(command_waiter *one) {
+    connection *it = one->waiter.client;
     reply out = {0};
     firn_error error = {0, ""};
-    int code = request_finish(one->sent, &out, &error);
-    quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
+    int code = waiter_finish(&one->waiter, &out, &error);
     if (it != NULL) {
-        task_let_go(it);
+        it->waiter = NULL;
     }
     if (it == NULL || it->is_closing) {
         if (code == FIRN_OK && out.kind == REPLY_JSON) {
@@ -190,26 +213,29 @@ static void come_back(waiter *one) {
     } else if (code == REQUEST_LATER) {
         turn_resume(it); /* opened: run the command again */
     } else {
-        turn_fail(it, one, &error, false);
+        turn_fail(it, &one->asked, one->size, &error, false);
     }
-    sent_free(one->sent);
-    free(one);
+    waiter_free(&one->waiter);
 }
 
 static void begin_end(loop *it);
 
-static void on_bell(uv_async_t *bell) {
-    loop *it = bell->data;
-    pthread_mutex_lock(&it->lock);
-    waiter *back = it->back;
+static void take_back(loop *it) {
+    pthread_mutex_lock(&it->owner.lock);
+    command_waiter *back = it->back;
     it->back = NULL;
     it->back_end = &it->back;
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
     while (back != NULL) {
-        waiter *next = back->next;
+        command_waiter *next = back->next;
         come_back(back);
         back = next;
     }
+}
+
+static void on_bell(uv_async_t *bell) {
+    loop *it = bell->data;
+    take_back(it);
     for (unauthenticated *one; (one = unauthenticated_owed(&it->unauthenticated)) != NULL;) {
         close_unauthenticated(one);
     }
@@ -401,8 +427,18 @@ static void sweep_one(connection *it, int64_t now) {
     bool is_new =
         (it->tls != NULL && !secure_is_ready(it->tls)) ||
         (it->unauthenticated.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
-    if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
-        (is_new && is_past(now, it->begun_ms, slow_ms))) {
+    bool is_batch_late = it->client.batch.is_open && it->wait == WAIT_NOTHING &&
+                         is_past(now, it->client.batch.since_ms, slow_ms);
+    if (is_batch_late && connection_unsent(it) == 0) {
+        meter_add(&count->closed_slow, 1);
+        resp_error(&it->lane->out, "ERR",
+                   "the batch was open for longer than slow_s: send EXEC sooner");
+        if (connection_send(it)) {
+            connection_end(it);
+        }
+        batch_clear(&it->client.batch);
+    } else if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
+               (is_new && is_past(now, it->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);
         connection_close(it);
     } else if (it->is_ending && it->unsent_seen == 0 && is_past(now, it->ending_ms, linger_ms)) {
@@ -445,13 +481,15 @@ static void close_all(loop *it) {
 static void end_all(loop *it) {
     if (!list_is_empty(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
+            end_tasks(it, true);
+            take_back(it);
             close_all(it);
         }
         return;
     }
-    pthread_mutex_lock(&it->lock);
+    pthread_mutex_lock(&it->owner.lock);
     it->is_gone = true;
-    pthread_mutex_unlock(&it->lock);
+    pthread_mutex_unlock(&it->owner.lock);
     uv_handle_t *const handles[] = {(uv_handle_t *)&it->bell, (uv_handle_t *)&it->timer,
                                     (uv_handle_t *)&it->sweep, (uv_handle_t *)&it->accepting,
                                     (uv_handle_t *)&it->idle};
@@ -536,7 +574,8 @@ static int begin_loop(loop *it) {
         list_clear(chains[i]);
     }
     unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
-    pthread_mutex_init(&it->lock, NULL);
+    pthread_mutex_init(&it->owner.lock, NULL);
+    it->owner.wake = command_is_back;
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
     }

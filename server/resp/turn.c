@@ -3,11 +3,13 @@
 
 #include "config/setting.h"
 #include "connection.h"
+#include "core/monotonic.h"
 #include "errors.h"
 #include "handlers.h"
 #include "net/access_log.h"
 #include "net/connections.h"
-#include "net/quota.h"
+#include "net/memory.h"
+#include "net/tried.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -25,34 +27,33 @@
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* In the renewer's thread. */
-static void on_finished(void *self) {
-    waiter *one = self;
-    loop *it = one->loop;
-    pthread_mutex_lock(&it->lock);
-    *it->back_end = one;
-    it->back_end = &one->next;
-    if (!it->is_gone) {
-        uv_async_send(&it->bell);
+void command_is_back(waiter *one) {
+    command_waiter *it = (command_waiter *)one;
+    loop *on = list_entry(one->owner, loop, owner);
+    *on->back_end = it;
+    on->back_end = &it->next;
+    if (!on->is_gone) {
+        uv_async_send(&on->bell);
     }
-    pthread_mutex_unlock(&it->lock);
 }
 
 /* The command waits for its renewer; its bytes stay in the rest. Codes as request_send. */
-static int send_task(connection *it, const question *ask, const quota_charge *charge,
-                     firn_error *error) {
-    waiter *one = calloc(1, sizeof *one);
+static int send_task(connection *it, const question *ask, quota_charge *charge, firn_error *error) {
+    loop *on = loop_of(it);
+    command_waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a request that waits");
     }
-    one->loop = loop_of(it);
-    one->connection = it;
+    int64_t waited_ms = it->late_ms == 0 ? 0 : loop_now_ms(on) - it->late_ms;
+    one->waiter.owner = &on->owner;
+    one->waiter.client = it;
+    uv_fileno(&it->uv.handle, &one->waiter.fd);
     one->asked = *ask;
-    one->charge = *charge;
-    one->size = loop_of(it)->said.size;
-    int code = request_send(&ask->request, on_finished, one, &one->sent, error);
+    one->size = on->said.size;
+    int code = waiter_send(&one->waiter, &ask->request, charge, &it->client.pass, it->client.key,
+                           monotonic_ms() + settings_now()->wait_ms - waited_ms, error);
     if (code != FIRN_OK) {
-        free(one);
+        waiter_free(&one->waiter);
         return code;
     }
     it->waiter = one;
@@ -61,9 +62,10 @@ static int send_task(connection *it, const question *ask, const quota_charge *ch
 }
 
 void task_let_go(connection *it) {
-    if (it->waiter != NULL) {
-        it->waiter->connection = NULL;
-        it->waiter = NULL;
+    command_waiter *one = it->waiter;
+    it->waiter = NULL;
+    if (one != NULL && !waiter_give_up(&one->waiter)) {
+        one->waiter.client = NULL; /* the loop frees it */
     }
 }
 
@@ -99,6 +101,7 @@ static void remember(memo *it, const question *ask, const char *bytes, const res
         return;
     }
     it->length = said->size;
+    it->under = settings_now();
     memcpy(it->bytes, bytes, said->size);
     it->asked = *ask;
     request *own = &it->asked.request;
@@ -227,6 +230,8 @@ static size_t answer(connection *it, question *ask, size_t times) {
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
     if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        it->later_from = tried_source(&ask->request);
+        it->later_count = ask->request.count;
         loop_wait(it, WAIT_LATER);
         return 0;
     }
@@ -248,7 +253,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
 static size_t take_alike(connection *it, const char *bytes, size_t length, unsigned *work) {
     loop *on = loop_of(it);
     memo *known = &on->memo;
-    if (known->asked.request.role != it->client.role) {
+    if (known->asked.request.role != it->client.role || known->under != settings_now()) {
         return 0;
     }
     size_t times = count_alike(known, bytes, length);
@@ -286,10 +291,10 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
         it->is_leaving = true;
         break;
     case COMMAND_QUEUE:
-        if (batch_keep(&it->client.batch, bytes, said->size)) {
+        if (batch_add(&it->client.batch, bytes, said->size)) {
             resp_status(&on->lane.out, "QUEUED");
         } else {
-            resp_error(&on->lane.out, "OOM", "out of memory for a batch");
+            resp_error(&on->lane.out, "OOM", MEMORY_IS_FULL);
         }
         break;
     case COMMAND_DONE:
@@ -383,6 +388,7 @@ static bool take_batch(connection *it) {
     if (it->length > 0 && !batch_keep(from, it->rest + it->start, it->length)) {
         return false;
     }
+    memory_hold(-(int64_t)it->room);
     free(it->rest);
     it->rest = from->bytes.bytes;
     it->start = it->needed = 0;
@@ -471,6 +477,14 @@ static void finish(connection *it, bool has_used) {
                             it->wait != WAIT_PENALTY && it->length < RESP_COMMAND_MAX);
 }
 
+void turn_refuse_memory(connection *it) {
+    if (connection_unsent(it) == 0) {
+        resp_error(&loop_of(it)->lane.out, "OOM", MEMORY_IS_FULL);
+        connection_send(it);
+    }
+    connection_close(it);
+}
+
 /* The measured latency ends with the last byte sent. */
 void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) {
     loop *on = loop_of(it);
@@ -481,10 +495,10 @@ void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) 
     if (is_rest) {
         connection_drop(it, used);
     } else if (used < length && !connection_keep(it, bytes + used, length - used)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     }
     if (it->client.batch.runs && !take_batch(it)) {
-        connection_close(it);
+        turn_refuse_memory(it);
     }
     finish(it, used > 0);
     if (on->answered > on->timed) {
@@ -500,19 +514,20 @@ void turn_resume(connection *it) {
     turn_serve(it, it->rest + it->start, it->length, true);
 }
 
-void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over) {
+void turn_fail(connection *it, const question *ask, size_t size, const firn_error *error,
+               bool is_over) {
     loop *on = loop_of(it);
-    count_asked(it, &of->asked, 1, true);
+    count_asked(it, ask, 1, true);
     time_wait(it);
     it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
-    command_refuse(&of->asked.request, error, &on->lane.out);
-    connection_drop(it, of->size);
+    command_refuse(&ask->request, error, &on->lane.out);
+    connection_drop(it, size);
     loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);
 }
 
-void turn_reply(connection *it, const waiter *of, reply *out) {
+void turn_reply(connection *it, const command_waiter *of, reply *out) {
     loop *on = loop_of(it);
     int64_t before = on->lane.out.whole;
     on->lane.out.version = it->client.version;

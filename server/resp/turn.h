@@ -11,10 +11,15 @@ void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest);
 /* Resumes a waiting connection. */
 void turn_resume(connection *it);
 /* Answers a command that waited. `is_over`: the commands after it have waited as long. */
-void turn_reply(connection *it, const waiter *of, reply *out);
-void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over);
+void turn_reply(connection *it, const command_waiter *of, reply *out);
+void turn_fail(connection *it, const question *ask, size_t size, const firn_error *error,
+               bool is_over);
+/* Closes it, because its bytes cannot be kept. */
+void turn_refuse_memory(connection *it);
 /* The connection gives up its task. */
 void task_let_go(connection *it);
+/* Any thread: its task is done. */
+void command_is_back(waiter *one);
 
 /* Counts it as unauthenticated, or no longer, and closes one if there are too many. */
 void count_strangers(connection *it);

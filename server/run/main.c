@@ -24,6 +24,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ enum {
     BEAT_MOST_MS = 10000,    /* a listener without a beat for this long is stuck */
     RENEWER_MOST_MS = 60000, /* a renewer may be in a store call for this long */
     GIVE_BACK_MS = 10000,    /* limit for giving windows back */
+    TRIM_MS = 5000,          /* interval of looks at unused memory */
+    TRIM_BYTES = 4 << 20,    /* unused memory that is worth giving back */
     AGAIN_MS = 300 /* signals closer together count as one: a shell may signal its group */
 };
 
@@ -290,6 +293,24 @@ static void tell_ready(void) {
     memcpy(all.why, why, sizeof why);
 }
 
+/* After a flood, the allocator keeps what it could give back to the system. */
+static void trim_memory(void) {
+    static int64_t looked_ms;
+    static size_t kept; /* by the allocator, although it was trimmed */
+    int64_t now = monotonic_ms();
+    if (now - looked_ms < TRIM_MS) {
+        return;
+    }
+    looked_ms = now;
+    size_t unused = mallinfo2().fordblks;
+    if (unused > kept + TRIM_BYTES) {
+        malloc_trim(0);
+        kept = mallinfo2().fordblks;
+    } else if (unused < kept) {
+        kept = unused;
+    }
+}
+
 /* ---- reload --------------------------------------------------------------------------------- */
 
 static void tell_restart(const char *what) {
@@ -314,11 +335,13 @@ static int take_settings(const settings *fresh, firn_error *error) {
         log_event(LOG_LEVEL_INFO, "setting changed", "setting", at->name, NULL);
         any = true;
     }
+    catalog_allow_block(next.max_block); /* first: what was checked with these settings is kept */
     int code = any ? settings_put(&next, error) : FIRN_OK;
-    if (code == FIRN_OK) {
+    if (code != FIRN_OK) {
+        catalog_allow_block(all.config.set.max_block);
+    } else {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
-        catalog_allow_block(next.max_block);
         if (any) {
             connections_tell();
         }
@@ -427,6 +450,7 @@ static int run(const sigset_t *set, int64_t until_ms) {
         }
         tell_ready();
         tell_alive();
+        trim_memory();
     }
     return -1;
 }

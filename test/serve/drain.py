@@ -301,7 +301,7 @@ def come_and_ask(port, question, end, results):
 
 
 def who_comes_at_the_end():
-    """Whoever connects while the server stops, which an idle client makes longer, is answered or does not get in at all."""
+    """Clients that connect while the server stops are answered, or do not get in. An idle client makes the stop longer."""
     it = serving.Server(f"{TMPDIR}/last", PROGRAM, unsafe="on", auto_create="yes").start()
     resp, web = [], []
     ask_resp = (it.port, serving.command("INCR", "k"), b"\r\n", resp)

@@ -126,7 +126,7 @@ def malformed_requests():
     said, _ = send(to, header())
     tap.same("the server continues", [200], statuses(said))
     for what, line in {"without a value": b"X:", "with a blank for a value": b"X: ", "with blanks around it": b"X:  a\t"}.items():
-        tap.same(f"a header {what} is none of these", [200, 200], statuses(send(to, header(line) + NEXT)[0]))
+        tap.same(f"a header {what} is accepted", [200, 200], statuses(send(to, header(line) + NEXT)[0]))
     tap.same("it ends well", 0, to.end())
 
 

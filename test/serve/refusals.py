@@ -40,7 +40,7 @@ increment = 3
 # The words of a command, and a pattern of its reply from the beginning. Several commands with ; between go over one connection:
 # the last reply counts.
 COMMANDS = [
-    # what waiting cannot cure is no TRYAGAIN
+    # waiting does not help, so TRYAGAIN would be wrong
     ("FIRN.NEW fixed TIME 2024-03-01", r"ERR .*never used: remove node from \[generator fixed\] of firn.ini"),
     ("FIRN.NEW narrow COUNT 1000 TIME 2024-03-01", "EXHAUSTED .*back-dated IDs"),
     ("PING a b", "ERR .*'ping'"),

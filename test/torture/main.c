@@ -38,6 +38,10 @@ static const scenario scenarios[] = {
     {"outage", "a server that is away for longer than a window", run_outage, NULL,
      ALONE | LONG_REDIS},
     {"restored", "Redis that comes back from an old snapshot", run_restored, "redis", ALONE},
+    {"promoted", "a copy of the server that lacks the last reservations takes over", run_promoted,
+     NULL, ALONE | LONG_ONLY},
+    {"kept", "a proxy fails over to such a copy and keeps its connections", run_kept, "mysql",
+     ALONE | LONG_ONLY},
     {"full", "an engine whose disk is full", run_full, NULL, ALONE | LONG_ONLY},
 };
 

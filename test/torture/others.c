@@ -3,7 +3,7 @@
  * snapshot, three members, a disk that can be filled. */
 #include "torture.h"
 
-#include "../proxy.h"
+#include "../keeper.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -456,6 +456,100 @@ void run_restored(scene *s) {
          (long long)integers_ms);
     clients_end(s, TRIO);
     conclude(s, true);
+}
+
+/* ---- a copy takes over ---------------------------------------------------------------------- */
+
+/* As when a replica that lags is promoted: `take_over` makes the copy the server. */
+static void is_guarded(scene *s, bool (*take_over)(void *), void *of) {
+    nap_ms(1500); /* grants that the copy knows nothing of */
+    look_from_now(s);
+    int64_t begun_ms = now_ms();
+    s->report->faults = take_over(of);
+    int64_t integers_ms = advance_integers(s);
+    if (await_again(s, 0, TRIO - 1, 60000) >= 0) {
+        recovered(s, now_ms() - begun_ms, 40000);
+    }
+    tell(s, "integers %lld ms after advance", (long long)integers_ms);
+    clients_end(s, TRIO);
+    conclude(s, true);
+}
+
+static bool restore(void *unused) {
+    (void)unused;
+    return server_do("kill", 0) && server_do("restore", 0);
+}
+
+void run_promoted(scene *s) {
+    start_trio(s, 10000);
+    await_again(s, 0, TRIO, WAIT_MS);
+    if (!server_do("save", 0)) {
+        refute(s, "no copy could be made");
+    }
+    /* Redis is in doubt after the restart already. */
+    if (strcmp(s->engine, "redis") == 0) {
+        advance_integers(s);
+    }
+    await_again(s, 0, TRIO, WAIT_MS);
+    is_guarded(s, restore, NULL);
+}
+
+/* The proxy's process is forked first, as start_proxy's. */
+static keeper *start_keeper(int server_port) {
+    keeper *it = shared(sizeof *it);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!keeper_start(it, server_port)) {
+            _exit(1);
+        }
+        while (!atomic_load(&it->stop)) {
+            nap_ms(50);
+        }
+        keeper_stop(it);
+        _exit(0);
+    }
+    for (int i = 0; i < 1000 && *(volatile int *)&it->port == 0; i++) {
+        nap_ms(5);
+    }
+    nap_ms(20);
+    return it;
+}
+
+static int port_of(const char *url) {
+    return atoi(strrchr(url, ':') + 1);
+}
+
+typedef struct switching {
+    keeper *keeper;
+    int port;
+} switching;
+
+static bool switch_over(void *of) {
+    const switching *to = of;
+    atomic_store(&to->keeper->server_port, to->port);
+    return true;
+}
+
+void run_kept(scene *s) {
+    char line[600];
+    const char *copy = server_beside("mysql", "--server-id=2");
+    if (copy == NULL) {
+        refute(s, "no second server starts");
+        return;
+    }
+    switching to = {start_keeper(port_of(server_url())), port_of(copy)};
+    place_url(s, server_url(), to.keeper->port, 1000);
+    start_trio(s, 10000);
+    await_again(s, 0, TRIO, WAIT_MS);
+    snprintf(line, sizeof line,
+             "mariadb-dump -h 127.0.0.1 -P %d -u firn firn t%ld_mark t%ld_namespace |"
+             " mariadb -h 127.0.0.1 -P %d -u firn firn",
+             port_of(server_url()), (long)getpid(), (long)getpid(), to.port);
+    if (!shell(line)) {
+        refute(s, "no copy could be made");
+    }
+    is_guarded(s, switch_over, &to);
+    atomic_store(&to.keeper->stop, true);
 }
 
 /* ---- three members -------------------------------------------------------------------------- */

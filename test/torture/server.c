@@ -23,6 +23,11 @@ const char *server_url(void) {
     return server->url;
 }
 
+const char *server_beside(const char *kind, const char *options) {
+    const engine *other = engine_of(kind, 2, options);
+    return other != NULL ? other->url : NULL;
+}
+
 const char *server_folder(void) {
     return server->folder;
 }

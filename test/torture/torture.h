@@ -74,6 +74,8 @@ int server_start(const char *kind);
 bool server_missing(const char *kind); /* not installed, and that is allowed */
 bool server_do(const char *word, int member);
 const char *server_url(void);
+/* Starts another engine of the kind with these options, for this process alone. NULL: it did not start. */
+const char *server_beside(const char *kind, const char *options);
 const char *server_folder(void);
 void server_stop(void); /* of this process alone */
 
@@ -231,6 +233,8 @@ void run_renewer(scene *s);
 void run_command(scene *s);
 void run_lowered(scene *s);
 void run_restored(scene *s);
+void run_promoted(scene *s);
+void run_kept(scene *s);
 void run_members(scene *s);
 void run_full(scene *s);
 

@@ -395,6 +395,11 @@ class generator {
     std::unique_ptr<firn_gen, detail::close_gen> gen_;
 };
 
+/* For the restore hook of a host that starts processes from a snapshot: other nodes, random bytes and integers. */
+inline void renew_identity() {
+    firn_renew_identity();
+}
+
 /* IDs issued ahead, at most max_age old: for schemes of up to 64 bits. One thread at a time; the generator outlives it. */
 class block {
   public:

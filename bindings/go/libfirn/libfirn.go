@@ -28,6 +28,10 @@ import (
 // Version returns the version of the library that runs.
 func Version() string { return C.GoString(C.firn_version()) }
 
+// RenewIdentity is for the restore hook of a host that starts processes from a snapshot: it gives all generators and
+// segments of the process other nodes, random bytes and integers.
+func RenewIdentity() { C.firn_renew_identity() }
+
 // checkVersion refuses a library of another release than the header: structures may differ.
 func checkVersion() error {
 	if running := Version(); running != C.FIRN_VERSION {

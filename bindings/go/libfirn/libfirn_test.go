@@ -141,6 +141,28 @@ func TestOldBlocksAreDropped(t *testing.T) {
 	}
 }
 
+func TestARenewedIdentity(t *testing.T) {
+	g, drawn := open[firn.ID](t, "snowflake", ""), open[firn.UUID](t, "uuid1", "")
+	ids, _ := g.IDs(time.Second)
+	uuids, _ := drawn.IDs(time.Second)
+	nodes := func() (firn.ID, string) {
+		id, err := ids.Next(background)
+		uuid, err2 := uuids.Next(background)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return id >> 12 & 1023, uuid.String()[24:]
+	}
+	node, random := nodes()
+	if again, same := nodes(); again != node || same != random {
+		t.Error(node, again, random, same)
+	}
+	RenewIdentity()
+	if other, another := nodes(); other == node || another == random {
+		t.Error(node, random)
+	}
+}
+
 func TestBackDated(t *testing.T) {
 	g := open[firn.ID](t, "snowflake", "")
 	at := time.Date(2020, 2, 29, 12, 0, 0, 1e6, time.UTC)

@@ -89,6 +89,11 @@ NATIVE(jbyteArray, versions)(JNIEnv *env, jclass none) {
     return bytes_of(env, both, strlen(both));
 }
 
+NATIVE(void, renewIdentity)(JNIEnv *env, jclass none) {
+    (void)env, (void)none;
+    firn_renew_identity();
+}
+
 NATIVE(jlong, monotonicNs)(JNIEnv *env, jclass none) {
     struct timespec now = {0, 0};
     (void)env, (void)none;

@@ -50,6 +50,7 @@ final class FirnTest {
         Check.test("each scheme has the type that suits it", FirnTest::types);
         Check.test("IDs keep their order across calls, blocks and arrays", FirnTest::order);
         Check.test("a block drops IDs that are too old", FirnTest::oldBlocks);
+        Check.test("a renewed identity has other nodes and random bytes", FirnTest::renewedIdentity);
         Check.test("a block belongs to one thread", FirnTest::blocksAndThreads);
         Check.test("a stream takes IDs from blocks, also in parallel", FirnTest::streams);
         Check.test("back-dated IDs have their time", FirnTest::backDated);
@@ -132,6 +133,17 @@ final class FirnTest {
             for (int i = 1; i < ids.size(); i++) {
                 Check.that(ids.get(i) > ids.get(i - 1));
             }
+        }
+    }
+
+    private static void renewedIdentity() {
+        try (Generator gen = Generator.of("snowflake").store("memory:").open(); Block ids = gen.block(Duration.ofSeconds(1));
+            Generator drawn = Generator.of("uuid1").open(); Block uuids = drawn.block(Duration.ofSeconds(1))) {
+            long node = ids.nextLong() >> 12 & 1023;
+            long random = uuids.nextUuid().node();
+            Check.that((ids.nextLong() >> 12 & 1023) == node && uuids.nextUuid().node() == random);
+            Firn.renewIdentity();
+            Check.that((ids.nextLong() >> 12 & 1023) != node && uuids.nextUuid().node() != random);
         }
     }
 

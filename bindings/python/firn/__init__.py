@@ -15,7 +15,7 @@ from . import _firn
 
 __version__ = _firn.version
 __all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "recognize", "digest", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
+           "guess", "recognize", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -377,6 +377,11 @@ def recognize(text):
         match.time = None if match.time_text is None else _datetime(*_firn.time_parse(match.time_text))
         out.append(match)
     return out
+
+
+def renew_identity():
+    """For the restore hook of a host that starts processes from a snapshot: other nodes, random bytes and integers."""
+    _firn.renew_identity()
 
 
 def digest(scheme, namespace, name):

@@ -362,6 +362,12 @@ static PyObject *use_errors(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *renew_identity(PyObject *self, PyObject *none) {
+    (void)self, (void)none;
+    firn_renew_identity();
+    Py_RETURN_NONE;
+}
+
 PyMethodDef pure_functions[] = {{"pack", pack, METH_VARARGS, NULL},
                                 {"unpack", unpack, METH_VARARGS, NULL},
                                 {"range", range, METH_VARARGS, NULL},
@@ -375,5 +381,6 @@ PyMethodDef pure_functions[] = {{"pack", pack, METH_VARARGS, NULL},
                                 {"names", names_of, METH_VARARGS, NULL},
                                 {"time_parse", time_parse, METH_VARARGS, NULL},
                                 {"time_format", time_format, METH_VARARGS, NULL},
+                                {"renew_identity", renew_identity, METH_NOARGS, NULL},
                                 {"use_errors", use_errors, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};

@@ -37,10 +37,39 @@ class Migration(migrations.Migration):
     dependencies = [("shop", "0001_initial")]
     operations = [migrations.AddField("order", "public_id", firn.django.IdField(editable=False))]
 """
-COUNTS = """
-from shop.models import Order
+# What each process of the project begins with: starting Django takes longer than its work.
+PRELUDE = """
+import importlib
+import django
+django.setup()
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.db import IntegrityError, connection
 from django.db.models import Count
-print(*Order.objects.aggregate(a=Count("*"), b=Count("public_id"), c=Count("public_id", distinct=True)).values())
+from shop.models import Order
+import firn.django
+
+def migrate(**named):
+    if named:
+        call_command("makemigrations", "shop", **named)
+    importlib.invalidate_caches()
+    call_command("migrate")
+
+def add_rows(n):
+    Order.objects.bulk_create([Order() for _ in range(n)])
+
+# Rows, rows with an ID, different IDs.
+def counts():
+    return [*Order.objects.aggregate(a=Count("pk"), b=Count("public_id"), c=Count("public_id", distinct=True)).values()]
+
+def refused(kind, text, call, *words, **named):
+    try:
+        call(*words, **named)
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError("not refused: %s" % text)
 """
 
 
@@ -58,8 +87,7 @@ class OnSqlite(unittest.TestCase):
         self.write("settings.py", SETTINGS % self.database())
         self.store = "sqlite:%s/firn.db?unsafe=1" % self.folder
         self.write("shop/models.py", MODELS)
-        self.manage("makemigrations", "shop")
-        self.manage("migrate")
+        self.run_code("migrate(name='initial')\nadd_rows(%d)" % ROWS)
 
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w") as out:
@@ -68,23 +96,12 @@ class OnSqlite(unittest.TestCase):
     def field(self, text):
         self.write("shop/models.py", MODELS + "    public_id = %s\n" % text)
 
-    def manage(self, *words, answers="", fails=False):
+    def run_code(self, text, answers=""):
         environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings", "STORE": self.store, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run([sys.executable, "-m", "django", *words], cwd=self.folder, env=environment, input=answers, text=True,
+        done = subprocess.run([sys.executable, "-c", PRELUDE + text.replace("ROWS", str(ROWS))],
+                              cwd=self.folder, env=environment, input=answers, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode != 0, fails, done.stdout)
-        return done.stdout
-
-    def run_code(self, text):
-        return self.manage("shell", "-c", text).strip()
-
-    def add_rows(self):
-        self.run_code("from shop.models import Order; Order.objects.bulk_create([Order() for _ in range(%d)])" % ROWS)
-
-    def add_column(self, text):
-        self.field(text)
-        self.manage("makemigrations", "shop", "--name", "order_public_id")
-        self.manage("migrate")
+        self.assertEqual(done.returncode, 0, done.stdout)
 
     def write_fill(self):
         with open(README) as page:
@@ -92,80 +109,82 @@ class OnSqlite(unittest.TestCase):
         self.write("shop/migrations/0003_fill.py", re.search(r"```python\n(.*?)```", section, re.S)[1])
 
     def test_in_three_migrations(self):
-        self.add_rows()
-        self.add_column("IdField(null=True)")
-        self.assertEqual(self.run_code(COUNTS), "%d 0 0" % ROWS)
-        self.run_code("from shop.models import Order\nOrder().save()\nOrder.objects.first().save()\n"
-                      "Order.objects.bulk_create([Order() for _ in range(5)])")
-        self.assertEqual(self.run_code(COUNTS), "%d 7 7" % (ROWS + 6))
+        self.field("IdField(null=True)")
+        self.run_code("""
+migrate(name="order_public_id")
+assert counts() == [ROWS, 0, 0]
+Order().save()
+Order.objects.first().save()
+add_rows(5)
+assert counts() == [ROWS + 6, 7, 7]
+""")
         self.write_fill()
-        # A program saves row 1500 after the migration has read it.
-        self.run_code("import importlib, firn.django\nfrom django.core.management import call_command\n"
-                      "from shop.models import Order\nfill = importlib.import_module('shop.migrations.0003_fill')\n"
-                      "class Late:\n"
-                      "    def many(self, n):\n"
-                      "        Order.objects.filter(pk=1500).update(public_id=1500)\n"
-                      "        return firn.django.generator().many(n)\n"
-                      "fill.generator = Late\ncall_command('migrate')\nassert Order.objects.get(pk=1500).public_id == 1500")
-        self.assertEqual(self.run_code(COUNTS), "%d %d %d" % ((ROWS + 6,) * 3))
+        self.run_code("""
+class Late:  # a program saves row 1500 after the migration has read it
+    def many(self, n):
+        Order.objects.filter(pk=1500).update(public_id=1500)
+        return firn.django.generator().many(n)
+importlib.import_module("shop.migrations.0003_fill").generator = Late
+migrate()
+assert Order.objects.get(pk=1500).public_id == 1500
+assert counts() == [ROWS + 6] * 3
+""")
         self.field("IdField(unique=True)")
-        self.manage("makemigrations", "shop", answers="2\n")
-        self.manage("migrate")
-        self.manage("makemigrations", "--check")
-        self.run_code("from django.db import IntegrityError, transaction\nfrom shop.models import Order\nfirst = Order.objects.first()\n"
-                      "for id in None, first.public_id:\n"
-                      "    try:\n"
-                      "        with transaction.atomic():\n"
-                      "            Order.objects.exclude(pk=first.pk).update(public_id=id)\n"
-                      "        raise SystemExit('not refused: %s' % id)\n"
-                      "    except IntegrityError:\n"
-                      "        pass")
-        self.run_code("from shop.models import Order; Order().save()")
-        self.assertEqual(self.run_code(COUNTS), "%d %d %d" % ((ROWS + 7,) * 3))
+        self.run_code("""
+migrate(name="unique")
+call_command("makemigrations", check_changes=True)
+first = Order.objects.first()
+for id in None, first.public_id:
+    refused(IntegrityError, "", Order.objects.exclude(pk=first.pk).update, public_id=id)
+Order().save()
+assert counts() == [ROWS + 7] * 3
+""", answers="2\n")
 
     def test_unique_from_the_start(self):
-        self.add_rows()
-        self.add_column("UUIDField(null=True, unique=True, using='events')")
-        self.assertEqual(self.run_code(COUNTS), "%d 0 0" % ROWS)
-        self.run_code("from shop.models import Order\nfor order in Order.objects.all()[:100]:\n    order.save()")
-        self.assertEqual(self.run_code(COUNTS), "%d 100 100" % ROWS)
+        self.field("UUIDField(null=True, unique=True, using='events')")
+        self.run_code("""
+migrate(name="order_public_id")
+assert counts() == [ROWS, 0, 0]
+for order in Order.objects.all()[:100]:
+    order.save()
+assert counts() == [ROWS, 100, 100]
+""")
 
     def test_a_one_off_default_is_refused(self):
-        for field in ("IdField()", "IdField(unique=True)"):
+        for field in ("IdField()", "UUIDField(unique=True, using='events')"):
             self.field(field)
-            self.manage("makemigrations", "--noinput", fails=True)
-            said = self.manage("makemigrations", answers="1\n0\n", fails=True)
-            self.assertIn("would give many rows one ID", said)
+            self.run_code("""
+refused(SystemExit, "3", call_command, "makemigrations", interactive=False)
+refused(ImproperlyConfigured, "would give many rows one ID", call_command, "makemigrations")
+""", answers="1\n0\n")
             self.assertFalse([name for name in os.listdir(self.folder + "/shop/migrations") if name.startswith("0002")])
-        self.manage("makemigrations", "shop", "--name", "none", answers="1\nNone\n")
-        self.add_column_fails_with_rows_only()
+        self.field("IdField()")
+        self.column_for_no_rows("call_command('makemigrations', 'shop')", answers="1\nNone\n")
 
     def test_a_migration_of_an_older_version(self):
         self.field("IdField()")
         self.write("shop/migrations/0002_old.py", OLD_MIGRATION)
-        self.add_column_fails_with_rows_only()
+        self.column_for_no_rows("")
 
-    def add_column_fails_with_rows_only(self):
-        self.run_code("from django.db import connection\nwith connection.cursor() as cursor:\n"
-                      "    cursor.execute('INSERT INTO shop_order (total) VALUES (0), (0)')")
-        self.assertIn("IntegrityError", self.manage("migrate", fails=True))
-        self.run_code("from django.db import connection\nwith connection.cursor() as cursor:\n    cursor.execute('DELETE FROM shop_order')")
-        self.manage("migrate")
-        self.manage("makemigrations", "--check")
-        self.add_rows()
-        self.assertEqual(self.run_code(COUNTS), "%d %d %d" % ((ROWS,) * 3))
+    def column_for_no_rows(self, begin, answers=""):
+        self.run_code(begin + """
+refused(IntegrityError, "", migrate)
+with connection.cursor() as cursor:
+    cursor.execute("DELETE FROM shop_order")
+migrate()
+call_command("makemigrations", check_changes=True)
+add_rows(ROWS)
+assert counts() == [ROWS] * 3
+""", answers)
 
     def test_a_migration_needs_no_store(self):
-        self.add_rows()
         self.store = "sqlite:%s/missing/firn.db" % self.folder
-        self.add_column("IdField(null=True)")
-        self.manage("check")
-        self.assertEqual(self.run_code(COUNTS), "%d 0 0" % ROWS)
+        self.field("IdField(null=True)")
+        self.run_code("migrate(name='order_public_id')\ncall_command('check')\nassert counts() == [ROWS, 0, 0]")
 
     def test_migrate_refuses_a_field_without_fitting_ids(self):
         self.field("UUIDField(null=True)")
-        self.manage("makemigrations", "--noinput", fails=True)
-        self.assertIn("firn.E002", self.manage("migrate", fails=True))
+        self.run_code("refused(SystemCheckError, 'firn.E002', call_command, 'migrate', skip_checks=False)")
 
 
 @unittest.skipUnless(os.environ.get("FIRN_TEST_POSTGRES"), "FIRN_TEST_POSTGRES names no PostgreSQL")

@@ -155,6 +155,17 @@ class Issue(unittest.TestCase):
             out += [next(it) for _ in range(1000)]
             self.assertEqual(out, sorted(set(out)))
 
+    def test_a_renewed_identity(self):
+        with memory(nodes=1) as gen, firn.open("uuid1") as drawn:
+            ids, uuids = gen.ids(1.0), drawn.ids(1.0)
+            node, other = next(ids) >> 12 & 1023, next(uuids)
+            self.assertEqual(next(ids) >> 12 & 1023, node)
+            self.assertEqual(next(uuids).node, other.node)
+            self.assertIsNone(firn.renew_identity())
+            self.assertNotEqual(next(ids) >> 12 & 1023, node)
+            self.assertNotEqual(gen.next() >> 12 & 1023, node)
+            self.assertNotEqual(next(uuids).node, other.node)
+
     def test_arrays(self):
         with memory() as gen:
             raw = gen.array(1000)

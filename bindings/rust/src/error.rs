@@ -129,6 +129,12 @@ pub fn version() -> &'static str {
     text_of(unsafe { sys::firn_version() }).unwrap_or("?")
 }
 
+/// Gives all generators and segments of the process other nodes, random bytes and integers: for the restore hook of a host
+/// that starts processes from a snapshot.
+pub fn renew_identity() {
+    unsafe { sys::firn_renew_identity() }
+}
+
 /// Refuses a libfirn of another version, before anything else is called.
 pub(crate) fn check_version() -> Result<()> {
     static CHECKED: AtomicBool = AtomicBool::new(false);

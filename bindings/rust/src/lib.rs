@@ -16,7 +16,7 @@ mod segment;
 pub mod serde;
 mod time;
 
-pub use error::{version, Error, ErrorKind, Result};
+pub use error::{renew_identity, version, Error, ErrorKind, Result};
 pub use format::{recognize, Match, Sure};
 pub use generator::{Builder, Generator, Output, Status};
 pub use id::{Id, Uuid};

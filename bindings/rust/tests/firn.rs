@@ -90,6 +90,22 @@ fn old_blocks_are_dropped() -> Result<()> {
 }
 
 #[test]
+fn a_renewed_identity() -> Result<()> {
+    let (gen, drawn) = (memory("snowflake").open()?, Generator::open("uuid1")?);
+    let mut ids = gen.ids::<u64>(Duration::from_secs(1))?;
+    let mut uuids = drawn.ids::<Uuid>(Duration::from_secs(1))?;
+    let mut nodes = || -> Result<(u64, String)> {
+        Ok((ids.next().unwrap()? >> 12 & 1023, uuids.next().unwrap()?.to_string()[24..].to_string()))
+    };
+    let before = nodes()?;
+    assert_eq!(nodes()?, before);
+    firn::renew_identity();
+    let after = nodes()?;
+    assert!(after.0 != before.0 && after.1 != before.1, "{before:?} {after:?}");
+    Ok(())
+}
+
+#[test]
 fn back_dated_ids_have_their_time() -> Result<()> {
     let gen = memory("snowflake").open()?;
     let when = UNIX_EPOCH + Duration::from_millis(1_600_000_000_123);

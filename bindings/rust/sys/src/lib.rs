@@ -656,6 +656,7 @@ extern "C" {
     pub fn firn_gen_scheme(gen: *const firn_gen) -> *const firn_scheme;
     pub fn firn_gen_status(gen: *mut firn_gen, status: *mut firn_status);
     pub fn firn_close(gen: *mut firn_gen, error: *mut firn_error) -> c_int;
+    pub fn firn_renew_identity();
     pub fn firn_block_open(
         block: *mut *mut firn_block,
         gen: *mut firn_gen,

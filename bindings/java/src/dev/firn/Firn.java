@@ -19,6 +19,14 @@ public final class Firn {
     }
 
     /**
+     * Gives all generators and segments of the process other nodes, random bytes and integers: for the restore hook of a
+     * host that starts processes from a snapshot, such as {@code afterRestore} of CRaC and of Lambda SnapStart.
+     */
+    public static void renewIdentity() {
+        Native.renewIdentity();
+    }
+
+    /**
      * The names of all schemes.
      *
      * @return a new list

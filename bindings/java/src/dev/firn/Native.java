@@ -81,6 +81,8 @@ final class Native {
 
     static native long monotonicNs();
 
+    static native void renewIdentity();
+
     // ---- generators, blocks: `keep` is the object that owns the address ---------------------------------------------
 
     static native long openGenerator(byte[] scheme, byte[] keys, byte[] store, byte[] moduleDir, byte[] note, boolean unsafe,

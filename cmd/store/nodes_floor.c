@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn nodes floor NAMESPACE`: lowers a floor that a wrong clock has put far ahead. A floor protects the reservations
+ * that a store lost, none of which ends later than 15 s after the loss, so it is safe if the clocks were right. */
+#include "closing.h"
+#include "mark.h"
+#include "nodes.h"
+
+#include "shared/operands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GUARD_S 30 /* twice the reach: builds before the first release reserved further ahead */
+
+typedef struct target {
+    const char *ns;
+    bool found;
+    char layout[FIRN_LAYOUT_SIZE];
+    int64_t floor;
+} target;
+
+static int see_holding(void *context, const firn_holding *holding) {
+    target *it = context;
+    if (strcmp(holding->ns, it->ns) == 0) {
+        it->found = true;
+        snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
+        it->floor = holding->floor;
+    }
+    return 0;
+}
+
+/* The store's clock; a store without one has this machine's. */
+static int read_now(firn_store *store, firn_time *now, firn_error *error) {
+    int code = firn_store_now(store, now, error);
+    *now = code == FIRN_ESYSTEM ? mark_now() : *now;
+    return code == FIRN_ESYSTEM ? FIRN_OK : code;
+}
+
+static int lower(session *s, firn_store *store, const target *it, int64_t lowered,
+                 const char *until) {
+    firn_error error;
+    int64_t stored;
+    const firn_relabel change = {it->ns, it->layout, it->layout, lowered, true};
+    int status = confirm(s, "Lower the floor?", "add --yes to lower the floor");
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (firn_store_relabel(store, &change, &stored, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "the floor of %s is now %s\n", it->ns, until);
+    return STATUS_DONE;
+}
+
+int nodes_floor(session *s, firn_store *store) {
+    target it = {.ns = s->operands[1]};
+    char floor[FIRN_TIME_SIZE], until[FIRN_TIME_SIZE], distance[40];
+    firn_scheme scheme;
+    firn_time now, at, end;
+    firn_error error = {0};
+    uint64_t tick;
+    if (firn_store_list(store, NULL, see_holding, &it, &error) != FIRN_OK ||
+        read_now(store, &now, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (!it.found) {
+        return fail_as(s, FIRN_ERANGE, "the store has no namespace %.60s: firn nodes lists them",
+                       it.ns);
+    }
+    if (mark_scheme(&scheme, it.layout) != FIRN_OK || scheme.tick_ns == 0) {
+        return fail_as(s, FIRN_ERANGE, "namespace %.60s has integers, and no floor: nothing to do",
+                       it.ns);
+    }
+    end = (firn_time){now.sec + GUARD_S, now.ns};
+    if (firn_scheme_tick(&scheme, &end, &tick, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    const uint32_t shift = mark_shift(&scheme);
+    if (it.floor >> shift <= (int64_t)tick) {
+        return fail_as(s, FIRN_EBUSY,
+                       "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
+                       "issued before a loss: wait",
+                       it.ns, GUARD_S);
+    }
+    firn_scheme_time(&scheme, (uint64_t)it.floor >> shift, &at);
+    firn_time_format(floor, &at, firn_scheme_digits(&scheme));
+    firn_time_format(until, &end, firn_scheme_digits(&scheme));
+    output_print(&s->out,
+                 "%s issues nothing before %s, %s.\nIf a process whose clock was ahead issued IDs "
+                 "before the store lost reservations, IDs\nwith times from %s on may repeat.\n",
+                 it.ns, floor, mark_distance(distance, &at, &now), until);
+    return lower(s, store, &it, (int64_t)(tick << shift), until);
+}

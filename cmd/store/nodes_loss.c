@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn nodes lost` and `firn nodes trust`: what only an operator knows. `lost` declares that the store lost
+ * reservations, where nothing in it shows that. `trust` ends the doubt about a store that lost none: it requests one slot
+ * of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is lower than
+ * every mark. */
+#include "mark.h"
+#include "nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define ALL_NAMES "integer *" /* current: a name without a record is new */
+
+/* A namespace, and one of its keys that has a mark. */
+typedef struct place {
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
+} place;
+
+typedef struct survey {
+    place *places;
+    size_t count, room;
+    bool full; /* out of memory */
+} survey;
+
+static bool add(survey *it, const char *ns, const char *layout, const char *key) {
+    if (it->count == it->room) {
+        const size_t room = it->room * 2 + 16;
+        place *more = realloc(it->places, room * sizeof *more);
+        if (more == NULL) {
+            it->full = true;
+            return false;
+        }
+        it->places = more;
+        it->room = room;
+    }
+    place *at = &it->places[it->count++];
+    snprintf(at->ns, sizeof at->ns, "%s", ns);
+    snprintf(at->layout, sizeof at->layout, "%s", layout);
+    snprintf(at->key, sizeof at->key, "%s", key);
+    return true;
+}
+
+static int see_holding(void *context, const firn_holding *holding) {
+    survey *it = context;
+    const bool seen = it->count > 0 && strcmp(it->places[it->count - 1].ns, holding->ns) == 0;
+    return seen || holding->mark.high == 0 || strcmp(holding->ns, ALL_NAMES) == 0 ||
+                   add(it, holding->ns, holding->layout, holding->key)
+               ? 0
+               : FIRN_EMEMORY;
+}
+
+static int trust(firn_store *store, const place *at, firn_error *error) {
+    firn_mark held;
+    int64_t first;
+    firn_request request = {.ns = at->ns,
+                            .layout = at->layout,
+                            .key = at->key,
+                            .count = 1,
+                            .note = "firn nodes trust",
+                            .guard = 1};
+    if (getrandom(&request.grant, sizeof request.grant, 0) != sizeof request.grant) {
+        return set_error(error, FIRN_EENTROPY, "the kernel has no randomness: try again");
+    }
+    request.grant |= 1;
+    const int code = firn_store_reserve(store, &request, &first, &held, error);
+    return code == FIRN_EBUSY ? FIRN_OK : code;
+}
+
+static int trust_all(session *s, firn_store *store, survey *it) {
+    firn_error error = {0, ""};
+    int code = firn_store_list(store, NULL, see_holding, it, &error);
+    if (code == FIRN_OK &&
+        !add(it, ALL_NAMES, "integer", "1")) { /* last: new names come after it */
+        code = FIRN_EMEMORY;
+    }
+    if (it->full) {
+        out_of_memory(&error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < it->count; i++) {
+        code = trust(store, &it->places[i], &error);
+    }
+    return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+int nodes_trust(session *s, firn_store *store) {
+    survey it = {.places = NULL};
+    output_print(
+        &s->out, "%s",
+        "All namespaces of this store continue at their high-water marks, without a guard.\n"
+        "If the store lacks a reservation, IDs and integers repeat.\n");
+    int status = confirm(s, "Does the store have every reservation?",
+                         "add --yes if the store has every reservation");
+    if (status == STATUS_DONE) {
+        status = trust_all(s, store, &it);
+    }
+    if (status == STATUS_DONE) {
+        output_print(&s->out, "trusted\n");
+    }
+    free(it.places);
+    return status;
+}
+
+int nodes_lost(session *s, firn_store *store) {
+    const firn_relabel loss = {ALL_NAMES, "gone back", "gone back", 0};
+    firn_error error;
+    int64_t floor;
+    output_print(
+        &s->out, "%s",
+        "From now on the store has lost reservations: IDs with a time continue 30 s ahead of "
+        "the clock,\nand each integer in use needs firn segment advance NAME --min N.\n");
+    int status = confirm(s, "Has the store lost reservations?",
+                         "add --yes if the store has lost reservations");
+    if (status == STATUS_DONE && firn_store_relabel(store, &loss, &floor, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (status == STATUS_DONE) {
+        output_print(&s->out, "declared\n");
+    }
+    return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Which nodes the PostgreSQL extension (ext/postgres) of the same server issues with: those that firn.node and
+ * firn.history name. Its marks are not in the store, so the store leaves these nodes to it. */
+#include "postgres.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number at *at, which then is after the number. */
+static bool read_number(const char **at, uint64_t *number) {
+    size_t length = strspn(*at, "0123456789");
+    char text[MODULE_NUMBER_SIZE];
+    if (length == 0 || length >= sizeof text) {
+        return false;
+    }
+    snprintf(text, sizeof text, "%.*s", (int)length, *at);
+    *number = strtoull(text, NULL, 10);
+    *at += length;
+    return true;
+}
+
+/* The value of a field in "NAME=NUMBER NAME=NUMBER". */
+static bool field(const char *node, const char *name, size_t length, uint64_t *value) {
+    for (const char *at = node; *at != '\0' && *at != ';'; at += strcspn(at, " ;")) {
+        at += strspn(at, " ");
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
+            at += length + 1;
+            return read_number(&at, value);
+        }
+    }
+    return false;
+}
+
+static int count_fields(const char *node) {
+    int count = 0;
+    for (size_t i = 0; node[i] != '\0' && node[i] != ';'; i++) {
+        count += node[i] == '=';
+    }
+    return count;
+}
+
+/* The fields of firn.node, in the order of the layout, joined. The extension refuses a scheme that does not
+ * have all of them. */
+static bool join_fields(const char *node, const char *layout, uint64_t *joined) {
+    int found = 0;
+    *joined = 0;
+    for (const char *at = layout; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
+        size_t length = strcspn(at, ": ");
+        uint64_t value, bits;
+        const char *width = at + length + 1;
+        if (at[length] == ':' && field(node, at, length, &value) && read_number(&width, &bits) &&
+            bits < 64) {
+            *joined = *joined << bits | value;
+            found++;
+        }
+    }
+    return found > 0 && found == count_fields(node);
+}
+
+static bool is_node(const char *setting, const firn_request *request, uint64_t node) {
+    uint64_t number;
+    const char *at = setting;
+    if (read_number(&at, &number)) {
+        return (*at == ';' || *at == '\0') && number == node;
+    }
+    return join_fields(setting, request->layout, &number) && number == node;
+}
+
+static bool is_in_range(const char *setting, uint64_t node) {
+    uint64_t low, high;
+    if (!read_number(&setting, &low)) {
+        return false;
+    }
+    high = low;
+    if (*setting == '-') {
+        setting++;
+        if (!read_number(&setting, &high)) {
+            return false;
+        }
+    }
+    return node >= low && node <= high;
+}
+
+int postgres_taken(const store *s, const firn_request *request, firn_mark *held,
+                   firn_error *error) {
+    const char *history = strchr(s->taken, ';');
+    const char *before = history != NULL ? strchr(history + 1, ';') : NULL;
+    const char *setting;
+    uint64_t node;
+    if (before == NULL || strchr(request->layout, ':') == NULL ||
+        !module_uint64(&node, request->key, strlen(request->key))) {
+        return FIRN_OK;
+    }
+    setting = is_node(s->taken, request, node)     ? "is in firn.node"
+              : is_in_range(history + 1, node)     ? "is in firn.history"
+              : is_node(before + 1, request, node) ? "was in firn.node"
+                                                   : NULL;
+    if (setting == NULL) {
+        return FIRN_OK;
+    }
+    *held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no request has an even grant */
+    return module_fail(error, FIRN_EBUSY,
+                       "node %" PRIu64
+                       " %s of the server of store %.60s, whose extension issues IDs with it: use "
+                       "another node",
+                       node, setting, where(s));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory that the server holds for clients: commands that are not complete, open batches, replies
+ * that are not read. One sum for both listeners, limited by clients_mib. Any thread. */
+#ifndef FIRN_MEMORY_H
+#define FIRN_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEMORY_IS_FULL                                                                             \
+    "the memory for clients is used up (clients_mib): send smaller batches, or try again later"
+
+/* What each client may have although the sum is full, so that small requests are always served. */
+#define MEMORY_LEAST 4096
+
+/* Below 0: it is free again. */
+void memory_hold(int64_t bytes);
+int64_t memory_held(void);
+bool memory_is_full(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The reach: how far after the store's clock a reservation of slots with a time may end. No reservation ends later, so
+ * after a loss nothing that was lost is later than the guard, and a wrong clock moves a mark or a floor no further.
+ * Called with the renewal lock held. */
+#include "bug.h"
+#include "error.h"
+#include "gen.h"
+#include "store.h"
+
+#include <inttypes.h>
+
+/* Between these two: how far the clocks of the servers of one store may differ. */
+#define LIMIT_MS 14000
+#define GUARD_MS 15000
+/* The present tick, and the rounding of window and lead to whole ticks. */
+#define ROUNDED_TICKS 3
+
+/* A store without a clock is on this machine, so its clock is this one. */
+int firn__reach_look(firn_gen *gen, firn_error *error) {
+    firn__store_clock *seen = &gen->live->locked.store_clock;
+    int64_t before_ns, after_ns;
+    if (firn__clock_system.steady(NULL, &before_ns) != FIRN_OK) {
+        return firn__clock_refused(&firn__clock_system, error);
+    }
+    int code = firn_store_now(gen->store, &seen->least, error);
+    if (code == FIRN_ESYSTEM) {
+        code = gen->clock->wall(gen->clock->self, &seen->least) == FIRN_OK
+                   ? FIRN_OK
+                   : firn__clock_refused(gen->clock, error);
+    } else if (code != FIRN_OK) {
+        firn__count(&gen->live->any.store_errors);
+    }
+    if (code == FIRN_OK && firn__clock_system.steady(NULL, &after_ns) != FIRN_OK) {
+        return firn__clock_refused(&firn__clock_system, error);
+    }
+    if (code == FIRN_OK) {
+        seen->most = firn__time_after(&seen->least, after_ns - before_ns);
+        seen->read_ns = after_ns;
+    }
+    return code;
+}
+
+/* The first slot of the tick in which `time` + ms is, plus `more` ticks; at most mark_end. */
+static int slot_after(const firn_gen *gen, const firn_time *time, int64_t ms, uint64_t more,
+                      int64_t *slot, firn_error *error) {
+    firn_time end = firn__time_after(time, ms * 1000000);
+    uint64_t tick;
+    int code = firn_scheme_tick(&gen->scheme, &end, &tick, error);
+    if (code != FIRN_OK && firn_time_cmp(&end, &gen->scheme.epoch) < 0) {
+        char text[FIRN_TIME_SIZE];
+        return firn__fail(error, FIRN_ECLOCK,
+                          "the clock of the store of %s shows %s, before the epoch of the layout: "
+                          "fix that clock",
+                          gen->ns, firn_time_format(text, time, 3));
+    }
+    bool past = code != FIRN_OK || tick + more >= (uint64_t)gen->mark_end >> gen->s;
+    *slot = past ? gen->mark_end : firn__slots_of(gen, tick + more);
+    return FIRN_OK;
+}
+
+int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
+                      firn_error *error) {
+    const firn_time *there = &gen->live->locked.store_clock.least;
+    firn_time end;
+    int64_t limit;
+    int code = slot_after(gen, there, LIMIT_MS, ROUNDED_TICKS, &limit, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (count > limit - from) {
+        firn_scheme_time(&gen->scheme, (uint64_t)(from + count) >> gen->s, &end);
+        return firn__fail(error, FIRN_ECLOCK,
+                          "a window of %.60s would end %" PRId64
+                          " ms after the store's clock, more than %d ms: fix the wrong clock",
+                          gen->ns, firn__time_since(&end, there) / 1000000, LIMIT_MS);
+    }
+    *latest = *latest < limit - count ? *latest : limit - count;
+    return FIRN_OK;
+}
+
+int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error) {
+    const firn__store_clock *seen = &gen->live->locked.store_clock;
+    /* The store's module adds the time until it sends the guard. */
+    request->guard_ms = seen->read_ns / 1000000;
+    request->guard_tick_ns = gen->scheme.tick_ns;
+    request->guard_shift = gen->s;
+    return slot_after(gen, &seen->most, FIRN_BUG == FIRN_BUG_GUARD ? 0 : GUARD_MS,
+                      ROUNDED_TICKS + 1, &request->guard, error);
+}
+
+int firn__reach_skew(const firn_gen *gen, firn_error *error) {
+    const firn__store_clock *seen = &gen->live->locked.store_clock;
+    firn_time here;
+    if (gen->clock->wall(gen->clock->self, &here) != FIRN_OK) {
+        return firn__clock_refused(gen->clock, error);
+    }
+    int64_t off_ms = firn__time_since(&here, &seen->least) / 1000000, most = gen->keys.max_skew_ms;
+    return off_ms <= most && off_ms >= -most
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_ECLOCK,
+                     "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
+                     ": fix the wrong clock",
+                     off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
+}
+
+int firn__reach_window(firn_gen *gen, firn_error *error) {
+    const firn__keys *keys = &gen->keys;
+    const int64_t rest = LIMIT_MS - keys->max_lead_ms - keys->max_skew_ms;
+    int64_t window_ms = keys->window_ms;
+    if (window_ms == 0) {
+        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
+                    : gen->fixed                                       ? 3000
+                                                                       : 10000;
+        window_ms = window_ms > rest && rest > 0 ? rest : window_ms;
+    }
+    if (gen->reserved && window_ms > rest) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "max_lead_ms=%" PRId64 ", max_skew_ms=%" PRId64 " and window_ms=%" PRId64
+                          " together are above %d ms: lower one of them",
+                          keys->max_lead_ms, keys->max_skew_ms, window_ms, LIMIT_MS);
+    }
+    gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
+    gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
+    return FIRN_OK;
+}
