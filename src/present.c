@@ -146,15 +146,14 @@ bool firn__gen_move_on(firn_gen *gen) {
  * reading from before the step. */
 static void see_stay(firn_gen *gen, uint64_t *tick) {
     uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
-    bool reached = *tick + 1 >= stays;
-    if (stays != 0 && reached &&
-        firn__seen_of(gen)->steps ==
-            atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
+    firn__seen *seen = firn__seen_of(gen);
+    if (*tick + 1 < stays) {
+        *tick = stays - 1;
+        seen->tick = *tick;
+    } else if (stays != 0 && seen->steps == atomic_load_explicit(&gen->live->watch.stepped,
+                                                                 memory_order_acquire)) {
         atomic_compare_exchange_strong_explicit(&gen->live->any.stays, &stays, 0,
                                                 memory_order_acq_rel, memory_order_acquire);
-    } else if (stays != 0 && !reached) {
-        *tick = stays - 1;
-        firn__seen_of(gen)->tick = *tick;
     }
 }
 

@@ -378,10 +378,37 @@ static void the_time_stays_until_the_clock_has_caught_up(void **state) {
     pass(&world.clock, MS);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
     assert_true(tick == now_of(gen) && atomic_load(&gen->live->any.stays) == 0);
+    firn__permit *permit = firn__permit_of(gen, 0); /* as one that has issued nothing */
+    atomic_store(&permit->cursor, FIRN__OPEN);
+    step(&world.clock, -2 * HOUR);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_true(tick == permit->base_tick);
     closed(gen);
     gen = opened("ulid", "ns=x");
     assert_false(firn__gen_move_on(gen));
     closed(gen);
+}
+
+/* One by one and in lots: a counter that is used up is followed by that of the next tick. */
+static void the_time_that_stays_moves_on_with_a_full_counter(void **state) {
+    static const char *const schemes[] = {"time:33/s random:27 counter:4",
+                                          "time:42/ms random:62 sequence:4"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened(schemes[i], "unsigned=1 max_lead_ms=0 back_ms=0 max_wait_ms=0");
+        firn_id id = next(gen), ids[7];
+        const uint64_t began_at = field(gen, &id, "time");
+        uint64_t last = began_at;
+        step(&world.clock, -HOUR);
+        for (int k = 0; k < 100; k++) {
+            assert_int_equal(firn_next_n(gen, ids, k % 2 == 0 ? 1 : 7, NULL), FIRN_OK);
+            assert_true(field(gen, &ids[0], "time") >= last);
+            last = field(gen, &ids[k % 2 == 0 ? 0 : 6], "time");
+        }
+        assert_in_range(last - began_at, 400 / 16 - 1, 100);
+        closed(gen);
+        pass(&world.clock, 2 * HOUR);
+    }
 }
 
 /* To the end of its counter, also where each call asks what is left of the time. */
@@ -493,6 +520,7 @@ int main(void) {
         TEST(a_step_that_a_thread_does_not_see_is_judged),
         TEST(a_reading_that_is_used_is_noted),
         TEST(the_time_stays_until_the_clock_has_caught_up),
+        TEST(the_time_that_stays_moves_on_with_a_full_counter),
         TEST(the_last_second_has_all_of_its_ids),
         TEST(a_child_draws_an_identity_of_its_own),
         TEST(a_fixed_node_stays_with_the_parent),
