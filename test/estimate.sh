@@ -21,7 +21,7 @@ a=$("$FIRN" pack objectid time=2024-01-01T00:00:00Z random=5 counter=16777000)
 b=$("$FIRN" pack objectid time=2024-01-01T00:01:40Z random=5 counter=784)
 c=$("$FIRN" pack objectid time=2024-01-01T00:01:40Z random=6 counter=1000000)
 same "a counter shows how many came between two IDs, also past its end" "10 counter 2" \
-    "$(value '"\(.rate_per_s.estimate) \(.rate_from) \(.issuers.seen)"' "$a" "$b" "$c" | tr -d '"')"
+    "$(value '"\(.rate_per_s.estimate * 1) \(.rate_from) \(.issuers.seen)"' "$a" "$b" "$c" | tr -d '"')"
 flake() {
     "$FIRN" pack snowflake time="$1" datacenter=0 worker="$2" sequence="$3"
 }

@@ -131,7 +131,7 @@ check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TM
 cat >"$TMPDIR/asked" <<'TEXT'
 firn sch => schemes
 firn se => segment serve
-firn serve --log-le => --log-level
+firn serve --log-lev => --log-level
 firn serve --log j => json
 firn new sno => snowflake
 firn new uuid1 => uuid1 uuid1-swapped

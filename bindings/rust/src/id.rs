@@ -126,7 +126,7 @@ impl TryFrom<Id> for u128 {
     type Error = Error;
     fn try_from(id: Id) -> Result<u128> {
         if id.bits() <= 128 {
-            Ok(u128::from(id.raw.high) << 64 | u128::from(id.raw.low))
+            Ok((u128::from(id.raw.high) << 64) | u128::from(id.raw.low))
         } else {
             Err(id.too_wide(128))
         }
@@ -144,7 +144,7 @@ impl Uuid {
     }
 
     pub(crate) fn from_raw(raw: &sys::firn_id) -> Self {
-        Uuid((u128::from(raw.high) << 64 | u128::from(raw.low)).to_be_bytes())
+        Uuid(((u128::from(raw.high) << 64) | u128::from(raw.low)).to_be_bytes())
     }
 
     fn raw(&self) -> sys::firn_id {

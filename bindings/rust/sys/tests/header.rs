@@ -102,7 +102,8 @@ fn every_declaration_agrees_with_the_header() {
             .filter_map(|field| field.trim().trim_end_matches(',').split_once(": "))
             .map(|(field, of)| (field.trim_end_matches('_'), of))
             .collect();
-        let body = fields.iter().map(|(field, of)| format!("{}; ", declared(of, field, false))).collect::<Vec<_>>().concat();
+        let body =
+            fields.iter().map(|(field, of)| format!("{}; ", declared(of, field, false))).collect::<Vec<_>>().concat();
         if fields.is_empty() {
             c.push(format!("typedef struct {name} {name};")); // opaque
             continue;
