@@ -277,10 +277,10 @@ void run_holder(scene *s) {
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 static const role any_clock = {"claimed", LIVE, "snowflake",
-                               "window_ms=300 max_wait_ms=0 max_skew_ms=86400000", 10},
+                               "window_ms=300 max_wait_ms=0 max_skew_ms=10000", 10},
                   fixed_clock = {
                       "node 3", LIVE, "snowflake",
-                      "datacenter=0 worker=3 window_ms=300 max_wait_ms=0 max_skew_ms=86400000", 10};
+                      "datacenter=0 worker=3 window_ms=300 max_wait_ms=0 max_skew_ms=10000", 10};
 
 /* Without max_skew_ms a clock that is far off claims nothing, and the error says by how much. */
 static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
@@ -310,15 +310,15 @@ static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
 
 void run_clocks(scene *s) {
     enum { N = 5 };
-    static const int64_t hour = INT64_C(3600000000000);
-    static const int64_t steps[] = {-3600000, -1800000, -3000, -500,    -1,
-                                    0,        200,      4000,  1800000, 3600000};
+    static const int64_t hour = INT64_C(3600000000000), limit = INT64_C(9900000000);
+    /* Up to the limit of max_skew_ms, and beyond. */
+    static const int64_t steps[] = {-3600000, -9900, -3000, -500, -1, 0, 200, 4000, 9900, 3600000};
     const int64_t pace = pace_us(s, N);
     traits list[N];
     for (int i = 0; i < N; i++) {
         list[i] =
             (traits){i == N - 1 ? &fixed_clock : &any_clock, i, 1, 0, pace, -1, 0, i + 1, false};
-        atomic_store(&s->world->offset_ns[i], (i % 3 - 1) * hour);
+        atomic_store(&s->world->offset_ns[i], (i % 3 - 1) * limit);
         client_start(s, &list[i]);
     }
     int64_t begun_ms = now_ms();
@@ -425,7 +425,7 @@ static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, f
         const firn_config config = {.size = sizeof config,
                                     .scheme = "snowflake",
                                     .keys = "datacenter=0 worker=1 window_ms=2000 max_wait_ms=0 "
-                                            "max_skew_ms=86400000",
+                                            "max_skew_ms=10000",
                                     .store = *store,
                                     .clock = clock};
         code = firn_open_with(gen, &config, &error);
