@@ -41,7 +41,7 @@ export interface Keys {
   full?: 'borrow' | 'wait' | 'fail'
   /** where the sequence of a new tick begins: zero, random:N (below N) or rolling */
   start?: string
-  /** after a clock rollback beyond back_ms: leave the node for another one, wait for the clock, or fail; auto: leave a claimed node, wait on a fixed one */
+  /** after a clock rollback beyond back_ms: leave the node for another one, wait for the clock, or fail; auto: leave a claimed node, wait on a fixed one; without a store the time of IDs stays until the clock has caught up */
   back?: 'auto' | 'leave' | 'wait' | 'fail'
   /** clock rollbacks up to this are absorbed, in ms */
   back_ms?: number | bigint
@@ -51,7 +51,7 @@ export interface Keys {
   max_wait_ms?: number | bigint
   /** how far the clock may differ from the clock of the store, in ms; with a larger difference, claims of nodes fail */
   max_skew_ms?: number | bigint
-  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one */
+  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one; with max_lead_ms and max_skew_ms at most 14000 */
   window_ms?: number | bigint
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'

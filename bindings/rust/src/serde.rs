@@ -37,7 +37,7 @@ struct Read<T, B> {
     of_bytes: B,
 }
 
-impl<'de, O, T, B> Visitor<'de> for Read<T, B>
+impl<O, T, B> Visitor<'_> for Read<T, B>
 where
     T: FnOnce(&str) -> crate::Result<O>,
     B: FnOnce(&[u8]) -> crate::Result<O>,
