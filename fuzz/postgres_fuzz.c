@@ -53,6 +53,7 @@ static ExecStatusType lie_status_of(const PGresult *result) {
 #include "../modules/postgres.c"
 #include "../modules/postgres_place.c"
 #include "../modules/postgres_session.c"
+#include "../modules/postgres_taken.c"
 
 static store *lie_store;
 
