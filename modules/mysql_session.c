@@ -375,7 +375,7 @@ static int note_witness(store *s, const variables *are, firn_error *error) {
     if (code == FIRN_OK && (blank == NULL || strcmp(blank + 1, server) != 0)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s answers from two servers: name the primary server, not a "
-                           "proxy that leads a connection to several",
+                           "proxy that uses several servers",
                            where(s));
     }
     memcpy(s->witness, witness, sizeof witness);

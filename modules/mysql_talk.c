@@ -238,8 +238,7 @@ static const char *doubt(store *s, const statement *what, int64_t deadline_ms) {
         return NULL; /* the server is not checked yet */
     }
     if (!same_witness(s, deadline_ms)) {
-        return s->late || mysql_errno(s->db) != 0 ? why_lost(s)
-                                                  : "a proxy led it to another session";
+        return s->late || mysql_errno(s->db) != 0 ? why_lost(s) : "a proxy changed its session";
     }
     return (s->db->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
                    (s->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0

@@ -195,7 +195,8 @@ static int check_log(const store *it, firn_error *error) {
 }
 
 /* A count that was just written without its database: somebody removed the database, and processes may still
- * issue from windows that they reserved in it. Each must have reached its end, which is at most 20 s ahead. */
+ * issue from windows that they reserved in it. WINDOW_S is longer than each: a window ends at most 14 s
+ * ahead, or 20 s in builds before the first release. */
 static int check_count(const store *it, firn_error *error) {
     enum { WINDOW_S = 25 };
     struct stat count;

@@ -267,7 +267,7 @@ static int wire_list(void *self, const char *ns, firn_visit *visit, void *contex
 }
 
 /* The engine's clock is right. Only where the store may be restored: elsewhere generators have no clock to compare
- * theirs with, whatever it shows. */
+ * theirs with. */
 static int wire_now(void *self, firn_time *now, firn_error *error) {
     (void)self;
     if (sim.restores == 0 || sim.child) {

@@ -169,7 +169,7 @@ void world_make(uint64_t seed) {
     }
     sim.backup = NULL;
     sim.back = false;
-    /* The guard of a restored store protects the grants that it forgot, whatever the clocks of its users show.
+    /* The guard of a restored store protects the grants that it forgot, with any clocks of its users.
      * Nobody is paused between reading the store's clock and the call. */
     sim.restores = !sim.storm && chance(100) ? 40 : 0;
     if (sim.restores > 0) {

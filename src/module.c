@@ -42,6 +42,12 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     }
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 #ifndef RTLD_DEEPBIND
 #define RTLD_DEEPBIND 0 /* musl has no such flag */
 #endif
@@ -51,7 +57,7 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
  * replace functions of the C library, keep their precedence. */
 static int load_flags(void) {
     const char *preloaded = getenv("LD_PRELOAD");
-    bool replaced = (preloaded != NULL && preloaded[0] != '\0') ||
+    bool replaced = SANITIZED || (preloaded != NULL && preloaded[0] != '\0') ||
                     dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != NULL;
     return RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | (replaced ? 0 : RTLD_DEEPBIND);
 }

@@ -19,16 +19,18 @@
 int firn__reach_look(firn_gen *gen, firn_error *error) {
     firn__store_clock *seen = &gen->live->locked.store_clock;
     int64_t before_ns, after_ns;
+    firn_error why = {0, ""};
     if (firn__clock_system.steady(NULL, &before_ns) != FIRN_OK) {
         return firn__clock_refused(&firn__clock_system, error);
     }
-    int code = firn_store_now(gen->store, &seen->least, error);
+    int code = firn_store_now(gen->store, &seen->least, &why);
     if (code == FIRN_ESYSTEM) {
         code = gen->clock->wall(gen->clock->self, &seen->least) == FIRN_OK
                    ? FIRN_OK
                    : firn__clock_refused(gen->clock, error);
     } else if (code != FIRN_OK) {
         firn__count(&gen->live->any.store_errors);
+        return firn__fail(error, code, "%s", why.text);
     }
     if (code == FIRN_OK && firn__clock_system.steady(NULL, &after_ns) != FIRN_OK) {
         return firn__clock_refused(&firn__clock_system, error);

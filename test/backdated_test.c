@@ -386,7 +386,7 @@ static void a_tick_is_used_up_by_all(void **state) {
     assert_true((slot(a, &ids[0]) & 3) == 0);
     requests = 0;
     dated(b, &past, ids + 8,
-          4); /* b filled the first tick, and asks for the second, which a filled */
+          4); /* b filled the first tick, and requests the second, which a filled */
     assert_true(slot(a, &ids[8]) == slot(a, &ids[0]) + 8);
     assert_int_equal(requests, 2);
     assert_true(counts[0] == 4 && counts[1] == 4);

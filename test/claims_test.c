@@ -389,7 +389,7 @@ static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
     said(&error, FIRN_ECLOCK,
          "ms after the store's clock, more than 14000 ms: fix the wrong clock");
     assert_int_equal(world.log.reserves, reserves);
-    next(gen); /* the window goes on */
+    next(gen); /* the window continues */
     store_ahead_ns = 6000 * MS;
     pthread_mutex_lock(&gen->live->locked.lock);
     atomic_store(&firn__permit_of(gen, 0)->soft, 0);

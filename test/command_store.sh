@@ -245,7 +245,7 @@ with sqlite3.connect(sys.argv[1]) as db:
     db.execute("UPDATE namespace SET floor = (SELECT max(high) FROM mark WHERE ns = name) + ? WHERE name = ?", (int(sys.argv[3]), sys.argv[2]))
 PYTHON
 }
-same "no floor is shown where there is none" "null 0" \
+same "a namespace without a floor shows no floor" "null 0" \
     "$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json | jq -r .floor) $("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'issues nothing before')"
 floor wrong $((10 * 1000 * 4096))
 refuses "a floor that may protect IDs is not lowered" 5 "at most 30 s ahead" nodes floor wrong --yes --store "$db" "$unsafe"
@@ -253,7 +253,7 @@ floor wrong $((44 * 365 * 86400 * 1000 * 4096))
 refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"
 same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'firn nodes floor wrong')"
 refuses "it is not lowered without a question" 2 "add --yes" nodes floor wrong --store "$db" "$unsafe"
-refuses "nor that of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
+refuses "nor is the floor of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
 matches "it is lowered" 'the floor of wrong is now 20' nodes floor wrong --yes --store "$db" "$unsafe"
 floor wrong 0
 matches "and nodes issue again" '[0-9]+' new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"

@@ -91,7 +91,7 @@ static void an_old_charge_is_worth_nothing(void **state) {
     (void)state;
     atomic_store(&shop.ids_s, 10);
     assert_int_equal(charge(&old, nowhere, 10, 1), 10);
-    old.token_until -= INT64_C(16) * 2000000000; /* as if it were two seconds ago */
+    old.token_until -= INT64_C(16) * 2000000000; /* two seconds ago */
     atomic_store(&shop.until, old.token_until);
     assert_int_equal(charge(&fresh, nowhere, 10, 1), 10);
     int64_t until = atomic_load(&shop.until);

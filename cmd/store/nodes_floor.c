@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes floor NAMESPACE`: lowers a floor that a wrong clock has put far ahead. A floor protects the reservations
- * that a store lost, none of which ends later than 15 s after the loss, so it is safe if the clocks were right. */
+ * that a store lost. If the clocks were right, each of them ends at most 15 s after the loss, so lowering is safe. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"

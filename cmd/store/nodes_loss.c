@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes lost` and `firn nodes trust`: what only an operator knows. `lost` declares that the store lost
- * reservations, where nothing in it shows that. `trust` ends the doubt about a store that lost none: it requests one slot
- * of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is lower than
- * every mark. */
+/* `firn nodes lost` and `firn nodes trust`: facts that only an operator knows. `lost` declares that the store lost
+ * reservations, if nothing in the store shows it. `trust` ends the doubt about a store that lost none: it requests
+ * one slot of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is
+ * lower than every mark. */
 #include "mark.h"
 #include "nodes.h"
 

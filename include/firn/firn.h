@@ -326,9 +326,9 @@ typedef struct firn_request {
     const char *note;         /* who holds the slots, for users */
     int64_t guard; /* the slot 15 s after the store's clock: a store that was replaced, or has lost
                     * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
-    int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME): the store adds the */
-    uint64_t guard_tick_ns; /* time since. 0: it adds nothing. Else the length of a tick, which */
-    uint32_t guard_shift;   /* has 2^this slots */
+    int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
+    uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
+    uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
 } firn_request;
 
 /* The state of a key. */
@@ -387,8 +387,8 @@ typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
     const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
-    int64_t floor;    /* the store grants no slot below it; the stored floor if that is greater, */
-    bool lowers;      /* unless this is set */
+    int64_t floor;    /* the store grants no slot below it */
+    bool lowers;      /* false: a stored floor that is greater stays */
 } firn_relabel;
 
 typedef struct firn_store firn_store;
@@ -415,8 +415,9 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. From and
- * to "gone back" of "integer *" declares that the store lost reservations, and changes no layout. */
+ * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If
+ * ns is "integer *", and from and to are "gone back", the call declares that the store lost
+ * reservations, and changes no layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */
@@ -486,12 +487,13 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
 /* ---- a process that runs twice --------------------------------------------------------------- */
-/* Says that another copy of this process may be running: for the restore hook of a host
- * that starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
- * after it returns issue nothing that was prepared before it: all threads draw new random bytes, each
+/* Declares that another copy of this process may be running: for the restore hook of a host that
+ * starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin after
+ * it returns issue nothing that was prepared before it: all threads draw new random bytes, each
  * generator draws a new identity and claims another node, and segments fetch other integers. A
- * generator with a fixed node claims it again, so its store refuses it (FIRN_EBUSY) until its
- * window has passed. Nothing is given back. Jobs stay as they are. Any thread, at any time; does not wait. */
+ * generator with a fixed node claims the same node again: the store refuses that (FIRN_EBUSY) until
+ * the old window has passed. Gives no window back. Jobs stay unchanged. Any thread, at any time; does
+ * not wait. */
 FIRN_API void firn_renew_identity(void);
 
 /* ---- block ----------------------------------------------------------------------------------- */

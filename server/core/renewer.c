@@ -280,7 +280,7 @@ static uint64_t turn_of(const renewer *it, const task *one) {
     return it->turn;
 }
 
-/* After those of the same turn. */
+/* After the tasks of the same turn. */
 static void enter(renewer *it, task *one, uint64_t turn) {
     list_link *behind = it->tasks.before;
     while (behind != &it->tasks && task_at(behind)->turn > turn) {
@@ -312,7 +312,7 @@ static void refuse_task(task *one, const firn_error *why) {
     one->done(one); /* freed by now */
 }
 
-/* Runs it, unless nobody wants it any more, or others go first. */
+/* Runs the task, unless nobody needs it any more, or others go first. */
 static void run_task(renewer *it, task *one) {
     firn_error why;
     enum wish wish = one->wish(one, &why);

@@ -121,7 +121,7 @@ static inline bool verb_issues(enum verb verb) {
  * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */
 bool reply_take(reply *it, worker *from);
 void reply_give_back(reply *it, worker *to);
-/* Copies the IDs into an array of its own; JSON is its own already. False: out of memory. Frees it. */
+/* Copies the IDs into a separate array; JSON is a separate copy already. False: out of memory. Frees it. */
 bool reply_copy(reply *it);
 void reply_free(reply *it);
 /* The bytes that it has taken. */

@@ -41,7 +41,7 @@ static enum wish wish_of(void *self) {
                                                                  : WISH_STAYS;
 }
 
-/* Connections of a token take turns together, without a token those of an address. */
+/* The connections of one token, or without a token of one address, share a turn. */
 static uint64_t share_of(const access_pass *pass, address_key from) {
     return pass->account != NULL ? (uint64_t)(uintptr_t)pass->account : from.high + 3 * from.low;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client's request that waits for a renewer, for both listeners: who waits, in which thread, until
- * when, and what it has taken from the quotas. Work ends with the wish for it: a waiter whose client
- * leaves, or whose time is over, takes its task back. */
+/* A client's request that waits for a renewer, for both listeners: the client, its thread, the time
+ * limit and the charge to the quotas. Nobody runs work that nobody needs: a waiter whose client leaves,
+ * or whose time is over, takes its task back. */
 #ifndef FIRN_WAITER_H
 #define FIRN_WAITER_H
 

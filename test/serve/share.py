@@ -240,7 +240,7 @@ def quotas_of_waiting_requests():
 
 
 def quotas_come_back():
-    """What was not issued is not charged: each refusal leaves the quota for the request after it."""
+    """Only issued IDs are charged: each refusal leaves the quota for the request after it."""
     folder = f"{TMPDIR}/back"
     os.makedirs(folder, mode=0o700)
     write_tokens(folder, f"issue {SHOP} shop ids_s=10\n")

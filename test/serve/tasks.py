@@ -45,8 +45,8 @@ def store_calls(server):
 
 
 def clients_that_leave():
-    """A thousand clients ask for what takes the store minutes together, and leave. Others are served meanwhile, without
-    waiting for that work, and the server ends without doing it."""
+    """A thousand clients ask for what takes the store minutes together, and leave. Others are served at the same time,
+    without waiting for that work, and the server ends without doing it."""
     serving.raise_files()
     server = serve("leave", wait_ms=serving.PATIENCE_S * 1000)
     count = 1000
