@@ -666,7 +666,7 @@ void run_full(scene *s) {
     if (!server_do("restart", 0)) {
         refute(s, "the server does not start on a small disk");
     }
-    start_trio(s, 20000);
+    start_trio(s, 20000, 0);
     await_again(s, 0, TRIO, WAIT_MS);
     for (int round = 0; round < 2; round++) {
         look_from_now(s);
