@@ -24,10 +24,10 @@ static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
                                     " WHERE ns = ?1 AND key = ?2 AND high = ?3 AND \"grant\" = ?4"
                                     " AND ?5 <= high RETURNING high";
 
-/* The layout's column is called row before schema 3. */
+/* The layout's column is called row before schema 3, and schema 1 has no floor. */
 static const char list_sql[] =
     "SELECT n.name, n.%s, ifnull(m.key, ''), ifnull(m.note, ''), ifnull(m.high, 0),"
-    " ifnull(m.\"grant\", 0), n.floor FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
+    " ifnull(m.\"grant\", 0), %s FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
     " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY n.name, m.key";
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -435,14 +435,15 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
     session s;
     sqlite3_stmt *statement = NULL;
     int64_t version;
-    char sql[sizeof list_sql + 8];
+    char sql[sizeof list_sql + 16];
     int result, code = sqlite_start(&s, self, true, error);
     if (code != FIRN_OK) {
         return code;
     }
     code = sqlite_begin_to_read(&s, &version);
     if (code == FIRN_OK) {
-        snprintf(sql, sizeof sql, list_sql, version < 3 ? "row" : "layout");
+        snprintf(sql, sizeof sql, list_sql, version < 3 ? "row" : "layout",
+                 version < 2 ? "0" : "n.floor");
         result = sqlite_prepare(&s, &statement, sql, "t", ns);
         code = result == SQLITE_OK ? visit_rows(&s, statement, visit, context)
                                    : sqlite_explain(&s, result);

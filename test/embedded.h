@@ -52,8 +52,8 @@ static inline int tear_down(void **state) {
 
 /* `name` in the test's folder; the text lives until the fourth call after this one. */
 static inline char *in_folder(const char *name) {
-    static char texts[4][600];
-    static unsigned next;
+    static _Thread_local char texts[4][600];
+    static _Thread_local unsigned next;
     char *text = texts[next++ % 4];
     snprintf(text, sizeof texts[0], "%s/%s", folder, name);
     return text;
