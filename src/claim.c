@@ -332,7 +332,8 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
     return code;
 }
 
-int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error) {
+int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t tick,
+                     firn_error *error) {
     char node[128], when[FIRN_TIME_SIZE];
     firn_time time;
     uint64_t free_tick = (uint64_t)held->high >> gen->s;
@@ -340,7 +341,8 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
     bool endless = wait > (uint64_t)INT64_MAX / gen->scheme.tick_ns;
     int64_t busy_ms = endless ? INT64_MAX : (int64_t)(wait * gen->scheme.tick_ns / 1000000);
     atomic_store_explicit(&gen->live->any.busy_ms, busy_ms, memory_order_relaxed);
-    if (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1)) {
+    if (floor ||
+        (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1))) {
         char until[FIRN_TIME_SIZE];
         firn_scheme_time(&gen->scheme, free_tick, &time);
         return firn__fail(error, FIRN_EBUSY,
@@ -381,6 +383,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     uint64_t node;
     int64_t latest = firn__slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
     int64_t before_ms = firn__gen_spent_ms();
+    bool floor = false;
     int failed = FIRN_OK, code = firn__reach_look(gen, error);
     code = code == FIRN_OK ? firn__reach_skew(gen, error) : code;
     if (code != FIRN_OK) {
@@ -403,7 +406,8 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
             break;
         }
         code = ask(gen, node, own, wish, out, &held, error);
-        if (code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high) {
+        floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high;
+        if (floor) {
             break; /* two nodes have the same mark without a grant: it is the floor of all */
         }
     }
@@ -412,7 +416,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
         gen->past->last_node[k] = out->node;
         gen->past->has_node[k] = true;
     } else if (code == FIRN_EBUSY) {
-        code = failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, wish->tick, error);
+        code = failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, floor, wish->tick, error);
     }
     return code;
 }

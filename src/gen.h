@@ -407,7 +407,8 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
 int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
                        firn_error *error);
 /* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
-int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
+int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t tick,
+                     firn_error *error);
 
 /* ---- reach.c: with the renewal lock held ----------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 /* Between these two: how far the clocks of the servers of one store may differ. */
 #define LIMIT_MS 14000
 #define GUARD_MS 15000
+#define LEAST_MS 1000 /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
@@ -109,18 +110,18 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
 int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     const int64_t rest = LIMIT_MS - keys->max_lead_ms - keys->max_skew_ms;
-    int64_t window_ms = keys->window_ms;
+    int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
+    if (gen->reserved && least > rest) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "max_lead_ms=%" PRId64 ", max_skew_ms=%" PRId64 " and window_ms=%" PRId64
+                          " together are above %d ms: lower one of them",
+                          keys->max_lead_ms, keys->max_skew_ms, least, LIMIT_MS);
+    }
     if (window_ms == 0) {
         window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
                     : gen->fixed                                       ? 3000
                                                                        : 10000;
-        window_ms = window_ms > rest && rest > 0 ? rest : window_ms;
-    }
-    if (gen->reserved && window_ms > rest) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "max_lead_ms=%" PRId64 ", max_skew_ms=%" PRId64 " and window_ms=%" PRId64
-                          " together are above %d ms: lower one of them",
-                          keys->max_lead_ms, keys->max_skew_ms, window_ms, LIMIT_MS);
+        window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
     gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;

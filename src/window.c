@@ -156,7 +156,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     }
     if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */
         firn_mark held = {firn__slots_of(gen, permit->base_tick) + end + 1, 0};
-        return firn__claim_busy(gen, &held, need->tick, error);
+        return firn__claim_busy(gen, &held, false, need->tick, error);
     }
     /* Idle past the end, or lost: a claim again, the own node first unless it was lost. */
     gen->past->has_node[k] = gen->past->has_node[k] && !permit->lost;

@@ -380,7 +380,7 @@ static void a_node_in_use_is_told_with_its_time(void **state) {
             firn_error error = {0};
             const bool is_floor = cases[i].words == floor;
             atomic_store(&gen->live->any.busy_ms, 77);
-            assert_int_equal(firn__claim_busy(gen, &cases[i].held, now, &error), FIRN_EBUSY);
+            assert_int_equal(firn__claim_busy(gen, &cases[i].held, false, now, &error), FIRN_EBUSY);
             said(&error, FIRN_EBUSY, fixed || is_floor ? cases[i].words : every);
             assert_int_equal(atomic_load(&gen->live->any.busy_ms),
                              fixed || is_floor ? cases[i].busy_ms : 0);

@@ -402,12 +402,14 @@ static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
 
 static void window_lead_and_skew_fit_into_the_reach(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "max_lead_ms=10000 max_skew_ms=3990");
-    assert_int_equal(gen->window_ticks, 10); /* what is left */
+    firn_gen *gen = opened(FOUR, "max_lead_ms=10000 max_skew_ms=3000");
+    assert_int_equal(gen->window_ticks, 1000); /* what is left */
     closed(gen);
     closed(opened(FOUR, "max_lead_ms=4000 window_ms=8000"));
     refused(FOUR, "max_lead_ms=4000 window_ms=8001", FIRN_ERANGE,
             "max_lead_ms=4000, max_skew_ms=2000 and window_ms=8001 together are above 14000 ms");
+    refused(FOUR, "max_lead_ms=10000 max_skew_ms=3001", FIRN_ERANGE,
+            "max_skew_ms=3001 and window_ms=1000 together are above 14000 ms");
     refused(FOUR, "max_lead_ms=10000 max_skew_ms=10000", FIRN_ERANGE, "lower one of them");
     closed(opened("uuid7", "max_lead_ms=10000 window_ms=10000")); /* has no store */
 }

@@ -459,6 +459,7 @@ static void a_mark_far_ahead(void **state) {
     const opening claim = {FEW, "max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL};
     firn_error error = {0};
     firn_gen *gen = NULL, *other;
+    firn_id id;
     uint64_t node;
     (void)state;
     hold_a_year_ahead(0, time);
@@ -471,12 +472,12 @@ static void a_mark_far_ahead(void **state) {
     issued_all(gen, log, 1000, time);
     assert_int_equal(open_gen(&other, claim, &error), FIRN_EBUSY); /* the last one is history's */
     atomic_fetch_add(&time->offset_ns, 366 * 24 * HOUR);           /* its time has come */
-    issued_all(gen, log, 10, time); /* a jump is believed after 2 s, and the node held on */
+    /* It is believed after 2 s. Until then it may be the jump of a copy, so another node is needed, and none is free. */
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_EBUSY);
     hands_pause(time, 3 * SECOND);
     issued_all(gen, log, 10, time);
-    assert_int_equal(node_of(gen), node);
     other = opened(claim);
-    assert_true(node_of(other) <= 1);
+    assert_true(node_of(other) != node_of(gen));
     issued_all(other, log, 1000, time);
     all_unique(log);
     firn_close(gen, NULL);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of a usual holder */
+enum { FLOORS = 64 };               /* more are not shown */
 
 /* A line of the table. */
 typedef struct row {
@@ -23,7 +24,14 @@ typedef struct row {
     mark_told what;
 } row;
 
+/* A namespace that issues nothing yet. */
+typedef struct guarded {
+    char ns[FIRN_NS_SIZE], floor[FIRN_TIME_SIZE], distance[40];
+} guarded;
+
 typedef struct listing {
+    guarded floors[FLOORS];
+    size_t floor_count;
     session *s;
     firn_time now;
     row *rows;
@@ -53,6 +61,19 @@ static int keep_row(listing *list, const firn_holding *holding, const mark_told 
     return 0;
 }
 
+/* Namespaces come in order. */
+static void keep_floor(listing *list, const char *ns, const mark_told *what) {
+    const size_t count = list->floor_count;
+    if (!what->guarded || count == FLOORS ||
+        (count > 0 && strcmp(list->floors[count - 1].ns, ns) == 0)) {
+        return;
+    }
+    guarded *at = &list->floors[list->floor_count++];
+    snprintf(at->ns, sizeof at->ns, "%s", ns);
+    snprintf(at->floor, sizeof at->floor, "%s", what->floor);
+    snprintf(at->distance, sizeof at->distance, "%s", what->floor_distance);
+}
+
 static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
     output *out = &list->s->out;
@@ -64,10 +85,11 @@ static int visit(void *context, const firn_holding *holding) {
         snprintf(list->last, sizeof list->last, "%s", holding->ns);
         return 0;
     }
+    mark_tell(&what, holding, &list->now);
+    keep_floor(list, holding->ns, &what);
     if (holding->key[0] == '\0') {
         return 0; /* a namespace without a node */
     }
-    mark_tell(&what, holding, &list->now);
     if (what.kind == MARK_TICK && !all) {
         list->ticks++;
         return 0;
@@ -156,16 +178,14 @@ static void put_legend(session *s, const listing *list) {
     }
 }
 
-/* Names the namespaces that issue nothing yet. Rows are sorted by namespace. */
+/* Names the namespaces that issue nothing yet. */
 static void put_floors(session *s, const listing *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        const row *at = &list->rows[i];
-        if (at->what.guarded && (i == 0 || strcmp(at->ns, at[-1].ns) != 0)) {
-            output_print(&s->out,
-                         "%s issues nothing before %s, %s, because the store lost reservations: "
-                         "wait\n(if a clock was wrong: firn nodes floor %s)\n",
-                         at->ns, at->what.floor, at->what.floor_distance, at->ns);
-        }
+    for (size_t i = 0; i < list->floor_count && s->option[OPTION_JSON] == NULL; i++) {
+        const guarded *at = &list->floors[i];
+        output_print(&s->out,
+                     "%s issues nothing before %s, %s, because the store lost reservations: "
+                     "wait\n(if a clock was wrong: firn nodes floor %s)\n",
+                     at->ns, at->floor, at->distance, at->ns);
     }
 }
 
@@ -192,11 +212,11 @@ static int list_all(session *s, firn_store *store) {
         qsort(list.rows, list.count, sizeof *list.rows, by_key);
         put_rows(s, &list);
         put_legend(s, &list);
-        put_floors(s, &list);
     } else if (!list.some && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "nothing is reserved%s%s in this store\n",
                      ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
     }
+    put_floors(s, &list);
     put_left_out(s, list.ticks, "tick", " with back-dated IDs");
     put_left_out(s, list.closed, "closed namespace", "");
     free(list.rows);
@@ -228,6 +248,15 @@ static const struct verb *find_verb(const session *s) {
 static int check_words(session *s, const struct verb *verb) {
     const bool forgets = s->option[OPTION_FORGET] != NULL;
     const bool frees = verb != NULL && verb->run == nodes_free;
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0] && s->plain_count > 0 && verb == NULL;
+         i++) {
+        if (strcmp(s->operands[0], verbs[i].name) == 0) {
+            return fail_usage(s, "firn nodes %s takes %s: see firn help nodes", verbs[i].name,
+                              verbs[i].whole               ? "no name"
+                              : verbs[i].run == nodes_free ? "one NODE"
+                                                           : "one NAMESPACE");
+        }
+    }
     if (s->plain_count > 0 && verb == NULL) {
         return fail_usage(s,
                           "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
@@ -244,7 +273,10 @@ static int check_words(session *s, const struct verb *verb) {
     }
     if (!frees && (s->option[OPTION_LOST_AFTER] != NULL ||
                    (!forgets && verb == NULL && s->option[OPTION_YES] != NULL))) {
-        return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
+        return fail_usage(s, "%s: remove it",
+                          s->option[OPTION_LOST_AFTER] != NULL
+                              ? "--lost-after applies to firn nodes free NODE"
+                              : "--yes applies to free, floor, lost, trust and --forget");
     }
     if (verb != NULL && verb->whole && operand_value(s, "ns") != NULL) {
         return fail_usage(s, "firn nodes %s applies to the whole store: remove ns=", verb->name);

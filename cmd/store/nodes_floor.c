@@ -72,6 +72,9 @@ int nodes_floor(session *s, firn_store *store) {
         return fail_as(s, FIRN_ERANGE, "namespace %.60s has integers, and no floor: nothing to do",
                        it.ns);
     }
+    if (it.floor == 0) {
+        return fail_as(s, FIRN_ERANGE, "namespace %.60s has no floor: nothing to do", it.ns);
+    }
     end = (firn_time){now.sec + GUARD_S, now.ns};
     if (firn_scheme_tick(&scheme, &end, &tick, &error) != FIRN_OK) {
         return fail(s, &error);

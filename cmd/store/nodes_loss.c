@@ -88,7 +88,8 @@ int nodes_trust(session *s, firn_store *store) {
     survey it = {.places = NULL};
     output_print(
         &s->out, "%s",
-        "All namespaces of this store continue at their high-water marks, without a guard.\n"
+        "The namespaces of this store continue at their high-water marks, without a guard;\n"
+        "one that was used since the loss keeps its guard, 15 s.\n"
         "If the store lacks a reservation, IDs and integers repeat.\n");
     int status = confirm(s, "Does the store have every reservation?",
                          "add --yes if the store has every reservation");
