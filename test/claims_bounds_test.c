@@ -493,7 +493,7 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
 static void the_floor_of_a_store_is_asked_for_twice(void **state) {
     static const char wide[] = "time:41/ms@@2024-01-01 node:12 sequence:2";
     (void)state;
-    is_refused(refused_generator(wide, 0, 0, 0), 2, FIRN_EBUSY, "every node");
+    is_refused(refused_generator(wide, 0, 0, 0), 2, FIRN_EBUSY, "is issued before");
     is_refused(refused_generator(wide, 0, 0, 1), 24, FIRN_EBUSY, "every node");
     is_refused(refused_generator(wide, 0, 5, 0), 24, FIRN_EBUSY, "every node");
     is_refused(refused_generator(wide, 0, 1, 0), 24, FIRN_EBUSY, "every node");
