@@ -17,7 +17,6 @@
 #define FIRN_BUG_JOB     13 /* a job takes the node of another */
 #define FIRN_BUG_GUARD   14 /* on a store that lost reservations, issue begins at the present */
 
-
 #define FIRN_BUG_RENEWERS 15 /* two processes renew a shared window at once */
 #define FIRN_BUG_CHOSEN   16 /* a shared permit is opened before it is chosen */
 

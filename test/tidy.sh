@@ -27,7 +27,7 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
         "$(grep -nIE '[ 	]+$' $(of '\.([ch]|def|sh|md|map|txt)$|^(run|Makefile)$'); grep -nI '	' $(of '\.([ch]|def)$'))"
     # shellcheck disable=SC2046
     same "clocks, entropy and stores arrive as arguments: nothing else reads the environment" "" \
-        "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
+        "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY|LD_PRELOAD')"
 }
 
 # An access that leaves its memory order to the language reads as if nobody had thought of it. Calls are found by their names;

@@ -275,6 +275,9 @@ pub struct firn_request {
     pub grant: u64,
     pub note: *const c_char,
     pub guard: i64,
+    pub guard_ms: i64,
+    pub guard_tick_ns: u64,
+    pub guard_shift: u32,
 }
 
 #[repr(C)]
@@ -292,6 +295,7 @@ pub struct firn_holding {
     pub key: *const c_char,
     pub note: *const c_char,
     pub mark: firn_mark,
+    pub floor: i64,
 }
 
 #[repr(C)]
@@ -301,6 +305,7 @@ pub struct firn_relabel {
     pub from: *const c_char,
     pub to: *const c_char,
     pub floor: i64,
+    pub lowers: bool,
 }
 
 pub type firn_visit = Option<unsafe extern "C" fn(context: *mut c_void, holding: *const firn_holding) -> c_int>;
