@@ -239,24 +239,29 @@ same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lo
 matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 # A floor, as the guard of a loss that was noticed by a process with a wrong clock leaves it.
 floor() {
-    python3 - "${db#sqlite:}" "$1" "$2" <<'PYTHON'
+    python3 - "${db#sqlite:}" "$1" <<'PYTHON'
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
-    db.execute("UPDATE namespace SET floor = (SELECT max(high) FROM mark WHERE ns = name) + ? WHERE name = ?", (int(sys.argv[3]), sys.argv[2]))
+    db.execute("UPDATE namespace SET floor = (SELECT max(high) FROM mark WHERE ns = name) + ? WHERE name = 'floored'", (int(sys.argv[2]),))
 PYTHON
 }
-same "a namespace without a floor shows no floor" "null 0" \
-    "$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json | jq -r .floor) $("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'issues nothing before')"
-floor wrong $((10 * 1000 * 4096))
-refuses "a floor that may protect IDs is not lowered" 5 "at most 30 s ahead" nodes floor wrong --yes --store "$db" "$unsafe"
-floor wrong $((44 * 365 * 86400 * 1000 * 4096))
-refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"
-same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'firn nodes floor wrong')"
-refuses "it is not lowered without a question" 2 "add --yes" nodes floor wrong --store "$db" "$unsafe"
-refuses "nor is the floor of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
-matches "it is lowered" 'the floor of wrong is now 20' nodes floor wrong --yes --store "$db" "$unsafe"
-floor wrong 0
-matches "and nodes issue again" '[0-9]+' new snowflake ns=wrong max_wait_ms=0 --store "$db" "$unsafe"
+"$FIRN" new snowflake ns=floored --store "$db" "$unsafe" >/dev/null 2>&1
+same "no floor is shown where there is none" "null 0" \
+    "$("$FIRN" nodes ns=floored --store "$db" "$unsafe" --json | jq -r .floor) $("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'issues nothing before')"
+refuses "nor is there anything to lower" 1 "has no floor" nodes floor floored --yes --store "$db" "$unsafe"
+floor $((10 * 1000 * 4096))
+refuses "a floor that may protect IDs is not lowered" 5 "at most 30 s ahead" nodes floor floored --yes --store "$db" "$unsafe"
+floor $((44 * 365 * 86400 * 1000 * 4096))
+refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"
+same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'firn nodes floor floored')"
+"$FIRN" nodes floor floored --store "$db" "$unsafe" </dev/null >"$TMPDIR/floor" 2>"$TMPDIR/stderr"
+same "it is not lowered without an answer" "2 1 1" \
+    "$? $(grep -c 'may repeat' "$TMPDIR/floor") $(grep -c -- '--yes' "$TMPDIR/stderr")"
+refuses "nor is that of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
+same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
+floor 0
+matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"
+refuses "a verb needs its operand" 2 "firn nodes floor takes one NAMESPACE" nodes floor --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')
 refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
