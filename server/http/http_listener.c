@@ -206,7 +206,7 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
 }
 
 /* libmicrohttpd reports used up descriptors and memory only here; it then accepts nobody until a
- * connection ends. */
+ * connection ends, or, without connections, tries again at once. */
 static void tell_trouble(void *self, const char *format, va_list words) {
     static const char used_up[] = "Hit process or system resource limit";
     static log_gate gate;
@@ -219,6 +219,7 @@ static void tell_trouble(void *self, const char *format, va_list words) {
         log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
         return;
     }
+    loop->is_used_up = true;
     meter_add(&loop->worker->meter.paused, 1);
     if (log_gate_opens(&gate, count)) {
         log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "http", "why",
@@ -241,6 +242,10 @@ static int round_ms(const http_loop *loop) {
 
 static void come_round(http_loop *loop) {
     MHD_run_wait(loop->daemon, round_ms(loop));
+    if (loop->is_used_up && list_is_empty(&loop->clients)) {
+        poll(NULL, 0, ROUND_MS); /* libmicrohttpd would try again at once */
+    }
+    loop->is_used_up = false;
     int64_t now = monotonic_ns();
     atomic_store_explicit(&loop->beat_ms, now / 1000000, memory_order_relaxed);
     wake_parked(loop, now, false);
