@@ -67,7 +67,8 @@ struct exchange {
     const route *route; /* NULL: perhaps a file of the console */
     const char *path;   /* as received, without the query */
     bool head, posts, as_text, served, asks_options;
-    bool body_is_over; /* longer than BODY_MOST */
+    /* Its body is discarded: longer than BODY_MOST; of a client without a right token; clients_mib. */
+    bool body_is_over, body_is_strange, body_lacks_room;
     header_words header;
     access_pass pass;
     bool guessed; /* its wrong token is counted */
@@ -75,8 +76,8 @@ struct exchange {
     quota_charge charge; /* until the request is answered or sent */
     char *decoded;       /* room for decoded words: of the request line and the body */
     char *decoded_at;
-    char *body; /* NULL: none; room for BODY_MOST bytes */
-    size_t body_length;
+    char *body; /* NULL: none */
+    size_t body_length, body_room;
     size_t query_count; /* pairs from the query */
     json_t *json;       /* the parsed body, which owns words of the request; or NULL */
     int64_t retry_s;    /* of Retry-After; 0: 1 */

@@ -559,6 +559,44 @@ def send_what_fits(to, data):
         pass
 
 
+def bodies_of_strangers():
+    """A body is kept only with a right token; those that are kept count, and the error names their limit."""
+    server = guarded("bodies", clients_mib=1, slow_s=3600)
+    held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])
+    empty = held()
+    head = b"POST /v1/new/wide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
+
+    def post(token, length, size):
+        client = serving.Client(server.http)
+        words = b"Authorization: Bearer %b\r\n" % token.encode() if token else b""
+        client.send(head + words + b"Content-Length: %d\r\n\r\n" % length + b"&" * (size - 3) + b"n=1")
+        return client
+
+    with post(None, 8, 8) as client, post("x" * 32, 8, 8) as wrong:
+        tap.same("a body without a right token is refused", [b"401", b"401"], [one.file.readline().split()[1] for one in (client, wrong)])
+    strangers = [post(None, 16000, 12000) for _ in range(100)]
+    for size in (4000, 5000, 16000):
+        with post(TOKEN, size, size) as client:
+            said = client.file.read()
+            tap.check(f"a body of {size} bytes with a right token is read", b" 200 " in said, said)
+    tap.check("bodies of strangers are not kept", held() < empty + (64 << 10), held())
+    friends = [post(TOKEN, 16000, 12000) for _ in range(80)]
+    serving.wait_for("memory to be full", lambda: held() >= 1 << 20)
+    with post(TOKEN, 12000, 12000) as client:
+        said = client.file.read()
+        tap.check("another large body is refused with the name of the limit", b" 503 " in said and b"clients_mib" in said, said)
+    with post(TOKEN, 4, 4) as client:
+        tap.check("a small one is read", b" 200 " in client.file.readline())
+    status, text = server.get("/v1/new/wide?n=65", TOKEN)
+    tap.check("a large reply is refused with the name of the limit", status == 503 and "clients_mib" in text, text)
+    tap.same("metrics and health are served", [200, 200], [server.get("/metrics", ADMIN)[0], server.get("/healthz")[0]])
+    tap.same("the log tells it once", 1, log_of(server).count("the memory for clients is used up"))
+    for one in strangers + friends:
+        one.close()
+    serving.wait_for("the memory", lambda: held() <= empty + 4096)
+    tap.same("it ends with 0", 0, server.end())
+
+
 def a_reload_makes_no_strangers():
     server = guarded("trusted", max_connections=40, slow_s=1)
     pages = [http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for _ in range(30)]
@@ -762,6 +800,7 @@ tap.run(
         tokens_that_change,
         guesses,
         floods_of_strangers,
+        bodies_of_strangers,
         a_reload_makes_no_strangers,
         right_tokens_keep_nobody_waiting,
         noise,
