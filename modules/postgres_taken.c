@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number at *at, which then is after the number. */
+/* A number at *at, which then is after the number: every spelling that the extension reads, such as " 7", "+7", "007"
+ * and "0x7". */
 static bool read_number(const char **at, uint64_t *number) {
-    size_t length = strspn(*at, "0123456789");
-    char text[MODULE_NUMBER_SIZE];
-    if (length == 0 || length >= sizeof text) {
+    const char *digits = *at + strspn(*at, " \t\n\v\f\r");
+    char *end;
+    digits += *digits == '+';
+    if (*digits < '0' || *digits > '9') {
         return false;
     }
-    snprintf(text, sizeof text, "%.*s", (int)length, *at);
-    *number = strtoull(text, NULL, 10);
-    *at += length;
+    *number = strtoull(digits, &end, digits[0] == '0' && (digits[1] | 32) == 'x' ? 16 : 10);
+    *at = end;
     return true;
 }
 

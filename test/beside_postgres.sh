@@ -68,6 +68,12 @@ refused "a node that was the extension's until the last change is refused too" "
 same "a layout without such fields is not concerned" 1 "$("$FIRN" new tsid node=35 --store "$store" -q | wc -l)"
 set_to firn.node 9
 same "after the next change it is given" 1 "$(new node=7 | wc -l)"
+set_to firn.node 'datacenter=0x0 worker=0x18'
+set_to firn.history ' 900-+903'
+refused "each spelling that the extension reads is read: hexadecimal" "$(new node=24)" 'node 24 is in firn.node'
+refused "and blanks and signs" "$(new node=902)" 'node 902 is in firn.history'
+set_to firn.history 900-903
+set_to firn.node 9
 
 # ---- claims -------------------------------------------------------------------------------------------------------------
 

@@ -178,11 +178,11 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
     if (it->is_parked) {
         unpark(it);
     }
-    reply_release(it);
+    serve_end(it);
+    reply_unhold(it, it->held); /* what an answer that was made holds; one in the making has given back its own */
     it->client->exchange = NULL;
     it->client->since_ms = now / 1000000;
     it->client->slow_ms = 0;
-    serve_end(it);
     put_exchange(loop, it);
     *context = NULL;
 }

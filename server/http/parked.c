@@ -33,11 +33,6 @@ void reply_unhold(exchange *it, size_t size) {
     memory_hold(-(int64_t)size);
 }
 
-void reply_release(const exchange *it) {
-    atomic_fetch_sub_explicit(&held_bytes, (int64_t)it->held, memory_order_seq_cst);
-    memory_hold(-(int64_t)it->held);
-}
-
 void park(exchange *it, enum stage stage, int64_t wake_ns) {
     it->stage = stage;
     it->wake_ns = wake_ns;

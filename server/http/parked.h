@@ -24,6 +24,5 @@ bool replies_are_full(void);
 /* Counts the bytes of a reply until the exchange ends. */
 void reply_hold(exchange *it, size_t size);
 void reply_unhold(exchange *it, size_t size);
-void reply_release(const exchange *it);
 
 #endif
