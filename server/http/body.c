@@ -4,6 +4,7 @@
 
 #include "errors.h"
 #include "net/memory.h"
+#include "serve.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,14 +30,31 @@ bool body_type_is_known(word type) {
     return word_is(alone, form_type) || word_is(alone, object_type);
 }
 
-bool body_keep(exchange *it, const char *bytes, size_t size) {
-    if (it->body == NULL) {
-        it->body = memory_is_full() ? NULL : malloc(BODY_MOST + 1);
-        memory_hold(it->body != NULL ? BODY_MOST : 0);
+/* Every client with a right token has room for a small body. */
+static bool make_room(exchange *it, size_t length) {
+    size_t room = length <= MEMORY_LEAST ? MEMORY_LEAST : BODY_MOST;
+    if (room <= it->body_room) {
+        return true;
     }
-    if (it->body == NULL || size > BODY_MOST - it->body_length) {
-        it->body_is_over = true; /* the rest is discarded */
-        return it->body != NULL;
+    it->body_lacks_room = room > MEMORY_LEAST && memory_is_full();
+    char *body = it->body_lacks_room ? NULL : realloc(it->body, room + 1);
+    if (body == NULL) {
+        return false;
+    }
+    memory_hold((int64_t)room - (int64_t)it->body_room);
+    it->body = body;
+    it->body_room = room;
+    return true;
+}
+
+bool body_keep(exchange *it, const char *bytes, size_t size) {
+    it->body_is_strange = it->body_is_strange || (it->body == NULL && !guard_knows(it));
+    it->body_is_over = it->body_is_over || size > BODY_MOST - it->body_length;
+    if (it->body_is_strange || it->body_is_over || it->body_lacks_room) {
+        return true;
+    }
+    if (!make_room(it, it->body_length + size)) {
+        return it->body_lacks_room;
     }
     memcpy(it->body + it->body_length, bytes, size);
     it->body_length += size;
@@ -119,6 +137,6 @@ int body_read(exchange *it, firn_error *error) {
 
 void body_free(exchange *it) {
     json_decref(it->json);
-    memory_hold(it->body != NULL ? -BODY_MOST : 0);
+    memory_hold(-(int64_t)it->body_room);
     free(it->body);
 }

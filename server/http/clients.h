@@ -16,7 +16,8 @@ struct http_client {
     unauthenticated unauthenticated; /* in the list of the loop until a request had a token */
     access_pass pass;                /* of the last valid token; has_token false: none */
     bool is_evicted;
-    int64_t home_ms; /* while stopping: when it was shut down for writing; 0: it was not */
+    size_t target_length; /* of its last request, up to a zero byte */
+    int64_t home_ms;      /* while stopping: when it was shut down for writing; 0: it was not */
     unsigned long signers_seen;       /* for credentials_accept */
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* bytes received, or acknowledged while it is answered */

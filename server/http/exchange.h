@@ -37,7 +37,8 @@ typedef struct http_loop {
     int64_t ending_ms;               /* when it stopped accepting */
     int64_t swept_ms;
     atomic_bool closing;
-    bool over; /* stopped by force: parking would be for ever */
+    bool is_used_up; /* descriptors or memory, when it last accepted */
+    bool over;       /* stopped by force: parking would be for ever */
 } http_loop;
 
 enum stage {
@@ -66,7 +67,8 @@ struct exchange {
     const route *route; /* NULL: perhaps a file of the console */
     const char *path;   /* as received, without the query */
     bool head, posts, as_text, served, asks_options;
-    bool body_is_over; /* longer than BODY_MOST */
+    /* Its body is discarded: longer than BODY_MOST; of a client without a right token; clients_mib. */
+    bool body_is_over, body_is_strange, body_lacks_room;
     header_words header;
     access_pass pass;
     bool guessed; /* its wrong token is counted */
@@ -74,8 +76,8 @@ struct exchange {
     quota_charge charge; /* until the request is answered or sent */
     char *decoded;       /* room for decoded words: of the request line and the body */
     char *decoded_at;
-    char *body; /* NULL: none; room for BODY_MOST bytes */
-    size_t body_length;
+    char *body; /* NULL: none */
+    size_t body_length, body_room;
     size_t query_count; /* pairs from the query */
     json_t *json;       /* the parsed body, which owns words of the request; or NULL */
     int64_t retry_s;    /* of Retry-After; 0: 1 */

@@ -93,24 +93,27 @@ static bool is_unsafe_get(const exchange *it) {
 
 /* ---- token ----------------------------------------------------------------------------------- */
 
-/* The role of the header's token; *wrong: it has an unknown token. */
-static enum role role_of(exchange *it, bool *wrong) {
+/* The role of the header's token. */
+static enum role enter(const exchange *it, access_pass *pass) {
     word said = it->header.authorization;
     size_t scheme = strlen("Bearer ");
-    *wrong = false;
-    enum role role = access_begin(&it->pass);
-    if (role != ROLE_NOBODY || said.text == NULL) {
-        return role;
-    }
-    if (said.length > scheme && word_is((word){said.text, scheme}, "Bearer ")) {
+    enum role role = access_begin(pass);
+    if (role == ROLE_NOBODY && said.text != NULL && said.length > scheme &&
+        word_is((word){said.text, scheme}, "Bearer ")) {
         for (; scheme < said.length && said.text[scheme] == ' '; scheme++) {
         }
-        role = access_enter(&it->pass, (word){said.text + scheme, said.length - scheme});
+        role = access_enter(pass, (word){said.text + scheme, said.length - scheme});
     }
-    *wrong = role == ROLE_NOBODY;
-    if (role != ROLE_NOBODY) {
+    return role;
+}
+
+/* The role for guard_refuses; *wrong: it has an unknown token. */
+static enum role role_of(exchange *it, bool *wrong) {
+    enum role role = enter(it, &it->pass);
+    *wrong = role == ROLE_NOBODY && it->header.authorization.text != NULL;
+    if (it->pass.has_token) {
         client_trust(it);
-    } else if (!it->guessed) {
+    } else if (*wrong && !it->guessed) {
         it->guessed = true;
         guess_note(client_address(it), it->loop->worker, it->stage == STAGE_DELAYED);
     }
@@ -137,6 +140,12 @@ static enum MHD_Result refuse_token(exchange *it, bool wrong) {
                                 : "authentication required: send Authorization: Bearer TOKEN");
 }
 
+/* The answer may still be delayed, so that this does not help to guess. */
+bool guard_knows(const exchange *it) {
+    access_pass pass;
+    return enter(it, &pass) != ROLE_NOBODY;
+}
+
 bool guard_refuses(exchange *it, enum MHD_Result *result) {
     enum role needs = it->route != NULL ? it->route->role : ROLE_NOBODY;
     bool wrong = false;
@@ -146,6 +155,9 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
         return true;
     }
     it->request.role = needs != ROLE_NOBODY ? role_of(it, &wrong) : ROLE_NOBODY;
+    if (it->body_is_strange) { /* also if its token has become right since then */
+        it->request.role = ROLE_NOBODY;
+    }
     if (!host_is_ours(it)) {
         *result = answer_problem(it, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
                                  "unknown host name: add it to the setting hosts");

@@ -18,7 +18,7 @@ int accept_weight(word list, const char *name);
 
 /* Can this Content-Type be read? */
 bool body_type_is_known(word type);
-/* Adds a piece of the body. False: out of memory. */
+/* Adds a piece of the body, or discards it if it will be refused. False: out of memory. */
 bool body_keep(exchange *it, const char *bytes, size_t size);
 /* The complete body becomes parameters. FIRN_EUSAGE. */
 int body_read(exchange *it, firn_error *error);

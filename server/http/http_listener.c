@@ -84,9 +84,10 @@ static void put_exchange(http_loop *loop, exchange *it) {
 /* libmicrohttpd before 0.9.76 cuts a value at a zero byte, accepts lines without CR, and takes a line
  * without a name for the end of the header, so that the lines after it would be the next request. It
  * does not show any of this, but its buffer still has the header, with zeros for colons and line ends:
- * name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. */
-static bool is_header_whole(struct MHD_Connection *connection, const char *method,
-                            const char *version) {
+ * name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. The request line is
+ * method 0 target 0 version; what ends parameters in the target are zeros too by now. */
+static bool is_header_whole(struct MHD_Connection *connection, const char *method, const char *path,
+                            size_t target_length, const char *version) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const char *library = MHD_get_version(), *end = method;
@@ -95,7 +96,12 @@ static bool is_header_whole(struct MHD_Connection *connection, const char *metho
         version >= end) {
         return true;
     }
-    const char *at = version + strlen(version);
+    const char *at = method + strlen(method) + 1;
+    at += strspn(at, " ");
+    if (at != path || path + target_length + 1 != version) {
+        return false;
+    }
+    at = version + strlen(version);
     while (at + 2 <= end && at[0] == '\0' && at[1] == '\0') { /* the end of a line */
         at += 2;
         if (at + 2 == end && at[0] == '\0' && at[1] == '\0') {
@@ -140,7 +146,8 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
         it = begin(self, connection, path);
         *context = it;
         if (it != NULL) {
-            it->header.malformed = !is_header_whole(connection, method, version);
+            it->header.malformed =
+                !is_header_whole(connection, method, path, it->client->target_length, version);
         }
         return it != NULL ? serve_begin(it, method, version) : MHD_NO;
     }
@@ -195,7 +202,12 @@ static size_t leave_escapes(void *self, struct MHD_Connection *connection, char 
  * refused with an error. */
 static void *join_parameters(void *self, const char *target, struct MHD_Connection *connection) {
     int count = 0;
-    (void)self, (void)connection;
+    (void)self;
+    http_client *from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    if (from != NULL) {
+        from->target_length = strlen(target);
+    }
     char *at = strchr(target, '?');
     for (; at != NULL && *at != '\0'; at++) {
         if (*at == '&' && ++count >= PARAMETERS_MOST) {
@@ -206,7 +218,7 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
 }
 
 /* libmicrohttpd reports used up descriptors and memory only here; it then accepts nobody until a
- * connection ends. */
+ * connection ends, or, without connections, tries again at once. */
 static void tell_trouble(void *self, const char *format, va_list words) {
     static const char used_up[] = "Hit process or system resource limit";
     static log_gate gate;
@@ -219,6 +231,7 @@ static void tell_trouble(void *self, const char *format, va_list words) {
         log_event(LOG_LEVEL_DEBUG, "http", "text", text, NULL);
         return;
     }
+    loop->is_used_up = true;
     meter_add(&loop->worker->meter.paused, 1);
     if (log_gate_opens(&gate, count)) {
         log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "http", "why",
@@ -241,6 +254,10 @@ static int round_ms(const http_loop *loop) {
 
 static void come_round(http_loop *loop) {
     MHD_run_wait(loop->daemon, round_ms(loop));
+    if (loop->is_used_up && list_is_empty(&loop->clients)) {
+        poll(NULL, 0, ROUND_MS); /* libmicrohttpd would try again at once */
+    }
+    loop->is_used_up = false;
     int64_t now = monotonic_ns();
     atomic_store_explicit(&loop->beat_ms, now / 1000000, memory_order_relaxed);
     wake_parked(loop, now, false);

@@ -17,8 +17,8 @@
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
 bool replies_are_full(void) {
-    return memory_is_full() || atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
-                                   settings_now()->replies_mib * (INT64_C(1) << 20);
+    return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
+           settings_now()->replies_mib * (INT64_C(1) << 20);
 }
 
 void reply_hold(exchange *it, size_t size) {

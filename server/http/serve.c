@@ -8,6 +8,7 @@
 #include "header.h"
 #include "http_reply.h"
 #include "net/access_log.h"
+#include "net/memory.h"
 #include "parked.h"
 
 #include <string.h>
@@ -187,9 +188,16 @@ static bool is_large(const exchange *it) {
            (it->route->verb != VERB_COUNT && request_is_large(&it->request));
 }
 
-/* Nothing was issued yet. */
-static enum MHD_Result refuse_large(exchange *it) {
-    return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, REPLIES_ARE_FULL);
+/* NULL, or why a large reply is refused. Nothing was issued yet. Memory that requests hold does not
+ * hide the metrics. */
+static const char *judge_size(const exchange *it) {
+    if (it->route == NULL || !is_large(it)) {
+        return NULL;
+    }
+    if (replies_are_full()) {
+        return REPLIES_ARE_FULL;
+    }
+    return it->route->page != page_metrics && memory_is_full() ? CLIENTS_ARE_FULL : NULL;
 }
 
 static enum MHD_Result begin_asking(exchange *it) {
@@ -208,8 +216,9 @@ static enum MHD_Result begin_asking(exchange *it) {
                          "n=%lld is out of range: use 1 to %d, or reserve a block with /v1/block",
                          (long long)it->request.count, BATCH_MAX);
     }
-    if (code == FIRN_OK && is_large(it) && replies_are_full()) {
-        return refuse_large(it);
+    const char *full = code == FIRN_OK ? judge_size(it) : NULL;
+    if (full != NULL) {
+        return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, full);
     }
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }
@@ -221,8 +230,9 @@ static enum MHD_Result show_page(exchange *it) {
         it->refused = true;
         return write_problem(it, code, &it->error);
     }
-    if (it->route != NULL && is_large(it) && replies_are_full()) {
-        return refuse_large(it);
+    const char *full = judge_size(it);
+    if (full != NULL) {
+        return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, full);
     }
     return it->route != NULL ? it->route->page(it) : page_file(it);
 }
@@ -259,6 +269,9 @@ enum MHD_Result serve_go_on(exchange *it) {
     }
     if (guard_refuses(it, &result)) {
         return result;
+    }
+    if (it->body_lacks_room) {
+        return answer_refusal(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, BODIES_ARE_FULL);
     }
     if (it->asks_options) {
         return answer_options(it);

@@ -3,17 +3,22 @@
 
 #include "config/setting.h"
 #include "core/log.h"
+#include "errors.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 enum {
-    RESERVE = 64,        /* stores, files and the server's own sockets */
+    LOOP_FILES = 4,      /* that a thread opens besides its socket */
+    OPEN_GUESS = 16,     /* open files, if /proc does not show them */
+    RESERVE = 64,        /* stores and files */
     RESERVE_THREAD = 64, /* connections that a thread may close only after it has accepted others */
-    RESERVE_PART = 4,    /* but at most this part of the descriptors, 1/4 */
-    LEAST = 4
+    RESERVE_PART = 4,    /* but at most this part of those that are left, 1/4 */
+    LEAST = 16           /* connections without which the server does not start */
 };
 
 static struct {
@@ -23,10 +28,23 @@ static struct {
     _Atomic int64_t count; /* of both */
 } fitted = {.most = INT64_MAX, .together = INT64_MAX};
 
-void connections_fit(int threads, int listeners) {
+static int64_t count_open(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    int64_t count = -3; /* ".", ".." and the folder itself */
+    if (folder == NULL) {
+        return errno == EMFILE ? INT32_MAX : OPEN_GUESS;
+    }
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+int connections_fit(int threads, int listeners, firn_error *error) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
-        return;
+        return FIRN_OK;
     }
     if (files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
@@ -34,15 +52,23 @@ void connections_fit(int threads, int listeners) {
         getrlimit(RLIMIT_NOFILE, &files);
     }
     if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur > INT32_MAX) {
-        return;
+        return FIRN_OK;
     }
     int64_t reserve = RESERVE + (int64_t)RESERVE_THREAD * threads;
+    int64_t used = count_open() + (int64_t)LOOP_FILES * threads;
     fitted.descriptors = (int64_t)files.rlim_cur;
-    fitted.reserved = fitted.descriptors / RESERVE_PART;
-    fitted.reserved = reserve < fitted.reserved ? reserve : fitted.reserved;
+    int64_t part = (fitted.descriptors - used) / RESERVE_PART;
+    fitted.reserved = used + (reserve < part ? reserve : part);
     fitted.together = fitted.descriptors - fitted.reserved;
     fitted.most = listeners > 1 ? fitted.together / 4 * 3 : fitted.together;
-    fitted.most = fitted.most > LEAST ? fitted.most : LEAST;
+    if (fitted.together < LEAST) {
+        return set_error(error, FIRN_ESYSTEM,
+                         "the limit of open files (%" PRId64
+                         ") leaves room for fewer than %d connections: raise it "
+                         "(ulimit -n, LimitNOFILE), or lower loops and http_threads",
+                         fitted.descriptors, LEAST);
+    }
+    return FIRN_OK;
 }
 
 void connections_tell(void) {

@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include "config/setting.h"
+#include "core/log.h"
 
 #include <stdatomic.h>
 
@@ -16,5 +17,12 @@ int64_t memory_held(void) {
 }
 
 bool memory_is_full(void) {
-    return memory_held() >= settings_now()->clients_mib * (INT64_C(1) << 20);
+    static log_gate gate;
+    char count[LOG_COUNT_SIZE];
+    bool full = memory_held() >= settings_now()->clients_mib * (INT64_C(1) << 20);
+    if (full && log_gate_opens(&gate, count)) {
+        log_event(LOG_LEVEL_WARNING, "the memory for clients is used up", "setting", "clients_mib",
+                  "count", count, NULL);
+    }
+    return full;
 }

@@ -56,7 +56,7 @@ static const command *command_find(word name) {
 bool refuse_large_page(resp_out *out) {
     bool full = unsent_is_full();
     if (full) {
-        resp_error(out, "TRYAGAIN", REPLIES_ARE_FULL);
+        resp_error(out, "TRYAGAIN", unsent_words());
     }
     return full;
 }

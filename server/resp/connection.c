@@ -346,6 +346,10 @@ void unsent_add(int64_t bytes) {
     memory_hold(bytes);
 }
 
+const char *unsent_words(void) {
+    return memory_is_full() ? CLIENTS_ARE_FULL : REPLIES_ARE_FULL;
+}
+
 bool unsent_is_full(void) {
     return memory_is_full() || atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
                                    settings_now()->replies_mib * (INT64_C(1) << 20);

@@ -115,5 +115,7 @@ void connection_close(connection *it);
 void unsent_add(int64_t bytes);
 /* Do unread replies of all loops reach replies_mib? Then large ones are refused. */
 bool unsent_is_full(void);
+/* Which limit that is, and what to do. */
+const char *unsent_words(void);
 
 #endif

@@ -216,7 +216,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     firn_error error = {0, ""};
     quota_charge charge = {0};
     int code = is_too_much(&ask->request)
-                   ? set_error(&error, FIRN_EWINDOW, REPLIES_ARE_FULL)
+                   ? set_error(&error, FIRN_EWINDOW, "%s", unsent_words())
                    : charge_quota(it, &ask->request, &times, &charge, &error);
     if (code == FIRN_OK) {
         code = request_answer(&ask->request, times, &out, &error);

@@ -210,7 +210,9 @@ static int open_all(firn_error *error) {
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
-    connections_fit(resp->threads + http->threads, (resp->count > 0) + (http->count > 0));
+    code = code == FIRN_OK ? connections_fit((resp->count > 0 ? resp->threads : 0) + http->count,
+                                             (resp->count > 0) + (http->count > 0), error)
+                           : code;
     code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
     for (int i = 0; i < PROTOCOL_COUNT && code == FIRN_OK; i++) {
         protocol *it = &all.protocols[i];

@@ -204,7 +204,7 @@ def half_requests():
 
 
 def no_descriptors_left():
-    server = serve("files", files=80)
+    server = serve("files", files=80, loops=2, http_threads=2)
     inside = server.client()
     inside.ask("INCR", "counted")
     crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(150)]
@@ -247,9 +247,10 @@ def memory_after_a_flood():
 
 def few_descriptors():
     """Crowds on each listener with a limit of 300 open files: nobody is locked out, and the store works."""
-    server = guarded("few", files=300, slow_s=3600)
+    server = guarded("few", files=300, slow_s=3600, loops=2, http_threads=2)
     told = serving.wait_for("the log", lambda: re.search("reduces connections.*", log_of(server)))[0]
-    tap.check("the log says how many connections fit", "open_files=300 reserved=75" in told, told)
+    most, both, files, reserved = (int(found) for found in re.findall("(?:listener|listeners|files|reserved)=([0-9]+)", told))
+    tap.check("the log says how many connections fit", files == 300 and both + reserved == 300 and both * 3 // 4 - 3 <= most < both, told)
     early = enters_with(server, TOKEN)
     crowd = [serving.Client(port, source=f"127.0.0.{host}") for host in range(2, 8) for port in (server.port, server.http) for _ in range(100)]
     for _ in range(10):
@@ -263,7 +264,7 @@ def few_descriptors():
     tap.same("the server is ready", 200, server.get("/readyz")[0])
     metrics = server.metrics(ADMIN)
     tap.same("descriptors were never used up", {"0"}, {metrics['firn_accept_paused_total{listener="%s"}' % name] for name in ("resp", "http")})
-    tap.same("the limit of a listener is a metric", "168", metrics['firn_connections_limit{listener="http"}'])
+    tap.same("the limit of a listener is a metric", str(most), metrics['firn_connections_limit{listener="http"}'])
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (4, 300))
     with serving.Client(server.http):
         serving.wait_for("a line of the log", lambda: re.search("accepting paused.*listener=http", log_of(server)))
@@ -275,6 +276,42 @@ def few_descriptors():
     for one in [*crowd, early]:
         one.close()
     tap.same("it ends with 0", 0, server.end())
+
+
+def threads_and_few_descriptors():
+    """What the threads themselves have open is no room for connections."""
+    server = serve("threads", files=300, slow_s=3600, loops=24, http_threads=2)
+    early = server.client()
+    early.ask("INCR", "counted")
+    crowd = [serving.Client(port) for port in (server.port, server.http) for _ in range(300)]
+    tap.check("a client that was there gets integers from the store", early.ask("INCRBY", "counted", 300000) > 0)
+    tap.check("and a new segment", early.ask("INCR", "fresh") > 0)
+    for one in crowd:
+        one.close()
+    metrics = serving.wait_for("room", server.metrics)
+    tap.same("descriptors were never used up", {"0"}, {metrics['firn_accept_paused_total{listener="%s"}' % name] for name in ("resp", "http")})
+    early.close()
+    ends_well(server, "after crowds")
+    server = serving.Server(f"{TMPDIR}/none", PROGRAM, WIDE, files=64, loops=24, http_threads=2).start(wait=False)
+    tap.check("a server without room for connections does not start", server.process.wait(serving.PATIENCE_S) != 0)
+    tap.check("and says why", "limit of open files (64)" in log_of(server), log_of(server))
+
+
+def lonely_without_descriptors():
+    """HTTP has no connection whose end could show that descriptors are free again."""
+    server = serving.Server(f"{TMPDIR}/lonely", PROGRAM, WIDE, http_threads=1, unsafe="on").start()
+    soft, hard = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (4, hard))
+    with serving.Client(server.http) as waiting:
+        serving.wait_for("a line of the log", lambda: re.search("accepting paused.*listener=http", log_of(server)))
+        before = serving.cpu_ns(server.pid)
+        time.sleep(1)
+        used = serving.cpu_ns(server.pid) - before
+        tap.check("HTTP does not spin when no descriptor is left", used < 500e6, f"{used / 1e6:.0f} ms of a processor in a second")
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        waiting.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        tap.check("and serves when there are descriptors again", b" 200 " in waiting.file.readline())
+    ends_well(server, "after it had no descriptor")
 
 
 def enters(server):
@@ -522,6 +559,44 @@ def send_what_fits(to, data):
         pass
 
 
+def bodies_of_strangers():
+    """A body is kept only with a right token; those that are kept count, and the error names their limit."""
+    server = guarded("bodies", clients_mib=1, slow_s=3600)
+    held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])
+    empty = held()
+    head = b"POST /v1/new/wide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
+
+    def post(token, length, size):
+        client = serving.Client(server.http)
+        words = b"Authorization: Bearer %b\r\n" % token.encode() if token else b""
+        client.send(head + words + b"Content-Length: %d\r\n\r\n" % length + b"&" * (size - 3) + b"n=1")
+        return client
+
+    with post(None, 8, 8) as client, post("x" * 32, 8, 8) as wrong:
+        tap.same("a body without a right token is refused", [b"401", b"401"], [one.file.readline().split()[1] for one in (client, wrong)])
+    strangers = [post(None, 16000, 12000) for _ in range(100)]
+    for size in (4000, 5000, 16000):
+        with post(TOKEN, size, size) as client:
+            said = client.file.read()
+            tap.check(f"a body of {size} bytes with a right token is read", b" 200 " in said, said)
+    tap.check("bodies of strangers are not kept", held() < empty + (64 << 10), held())
+    friends = [post(TOKEN, 16000, 12000) for _ in range(80)]
+    serving.wait_for("memory to be full", lambda: held() >= 1 << 20)
+    with post(TOKEN, 12000, 12000) as client:
+        said = client.file.read()
+        tap.check("another large body is refused with the name of the limit", b" 503 " in said and b"clients_mib" in said, said)
+    with post(TOKEN, 4, 4) as client:
+        tap.check("a small one is read", b" 200 " in client.file.readline())
+    status, text = server.get("/v1/new/wide?n=65", TOKEN)
+    tap.check("a large reply is refused with the name of the limit", status == 503 and "clients_mib" in text, text)
+    tap.same("metrics and health are served", [200, 200], [server.get("/metrics", ADMIN)[0], server.get("/healthz")[0]])
+    tap.same("the log tells it once", 1, log_of(server).count("the memory for clients is used up"))
+    for one in strangers + friends:
+        one.close()
+    serving.wait_for("the memory", lambda: held() <= empty + 4096)
+    tap.same("it ends with 0", 0, server.end())
+
+
 def a_reload_makes_no_strangers():
     server = guarded("trusted", max_connections=40, slow_s=1)
     pages = [http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for _ in range(30)]
@@ -715,6 +790,8 @@ tap.run(
         a_reader_with_pauses,
         no_descriptors_left,
         few_descriptors,
+        threads_and_few_descriptors,
+        lonely_without_descriptors,
         memory_after_a_flood,
         more_than_connections_most,
         more_than_address_most,
@@ -723,6 +800,7 @@ tap.run(
         tokens_that_change,
         guesses,
         floods_of_strangers,
+        bodies_of_strangers,
         a_reload_makes_no_strangers,
         right_tokens_keep_nobody_waiting,
         noise,
