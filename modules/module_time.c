@@ -104,8 +104,10 @@ static _Atomic(_Atomic int64_t *) mark;
 static _Atomic int64_t numbers; /* given so far; a child continues */
 static _Atomic int64_t forks;   /* by fork() */
 
-/* Calls under way whose state a child cannot use, and forks that wait for their end. */
-static _Atomic int insiders, waiting_forks;
+/* Calls under way whose state a child cannot use, and FORK for each fork that waits for their end: one word, so that no
+ * call is counted that only looks whether a fork waits. */
+#define FORK (INT64_C(1) << 32)
+static _Atomic int64_t insiders;
 static _Atomic int inherited;    /* of the calls: in threads of the parent, which never end here */
 static _Thread_local int inside; /* of this thread */
 
@@ -117,14 +119,14 @@ static void nap_ms(void) {
 void module_inside(void) {
     const int64_t end_ms = module_now_ms() + FORK_MS;
     while (inside == 0) {
-        atomic_fetch_add_explicit(&insiders, 1, memory_order_seq_cst);
-        if (atomic_load_explicit(&waiting_forks, memory_order_seq_cst) == 0 ||
-            module_now_ms() >= end_ms) {
+        int64_t found = atomic_load_explicit(&insiders, memory_order_seq_cst);
+        if (found >= FORK && module_now_ms() < end_ms) {
+            nap_ms();
+        } else if (atomic_compare_exchange_weak_explicit(
+                       &insiders, &found, found + 1, memory_order_seq_cst, memory_order_seq_cst)) {
             inside = 1;
             return;
         }
-        atomic_fetch_sub_explicit(&insiders, 1, memory_order_seq_cst);
-        nap_ms();
     }
     atomic_fetch_add_explicit(&insiders, 1, memory_order_seq_cst);
     inside++;
@@ -136,13 +138,13 @@ void module_outside(void) {
 }
 
 int module_insiders(void) {
-    return atomic_load_explicit(&insiders, memory_order_seq_cst);
+    return (int)(atomic_load_explicit(&insiders, memory_order_seq_cst) % FORK);
 }
 
 /* Before a fork: waits for the calls of other threads. */
 static void await_calls(void) {
     const int64_t end_ms = module_now_ms() + FORK_MS;
-    atomic_fetch_add_explicit(&waiting_forks, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&insiders, FORK, memory_order_seq_cst);
     while (inside == 0 &&
            module_insiders() > atomic_load_explicit(&inherited, memory_order_seq_cst) &&
            module_now_ms() < end_ms) {
@@ -151,12 +153,12 @@ static void await_calls(void) {
 }
 
 static void in_parent(void) {
-    atomic_fetch_sub_explicit(&waiting_forks, 1, memory_order_seq_cst);
+    atomic_fetch_sub_explicit(&insiders, FORK, memory_order_seq_cst);
 }
 
 static void in_child(void) {
-    atomic_store_explicit(&waiting_forks, 0, memory_order_seq_cst);
     atomic_store_explicit(&inherited, module_insiders(), memory_order_seq_cst);
+    atomic_store_explicit(&insiders, module_insiders(), memory_order_seq_cst);
     atomic_fetch_add_explicit(&forks, 1, memory_order_seq_cst);
 }
 
