@@ -300,6 +300,8 @@ def threads_and_few_descriptors():
 def lonely_without_descriptors():
     """HTTP has no connection whose end could show that descriptors are free again."""
     server = serving.Server(f"{TMPDIR}/lonely", PROGRAM, WIDE, http_threads=1, unsafe="on").start()
+    for event in ("event=serving", 'event="store ready"'):  # it answers RESP earlier
+        serving.wait_for(event, lambda: event in log_of(server))
     soft, hard = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (4, hard))
     with serving.Client(server.http) as waiting:
