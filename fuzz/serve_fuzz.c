@@ -304,8 +304,8 @@ static void ask_http(const char *text, size_t size) {
     if (it->is_parked) {
         unpark(it);
     }
-    reply_release(it);
     serve_end(it);
+    reply_unhold(it, it->held);
     MHD_destroy_response(connection.reply);
     if (it->usual.made != NULL) {
         MHD_destroy_response(it->usual.made);

@@ -21,8 +21,8 @@ int firn__reach_look(firn_gen *gen, firn_error *error) {
     firn__store_clock *seen = &gen->live->locked.store_clock;
     int64_t before_ns, after_ns;
     firn_error why = {0, ""};
-    if (firn__clock_system.steady(NULL, &before_ns) != FIRN_OK) {
-        return firn__clock_refused(&firn__clock_system, error);
+    if (gen->clock->steady(gen->clock->self, &before_ns) != FIRN_OK) {
+        return firn__clock_refused(gen->clock, error);
     }
     int code = firn_store_now(gen->store, &seen->least, &why);
     if (code == FIRN_ESYSTEM) {
@@ -33,12 +33,12 @@ int firn__reach_look(firn_gen *gen, firn_error *error) {
         firn__count(&gen->live->any.store_errors);
         return firn__fail(error, code, "%s", why.text);
     }
-    if (code == FIRN_OK && firn__clock_system.steady(NULL, &after_ns) != FIRN_OK) {
-        return firn__clock_refused(&firn__clock_system, error);
+    if (code == FIRN_OK && (gen->clock->steady(gen->clock->self, &after_ns) != FIRN_OK ||
+                            firn__clock_system.steady(NULL, &seen->read_ns) != FIRN_OK)) {
+        return firn__clock_refused(gen->clock, error);
     }
     if (code == FIRN_OK) {
         seen->most = firn__time_after(&seen->least, after_ns - before_ns);
-        seen->read_ns = after_ns;
     }
     return code;
 }
