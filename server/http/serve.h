@@ -19,7 +19,7 @@ void serve_end(exchange *it);
  * tricked into. True: refused, or parked for a delayed refusal; return *result. Else fills in the
  * request's role. */
 bool guard_refuses(exchange *it, enum MHD_Result *result);
-/* Has the request a right token, or does it need none? Asked before its body is kept. */
+/* Has the request a right token, or is access open to all? Asked before its body is kept. */
 bool guard_knows(const exchange *it);
 
 #endif
