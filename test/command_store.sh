@@ -246,7 +246,7 @@ with sqlite3.connect(sys.argv[1]) as db:
 PYTHON
 }
 "$FIRN" new snowflake ns=floored --store "$db" "$unsafe" >/dev/null 2>&1
-same "no floor is shown where there is none" "null 0" \
+same "a namespace without a floor shows no floor" "null 0" \
     "$("$FIRN" nodes ns=floored --store "$db" "$unsafe" --json | jq -r .floor) $("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'issues nothing before')"
 refuses "nor is there anything to lower" 1 "has no floor" nodes floor floored --yes --store "$db" "$unsafe"
 floor $((10 * 1000 * 4096))
@@ -257,7 +257,7 @@ same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | g
 "$FIRN" nodes floor floored --store "$db" "$unsafe" </dev/null >"$TMPDIR/floor" 2>"$TMPDIR/stderr"
 same "it is not lowered without an answer" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/floor") $(grep -c -- '--yes' "$TMPDIR/stderr")"
-refuses "nor is that of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
+refuses "nor is the floor of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
 same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
 floor 0
 matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"

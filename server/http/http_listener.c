@@ -179,7 +179,7 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
         unpark(it);
     }
     serve_end(it);
-    reply_unhold(it, it->held); /* what an answer that was made holds; one in the making has given back its own */
+    reply_unhold(it, it->held); /* serve_end has given back what an answer in the making held */
     it->client->exchange = NULL;
     it->client->since_ms = now / 1000000;
     it->client->slow_ms = 0;
