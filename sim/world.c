@@ -3,6 +3,8 @@
  * seed replays it. */
 #include "sim.h"
 
+#include "processor.h"
+
 #include <sys/random.h>
 
 world sim;
@@ -32,7 +34,12 @@ int64_t draw_span(int64_t most_ns) {
     return (int64_t)draw((uint64_t)most + 1);
 }
 
-/* Replaces the system's function, so that a trace is the same to the last digit. */
+/* Replaces the system's function and the processor's noise, so that a trace is the same to the last digit. */
+firn__noise __wrap_firn__processor_noise(void);
+firn__noise __wrap_firn__processor_noise(void) {
+    return (firn__noise){word(&sim.system), word(&sim.system)};
+}
+
 ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
     uint8_t *bytes = buffer;
     (void)flags;
