@@ -227,3 +227,4 @@ FIRN_ENTRY(confirm_history,
                PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0)) : firn_setting_history))
 FIRN_ENTRY(hand_over, ask(FIRN_ASK_HAND_OVER, NULL))
 FIRN_ENTRY(take_back, ask(FIRN_ASK_TAKE_BACK, NULL))
+FIRN_ENTRY(take_over, ask(FIRN_ASK_TAKE_OVER, NULL))
