@@ -395,6 +395,37 @@ range="FROM orders WHERE id >= firn_min('snowflake', '2019-03-01') AND id < firn
 same "a range of time uses the primary key" 1 "$(ask "EXPLAIN SELECT * $range" | grep -c 'Index Cond: ((id >= ')"
 same "and finds what the time column finds" t "$(ask "SELECT count(*) = (SELECT count(*) FROM orders WHERE at >=
     '2019-03-01' AND at < '2019-03-02') $range")"
+ask "CREATE TABLE zoneless (at timestamp, day date)" "INSERT INTO zoneless VALUES ('2024-03-30 23:30', '2024-03-31')" >/dev/null
+for zone in UTC Europe/Berlin; do
+    while read -r call; do
+        case $(PGTZ=$zone ask "SELECT $call FROM zoneless") in
+        *'22023: firn: a time without a zone'*'HINT:  Name its zone, as in COLUMN::timestamp AT TIME ZONE'*) ;;
+        *) echo "$zone: $call" ;;
+        esac
+    done <<'EOF'
+firn_min('snowflake', at)
+firn_max('snowflake', day)
+firn_min_uuid('uuid7', at)
+firn_max_text('tsid', at, '')
+firn_min('snowflake', timestamp '2024-03-30 23:30')
+firn_min('snowflake', coalesce(at, now()))
+firn_min('snowflake', date_trunc('day', at) + interval '1 day')
+firn_stamp('snowflake', at)
+firn_stamp('snowflake', at => day, job => 'zoneless')
+firn_stamp_uuid('uuid7', at)
+firn_stamp_text('snowflake', 'zoneless', at, '')
+form_uuid_v1(at, 1, '44:88:99:36:57:32')
+EOF
+done >"$TMPDIR/zoneless"
+same "a time without a zone is refused, not read in the zone of the session" "" "$(cat "$TMPDIR/zoneless")"
+zoned="SELECT firn_min('snowflake', at AT TIME ZONE 'UTC'), firn_max('snowflake', day::timestamp AT TIME ZONE 'UTC'),
+    firn_stamp('snowflake', 'zoned $(date +%s%N)', at AT TIME ZONE 'UTC'), form_uuid_v1(at AT TIME ZONE 'UTC', 1, '44:88:99:36:57:32'),
+    firn_min('snowflake', '2024-03-31Z') FROM zoneless"
+same "with a zone, sessions of two zones get the same" "1 2024-03-30 23:30:00+00" "$(for zone in UTC Europe/Berlin; do
+    PGTZ=$zone ask "$zoned"
+done | cut -d '|' -f 1,2,4- | sort -u | wc -l) $(PGTZ=UTC ask "SELECT firn_time(firn_min('snowflake', at AT TIME ZONE 'UTC'), 'snowflake') FROM zoneless")"
+same "a literal is a timestamptz, as everywhere in PostgreSQL" "2024-03-31 00:00:00+01" \
+    "$(PGTZ=Europe/Berlin ask "SELECT firn_time(firn_min('snowflake', '2024-03-31'), 'snowflake')")"
 refuses "two sources of nodes are refused for old rows too" 22023 "gives each backend its own node" \
     "SET firn.store = 'sqlite:/nowhere/firn.db'" "SELECT firn_stamp('snowflake', now())"
 same "each statement took its own node" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN

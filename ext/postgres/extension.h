@@ -58,6 +58,9 @@ pg_attribute_printf(2, 3);
 enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
 firn_time firn_time_of(TimestampTz at);
+/* At the first call of a place in a statement: refuses an argument of type timestamptz that is a timestamp or a date, which
+ * PostgreSQL reads in the time zone of the session without a word. */
+void firn_check_zone(FunctionCallInfo fcinfo, int argument);
 TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */

@@ -194,6 +194,7 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id id;
     int64_t shift_ns;
     if (it == NULL) {
+        firn_check_zone(fcinfo, count > 2 ? 2 : 1);
         it = begin(fcinfo, scheme, name, options);
     } else if (!firn_text_same(scheme, it->scheme) || !firn_text_same(name, it->name) ||
                !firn_text_same(options, it->options)) {
