@@ -58,6 +58,9 @@ pg_attribute_printf(2, 3);
 enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
 firn_time firn_time_of(TimestampTz at);
+/* At the first call of a place in a statement: refuses an argument of type timestamptz that is a timestamp or a date, which
+ * PostgreSQL reads in the time zone of the session without a word. */
+void firn_check_zone(FunctionCallInfo fcinfo, int argument);
 TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */
@@ -129,7 +132,7 @@ enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 typedef struct firn_wish {
     enum firn_take_state state;
     uint64 grant; /* of the request, which it identifies */
-    int64 count, earliest, latest, guard;
+    int64 count, earliest, latest;
     int64 first;   /* the answer: the first slot that was granted; */
     int64 busy;    /* or, not 0: the mark, past `latest`; */
     int64 guarded; /* the same, if it is there because marks may have been lost; */
@@ -155,8 +158,15 @@ typedef struct firn_cell {
 } firn_cell;
 
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
- * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. */
-enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
+ * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_OVER: after a
+ * promotion that lost nothing. */
+enum firn_ask {
+    FIRN_ASK_NODE,
+    FIRN_ASK_CONFIRM,
+    FIRN_ASK_HAND_OVER,
+    FIRN_ASK_TAKE_BACK,
+    FIRN_ASK_TAKE_OVER
+};
 
 /* Another request to the renewer. */
 typedef struct firn_take {
@@ -175,6 +185,8 @@ typedef struct firn_shared {
     ConditionVariable answered;
     uint64 requests; /* number of takes */
     Latch *renewer;  /* NULL: it does not run */
+    /* When the first renewer began, which is after a promotion if there was one; 0: not yet. */
+    TimestampTz found;
     /* Written by the postmaster, and read by all, without the lock. */
     pg_atomic_uint64 node_changed_ms; /* firn_steady_ms of the last change of firn.node; 0: none */
     pg_atomic_uint64 store_seen_ms;   /* when a firn store last read firn.taken; 0: never */
@@ -187,6 +199,7 @@ typedef struct firn_shared {
 extern firn_shared *firn_slots; /* NULL: not preloaded */
 
 int64 firn_steady_ms(void); /* of the clock that never steps */
+TimestampTz firn_now(void); /* of the wall clock */
 
 void firn_shared_request(void); /* asks the server for the memory; while it starts */
 
@@ -275,6 +288,7 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
 /* Sleeps for 2 s, in spite of signals. */
 void firn_hold(void);
 
+bool firn_tables_exist(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
 void firn_tables_prepare(void);
 /* After the commit, before anybody is answered: a file of the data directory says that tables exist. */

@@ -47,8 +47,7 @@ static int reserve(void *self, const firn_request *request, int64_t *first, firn
                           .grant = request->grant,
                           .count = request->count,
                           .earliest = request->earliest,
-                          .latest = request->latest,
-                          .guard = request->guard};
+                          .latest = request->latest};
         firn_wake_renewer();
     }
     LWLockRelease(firn_slots->lock);
@@ -188,8 +187,8 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
         firn_refuse(
             FIRN_EWINDOW,
             "node %" PRIu64 " of %.60s is guarded for %.0f s more, after a promotion, a "
-            "restore, or a change of firn.node next to a firn store: wait, or set firn.node "
-            "to a node that no server had",
+            "restore, or a change of firn.node next to a firn store: wait, or, if a promotion "
+            "lost no commit, SELECT firn_take_over()",
             cell->node, cell->ns, ms / 1000);
     }
     firn_refuse(FIRN_EEXHAUSTED,
