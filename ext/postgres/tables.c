@@ -539,11 +539,10 @@ static void write_mark(const firn_cell *cell, int64 high) {
 /* A firn store in this server may have granted the node before it became this server's: until such a window has ended,
  * nothing is issued. A window and its lead are at most 10 s each. */
 static int64 floor_of_stores(const firn_cell *cell) {
-    enum { STORE_MS = 25000 };
-    int64 changed = (int64)pg_atomic_read_u64(&firn_slots->node_changed_ms);
+    int64 changed = firn_shared_node_changed();
     int64 seen = (int64)pg_atomic_read_u64(&firn_slots->store_seen_ms);
-    int64 left = changed + STORE_MS - firn_steady_ms();
-    bool guarded = changed != 0 && seen != 0 && seen + STORE_MS > changed && left > 0;
+    int64 left = changed + FIRN_STORE_MS - firn_steady_ms();
+    bool guarded = changed != 0 && seen != 0 && seen + FIRN_STORE_MS > changed && left > 0;
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
@@ -555,6 +554,13 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     firn_error unused;
     firn_mark held;
     module_kept kept = {.known = true, .layout = cell->layout};
+    if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
+        set_error(&wish->why, FIRN_EWINDOW,
+                  "firn.node has changed since this statement began, and node %" PRIu64
+                  " is no longer this server's: run the statement again",
+                  cell->node);
+        return;
+    }
     if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
         set_error(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
         return;
