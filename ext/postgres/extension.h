@@ -178,7 +178,9 @@ typedef struct firn_shared {
     /* Written by the postmaster, and read by all, without the lock. */
     pg_atomic_uint64 node_changed_ms; /* firn_steady_ms of the last change of firn.node; 0: none */
     pg_atomic_uint64 store_seen_ms;   /* when a firn store last read firn.taken; 0: never */
-    char node_before[128];            /* firn.node before its last change; "": none */
+    pg_atomic_uint64
+        copies; /* how often the kernel said that this machine is a copy; by the renewer */
+    char node_before[128]; /* firn.node before its last change; "": none */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];

@@ -42,6 +42,7 @@ static void startup(void) {
         ConditionVariableInit(&firn_slots->answered);
         pg_atomic_init_u64(&firn_slots->node_changed_ms, 0);
         pg_atomic_init_u64(&firn_slots->store_seen_ms, 0);
+        pg_atomic_init_u64(&firn_slots->copies, 0);
     }
     LWLockRelease(AddinShmemInitLock);
 }
