@@ -404,7 +404,7 @@ static void failover_behind_a_proxy(void **state) {
     copy_tables(server, replica, "keep");
     drawn(direct, "k", 3, 0, 20); /* the replica lacks it */
     atomic_store(&middle.server_port, url_port(replica->url));
-    not_drawn(store, "other", 4, FIRN_EUNKNOWN, "another session");
+    not_drawn(store, "other", 4, FIRN_EUNKNOWN, "changed its session");
     not_drawn(store, "k", 5, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "k", 6, 5000, 5000);
     drawn(store, "k", 7, 0, 5010);
@@ -423,7 +423,7 @@ static void another_session_behind_a_proxy(void **state) {
         open_store("mysql://firn@127.0.0.1:%d/firn?table=lent&tls=off", middle.port);
     drawn(store, "l", 1, 0, 0);
     atomic_store(&middle.moves, true);
-    not_drawn(store, "l", 2, FIRN_EUNKNOWN, "another session");
+    not_drawn(store, "l", 2, FIRN_EUNKNOWN, "changed its session");
     drawn(store, "l", 3, 0, 20);
     firn_store_close(store);
     keeper_stop(&middle);
