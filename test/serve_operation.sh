@@ -154,13 +154,14 @@ in_there() {
 renews="the kernel's notice of another VM generation ID"
 if unshare -rn true 2>/dev/null; then
     log=$TMPDIR/cloned.log
-    unshare -rn "$FIRN" serve --config '' --store "sqlite:$TMPDIR/cloned.db?unsafe=1" --resp none --http "unix:$work/cloned" \
-        >"$log" 2>&1 </dev/null &
+    unshare -rn "$FIRN" serve --config '' --store "sqlite:$TMPDIR/cloned.db?unsafe=1" --resp "unix:$work/cloned.resp" \
+        --http "unix:$work/cloned" --auto-create >"$log" 2>&1 </dev/null &
     server=$!
     started="$started $server"
     await told_serving
     node=$(cloned_node)
-    same "a generator keeps its node" "$node" "$(cloned_node)"
+    same "a generator keeps its node, and a segment its block" "$node 1 2" \
+        "$(cloned_node) $(redis-cli -s "$work/cloned.resp" incr orders) $(redis-cli -s "$work/cloned.resp" incr orders)"
     in_there $python test/serve/vmgenid.py -
     kill -HUP "$server"
     await has_told reloaded
@@ -169,6 +170,7 @@ if unshare -rn true 2>/dev/null; then
     in_there $python test/serve/vmgenid.py
     await has_told 'event="identity renewed"'
     check "$renews makes it claim another" [ "$(cloned_node)" != "$node" ]
+    check "and fetch another block" [ "$(redis-cli -s "$work/cloned.resp" incr orders)" -gt 3 ]
     stop_server
     same "and it ends as ever" 0 "$status"
 else
