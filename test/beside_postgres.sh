@@ -44,7 +44,6 @@ new() {
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
     -c firn.max_wait_ms=60000
 port=$(cat "$place/port")
-ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 ask 'CREATE DATABASE ids' >/dev/null
 store=postgres://firn@127.0.0.1:$port/ids

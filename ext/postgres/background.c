@@ -184,14 +184,14 @@ static void write_all(round_ *it) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
-    SPI_connect();
+    firn_caller before = firn_private_enter(GetUserId());
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
     check_durable();
     firn_tables_prepare();
     do_all(it);
-    SPI_finish();
     PopActiveSnapshot();
+    firn_private_leave(before);
     /* A cancelled wait for a synchronous standby would look like a commit that the standby has. */
     pqsignal(SIGINT, SIG_IGN);
     CHECK_FOR_INTERRUPTS();
@@ -254,7 +254,15 @@ static void leave(int code, Datum unused) {
 static void settle(void) {
     static const char *const settings[][2] = {
         {"synchronous_commit", "on"},
-        {"search_path", "pg_catalog"},
+        {"search_path", "pg_catalog, pg_temp"},
+        /* of the database, whose owner need not be a superuser */
+        {"default_tablespace", ""},
+        {"default_table_access_method", "heap"},
+        /* what the renewer creates runs no event triggers */
+        {"session_replication_role", "replica"},
+#if PG_VERSION_NUM >= 170000
+        {"event_triggers", "off"},
+#endif
         {"default_transaction_isolation", "read committed"},
         {"default_transaction_read_only", "off"},
         {"lock_timeout", "3s"},

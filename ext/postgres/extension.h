@@ -154,7 +154,7 @@ typedef struct firn_cell {
     char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
-/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn.mark does
+/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
  * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. */
 enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
 
@@ -235,14 +235,34 @@ void firn_next_of(firn_gen *gen, firn_id *id);
 /* What the library tells people. */
 void firn_tell(void *self, const char *text);
 
+/* ---- tables that only firn touches (private.c) ------------------------------------------------ */
+
+/* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a superuser may touch
+ * it, or if it runs foreign code. InvalidOid: there is none. */
+Oid firn_private_lock(const char *schema, const char *name);
+/* Takes away what default privileges gave for a schema and its tables. */
+void firn_private_revoke(const char *schema);
+
+/* Who the session was; an error resets it with the transaction. */
+typedef struct firn_caller {
+    Oid user;
+    int context, settings;
+} firn_caller;
+
+/* Becomes another role, which may do nothing but run statements whose names mean PostgreSQL's own, and opens SPI. */
+firn_caller firn_private_enter(Oid owner);
+/* The same as the owner of a table, which is looked at again before. */
+firn_caller firn_private_write(Oid table);
+void firn_private_leave(firn_caller before);
+
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
 
 /* One that this transaction has opened; void when firn_counted_era has changed. */
 typedef struct firn_counted firn_counted;
 extern uint64 firn_counted_era;
 
-/* The table that counts, of the extension to which a function belongs. */
-Oid firn_counts_table(Oid function);
+/* The table that counts, locked until the transaction ends. */
+Oid firn_counts_table(void);
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table);
 /* NULL: it is not open. */
 firn_counted *firn_counted_find(text *scheme, text *name, text *options);

@@ -153,7 +153,7 @@ static void find_job(stamping *it, FunctionCallInfo fcinfo) {
         firn_check_way(&how->recipe, "firn.history");
     }
     if (named && how->reserved) {
-        Oid table = firn_counts_table(fcinfo->flinfo->fn_oid);
+        Oid table = firn_counts_table();
         firn_counts_name(counts, table);
         firn_job *job = open_job(how);
         it->counted =

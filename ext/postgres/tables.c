@@ -3,6 +3,7 @@
  * not commit. */
 #include "extension.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -22,134 +23,126 @@
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
- * tables a row was written to: a restored copy of a row does not have the identity of its table. */
+ * tables a row was written to: a restored copy of a row does not have the identity of its table.
+ * Defaults and checks would be code on a table: private.c. */
+static const char marks_schema[] = "firn_marks";
 static const char create[] =
-    "CREATE SCHEMA IF NOT EXISTS firn;"
-    "CREATE TABLE IF NOT EXISTS firn.mark ("
+    "CREATE TABLE IF NOT EXISTS firn_marks.mark ("
     " ns text COLLATE \"C\" NOT NULL,"
     " node bigint NOT NULL,"
     " layout text NOT NULL,"
-    " high bigint NOT NULL CHECK (high >= 0),"
+    " high bigint NOT NULL,"
     " job text,"
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
-    " changed timestamptz NOT NULL DEFAULT now(),"
-    " marks text NOT NULL DEFAULT '',"
+    " changed timestamptz NOT NULL,"
+    " marks text NOT NULL,"
     " counts text,"
     " PRIMARY KEY (ns, node));"
-    "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
-    "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC;"
-    /* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline and
-     * tables: a new timeline may begin without the last nodes that were taken on the one before it. */
-    "CREATE TABLE IF NOT EXISTS firn.history ("
+    "COMMENT ON TABLE firn_marks.mark IS 'firn: slots below high are reserved; never lower one';"
+    /* Which nodes have, for certain, no other old rows than those that firn_marks.mark names, by
+     * timeline and tables: a new timeline may begin without the last nodes that were taken on the
+     * one before it. */
+    "CREATE TABLE IF NOT EXISTS firn_marks.history ("
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
     " low bigint NOT NULL,"
-    " high bigint NOT NULL CHECK (high >= low),"
-    " confirmed timestamptz NOT NULL DEFAULT now(),"
-    " marks text NOT NULL DEFAULT '',"
+    " high bigint NOT NULL,"
+    " confirmed timestamptz NOT NULL,"
+    " marks text NOT NULL,"
     " PRIMARY KEY (system, timeline, marks, low, high));"
-    "COMMENT ON TABLE firn.history IS 'firn: nodes that old rows may take: firn_confirm_history()';"
-    "REVOKE ALL ON firn.history FROM PUBLIC;"
+    "COMMENT ON TABLE firn_marks.history IS"
+    " 'firn: nodes that old rows may take: firn_confirm_history()';"
     /* A server that handed over issues nothing more on its timeline. */
-    "CREATE TABLE IF NOT EXISTS firn.handover ("
+    "CREATE TABLE IF NOT EXISTS firn_marks.handover ("
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
     " marks text NOT NULL,"
-    " at timestamptz NOT NULL DEFAULT now(),"
+    " at timestamptz NOT NULL,"
     " PRIMARY KEY (system, timeline, marks));"
-    "COMMENT ON TABLE firn.handover IS 'firn: firn_hand_over() before a planned switchover';"
-    "REVOKE ALL ON firn.handover FROM PUBLIC";
+    "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover'";
 
 static const char begin_history[] =
-    "INSERT INTO firn.history (system, timeline, marks, low, high)"
-    " SELECT $1, $2, $3, 0, 9223372036854775807 WHERE NOT EXISTS (SELECT FROM firn.mark)";
+    "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " SELECT $1, $2, $3, 0, 9223372036854775807, now()"
+    " WHERE NOT EXISTS (SELECT FROM firn_marks.mark)";
 
 static const char is_confirmed[] =
-    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND marks = $3"
+    "SELECT 1 FROM firn_marks.history WHERE system = $1 AND timeline = $2 AND marks = $3"
     " AND low <= $4 AND high >= $5 LIMIT 1";
 
 static const char confirm_nodes[] =
-    "INSERT INTO firn.history (system, timeline, marks, low, high) VALUES ($1, $2, $3, $4, $5)"
+    "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " VALUES ($1, $2, $3, $4, $5, now())"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
-
-/* Anybody who may put a trigger on one of the tables would act as the renewer, so only a superuser's
- * plain tables are used. The owner of the schema may drop them with all marks, so that must be a
- * superuser too. pg_class.relhastriggers and relhasrules stay true until VACUUM: not asked. */
-static const char inspect[] =
-    "SELECT count(*) = 3 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
-    " AND c.relpersistence = 'p' AND NOT c.relrowsecurity"
-    " AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid)"
-    " AND NOT EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = c.oid))"
-    " FROM pg_class c JOIN pg_roles r"
-    " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
-    " JOIN pg_roles o ON o.oid = s.nspowner"
-    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'),"
-    " to_regclass('firn.handover'))";
 
 /* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
-    " 'firn.mark'::regclass::oid, pg_relation_filenode('firn.mark'),"
-    " 'firn.history'::regclass::oid, pg_relation_filenode('firn.history'))";
+    " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
+    " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'))";
 
 /* ---- planned switchover ---- */
 
 enum { HAND_OVER_MINUTES = 10 };
 
 static const char hand_over_here[] =
-    "INSERT INTO firn.handover (system, timeline, marks) VALUES ($1, $2, $3)"
+    "INSERT INTO firn_marks.handover (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
     " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
 
 static const char handed_over[] =
     "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
-    " FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+    " FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
 
 /* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
  * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
 static const char adopt[] =
-    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
+    "WITH h AS (DELETE FROM firn_marks.handover"
+    " WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
     " RETURNING at > now() - make_interval(mins => $4::integer) AS recent),"
-    " m AS (UPDATE firn.mark SET timeline = $2 FROM h WHERE h.recent"
+    " m AS (UPDATE firn_marks.mark SET timeline = $2 FROM h WHERE h.recent"
     " AND system = $1 AND timeline = $2 - 1 AND marks = $3)"
-    " INSERT INTO firn.history (system, timeline, marks, low, high)"
-    " SELECT t.system, $2, t.marks, t.low, t.high FROM firn.history t, h WHERE h.recent"
+    " INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " SELECT t.system, $2, t.marks, t.low, t.high, now()"
+    " FROM firn_marks.history t, h WHERE h.recent"
     " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
     " ON CONFLICT DO NOTHING";
 
 /* The next window of each node starts after the guard, as after an unplanned promotion. */
 static const char take_back_here[] =
-    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
-    " RETURNING 1)"
-    " UPDATE firn.mark SET timeline = 0 FROM h"
+    "WITH h AS (DELETE FROM firn_marks.handover"
+    " WHERE system = $1 AND timeline = $2 AND marks = $3 RETURNING 1)"
+    " UPDATE firn_marks.mark SET timeline = 0 FROM h"
     " WHERE job IS NULL AND system = $1 AND timeline = $2 AND marks = $3";
 
 /* ---- marks ---- */
 
 static const char look[] =
-    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn.mark"
+    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn_marks.mark"
     " WHERE ns = $1 AND node = $2 FOR UPDATE";
 
-static const char other_layout[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
+static const char other_layout[] =
+    "SELECT 1 FROM firn_marks.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
 
 static const char set_mark[] =
-    "INSERT INTO firn.mark (ns, node, layout, high, system, timeline, marks)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    "INSERT INTO firn_marks.mark (ns, node, layout, high, system, timeline, marks, changed)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, now())"
     " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
     " timeline = excluded.timeline, marks = excluded.marks, changed = now()";
 
 static const char find_job[] =
     "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
-    " FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
+    " FROM firn_marks.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
 /* $11: nodes that live IDs are issued on, even if their marks are lost. */
 static const char take_node[] =
-    "INSERT INTO firn.mark (ns, node, layout, high, job, counts, system, timeline, marks)"
-    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
+    "INSERT INTO firn_marks.mark"
+    " (ns, node, layout, high, job, counts, system, timeline, marks, changed)"
+    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8, now() FROM generate_series($9, $10) n"
     " WHERE n <> ALL ($11)"
-    " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
+    " AND NOT EXISTS (SELECT FROM firn_marks.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
     " RETURNING node";
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -247,20 +240,33 @@ void firn_tables_note_begun(void) {
     noted = true;
 }
 
-static bool is_missing(const char *table) {
-    arguments list = {0};
-    add_text(&list, table);
-    return run("SELECT 1 WHERE to_regclass($1) IS NULL", &list) > 0;
-}
+static bool made; /* firn_marks.mark, in this transaction */
 
-static bool made; /* firn.mark, in this transaction */
+static bool lock_tables(void) {
+    static const char *const names[] = {"mark", "history", "handover"};
+    bool all = true;
+    for (size_t i = 0; i < lengthof(names); i++) {
+        bool found = OidIsValid(firn_private_lock(marks_schema, names[i]));
+        made = i == 0 ? !found : made;
+        all = all && found;
+    }
+    return all;
+}
 
 /* Returns true when nothing can have been forgotten, since these are the cluster's first tables. */
 static bool make_tables(void) {
-    made = is_missing("firn.mark");
-    if ((made || is_missing("firn.history") || is_missing("firn.handover")) &&
-        SPI_execute(create, false, 0) < 0) {
-        elog(ERROR, "firn: the tables could not be created");
+    if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
+        SPI_execute("CREATE SCHEMA firn_marks", false, 0);
+        firn_private_revoke(marks_schema);
+    }
+    if (!lock_tables()) {
+        bool lost_marks = made;
+        if (SPI_execute(create, false, 0) < 0) {
+            elog(ERROR, "firn: the tables could not be created");
+        }
+        firn_private_revoke(marks_schema);
+        lock_tables();
+        made = lost_marks;
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
                  * a tick of 1 s ahead of the clock. */
@@ -279,15 +285,8 @@ static void read_identity(void) {
 }
 
 void firn_tables_prepare(void) {
-    arguments none = {0}, list = {0};
-    bool is_null, first = make_tables();
-    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("firn: a table of schema firn is not a plain table of a superuser"),
-                 errhint("Find out who created it, and give it and its schema to a superuser, "
-                         "without triggers, rules and policies.")));
-    }
+    arguments list = {0};
+    bool first = make_tables();
     read_identity();
     add_me(&list);
     if (first) {
@@ -463,10 +462,11 @@ static bool find_begun(firn_take *it) {
             "forgotten: give the other rows another job name",
             it->job, it->ns);
     } else if (!same_counts) {
-        set_error(&it->why, FIRN_EBUSY,
-                  "job %s of %.60s was begun in another database, or its table firn_job was lost: "
-                  "give the other rows another job name",
-                  it->job, it->ns);
+        set_error(
+            &it->why, FIRN_EBUSY,
+            "job %s of %.60s was begun in another database, or its table firn_jobs.job was lost: "
+            "give the other rows another job name",
+            it->job, it->ns);
     } else if (it->low == it->high && it->node != it->low) {
         set_error(&it->why, FIRN_EBUSY,
                   "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
