@@ -19,6 +19,7 @@
 #include "utils/wait_event.h"
 
 #include "errors.h"
+#include "vmgenid.h"
 
 #include <time.h>
 
@@ -87,6 +88,15 @@ static void await_clock(void) {
     }
     offset = now;
     known = true;
+}
+
+/* Another copy of this machine may be running: the backends drop what they have prepared. */
+static void see_copy(int notices) {
+    if (vmgenid_changed(notices)) {
+        pg_atomic_fetch_add_u64(&firn_slots->copies, 1);
+        ereport(LOG, (errmsg("firn: the VM generation ID changed, or messages of the kernel were "
+                             "lost: backends draw new random bits and claim other nodes")));
+    }
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -317,6 +327,7 @@ static void yield(void) {
 
 void firn_background_main(Datum argument) {
     static round_ round;
+    int notices = vmgenid_open(); /* closed by the end of the process */
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, die);
     BackgroundWorkerUnblockSignals();
@@ -331,10 +342,13 @@ void firn_background_main(Datum argument) {
     firn_slots->renewer = &MyProc->procLatch;
     LWLockRelease(firn_slots->lock);
     for (;;) {
+        see_copy(notices);
         /* A transaction's waits reset the latch too, so look for requests again after one. */
         if (!serve(&round)) {
-            (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
-                            PG_WAIT_EXTENSION);
+            int socket = notices >= 0 ? WL_SOCKET_READABLE : 0;
+            (void)WaitLatchOrSocket(MyLatch,
+                                    WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket,
+                                    notices, LOOK_MS, PG_WAIT_EXTENSION);
             ResetLatch(MyLatch);
         }
         CHECK_FOR_INTERRUPTS();

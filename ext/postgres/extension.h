@@ -204,6 +204,8 @@ typedef struct firn_shared {
     TimestampTz found;
     firn_nodes nodes;
     pg_atomic_uint64 store_seen_ms; /* when a firn store last read firn.taken; 0: never; no lock */
+    pg_atomic_uint64
+        copies; /* how often the kernel said that this machine is a copy; by the renewer */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];

@@ -104,6 +104,7 @@ static void startup(void) {
         firn_slots->lock = &GetNamedLWLockTranche("firn")->lock;
         ConditionVariableInit(&firn_slots->answered);
         begin_nodes();
+        pg_atomic_init_u64(&firn_slots->copies, 0);
     }
     LWLockRelease(AddinShmemInitLock);
 }
