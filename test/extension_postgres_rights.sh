@@ -108,6 +108,9 @@ state=42501
 attacked firn_jobs.job "SELECT firn_stamp('snowflake', 'attacked @', '2020-01-01')"
 state=08006
 attacked firn_marks.mark "SELECT firn_new_bigint('snowflake', 'ns=attacked@')"
+refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \
+    'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
+ask 'ALTER FUNCTION firn_marks.keep() OWNER TO firn' >/dev/null
 same "nobody else became a superuser" firn "$(supers)"
 refused "a grant is named with its cure" 42501 "TABLE firn_jobs.job is granted to mig" \
     "REVOKE ALL ON TABLE firn_jobs.job FROM mig CASCADE" 'GRANT DELETE ON firn_jobs.job TO mig' "$stamp"

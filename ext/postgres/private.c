@@ -12,6 +12,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -145,8 +146,26 @@ static bool is_others(Relation table) {
     return !superuser_arg(table->rd_rel->relowner);
 }
 
+/* Only superusers put functions into the schema. One that somebody else owns can be another one at any time. */
+static bool is_own_function(Oid function, Oid schema) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    bool is = false;
+    if (HeapTupleIsValid(tuple)) {
+        const FormData_pg_proc *form = (Form_pg_proc)GETSTRUCT(tuple);
+        is = form->pronamespace == schema && superuser_arg(form->proowner);
+        ReleaseSysCache(tuple);
+    }
+    return is;
+}
+
+/* Apart from firn's own, which keep rows. */
 static bool has_trigger(Relation table) {
-    return table->trigdesc != NULL;
+    bool has = false;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        has = has ||
+              !is_own_function(table->trigdesc->triggers[i].tgfoid, RelationGetNamespace(table));
+    }
+    return has;
 }
 
 static bool has_rule(Relation table) {

@@ -10,6 +10,7 @@
 #include "storage/fd.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "../../modules/module.h"
 #include "errors.h"
@@ -21,6 +22,19 @@
 #include <unistd.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
+
+/* A table that was emptied and filled again from a copy may have the same identity, so a trigger forbids DELETE and
+ * TRUNCATE, as in the stores (modules/postgres_sql.h). */
+#define KEEP_BODY                                                                                  \
+    "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
+    " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks: IDs "  \
+    "begin"                                                                                        \
+    " again after a guard of 15 s.'; END"
+#define KEEP(table)                                                                                \
+    "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
+    "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \
+    " FOR EACH STATEMENT EXECUTE FUNCTION firn_marks.keep();"                                      \
+    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep;"
 
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
  * tables a row was written to: a restored copy of a row does not have the identity of its table.
@@ -60,7 +74,31 @@ static const char create[] =
     " marks text NOT NULL,"
     " at timestamptz NOT NULL,"
     " PRIMARY KEY (system, timeline, marks));"
-    "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover'";
+    "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
+    /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without a row of this server
+     * there issues nothing before `until`. After a promotion with these tables: the timeline that it ended, and the
+     * `until` of that one. */
+    "CREATE TABLE IF NOT EXISTS firn_marks.server ("
+    " one boolean PRIMARY KEY,"
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " marks text NOT NULL,"
+    " until timestamptz NOT NULL,"
+    " before integer,"
+    " until_before timestamptz);"
+    "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
+    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
+    "$$;"
+    "REVOKE ALL ON FUNCTION firn_marks.keep() FROM PUBLIC;" KEEP("firn_marks.mark")
+        KEEP("firn_marks.history") KEEP("firn_marks.server");
+
+/* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
+static const char has_triggers[] =
+    "SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
+    " WHERE t.tgname = 'firn_keep' AND t.tgenabled = 'A' AND t.tgtype = 42 AND t.tgqual IS NULL"
+    " AND p.oid = to_regprocedure('firn_marks.keep()') AND p.prosrc = $$" KEEP_BODY "$$"
+    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"
+    " to_regclass('firn_marks.server')) HAVING count(*) = 3";
 
 static const char begin_history[] =
     "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
@@ -76,13 +114,47 @@ static const char confirm_nodes[] =
     " VALUES ($1, $2, $3, $4, $5, now())"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. */
+/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. A trigger that was
+ * dropped, disabled or made again since then has another xmin: rows may have been deleted meanwhile. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
     " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
-    " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'))";
+    " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
+    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY t.oid))"
+    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname = 'firn_keep'"
+    " AND t.tgrelid IN ('firn_marks.mark'::regclass, 'firn_marks.history'::regclass, "
+    "'firn_marks.server'::regclass)))";
+
+/* ---- where this server is ---- */
+
+static const char read_here[] = "SELECT until, before FROM firn_marks.server WHERE system = $1 AND "
+                                "timeline = $2 AND marks = $3";
+
+static const char begin_here[] =
+    "INSERT INTO firn_marks.server AS s (one, system, timeline, marks, until)"
+    " VALUES (true, $1, $2, $3, $4)"
+    " ON CONFLICT (one) DO UPDATE SET system = $1, timeline = $2, marks = $3, until = $4,"
+    " (before, until_before) = (SELECT s.timeline, s.until"
+    " WHERE s.system = $1 AND s.marks = $3 AND s.timeline = $2 - 1)"
+    " RETURNING until, before";
+
+/* Marks of another system or of other tables: after this, a mark that is one was put there later. */
+static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
+                                 " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
+
+static const char guard_again[] = "UPDATE firn_marks.server SET until = $1";
+
+/* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
+static const char take_over_here[] =
+    "WITH s AS (UPDATE firn_marks.server SET until = until_before RETURNING before),"
+    " m AS (UPDATE firn_marks.mark SET timeline = $2 FROM s"
+    " WHERE system = $1 AND timeline = s.before AND marks = $3)"
+    " INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " SELECT t.system, $2, t.marks, t.low, t.high, now() FROM firn_marks.history t, s"
+    " WHERE t.system = $1 AND t.timeline = s.before AND t.marks = $3"
+    " ON CONFLICT DO NOTHING";
 
 /* ---- planned switchover ---- */
 
@@ -98,30 +170,23 @@ static const char handed_over[] =
 
 /* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
  * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
-static const char adopt[] =
-    "WITH h AS (DELETE FROM firn_marks.handover"
-    " WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
-    " RETURNING at > now() - make_interval(mins => $4::integer) AS recent),"
-    " m AS (UPDATE firn_marks.mark SET timeline = $2 FROM h WHERE h.recent"
-    " AND system = $1 AND timeline = $2 - 1 AND marks = $3)"
-    " INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
-    " SELECT t.system, $2, t.marks, t.low, t.high, now()"
-    " FROM firn_marks.history t, h WHERE h.recent"
-    " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
-    " ON CONFLICT DO NOTHING";
+static const char end_hand_over[] =
+    "DELETE FROM firn_marks.handover WHERE system = $1 AND marks = $3"
+    " AND timeline = (SELECT before FROM firn_marks.server)"
+    " RETURNING at > now() - make_interval(mins => $4::integer)";
 
 /* The next window of each node starts after the guard, as after an unplanned promotion. */
 static const char take_back_here[] =
-    "WITH h AS (DELETE FROM firn_marks.handover"
-    " WHERE system = $1 AND timeline = $2 AND marks = $3 RETURNING 1)"
+    "WITH h AS (DELETE FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " RETURNING 1), s AS (UPDATE firn_marks.server SET until = $4, before = NULL FROM h)"
     " UPDATE firn_marks.mark SET timeline = 0 FROM h"
     " WHERE job IS NULL AND system = $1 AND timeline = $2 AND marks = $3";
 
 /* ---- marks ---- */
 
-static const char look[] =
-    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn_marks.mark"
-    " WHERE ns = $1 AND node = $2 FOR UPDATE";
+static const char look[] = "SELECT high, CASE WHEN system = $3 AND marks = $5 THEN timeline = $4 "
+                           "END, job FROM firn_marks.mark"
+                           " WHERE ns = $1 AND node = $2 FOR UPDATE";
 
 static const char other_layout[] =
     "SELECT 1 FROM firn_marks.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
@@ -163,6 +228,11 @@ static void add_text(arguments *list, const char *text) {
 static void add_int(arguments *list, int64 number) {
     list->types[list->count] = INT8OID;
     list->values[list->count++] = Int64GetDatum(number);
+}
+
+static void add_time(arguments *list, TimestampTz time) {
+    list->types[list->count] = TIMESTAMPTZOID;
+    list->values[list->count++] = TimestampTzGetDatum(time);
 }
 
 static void add_ints(arguments *list, Datum *numbers, int count) {
@@ -243,30 +313,33 @@ void firn_tables_note_begun(void) {
 static bool made; /* firn_marks.mark, in this transaction */
 
 static bool lock_tables(void) {
-    static const char *const names[] = {"mark", "history", "handover"};
+    static const char *const names[] = {"mark", "history", "handover", "server"};
     bool all = true;
     for (size_t i = 0; i < lengthof(names); i++) {
-        bool found = OidIsValid(firn_private_lock(marks_schema, names[i]));
-        made = i == 0 ? !found : made;
-        all = all && found;
+        all = OidIsValid(firn_private_lock(marks_schema, names[i])) && all;
     }
     return all;
 }
 
-/* Returns true when nothing can have been forgotten, since these are the cluster's first tables. */
+bool firn_tables_exist(void) {
+    Oid schema = get_namespace_oid(marks_schema, true);
+    return OidIsValid(schema) && OidIsValid(get_relname_relid("mark", schema));
+}
+
+/* Returns true when no tables were here before, as far as this directory tells. */
 static bool make_tables(void) {
+    arguments none = {0};
+    made = !firn_tables_exist();
     if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
         SPI_execute("CREATE SCHEMA firn_marks", false, 0);
         firn_private_revoke(marks_schema);
     }
-    if (!lock_tables()) {
-        bool lost_marks = made;
+    if (!lock_tables() || run(has_triggers, &none) == 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the tables could not be created");
         }
         firn_private_revoke(marks_schema);
         lock_tables();
-        made = lost_marks;
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
                  * a tick of 1 s ahead of the clock. */
@@ -284,16 +357,74 @@ static void read_identity(void) {
     strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
 }
 
+enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
+
+static struct {
+    TimestampTz until; /* a node without a mark of this server issues nothing before */
+    int64 before;      /* the timeline before the promotion; 0: another loss, or none */
+} here;
+
+static TimestampTz guard_from(TimestampTz found) {
+    return found + GUARD_S * USECS_PER_SEC;
+}
+
+static void read_here_row(void) {
+    bool is_null;
+    here.until = DatumGetTimestampTz(cell_at(1, &is_null));
+    Datum before = cell_at(2, &is_null);
+    here.before = is_null ? 0 : DatumGetInt32(before);
+}
+
+/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the first tables
+ * have lost nothing; on a later one, they may have been lost in the promotion, which was before the renewer began. */
+static void find_here(bool fresh) {
+    bool first = fresh && me.timeline == 1;
+    arguments list = {0};
+    add_me(&list);
+    if (run(read_here, &list) == 0) {
+        add_time(&list, first   ? DT_NOBEGIN
+                        : fresh ? guard_from(firn_slots->found)
+                                : guard_from(firn_now()));
+        run(begin_here, &list);
+        read_here_row();
+        run(take_marks, &list);
+        ereport(first ? DEBUG1 : LOG,
+                (errmsg("firn: this server is now on timeline " INT64_FORMAT
+                        " with marks that may be incomplete: it guards them for %d s",
+                        me.timeline, GUARD_S)));
+    } else {
+        read_here_row();
+    }
+}
+
+static void take_over(void) {
+    arguments list = {0};
+    add_me(&list);
+    run(take_over_here, &list);
+    run(read_here, &list);
+    read_here_row();
+}
+
+static void adopt(void) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    add_int(&list, HAND_OVER_MINUTES);
+    if (here.before != 0 && run(end_hand_over, &list) > 0 && DatumGetBool(cell_at(1, &is_null))) {
+        take_over();
+    }
+}
+
 void firn_tables_prepare(void) {
     arguments list = {0};
-    bool first = make_tables();
+    bool fresh = make_tables();
     read_identity();
-    add_me(&list);
-    if (first) {
+    if (fresh && me.timeline == 1) {
+        add_me(&list);
         run(begin_history, &list);
     }
-    add_int(&list, HAND_OVER_MINUTES);
-    run(adopt, &list);
+    find_here(fresh);
+    adopt();
 }
 
 /* ---- marks of live IDs ----------------------------------------------------------------------- */
@@ -317,7 +448,46 @@ static bool check_layout(arguments *list, const char *ns, const char *layout, fi
                      "namespace %.60s belongs to another layout: give another ns=", ns) == FIRN_OK;
 }
 
-/* What the table keeps of a cell. Returns false, and why, when nothing of it may be issued. */
+enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
+
+/* The first slot of the tick of a time, plus `more` ticks; where the layout ends, the end of all slots. */
+static int64 slot_of(const firn_cell *cell, const firn_time *time, uint64 more) {
+    uint64 tick, most = (uint64)FIRN_SLOT_MAX >> cell->sequence_bits;
+    if (firn_scheme_tick(&cell->scheme, time, &tick, NULL) != FIRN_OK) {
+        return firn_time_cmp(time, &cell->scheme.epoch) < 0 ? 0 : FIRN_SLOT_MAX;
+    }
+    return (int64)(Min(tick + more, most) << cell->sequence_bits);
+}
+
+/* Of the present plus that many seconds. */
+static int64 slot_in(const firn_cell *cell, int s) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    firn_time time = {now.tv_sec + s, (int32)now.tv_nsec};
+    return slot_of(cell, &time, 0);
+}
+
+/* A mark was copied here from another server or table, and may be an old one. */
+static void guard_copies(void) {
+    arguments list = {0}, who = {0};
+    here.until = guard_from(firn_now());
+    add_time(&list, here.until);
+    add_me(&who);
+    run(guard_again, &list);
+    run(take_marks, &who);
+}
+
+/* Where a node begins whose mark may be lost. */
+static int64 guarded_slot(const firn_cell *cell) {
+    if (here.until == DT_NOBEGIN) {
+        return 0;
+    }
+    firn_time until = firn_time_of(here.until);
+    return slot_of(cell, &until, GUARD_TICKS);
+}
+
+/* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table, may be lost: then the
+ * floor is the end of the guard. Returns false, and why, when nothing of it may be issued. */
 static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
@@ -331,13 +501,19 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
     add_text(&list, cell->ns);
     add_int(&list, (int64)cell->node);
     add_me(&list);
-    if (run(look, &list) == 0) {
-        return true;
+    bool current = false, copied = false, no_job = true;
+    if (run(look, &list) > 0) {
+        kept->mark.high = DatumGetInt64(cell_at(1, &is_null));
+        current = DatumGetBool(cell_at(2, &copied)) && !copied;
+        (void)cell_at(3, &no_job);
     }
-    kept->mark.high = DatumGetInt64(cell_at(1, &is_null));
-    kept->current = DatumGetBool(cell_at(2, &is_null));
-    (void)cell_at(3, &is_null);
-    if (!is_null) {
+    if (copied && no_job) {
+        guard_copies();
+    }
+    if (!current) {
+        kept->floor = Max(kept->floor, guarded_slot(cell));
+    }
+    if (!no_job) {
         set_error(why, FIRN_EBUSY,
                   "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
                   cell->node, cell->ns);
@@ -360,32 +536,17 @@ static void write_mark(const firn_cell *cell, int64 high) {
     run(set_mark, &list);
 }
 
-enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
-
-/* The slot of the present plus that many seconds; where the layout ends, the end of all slots. */
-static int64 slot_in(const firn_cell *cell, int s) {
-    struct timespec now;
-    uint64 tick;
-    clock_gettime(CLOCK_REALTIME, &now);
-    firn_time time = {now.tv_sec + s, (int32)now.tv_nsec};
-    return firn_scheme_tick(&cell->scheme, &time, &tick, NULL) == FIRN_OK
-               ? (int64)(tick << cell->sequence_bits)
-               : FIRN_SLOT_MAX;
-}
-
 /* A firn store in this server may have granted the node before it became this server's: until such a window has ended,
  * nothing is issued. A window and its lead are at most 10 s each. */
 static int64 floor_of_stores(const firn_cell *cell) {
-    enum { STORE_MS = 25000 };
-    int64 changed = (int64)pg_atomic_read_u64(&firn_slots->node_changed_ms);
+    int64 changed = firn_shared_node_changed();
     int64 seen = (int64)pg_atomic_read_u64(&firn_slots->store_seen_ms);
-    int64 left = changed + STORE_MS - firn_steady_ms();
-    bool guarded = changed != 0 && seen != 0 && seen + STORE_MS > changed && left > 0;
+    int64 left = changed + FIRN_STORE_MS - firn_steady_ms();
+    bool guarded = changed != 0 && seen != 0 && seen + FIRN_STORE_MS > changed && left > 0;
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store lost
- * reservations. */
+/* The same rule as in the stores: modules/module.h. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     static const module_memory nothing;
     char key[FIRN_KEY_SIZE];
@@ -393,13 +554,19 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     firn_error unused;
     firn_mark held;
     module_kept kept = {.known = true, .layout = cell->layout};
+    if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
+        set_error(&wish->why, FIRN_EWINDOW,
+                  "firn.node has changed since this statement began, and node %" PRIu64
+                  " is no longer this server's: run the statement again",
+                  cell->node);
+        return;
+    }
     if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
         set_error(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
         return;
     }
     /* After the wait for what lost tables let out: nothing before the present. */
-    int64 stores = floor_of_stores(cell);
-    kept.floor = Max(made ? slot_in(cell, 0) : 0, stores);
+    kept.floor = Max(made ? slot_in(cell, 0) : 0, floor_of_stores(cell));
     if (!read_mark(cell, &kept, &wish->why)) {
         return;
     }
@@ -410,19 +577,14 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
                             .count = wish->count,
                             .earliest = wish->earliest,
                             .latest = wish->latest,
-                            .grant = wish->grant,
-                            .guard = wish->guard};
+                            .grant = wish->grant};
     if (module_decide(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
         wish->first = verdict.first;
         write_mark(cell, verdict.first + wish->count);
         return;
     }
     wish->busy = held.high;
-    wish->guarded = held.high == stores ? held.high : wish->guarded;
-    if (verdict.renew) {
-        wish->guarded = held.high;
-        write_mark(cell, held.high);
-    }
+    wish->guarded = held.high == kept.floor ? held.high : 0;
 }
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
@@ -532,7 +694,17 @@ void firn_tables_do(firn_take *it) {
             set_error(&it->why, FIRN_EUSAGE,
                       "this server did not hand its nodes over: there is nothing to take back");
         } else {
+            add_time(&me_only, guard_from(firn_now()));
             run(take_back_here, &me_only);
+        }
+        break;
+    case FIRN_ASK_TAKE_OVER:
+        if (here.before == 0) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "this server was not promoted with the marks that it has: there is nothing "
+                      "to take over");
+        } else {
+            take_over();
         }
     }
 }
