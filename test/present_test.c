@@ -12,6 +12,7 @@
 #include "generating.h"
 #include "present.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -199,12 +200,14 @@ static int next_descriptor(void) {
 static void a_maker_whose_number_came_again_is_gone(void **state) {
     static _Alignas(64) uint8_t memory[SHARED];
     (void)state;
+    void (*hung_up)(int) = signal(SIGHUP, SIG_DFL); /* a stray signal ends the child */
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         pause();
         _exit(0);
     }
+    signal(SIGHUP, hung_up);
     const uint64_t right = began(child);
     const uint64_t starts[] = {right, 0, right - 1, right + 1, right, 0};
     const int descriptor = next_descriptor();
@@ -228,6 +231,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         memset(memory, 0, sizeof memory);
         memcpy(memory + sizeof(uint64_t), &maker, sizeof maker);
         const int64_t paused_ns = world.clock.paused_ns;
+        errno = ESRCH; /* of an earlier call */
         int code = firn_open_with(&gen, &config, &error);
         assert_int_equal(code, i < 2 ? FIRN_EBUSY : FIRN_OK);
         assert_int_equal(world.clock.paused_ns - paused_ns, i < 2 ? 4 * MS : 0);
