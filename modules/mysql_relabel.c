@@ -51,7 +51,7 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         }
         if (now.known) {
             maria_compose(s, &what, relabel_sql, change->to, *floor, change->ns, now.layout,
-                          s->identity, now.floor);
+                          now.identity, now.floor);
         } else {
             maria_compose(s, &what, relabel_first_sql, change->ns, change->to, s->identity, *floor,
                           s->identity);

@@ -55,7 +55,7 @@ found=$(
 )
 # shellcheck disable=SC2086 # words: node and t, five times
 set -- $found
-same "a session's IDs without a node have a random one of their own" "$1 t $1 t" "${1:-} ${2:-} ${3:-} ${4:-}"
+same "a session's IDs without a node have their own random one" "$1 t $1 t" "${1:-} ${2:-} ${3:-} ${4:-}"
 same "a process that sends the kernel's notice is not heard" "$1 t" "${5:-} ${6:-}"
 check "$renews" [ "${7:-$1}" != "$1" ]
 same "and continue" "${7:-} t ${7:-} t" "${7:-} ${8:-} ${9:-} ${10:-}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's notice of another VM generation ID (common/vmgenid.h). The kernel itself sends messages here: in a network of
- * its own, a process may ask for them. */
+/* The kernel's notice of another VM generation ID (common/vmgenid.h). The kernel itself sends messages
+ * here: a process may ask for them in its own network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -85,7 +85,7 @@ function main () {
     }
   })
 
-  test('a clock later than 2554-07-21 is refused until it is right again', () => {
+  test('a clock later than 2554-07-21 is an error until it is right again', () => {
     assert.strictEqual(node(`
       const firn = require('firn/wasm')
       const now = Date.now

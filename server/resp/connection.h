@@ -18,7 +18,7 @@
 
 #define LANE_INPUT (256 << 10) /* bytes per read */
 /* For unauthenticated clients, whose bytes are kept during a delay. */
-#define UNAUTHENTICATED_INPUT (16 << 10)
+#define UNAUTHENTICATED_INPUT (4 << 10)
 #define UNSENT_MOST           (1 << 20)   /* more unsent bytes stop reading from the client */
 #define UNSENT_LOW            (256 << 10) /* reading resumes here */
 

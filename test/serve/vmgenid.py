@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The notice that the VM generation ID has changed, as the kernel sends it, in a network of this process's user: vmgenid.py.
-The kernel repeats a message of whoever may do everything there; vmgenid.py - sends it as a process, whom nobody believes."""
+The kernel repeats a message of a process that may do everything there; vmgenid.py - sends it
+as a process, which nobody believes."""
 import socket
 import struct
 import sys
