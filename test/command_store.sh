@@ -258,7 +258,7 @@ same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | g
 same "it is not lowered without an answer" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/floor") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "nor is the floor of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
-# Whoever thinks for long about the answer lowers the floor to 30 s after the answer: the store may have lost reservations.
+# A person who thinks for long about the answer lowers the floor to 30 s after the answer: the store may have lost reservations.
 asked() { grep -q 'y/N' "$TMPDIR/floor" 2>/dev/null; }
 if command -v script >/dev/null; then
     rm -f "$TMPDIR/floor"

@@ -854,7 +854,7 @@ static void floors_are_lowered(void **state) {
     granted(other, guarded("1", 9000, 0), 2000);
     granted(store, guarded("2", 9000, 0), 2000);
     granted(store, guarded("3", 9000, 0), 2000);
-    lowered(other, 1000); /* a floor is no mark: below it nothing was promised */
+    lowered(other, 1000); /* below a floor nothing was promised, unlike below a mark */
     granted(store, guarded("4", 9000, 0), 1000);
     granted(other, guarded("1", 9000, 0), 2010);
     firn_store_close(other);

@@ -58,6 +58,7 @@ typedef struct header_words {
     size_t bytes, body;
     bool malformed, odd_coding; /* odd: a Transfer-Encoding other than chunked */
     bool of_browser;            /* User-Agent or Accept-Language of a browser */
+    bool expects;               /* has Expect */
 } header_words;
 
 struct exchange {

@@ -336,6 +336,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     clients_begin(loop);
     pthread_mutex_init(&loop->owner.lock, NULL);
     loop->owner.wake = exchange_is_back;
+    loop->owner.full = replies_full;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
         at->fd = -1; /* closed by libmicrohttpd */

@@ -21,6 +21,10 @@ bool replies_are_full(void) {
            settings_now()->replies_mib * (INT64_C(1) << 20);
 }
 
+const char *replies_full(void) {
+    return replies_are_full() ? REPLIES_ARE_FULL : memory_is_full() ? CLIENTS_ARE_FULL : NULL;
+}
+
 void reply_hold(exchange *it, size_t size) {
     it->held += size;
     atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
