@@ -42,6 +42,7 @@ else
     skip "the tables in PostgreSQL" "postgresql or python3-psycopg2 is missing"
 fi
 export FIRN_TEST_POSTGRES
+tried "calls that wait, forks and the end" "$BUILD" test_waiting
 for name in django django_rows sqlalchemy alembic numpy; do
     if $python -c "import ${name%_*}" 2>/dev/null; then
         tried "with $name" "$BUILD" test_$name
@@ -75,6 +76,8 @@ asan=$(cc -print-file-name=libasan.so)
 if [ -f "$BUILD-address/libfirn.so" ] && [ -f "$asan" ]; then
     tried "under the address sanitizer" "$BUILD-address" test_firn LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0 \
         FIRN_SANITIZED=1
+    tried "calls that wait under the address sanitizer" "$BUILD-address" test_waiting LD_PRELOAD="$asan" \
+        ASAN_OPTIONS=detect_leaks=0 FIRN_TEST_POSTGRES=
 else
     skip "under the address sanitizer" "$BUILD-address is not built"
 fi

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_job counts the IDs
+/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_jobs.job counts the IDs
  * that a job issued in each tick. The caller's own transaction writes these counts, so counts and rows are committed or
  * rolled back together, and a batch that is run again after a crash gets the same IDs again. The renewer takes the
  * job's node permanently; this file does not. */
 #include "extension.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -151,17 +156,18 @@ static void hear_of_ends(void) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static const char jobs_schema[] = "firn_jobs";
+
 enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
 
-/* Every operator is named with its schema: they run with the rights of the table's owner, with any
- * search_path of the caller. */
+/* They run with the rights of the table's owner. */
 static const char *const texts[STATEMENTS] = {
     [ADD] =
         "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-    [LOCK_IT] = "SELECT counts FROM %s WHERE ns OPERATOR(pg_catalog.=) $1"
-                " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3 FOR UPDATE",
-    [WRITE] = "UPDATE %s SET counts = $4 WHERE ns OPERATOR(pg_catalog.=) $1"
-              " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3",
+    [LOCK_IT] = "SELECT counts FROM ONLY %s WHERE ns = $1"
+                " AND job = $2 AND chunk = $3 FOR UPDATE",
+    [WRITE] = "UPDATE ONLY %s SET counts = $4 WHERE ns = $1"
+              " AND job = $2 AND chunk = $3",
 };
 
 static SPIPlanPtr plan_of(enum statement which, Oid table) {
@@ -195,36 +201,11 @@ static uint64 run(enum statement which, const firn_counted *it, int64 number, Da
     return SPI_processed;
 }
 
-/* An error resets both with the transaction. */
-typedef struct caller {
-    Oid user;
-    int context;
-} caller;
-
 static void refuse_missing(void) __attribute__((noreturn));
 static void refuse_missing(void) {
     firn_refuse(FIRN_ENAMESPACE,
-                "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
-                "again, and give the job another name");
-}
-
-static caller become_owner(Oid table) {
-    caller before;
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-    if (!HeapTupleIsValid(tuple)) {
-        refuse_missing();
-    }
-    Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
-    ReleaseSysCache(tuple);
-    GetUserIdAndSecContext(&before.user, &before.context);
-    SetUserIdAndSecContext(owner, before.context | SECURITY_LOCAL_USERID_CHANGE);
-    SPI_connect();
-    return before;
-}
-
-static void become_caller(caller before) {
-    SPI_finish();
-    SetUserIdAndSecContext(before.user, before.context);
+                "the table firn_jobs.job of the extension is missing: run DROP EXTENSION firn and "
+                "CREATE EXTENSION firn, and give the job another name");
 }
 
 /* ---- counts as bytes: numbers of 7 bits a byte, the gap to the tick before and the count -------- */
@@ -246,8 +227,9 @@ static uint64 get_number(const char **at, const char *end) {
             return number;
         }
     }
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_job is corrupt"),
-                    errhint("Give the other rows another job name.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_jobs.job is corrupt"),
+             errhint("Give the other rows another job name.")));
 }
 
 static Datum bytes_of(const chunk *one) {
@@ -333,7 +315,7 @@ static chunk *load(firn_counted *it, int64 number) {
     if (one != NULL) {
         return one;
     }
-    caller before = become_owner(it->table);
+    firn_caller before = firn_private_write(it->table);
     bool was_writing = writing;
     writing = true; /* these statements end too, and must not write all counts */
     bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
@@ -352,28 +334,28 @@ static chunk *load(firn_counted *it, int64 number) {
         replay(it, one, bytes);
     }
     writing = was_writing;
-    become_caller(before);
+    firn_private_leave(before);
     return one;
 }
 
 static void write_one(firn_counted *it) {
     HASH_SEQ_STATUS all;
     chunk *one;
-    caller before = become_owner(it->table);
+    firn_caller before = firn_private_write(it->table);
     hash_seq_init(&all, it->chunks);
     while ((one = hash_seq_search(&all)) != NULL) {
         if (one->dirty) {
             Datum bytes = bytes_of(one);
             if (run(WRITE, it, one->number, bytes) != 1) {
                 ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-                                errmsg("firn: rows of firn_job are missing"),
+                                errmsg("firn: rows of firn_jobs.job are missing"),
                                 errhint("Run the transaction again; never change that table.")));
             }
             pfree(DatumGetPointer(bytes));
             one->dirty = false;
         }
     }
-    become_caller(before);
+    firn_private_leave(before);
     it->dirty_level = 0;
 }
 
@@ -394,17 +376,87 @@ static void write_all(void) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-Oid firn_counts_table(Oid function) {
-    Oid table = get_relname_relid("firn_job", get_func_namespace(function));
+/* Whoever deletes a row, with a right that no grant shows (pg_write_all_data) or as a superuser, would make IDs repeat:
+ * only this file writes. Rows that a publisher sends count another server's IDs, so they are left out. */
+static Datum keep(FunctionCallInfo fcinfo) {
+    const TriggerData *it = (TriggerData *)fcinfo->context;
+    if (!CALLED_AS_TRIGGER(fcinfo)) {
+        firn_refuse(FIRN_EUSAGE, "firn_jobs.keep() is a trigger's: leave it alone");
+    }
+    if (writing) {
+        return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(it->tg_event) ? it->tg_newtuple
+                                                                     : it->tg_trigtuple);
+    }
+    if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA) {
+        return PointerGetDatum(NULL);
+    }
+    firn_refuse(FIRN_EWINDOW, "firn_jobs.job counts the IDs of jobs, without which IDs repeat: "
+                              "when all jobs are done, TRUNCATE it");
+}
+
+FIRN_ENTRY(keep_jobs, keep(fcinfo))
+
+enum {
+    KEEP_TYPE = TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE |
+                TRIGGER_TYPE_DELETE
+};
+
+static bool is_keeper(const Trigger *it) {
+    FmgrInfo function;
+    if (it->tgenabled != TRIGGER_FIRES_ALWAYS || it->tgtype != KEEP_TYPE || it->tgqual != NULL) {
+        return false;
+    }
+    fmgr_info(it->tgfoid, &function);
+    return function.fn_addr == firn_sql_keep_jobs;
+}
+
+/* Which transaction last changed a trigger: one that was disabled for a while has another. */
+static TransactionId changed_by(Oid trigger) {
+    ScanKeyData key;
+    Relation catalog = table_open(TriggerRelationId, AccessShareLock);
+    ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(trigger));
+    SysScanDesc scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+    HeapTuple tuple = systable_getnext(scan);
+    TransactionId xid =
+        HeapTupleIsValid(tuple) ? HeapTupleHeaderGetRawXmin(tuple->t_data) : InvalidTransactionId;
+    systable_endscan(scan);
+    table_close(catalog, AccessShareLock);
+    return xid;
+}
+
+/* The trigger that kept the table's rows until now; InvalidOid: there is none. */
+static Oid keeper_of(Oid own) {
+    Relation table = relation_open(own, NoLock);
+    Oid found = InvalidOid;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        const Trigger *it = &table->trigdesc->triggers[i];
+        found = is_keeper(it) ? it->tgoid : found;
+    }
+    relation_close(table, NoLock);
+    return found;
+}
+
+Oid firn_counts_table(void) {
+    Oid table = firn_private_lock(jobs_schema, "job");
     if (!OidIsValid(table)) {
         refuse_missing();
     }
     return table;
 }
 
+/* The script of the extension calls it, and drops it. */
+FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema), (Datum)0))
+
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));
-    snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u", MyDatabaseId, table, file);
+    Oid keeper = keeper_of(table);
+    if (!OidIsValid(keeper)) {
+        firn_refuse(FIRN_EBUSY, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
+                                "ALWAYS, so rows may be missing: enable it so, and give the jobs "
+                                "other names");
+    }
+    snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u/%u", MyDatabaseId, table, file, changed_by(keeper));
 }
 
 firn_counted *firn_counted_find(text *scheme, text *name, text *options) {

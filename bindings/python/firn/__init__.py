@@ -8,7 +8,9 @@
         for id in gen: ...   # from blocks, at most 1 ms old: faster
 
 README.md has the rules for threads and forks. Every error is a firn.Error with code, name and cure."""
+import atexit
 import datetime
+import os
 import uuid
 
 from . import _firn
@@ -47,6 +49,16 @@ def _errors():
 
 
 _firn.use_errors(_errors())
+
+# Nobody renews and nobody uses a store while the process forks.
+os.register_at_fork(before=_firn.fork_begins, after_in_parent=_firn.fork_ended)
+atexit.register(_firn.exit_begins)
+
+
+async def _elsewhere(call):
+    """The result of a call that waits, from another thread."""
+    import asyncio  # not for programs that never wait in a coroutine
+    return await asyncio.to_thread(call)
 
 
 # ---- arguments -----------------------------------------------------------------------------------------------
@@ -133,6 +145,11 @@ class Generator(_firn.Generator):
     """Issues IDs. Made by open(). Any thread may call it; close it after its threads."""
     __slots__ = ()
 
+    async def anext(self):
+        """next() for coroutines: waits in another thread, and only if no slot is left."""
+        id = self._now()
+        return await _elsewhere(self.next) if id is None else id
+
     def many(self, n):
         """n IDs, in order, as a list."""
         return self._many(n)
@@ -200,6 +217,11 @@ class Segment(_firn.Segment):
     def next(self):
         """The next integer."""
         return self._call("next")
+
+    async def anext(self):
+        """next() for coroutines: waits in another thread, and only if no integer is left in the block."""
+        value = self._now()
+        return await _elsewhere(self.next) if value is None else value
 
     def block(self, n):
         """n integers, as a range."""

@@ -11,6 +11,7 @@ models.py:
 
 A row gets its ID when it is saved. Each process opens a generator at its first ID; a worker that is forked later gets
 its own IDs."""
+import os
 import threading
 import uuid
 
@@ -25,29 +26,37 @@ _lock = threading.Lock()
 _generators = {}
 
 
-def _options(using):
+def _unlock():
+    """In a child: a thread that it does not have may hold the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock)
+
+
+def _options(using, holds):
     try:
         return dict(settings.FIRN[using])
     except (AttributeError, KeyError):
-        raise ImproperlyConfigured(
-            'settings.FIRN has no "%s": add {"%s": {"scheme": "snowflake", "store": "postgres://..."}}'
-            % (using, using)) from None
+        example = '{"scheme": "uuid7"}' if holds is uuid.UUID else '{"scheme": "snowflake", "store": "postgres://..."}'
+        raise ImproperlyConfigured('settings.FIRN has no "%s": add {"%s": %s}' % (using, using, example)) from None
 
 
-def generator(using="default"):
+def generator(using="default", _holds=int):
     """The generator of settings.FIRN[using], opened once in a process."""
     gen = _generators.get(using)
     if gen is None:
         with _lock:
             gen = _generators.get(using)
             if gen is None:
-                gen = _generators[using] = firn.open(**_options(using))
+                gen = _generators[using] = firn.open(**_options(using, _holds))
     return gen
 
 
-def _type(using):
+def _type(using, holds):
     """The type of the IDs of a generator, which is not opened: that would take a node."""
-    options = _options(using)
+    options = _options(using, holds)
     output = options.get("output")
     if output is not None:
         return {"int": int, "uuid": uuid.UUID}.get(output, str)
@@ -93,7 +102,7 @@ class _Field:
 
     def _check_scheme(self):
         try:
-            kind = _type(self.using)
+            kind = _type(self.using, self.holds)
         except (ImproperlyConfigured, firn.Error) as error:
             return [checks.Error(str(error), obj=self, id="firn.E001")]
         if kind is self.holds:
@@ -105,7 +114,7 @@ class _Field:
                 "another field" % (self.using, kind.__name__, type(self).__name__, self.holds.__name__))
 
     def get_pk_value_on_save(self, instance):
-        id = generator(self.using).next()
+        id = generator(self.using, self.holds).next()
         if type(id) is not self.holds:
             raise ImproperlyConfigured("%s: %s" % (self, self._misfit(type(id))))
         return id

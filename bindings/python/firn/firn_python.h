@@ -9,6 +9,8 @@
 
 #include <firn/firn.h>
 
+#include <sys/types.h>
+
 /* As which object an ID comes. */
 enum firn_result { RESULT_INT, RESULT_UUID, RESULT_TEXT, RESULT_BYTES };
 
@@ -35,7 +37,29 @@ PyObject *id_object(const firn_id *id, int result, int form);
 /* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form);
 
+/* renewer.c: renewers, forks, and calls on stores. All need the GIL. */
+typedef struct renewer renewer;
+#define RAISED 1 /* in place of a code: an exception is set */
+/* NULL: out of memory. The thread begins with the first renewer_wait of its process. */
+renewer *renewer_new(firn_gen *gen);
+/* Waits for the end of a step, without the GIL: its code, or RAISED by the handler of a signal. */
+int renewer_wait(renewer *r, firn_error *error);
+/* Ends the thread, after its call on the store, and frees `r`. */
+void renewer_end(renewer *r);
+/* For an object that is collected: does not wait. True: the thread closes the generator and frees `r`. False: freed. */
+bool renewer_leave(renewer *r);
+/* Around a call that may use a store, without the GIL. A fork waits until the call ends. */
+PyThreadState *store_begin(void);
+void store_end(PyThreadState *state);
+
+/* How many threads use an object without the GIL. */
+typedef struct users {
+    pid_t process;
+    int count;
+} users;
+int *users_of(users *of); /* the count in this process */
+
 extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec;
-extern PyMethodDef pure_functions[];
+extern PyMethodDef pure_functions[], renewer_functions[];
 
 #endif

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Generators, and iterators over their blocks.
  *
- * The generators have a renewer in name: firn_next never asks a store with the GIL held. A call that finds the window
- * used up, or a renewal due, releases the GIL and calls firn_gen_step. */
+ * A call takes an ID of the window with the GIL held, and asks no store. If no slot is left, it waits for the renewer
+ * without the GIL. */
 #include "firn_python.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define TRIES 4 /* renewals of one call: each follows a window that others used up */
+#define TRIES 4 /* steps that one call waits for: each follows a window that others used up */
 
 typedef struct generator {
     PyObject_HEAD firn_gen *gen; /* NULL: closed */
+    renewer *renewer;            /* NULL: it has no window to renew */
     int result, form;
-    int busy;            /* calls that run without the GIL */
-    bool reserved;       /* it has windows to renew */
-    struct timespec due; /* when the next renewal may be */
+    bool online; /* each call asks the store */
+    bool sleeps; /* a call may sleep for its turn, or is online */
+    users busy;  /* calls that run without the GIL */
 } generator;
 
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     static char *names[] = {"scheme", "keys",   "store",  "module_dir",
                             "note",   "output", "unsafe", NULL};
     const char *scheme, *keys, *store, *dir, *note, *output;
-    int unsafe = 0, code;
+    int unsafe = 0;
     firn_error error = {0, ""};
     firn_gen *gen = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, named, "sszzzzp", names, &scheme, &keys, &store, &dir,
@@ -31,16 +31,17 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *nam
         return NULL;
     }
     const firn_store_options options = {.module_dir = dir, .unsafe = unsafe != 0};
+    const bool online = strstr(keys, "mode=online") != NULL;
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
                                 .keys = keys,
                                 .store_url = store,
                                 .store_options = &options,
                                 .note = note,
-                                .has_renewer = strstr(keys, "mode=online") == NULL};
-    Py_BEGIN_ALLOW_THREADS;
-    code = firn_open_with(&gen, &config, &error);
-    Py_END_ALLOW_THREADS;
+                                .has_renewer = !online};
+    PyThreadState *state = store_begin();
+    const int code = firn_open_with(&gen, &config, &error);
+    store_end(state);
     if (code != FIRN_OK) {
         return fail(&error);
     }
@@ -56,19 +57,24 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *nam
     self->gen = gen;
     self->form = form;
     self->result = result;
-    self->reserved = status.reserved && config.has_renewer;
+    self->online = online;
+    self->sleeps = online || strstr(keys, "full=wait") != NULL || strstr(keys, "back=wait") != NULL;
+    if (status.reserved && !online && (self->renewer = renewer_new(gen)) == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
     return (PyObject *)self;
 }
 
 /* Gives windows back and frees; -1 with an exception if giving back failed. */
 static int generator_shut(generator *self) {
     firn_gen *gen = self->gen;
+    renewer *renewer = self->renewer;
     firn_error error = {0, ""};
-    int code;
     if (gen == NULL) {
         return 0;
     }
-    if (self->busy > 0) {
+    if (*users_of(&self->busy) > 0) {
         error.code = FIRN_EUSAGE;
         snprintf(error.text, sizeof error.text,
                  "another thread uses the generator: close it after its threads");
@@ -76,9 +82,13 @@ static int generator_shut(generator *self) {
         return -1;
     }
     self->gen = NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    code = firn_close(gen, &error);
-    Py_END_ALLOW_THREADS;
+    self->renewer = NULL;
+    if (renewer != NULL) {
+        renewer_end(renewer);
+    }
+    PyThreadState *state = store_begin();
+    const int code = firn_close(gen, &error);
+    store_end(state);
     if (code != FIRN_OK) {
         fail(&error);
         return -1;
@@ -88,11 +98,11 @@ static int generator_shut(generator *self) {
 
 static void generator_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
+    generator *self = (generator *)object;
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
-    if (((generator *)object)->gen != NULL) {
-        firn_close(((generator *)object)->gen,
-                   NULL); /* with the GIL: the interpreter may be ending */
+    if (self->gen != NULL && (self->renewer == NULL || !renewer_leave(self->renewer))) {
+        firn_close(self->gen, NULL); /* with the GIL: the interpreter may be ending */
     }
     PyErr_Restore(kind, value, trace);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
@@ -100,57 +110,84 @@ static void generator_dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* Lets the store be asked, without the GIL. */
-static int generator_step(generator *self, firn_error *error) {
-    int64_t wait_ms = 0;
-    int code;
-    self->busy++;
-    Py_BEGIN_ALLOW_THREADS;
-    code = firn_gen_step(self->gen, &wait_ms, error);
-    Py_END_ALLOW_THREADS;
-    self->busy--;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &self->due);
-    int64_t ns = self->due.tv_nsec + wait_ms % 1000 * 1000000;
-    self->due.tv_sec += wait_ms / 1000 + ns / 1000000000;
-    self->due.tv_nsec = ns % 1000000000;
-    return code;
-}
-
-/* Renews before the window ends; this call does not depend on the result. */
-static void generator_keep(generator *self) {
-    struct timespec now;
-    if (self->reserved && clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0 &&
-        (now.tv_sec > self->due.tv_sec ||
-         (now.tv_sec == self->due.tv_sec && now.tv_nsec >= self->due.tv_nsec))) {
-        generator_step(self, NULL);
-    }
-}
-
 /* After a call answered `code`: true if it is worth another try, with a window that was renewed. */
 static bool generator_again(generator *self, int *code, int tries, firn_error *error) {
-    if (*code != FIRN_EWINDOW || !self->reserved || tries >= TRIES) {
+    if (*code != FIRN_EWINDOW || self->renewer == NULL || tries >= TRIES) {
         return false;
     }
-    *code = generator_step(self, error);
+    ++*users_of(&self->busy);
+    *code = renewer_wait(self->renewer, error);
+    --*users_of(&self->busy);
     return *code == FIRN_OK && self->gen != NULL;
+}
+
+static PyObject *failed(int code, const firn_error *error) {
+    return code == RAISED ? NULL : fail(error);
+}
+
+typedef struct span {
+    generator *self;
+    PyThreadState *state;
+    bool asks;
+} span;
+
+/* Around a call without the GIL. `asks`: it may ask the store. */
+static span generator_begin(generator *self, bool asks) {
+    ++*users_of(&self->busy);
+    return (span){self, asks ? store_begin() : PyEval_SaveThread(), asks};
+}
+
+static void generator_end(const span *call) {
+    if (call->asks) {
+        store_end(call->state);
+    } else {
+        PyEval_RestoreThread(call->state);
+    }
+    --*users_of(&call->self->busy);
+}
+
+/* One ID. With `waits`, also if that takes time. */
+static int generator_one(generator *self, firn_id *id, bool waits, firn_error *error) {
+    int code, tries = 0;
+    do {
+        if (self->gen == NULL) {
+            fail_closed("generator");
+            return RAISED;
+        }
+        if (self->sleeps && !waits) {
+            return FIRN_EWINDOW;
+        }
+        if (self->sleeps) {
+            const span call = generator_begin(self, self->online);
+            code = firn_next(self->gen, id, error);
+            generator_end(&call);
+        } else {
+            code = firn_next(self->gen, id, error);
+        }
+    } while (waits && generator_again(self, &code, tries++, error));
+    return code;
 }
 
 static PyObject *generator_next(PyObject *object, PyObject *none) {
     generator *self = (generator *)object;
     firn_error error = {0, ""};
     firn_id id;
-    int code, tries = 0;
     (void)none;
-    if (self->gen != NULL) {
-        generator_keep(self);
+    const int code = generator_one(self, &id, true, &error);
+    return code == FIRN_OK ? id_object(&id, self->result, self->form) : failed(code, &error);
+}
+
+/* One ID, or None if next would wait. */
+static PyObject *generator_now(PyObject *object, PyObject *none) {
+    generator *self = (generator *)object;
+    firn_error error = {0, ""};
+    firn_id id;
+    (void)none;
+    const int code = generator_one(self, &id, false, &error);
+    if (code == FIRN_EWINDOW) {
+        Py_RETURN_NONE;
     }
-    do {
-        if (self->gen == NULL) {
-            return fail_closed("generator");
-        }
-        code = firn_next(self->gen, &id, &error);
-    } while (generator_again(self, &code, tries++, &error));
-    return code == FIRN_OK ? id_object(&id, self->result, self->form) : fail(&error);
+    return code == FIRN_OK ? id_object(&id, self->result, self->form) : failed(code, &error);
 }
 
 /* `count` IDs as raw memory: uint64_t for up to 64 bits, else firn_id. */
@@ -162,8 +199,7 @@ static int generator_fill(generator *self, void *out, Py_ssize_t count, const fi
             fail_closed("generator");
             return -1;
         }
-        self->busy++;
-        Py_BEGIN_ALLOW_THREADS;
+        const span call = generator_begin(self, self->online || at != NULL);
         if (at != NULL) {
             code = firn_at(self->gen, at, out, (size_t)count, &error);
         } else if (firn_gen_scheme(self->gen)->bits <= 64) {
@@ -171,11 +207,10 @@ static int generator_fill(generator *self, void *out, Py_ssize_t count, const fi
         } else {
             code = firn_next_n(self->gen, out, (size_t)count, &error);
         }
-        Py_END_ALLOW_THREADS;
-        self->busy--;
+        generator_end(&call);
     } while (generator_again(self, &code, tries++, &error));
     if (code != FIRN_OK) {
-        fail(&error);
+        failed(code, &error);
         return -1;
     }
     return 0;
@@ -310,6 +345,7 @@ typedef struct ids {
     PyObject_HEAD generator *of;
     firn_block *block;
     uint32_t bits;
+    users busy; /* threads that fill the block without the GIL: one */
 } ids;
 
 static PyObject *generator_ids(PyObject *object, PyObject *args) {
@@ -359,6 +395,25 @@ static void ids_dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
+/* The GIL stays, unless the calls of the generator take time. */
+static int ids_take(ids *self, void *id, firn_error *error) {
+    if (!self->of->sleeps) {
+        return firn_block_next(self->block, id, error);
+    }
+    if (*users_of(&self->busy) > 0) {
+        error->code = FIRN_EUSAGE;
+        snprintf(error->text, sizeof error->text,
+                 "another thread uses the iterator: use one in each thread");
+        return FIRN_EUSAGE;
+    }
+    ++*users_of(&self->busy);
+    const span call = generator_begin(self->of, self->of->online);
+    const int code = firn_block_next(self->block, id, error);
+    generator_end(&call);
+    --*users_of(&self->busy);
+    return code;
+}
+
 static PyObject *ids_next(PyObject *object) {
     ids *self = (ids *)object;
     firn_error error = {0, ""};
@@ -368,18 +423,14 @@ static PyObject *ids_next(PyObject *object) {
     } raw;
     firn_id id;
     int code, tries = 0;
-    const firn_page *page = firn_block_page(self->block);
-    if (page->next >= page->count && self->of->gen != NULL) {
-        generator_keep(self->of);
-    }
     do {
         if (self->of->gen == NULL) {
             return fail_closed("generator");
         }
-        code = firn_block_next(self->block, &raw, &error);
+        code = ids_take(self, &raw, &error);
     } while (generator_again(self->of, &code, tries++, &error));
     if (code != FIRN_OK) {
-        return fail(&error);
+        return failed(code, &error);
     }
     if (self->bits > 64 && self->of->result == RESULT_UUID) {
         return uuid_of(raw.bytes);
@@ -394,6 +445,7 @@ static PyObject *ids_next(PyObject *object) {
 
 static PyMethodDef generator_methods[] = {
     {"next", generator_next, METH_NOARGS, "next()\n--\n\nIssue one ID: strict order, fresh time."},
+    {"_now", generator_now, METH_NOARGS, NULL},
     {"_many", generator_many, METH_VARARGS, NULL},
     {"_raw", generator_raw, METH_VARARGS, NULL},
     {"_ids", generator_ids, METH_VARARGS, NULL},

@@ -7,13 +7,13 @@
 typedef struct segment {
     PyObject_HEAD firn_store *store;
     firn_segment *segment; /* NULL: closed */
-    int busy;
+    users busy;
 } segment;
 
 static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     static char *names[] = {"key", "keys", "store", "module_dir", "unsafe", NULL};
     const char *key, *keys, *url, *dir;
-    int unsafe = 0, code;
+    int unsafe = 0;
     firn_error error = {0, ""};
     firn_store *store = NULL;
     firn_segment *made = NULL;
@@ -22,10 +22,10 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
         return NULL;
     }
     const firn_store_options options = {.module_dir = dir, .unsafe = unsafe != 0};
-    Py_BEGIN_ALLOW_THREADS;
-    code = firn_store_open(&store, url, &options, &error);
+    PyThreadState *state = store_begin();
+    int code = firn_store_open(&store, url, &options, &error);
     code = code == FIRN_OK ? firn_segment_open(&made, key, keys, store, NULL, &error) : code;
-    Py_END_ALLOW_THREADS;
+    store_end(state);
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
     segment *self = code == FIRN_OK ? (segment *)allocate(type, 0) : NULL;
     if (self == NULL) {
@@ -40,20 +40,18 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
     return (PyObject *)self;
 }
 
-static int segment_shut(segment *self, firn_error *error) {
-    int code = FIRN_OK;
-    if (self->segment != NULL) {
-        firn_segment *one = self->segment;
-        self->segment = NULL;
-        code = firn_segment_close(one, error);
-        firn_store_close(self->store);
+/* `one` is the segment as it was before it was closed for others; NULL: it was closed already. */
+static int segment_shut(firn_segment *one, firn_store *store, firn_error *error) {
+    const int code = one != NULL ? firn_segment_close(one, error) : FIRN_OK;
+    if (one != NULL) {
+        firn_store_close(store);
     }
     return code;
 }
 
 static void segment_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    segment_shut((segment *)object, NULL);
+    segment_shut(((segment *)object)->segment, ((segment *)object)->store, NULL);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -63,12 +61,17 @@ static PyObject *segment_close(PyObject *object, PyObject *none) {
     segment *self = (segment *)object;
     firn_error error = {.code = FIRN_EUSAGE};
     (void)none;
-    if (self->busy > 0) {
+    if (*users_of(&self->busy) > 0) {
         snprintf(error.text, sizeof error.text,
                  "another thread uses the segment: close it after its threads");
         return fail(&error);
     }
-    if (segment_shut(self, &error) != FIRN_OK) {
+    firn_segment *one = self->segment;
+    self->segment = NULL;
+    PyThreadState *state = store_begin();
+    const int code = segment_shut(one, self->store, &error);
+    store_end(state);
+    if (code != FIRN_OK) {
         return fail(&error);
     }
     Py_RETURN_NONE;
@@ -88,8 +91,8 @@ static PyObject *segment_call(PyObject *object, PyObject *args) {
     if (self->segment == NULL) {
         return fail_closed("segment");
     }
-    self->busy++;
-    Py_BEGIN_ALLOW_THREADS;
+    ++*users_of(&self->busy);
+    PyThreadState *state = store_begin();
     switch (verb[0]) {
     case 'n':
         code = firn_segment_next(self->segment, &value, &error);
@@ -103,8 +106,24 @@ static PyObject *segment_call(PyObject *object, PyObject *args) {
     default:
         code = firn_segment_advance(self->segment, argument, &value, &error);
     }
-    Py_END_ALLOW_THREADS;
-    self->busy--;
+    store_end(state);
+    --*users_of(&self->busy);
+    return code == FIRN_OK ? PyLong_FromLongLong(value) : fail(&error);
+}
+
+/* The next integer, or None if next would wait. */
+static PyObject *segment_now(PyObject *object, PyObject *none) {
+    segment *self = (segment *)object;
+    firn_error error = {0, ""};
+    int64_t value = 0, count = 0;
+    (void)none;
+    if (self->segment == NULL) {
+        return fail_closed("segment");
+    }
+    const int code = firn_segment_take(self->segment, 1, &value, &count, NULL, &error);
+    if (code == FIRN_EWINDOW) {
+        Py_RETURN_NONE;
+    }
     return code == FIRN_OK ? PyLong_FromLongLong(value) : fail(&error);
 }
 
@@ -183,6 +202,7 @@ static PyObject *order_read(PyObject *object, PyObject *args) {
 
 static PyMethodDef segment_methods[] = {
     {"_call", segment_call, METH_VARARGS, NULL},
+    {"_now", segment_now, METH_NOARGS, NULL},
     {"_increment", segment_increment, METH_NOARGS, NULL},
     {"close", segment_close, METH_NOARGS,
      "close()\n--\n\nGive back what is left. Calling it again does nothing."},

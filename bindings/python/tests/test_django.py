@@ -2,6 +2,7 @@
 """The fields of firn.django in a real Django with SQLite."""
 import multiprocessing
 import os
+import signal
 import tempfile
 import unittest
 import uuid
@@ -187,7 +188,19 @@ class Fields(unittest.TestCase):
         for model in (Order, Event, Ticket):
             self.assertEqual([error for error in model.check() if error.id.startswith("firn.")], [])
         self.assertIn('has no "nothing": add', [error for error in Nothing.check() if error.id == "firn.E001"][0].msg)
+        for field, scheme in ((firn.django.UUIDField, "uuid7"), (firn.django.IdField, "snowflake")):
+            self.assertIn('add {"nothing": {"scheme": "%s"' % scheme, field(using="nothing")._check_scheme()[0].msg)
         self.assertIn("no scheme 'snowfall'", firn.django.IdField(using="wrong")._check_scheme()[0].msg)
+
+    def test_a_worker_forked_while_a_thread_opens_a_generator(self):
+        with firn.django._lock:
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(60)
+                firn.django._generators.clear()
+                firn.django.generator("events").next()
+                os._exit(0)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_workers_forked_after_the_first_id(self):
         Order.objects.create()
