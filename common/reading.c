@@ -39,17 +39,17 @@ static size_t hex_prefix(const char *text, size_t length) {
     return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
 }
 
-/* Reads a decimal number, or hex with 0x or full width. */
+/* Reads a decimal number, if that is the scheme's own form, or hex with 0x or full width. */
 static int read_number(const firn_scheme *scheme, firn_reading *reading, const char *text,
                        size_t length, firn_error *error) {
     size_t sign = length > 1 && text[0] == '-';
     bool digits = length > sign && strspn(text + sign, "0123456789") == length - sign;
     size_t prefix = hex_prefix(text, length);
-    if (digits && scheme->form != FIRN_FORM_DATED) {
+    if (digits && (scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED)) {
         reading->form = FIRN_FORM_DEC;
         return firn_parse(&reading->id, FIRN_FORM_DEC, scheme->bits, text, length, error);
     }
-    if (prefix == 0 && (digits || length != firn_form_width(FIRN_FORM_HEX, scheme->bits))) {
+    if (prefix == 0 && length != firn_form_width(FIRN_FORM_HEX, scheme->bits)) {
         return FIRN_ETEXT;
     }
     reading->form = FIRN_FORM_HEX;

@@ -280,7 +280,7 @@ static int relabel_round(store *self, state *now, void *verb, bool *done, firn_e
         next.losses = next_losses(self, now);
     } else {
         next.floor = *it->floor;
-        next.ns_losses = now->losses;
+        next.ns_losses = kept.known ? now->ns_losses : now->losses;
         strcpy(next.layout, it->wish->to);
     }
     if (code == FIRN_OK) {

@@ -34,7 +34,8 @@ int module_refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
 /* FIRN_ESTORE: the namespace, or every new one, is closed. */
-int module_refuse_closed(firn_error *error, const char *ns, const char *stored);
+/* `shut` is the namespace whose layout `stored` is closed: `ns`, or MODULE_ALL_NAMES. */
+int module_refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored);
 /* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_recode(firn_error *error, int code, int from, int to);
 
@@ -206,7 +207,8 @@ bool module_declares_loss(const firn_relabel *change);
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
  * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */
-#define MODULE_CLOSED "closed ("
+#define MODULE_CLOSED    "closed ("
+#define MODULE_FORGOTTEN MODULE_CLOSED "forgotten" /* by firn nodes --forget */
 
 /* What a store keeps for a request. */
 typedef struct module_kept {
@@ -248,8 +250,8 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
 
 bool module_is_closed(const char *layout);
 
-/* Decides a change of a namespace's layout. FIRN_OK: write it, with *floor, also if the layout is
- * `to` already: the caller may repeat a change that others can see, and that is not on disk yet. The
+/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, but one that was forgotten can be
+ * opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may repeat a change that others can see, and that is not on disk yet. The
  * write must run before or after each reservation of the namespace, and of any unknown one if it is
  * of MODULE_ALL_NAMES. */
 int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,

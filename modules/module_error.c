@@ -81,13 +81,16 @@ bool module_is_closed(const char *layout) {
     return strncmp(layout, MODULE_CLOSED, sizeof MODULE_CLOSED - 1) == 0;
 }
 
-int module_refuse_closed(firn_error *error, const char *ns, const char *stored) {
+int module_refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored) {
     const char *why = stored + sizeof MODULE_CLOSED - 1;
     const char *end = strstr(why, "): ");
     int length = end != NULL && end - why < 100 ? (int)(end - why) : 100;
+    char undo[120];
+    snprintf(undo, sizeof undo, "firn nodes --forget '%.40s' --undo %s", shut,
+             strcmp(ns, shut) == 0 ? "opens it" : "accepts new names");
     const char *cure = strncmp(why, "moved to", 8) == 0  ? "use that store"
                        : strncmp(why, "moving ", 7) == 0 ? "wait until firn store move is done"
-                                                         : "firn nodes --forget --undo opens it";
+                                                         : undo;
     return module_fail(error, FIRN_ESTORE, "namespace %.40s is closed (%.*s): %s", ns, length, why,
                        cure);
 }
@@ -95,7 +98,7 @@ int module_refuse_closed(firn_error *error, const char *ns, const char *stored) 
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
     if (module_is_closed(stored)) {
-        return module_refuse_closed(error, request->ns, stored);
+        return module_refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
         return module_fail(error, FIRN_ENAMESPACE,

@@ -72,11 +72,11 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
     *out = (module_verdict){.floor = kept->floor};
     out->back = back;
     if (!kept->known && kept->shut != NULL && !module_is_closed(request->layout)) {
-        return module_refuse_closed(error, request->ns, kept->shut);
+        return module_refuse_closed(error, request->ns, MODULE_ALL_NAMES, kept->shut);
     }
     if (kept->known && module_is_closed(kept->layout) &&
         strcmp(kept->layout, request->layout) != 0) {
-        return module_refuse_closed(error, request->ns, kept->layout);
+        return module_refuse_closed(error, request->ns, request->ns, kept->layout);
     }
     if (kept->known && strcmp(kept->layout, request->layout) != 0) {
         return module_refuse_layout(error, request, kept->layout);
@@ -102,10 +102,17 @@ bool module_declares_loss(const firn_relabel *change) {
 
 /* ---- closed namespaces ----------------------------------------------------------------------- */
 
+/* Marks and doubt stay, so an open namespace is as safe as one that was never closed. */
+static bool opens_forgotten(const firn_relabel *change) {
+    return change->from != NULL && !change->lowers && !module_is_closed(change->to) &&
+           strncmp(change->from, MODULE_FORGOTTEN, sizeof MODULE_FORGOTTEN - 1) == 0;
+}
+
 int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,
                           const char *where, firn_error *error) {
     *floor = kept->floor;
-    if (kept->back || (kept->known ? !kept->current : !kept->complete)) {
+    if (kept->back ||
+        (kept->known ? !kept->current && !opens_forgotten(change) : !kept->complete)) {
         return module_refuse_back(error, where, change->ns);
     }
     const bool again = kept->known && strcmp(kept->layout, change->to) == 0;

@@ -49,12 +49,9 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         if (code != FIRN_OK) {
             return code;
         }
-        if (change->lowers) {
-            maria_compose(s, &what, lower_sql, *floor, change->ns, now.layout, s->identity,
-                          now.floor);
-        } else if (now.known) {
+        if (now.known) {
             maria_compose(s, &what, relabel_sql, change->to, *floor, change->ns, now.layout,
-                          s->identity);
+                          now.identity, now.floor);
         } else {
             maria_compose(s, &what, relabel_first_sql, change->ns, change->to, s->identity, *floor,
                           s->identity);

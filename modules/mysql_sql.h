@@ -93,12 +93,8 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
 static const char relabel_sql[] =
     "UPDATE `@_namespace` s JOIN `@_namespace` n ON s.name = ''"
     " LEFT JOIN `@_mark` m ON m.ns = n.name"
-    " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = '', s.floor = s.floor + 1"
-    " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
-
-/* Lowers the floor, unless somebody has changed it. */
-static const char lower_sql[] = "UPDATE `@_namespace` SET floor = # WHERE name = $ AND layout = $"
-                                " AND identity = $ AND floor = #";
+    " SET n.layout = $, n.floor = #, m.seal = '', s.floor = s.floor + 1"
+    " WHERE n.name = $ AND n.layout = $ AND n.identity = $ AND n.floor = #";
 
 /* The same for a namespace that has no row yet. */
 static const char relabel_first_sql[] =

@@ -90,14 +90,18 @@ int postgres_taken(const store *s, const firn_request *request, firn_mark *held,
     const char *before = history != NULL ? strchr(history + 1, ';') : NULL;
     const char *setting;
     uint64_t node;
+    bool was = false;
     if (before == NULL || strchr(request->layout, ':') == NULL ||
         !module_uint64(&node, request->key, strlen(request->key))) {
         return FIRN_OK;
     }
-    setting = is_node(s->taken, request, node)     ? "is in firn.node"
-              : is_in_range(history + 1, node)     ? "is in firn.history"
-              : is_node(before + 1, request, node) ? "was in firn.node"
-                                                   : NULL;
+    for (const char *one = before; one != NULL && !was; one = strchr(one + 1, ';')) {
+        was = is_node(one + 1, request, node);
+    }
+    setting = is_node(s->taken, request, node) ? "is in firn.node"
+              : is_in_range(history + 1, node) ? "is in firn.history"
+              : was                            ? "was in firn.node"
+                                               : NULL;
     if (setting == NULL) {
         return FIRN_OK;
     }

@@ -60,9 +60,10 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
     }
     const redisReply *last = reply->element[reply->elements - 1];
     bool counted = module_int64(&losses, last->str, last->len);
-    if (counted && redis_says(reply, "closed", 3)) {
+    if (counted && redis_says(reply, "closed", 4)) {
         take_losses(self, reply);
-        return module_refuse_closed(error, request->ns, reply->element[1]->str);
+        return module_refuse_closed(error, request->ns, reply->element[2]->str,
+                                    reply->element[1]->str);
     }
     if (counted && redis_says(reply, "changed", 2)) {
         take_losses(self, reply);

@@ -219,7 +219,7 @@ static int write_namespace(reservation *r, int64_t floor) {
     if (code != FIRN_OK) {
         return code;
     }
-    code = sqlite_write_record(&r->s, request->ns, request->layout, floor);
+    code = sqlite_write_record(&r->s, request->ns, request->layout, r->s.history, floor);
     r->renewed = true;
     return code != FIRN_OK || r->kept.known
                ? code

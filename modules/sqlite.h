@@ -76,7 +76,8 @@ typedef struct record {
 
 int sqlite_read_record(const session *s, record *out, const char *ns);
 /* Writes the record as of the present history. */
-int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t floor);
+int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t history,
+                        int64_t floor);
 
 /* In a transaction: are all unknown names new ones, and the layout of MODULE_ALL_NAMES if that is
  * closed, else "". */

@@ -36,13 +36,14 @@ int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOU
     return code;
 }
 
-int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t floor) {
+int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t history,
+                        int64_t floor) {
     sqlite3_stmt *statement = NULL;
     int result = sqlite_prepare(s, &statement,
                                 "INSERT INTO namespace(name, layout, history, floor)"
                                 " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
                                 " DO UPDATE SET layout = ?2, history = ?3, floor = ?4",
-                                "ttii", ns, layout, s->history, floor);
+                                "ttii", ns, layout, history, floor);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
@@ -51,12 +52,15 @@ int sqlite_write_record(const session *s, const char *ns, const char *layout, in
     return code;
 }
 
-static int write_layout(const session *s, const firn_relabel *change, bool known, int64_t floor) {
-    int code = known ? FIRN_OK : sqlite_sync_folders(s);
+static int write_layout(const session *s, const firn_relabel *change, const record *now,
+                        int64_t floor) {
+    int code = now->known ? FIRN_OK : sqlite_sync_folders(s);
     if (code == FIRN_OK) {
         code = sqlite_point(s->store, module_relabel_points.before, s->error);
     }
-    return code == FIRN_OK ? sqlite_write_record(s, change->ns, change->to, floor) : code;
+    return code == FIRN_OK ? sqlite_write_record(s, change->ns, change->to,
+                                                 now->known ? now->history : s->history, floor)
+                           : code;
 }
 
 static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
@@ -87,7 +91,7 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
                               .floor = now.floor};
     snprintf(where, sizeof where, "store %.40s", sqlite_tail(s->store->path));
     int verdict = module_decide_relabel(floor, &kept, change, where, s->error);
-    code = verdict == FIRN_OK ? write_layout(s, change, now.known, *floor) : FIRN_OK;
+    code = verdict == FIRN_OK ? write_layout(s, change, &now, *floor) : FIRN_OK;
     if (code == FIRN_OK && (verdict == FIRN_OK || s->back)) {
         code = sqlite_commit(s, module_relabel_points.sent, module_relabel_points.committed);
     }

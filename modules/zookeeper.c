@@ -376,7 +376,8 @@ static int write_layout(store *self, const state *seen, const firn_relabel *wish
     }
     int made = self->rooted || seen->ns_found ? ZOK : zk_make_root(self);
     put_store(self, &ops[0], seen, path, own, zk_write_store(own, seen->losses, origin));
-    int length = zk_write_ns(record, floor, seen->losses, wish->to);
+    const int64_t losses = seen->ns_found ? seen->ns_losses : seen->losses;
+    int length = zk_write_ns(record, floor, losses, wish->to);
     put(self, &ops[1], seen->ns_path, seen->ns_found, seen->ns_version, record, length);
     if (made != ZOK) {
         return was_late(made) ? AGAIN : zk_explain(self, made, false, error);

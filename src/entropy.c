@@ -16,7 +16,7 @@
 #include <sys/random.h>
 
 #define LOADING                                                                                    \
-    256 /* refills, 1 MiB: what they take from the kernel takes as long as loading a cipher, 2 ms */
+    256 /* refills, 1 MiB: what they take from the kernel takes as long as loading a cipher, 3 ms */
 #define STREAM           (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
 #define STREAM_OF(block) ((uint8_t *)(block) + offsetof(firn__block, key))
 

@@ -157,7 +157,8 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     firn__event(gen);
     assert(next >= permit->first); /* the cursor never falls */
     note_last(gen, permit, (uint64_t)next);
-    bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
+    bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost &&
+                !firn__is_renewed(gen); /* else another copy of the process may have it */
     /* Nothing before the last grant is given back: the network may repeat an earlier request, and a
      * give back below it would then meet an equal mark and grant. An embedded store has no such
      * requests. */

@@ -44,7 +44,6 @@ new() {
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
     -c firn.max_wait_ms=60000
 port=$(cat "$place/port")
-ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 ask 'CREATE DATABASE ids' >/dev/null
 store=postgres://firn@127.0.0.1:$port/ids
@@ -67,7 +66,11 @@ refused "firn.node may have fields" "$(new node=35)" 'node 35 is in firn.node'
 refused "a node that was the extension's until the last change is refused too" "$(new node=7)" 'node 7 was in firn.node'
 same "a layout without such fields is not concerned" 1 "$("$FIRN" new tsid node=35 --store "$store" -q | wc -l)"
 set_to firn.node 9
-same "after the next change it is given" 1 "$(new node=7 | wc -l)"
+refused "and until the last change but one" "$(new node=7)" 'node 7 was in firn.node'
+given() {
+    [ "$(new "node=$1" | grep -c '^[0-9]*$')" = 1 ]
+}
+check "25 s later it is given" await given 7
 set_to firn.node 'datacenter=0x0 worker=0x18'
 set_to firn.history ' 900-+903'
 refused "each spelling that the extension reads is read: hexadecimal" "$(new node=24)" 'node 24 is in firn.node'
@@ -131,4 +134,46 @@ check "and then claims another node: $last" [ "$last" != "$node" ]
 refused "which its log tells" "$(cat "$TMPDIR/serve.log")" "node $node is in firn.node"
 same "no ID was issued by both" "" "$(cat "$TMPDIR/store" "$TMPDIR/extension" "$TMPDIR/first" | grep -x '[0-9]*' | sort | uniq -d | head -n 3)"
 same "the store's loop never failed" "" "$(grep -vx '[0-9]*' "$TMPDIR/store" | head -n 3)"
+
+# ---- a long statement, and changes while it runs ------------------------------------------------------------------------
+
+kill "$issuer"
+wait "$issuer" 2>/dev/null
+issuer=
+set_to firn.history 900-903
+set_to firn.node 20
+ask 'COPY (SELECT snowflake() FROM generate_series(1, 1000000) n, LATERAL pg_sleep(0.0005 * sign(n))) TO STDOUT' \
+    >"$TMPDIR/long" 2>&1 &
+long=$!
+started() {
+    [ "$(wc -l <"$TMPDIR/long")" -gt 500 ]
+}
+await started
+set_to firn.node 21
+set_to firn.node 22
+refused "the node of a statement that began two changes before is refused" "$(new node=20)" 'node 20 was in firn.node'
+wait $long
+refused "the statement ends, since it has the old node" "$(tail -n 2 "$TMPDIR/long")" 'firn.node has changed since this statement began'
+check "then the node is given" await given 20
+new node=20 -n 1000 >"$TMPDIR/other"
+same "no ID was issued by both" "" "$(cat "$TMPDIR/long" "$TMPDIR/other" | grep -x '[0-9]*' | sort | uniq -d | head -n 3)"
+
+# ---- a crash ------------------------------------------------------------------------------------------------------------
+
+crash() {
+    victim=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
+    kill -9 "$victim"
+    await answers_after "$victim"
+}
+answers_after() {
+    pid=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
+    case $pid in
+    '' | *[!0-9]* | "$1") return 1 ;;
+    esac
+}
+crash
+changed=$(ask 'SELECT clock_timestamp()')
+set_to firn.node 23
+same "a node that comes right after a crash waits for the windows that a store may have" t \
+    "$(ask "SELECT firn_time(snowflake(), 'snowflake') >= timestamptz '$changed' + interval '24 s'")"
 finish

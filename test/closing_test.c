@@ -240,6 +240,47 @@ static void doubt_is_refused(void **state) {
     relabelled(store, "snow", ROW, CLOSED, 0, 200); /* its doubt is resolved */
 }
 
+static void declare_loss(firn_store *store) {
+    relabelled(store, ALL_NAMES, "gone back", "gone back", 0, 0);
+}
+
+#define FORGOTTEN "closed (forgotten 2026-01-01): "
+
+/* A namespace that an operator closed can be opened after a loss, or nothing could be done about it: a closed one grants
+ * nothing, be it with a guard. The doubt stays, and so does the mark. */
+static void a_forgotten_one_is_opened_in_doubt(void **state) {
+    firn_store *store = store_of(state);
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    firn_request request = {"snow", ROW, "1", 10, 0, LATEST, 99, "", 0};
+    const firn_relabel lower = {"snow", FORGOTTEN ROW, ROW, 0, true};
+    taken(store, "snow", "1");
+    taken(store, "moon", "1");
+    assert_int_equal(take(store, ALL_NAMES, "integer", "1", &first, &error), FIRN_OK);
+    relabelled(store, "snow", ROW, FORGOTTEN ROW, 7, 7);
+    relabelled(store, "moon", ROW, CLOSED, 0, 0);
+    relabelled(store, ALL_NAMES, "integer", FORGOTTEN "integer", 0, 0);
+    declare_loss(store);
+    not_relabelled(store, "moon", CLOSED, FIRN_EBACK);
+    assert_int_equal(firn_store_relabel(store, &lower, &first, &error), FIRN_EBACK);
+    for (int i = 0; i < 2; i++) { /* the second time as after an unknown outcome */
+        relabelled(store, "snow", FORGOTTEN ROW, ROW, 0, 7);
+        assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBACK);
+    }
+    refused(store, "new", "1", "firn nodes --forget 'integer *' --undo accepts new names");
+    relabelled(store, ALL_NAMES, FORGOTTEN "integer", "integer", 0, 0);
+    assert_int_equal(take(store, "new", ROW, "1", &first, &error), FIRN_EBACK);
+    request.guard = 500;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 500);
+    assert_int_equal(taken(store, "snow", "2"), 500);
+    firn_request all = {ALL_NAMES, "integer", "1", 1, 0, LATEST, 98, "", 20};
+    assert_int_equal(firn_store_reserve(store, &all, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 20);
+    assert_int_equal(taken(store, "new", "1"), 0);
+}
+
 /* A handle that meets a closed namespace first tells everybody what it has noticed. */
 static void a_refusal_tells_of_a_loss(void **state) {
     firn_store *store = store_of(state);
@@ -612,7 +653,7 @@ static void what_was_granted_and_lost_is_missed(void **state) {
     assert_non_null(strstr(error.text, "which has the later marks"));
 }
 
-#define FORGOTTEN_ROW "closed (forgotten 2026-01-01): " ROW
+#define FORGOTTEN_ROW FORGOTTEN ROW
 
 /* A namespace is forgotten, or opened again, between two runs. */
 static void the_layout_changes_between_runs(void **state) {
@@ -751,6 +792,8 @@ static const struct check {
     {"a change that is repeated is written again", a_repeated_change_is_written},
     {"a layout becomes no other one", only_closes_and_opens},
     {"a namespace of a store that lost reservations is not touched", doubt_is_refused},
+    {"a forgotten namespace is opened also after a loss, and stays doubted",
+     a_forgotten_one_is_opened_in_doubt},
     {"a closed namespace does not hide that the store lost reservations",
      a_refusal_tells_of_a_loss},
     {"new names can be shut", new_names_are_shut},

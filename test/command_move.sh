@@ -25,7 +25,7 @@ same "without a terminal the holder is printed, and nothing done" "2 1 1 0" \
     "$? $(grep -c 'gone has 2 names; 5: reserved until .* ago, by firn on ' "$TMPDIR/told") $(grep -c -- '--yes' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
 "$FIRN" nodes --forget gone --yes --store "$db" >/dev/null 2>&1
 same "--yes closes it, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c '^gone.* closed (forgotten ....-..-..): ')"
-refuses "no ID is issued from it" 3 "namespace gone is closed \(forgotten .*\): firn nodes --forget --undo opens it" \
+refuses "no ID is issued from it" 3 "namespace gone is closed \(forgotten .*\): firn nodes --forget 'gone' --undo opens it" \
     new snowflake ns=gone max_wait_ms=100 --store "$db"
 refuses "nor a back-dated one" 3 "is closed" new snowflake ns=gone time=2020-01-01 max_wait_ms=100 --store "$db"
 same "it is not listed" "integer kept" "$("$FIRN" nodes --store "$db" --json | jq -r .ns)"
@@ -38,12 +38,31 @@ check "and it continues after its marks" [ "$out" -gt "$(cat "$TMPDIR/first")" ]
 "$FIRN" nodes --forget 'integer *' --store "$db" </dev/null >"$TMPDIR/told" 2>"$TMPDIR/stderr"
 same "all names: it warns, and asks" "2 1 1 0" "$? $(grep -c 'will accept no new integer and no new namespace' "$TMPDIR/told") $(grep -c 'add --yes to close the store for new names' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
 "$FIRN" nodes --forget 'integer *' --yes --store "$db" >/dev/null 2>&1
-refuses "a new name is refused" 3 "is closed \(forgotten .*\): firn nodes --forget --undo opens it" segment unheard --store "$db"
+refuses "a new name is refused" 3 "is closed \(forgotten .*\): firn nodes --forget 'integer \*' --undo accepts new names" segment unheard --store "$db"
 ask segment kept --store "$db"
 same "a known name continues" 0 "$status"
 says "--undo opens them" "namespace integer * is open again and continues after its marks" nodes --forget 'integer *' --undo --store "$db"
 ask segment unheard --store "$db"
 same "a new name is accepted" "0 1" "$status $out"
+# Closed, and then lost: each advice leads to the next one, and the last one to integers and IDs.
+"$FIRN" nodes --forget 'integer kept' --yes --store "$db" >/dev/null 2>&1
+"$FIRN" nodes --forget 'integer *' --yes --store "$db" >/dev/null 2>&1
+"$FIRN" nodes lost --yes --store "$db" >/dev/null
+refuses "a closed integer of a store that lost reservations names the cure" 3 "firn nodes --forget 'integer kept' --undo opens it" segment kept --store "$db"
+ask nodes --forget 'integer kept' --undo --store "$db"
+refuses "which leads to the second one" 3 "run firn segment advance 'kept' --min N" segment kept --store "$db"
+"$FIRN" segment advance kept --min 1000 --yes --store "$db" >/dev/null
+says "after which integers continue" 1000 segment kept --store "$db"
+refuses "new names wait for their cure" 3 "firn nodes --forget 'integer \*' --undo opens it" segment advance '*' --min 1 --yes --store "$db"
+ask nodes --forget 'integer *' --undo --store "$db"
+refuses "and for the second one" 3 "run firn segment advance 'another' --min N" segment another --store "$db"
+"$FIRN" segment advance '*' --min 1 --yes --store "$db" >/dev/null
+says "after which they are accepted" 1 segment another --store "$db"
+"$FIRN" nodes --forget 'integer *' --yes --store "$db" >/dev/null 2>&1
+"$FIRN" nodes lost --yes --store "$db" >/dev/null
+same "a store that is closed for new names can be trusted" trusted "$("$FIRN" nodes trust --yes --store "$db" | tail -n 1)"
+says "so its integers continue" 1001 segment kept --store "$db"
+"$FIRN" nodes --forget 'integer *' --undo --store "$db" >/dev/null
 long=$(printf '%0245d' 7)
 "$FIRN" new snowflake ns="$long" time=2020-01-01 --store "$db" >/dev/null 2>&1
 "$FIRN" nodes --forget "$long" --yes --store "$db" >/dev/null 2>&1

@@ -258,6 +258,16 @@ same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | g
 same "it is not lowered without an answer" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/floor") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "nor is the floor of an unknown namespace" 1 "no namespace nobody" nodes floor nobody --yes --store "$db" "$unsafe"
+# A person who thinks for long about the answer lowers the floor to 30 s after the answer: the store may have lost reservations.
+asked() { grep -q 'y/N' "$TMPDIR/floor" 2>/dev/null; }
+if command -v script >/dev/null; then
+    rm -f "$TMPDIR/floor"
+    { await asked && sleep 0.01 && echo y; } |
+        script -qec "'$FIRN' nodes floor floored --store '$db' '$unsafe'" /dev/null >"$TMPDIR/floor" 2>&1
+    same "it is lowered to a time after the answer" "1 1" "$(grep -c 'the floor of floored is now 20' "$TMPDIR/floor") $(
+        sed -n 's/.*\(with times from\|floored is now\) \(20[0-9TZ:.-]*\).*/\2/p' "$TMPDIR/floor" | sort -u | sed 1d | grep -c 20)"
+    floor $((44 * 365 * 86400 * 1000 * 4096))
+fi
 same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
 floor 0
 matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"

@@ -89,8 +89,6 @@ upgrade() {
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
     -c max_parallel_workers=4 -c max_worker_processes=8 -c firn.max_wait_ms=60000
 port=$(cat "$place/port")
-# the schema of the marks is not the place for tables of a role that is called firn too
-ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 refuses "without a node nothing is issued: a default would be another process's node" 55000 "firn.node is not set" 'SELECT snowflake()'
 same "schemes without a node need no grant" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
@@ -102,7 +100,7 @@ set_to "firn.node = '1024'"
 refuses "a node that is too great is refused" 22003 "does not fit the node" 'SELECT snowflake()'
 set_to "firn.node = 'datacenter=1 worker=3'"
 same "a node of fields is joined" 35 "$(ask 'SELECT count(snowflake())' \
-    "SELECT node FROM firn.mark WHERE ns = 'snowflake'" | tail -n 1)"
+    "SELECT node FROM firn_marks.mark WHERE ns = 'snowflake'" | tail -n 1)"
 refuses "fields that a row has not are not dropped" 22023 "datacenter" 'SELECT tsid()'
 set_to "firn.node = '7'"
 set_to "firn.history = '900-999'"
@@ -198,9 +196,9 @@ for view in stamped sharded; do
 done
 same "a function with SECURITY DEFINER does, and counts" 2 "$(ask 'SET ROLE guest' 'SELECT count(DISTINCT id) FROM
     (SELECT stamp_for_them() AS id FROM generate_series(1, 2)) made')"
-same "tables of marks are nobody's to read, lock or fill" 5 "$(for statement in 'SELECT 1 FROM firn.mark' 'BEGIN; LOCK TABLE firn.mark' \
-    'INSERT INTO firn.history DEFAULT VALUES' "INSERT INTO firn_job VALUES ('', '', 0, '')" 'CREATE TRIGGER t BEFORE INSERT
-    ON firn_job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()'; do
+same "tables of marks are nobody's to read, lock or fill" 5 "$(for statement in 'SELECT 1 FROM firn_marks.mark' 'BEGIN; LOCK TABLE firn_marks.mark' \
+    'INSERT INTO firn_marks.history DEFAULT VALUES' "INSERT INTO firn_jobs.job VALUES ('', '', 0, '')" 'CREATE TRIGGER t BEFORE INSERT
+    ON firn_jobs.job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()'; do
     ask 'SET ROLE guest' "$statement"
 done | grep -c '42501: permission denied')"
 refuses "a node wider than a number is refused" 22023 "more than 63 bits" \
@@ -395,9 +393,40 @@ range="FROM orders WHERE id >= firn_min('snowflake', '2019-03-01') AND id < firn
 same "a range of time uses the primary key" 1 "$(ask "EXPLAIN SELECT * $range" | grep -c 'Index Cond: ((id >= ')"
 same "and finds what the time column finds" t "$(ask "SELECT count(*) = (SELECT count(*) FROM orders WHERE at >=
     '2019-03-01' AND at < '2019-03-02') $range")"
+ask "CREATE TABLE zoneless (at timestamp, day date)" "INSERT INTO zoneless VALUES ('2024-03-30 23:30', '2024-03-31')" >/dev/null
+for zone in UTC Europe/Berlin; do
+    while read -r call; do
+        case $(PGTZ=$zone ask "SELECT $call FROM zoneless") in
+        *'22023: firn: a time without a zone'*'HINT:  Name its zone, as in COLUMN::timestamp AT TIME ZONE'*) ;;
+        *) echo "$zone: $call" ;;
+        esac
+    done <<'EOF'
+firn_min('snowflake', at)
+firn_max('snowflake', day)
+firn_min_uuid('uuid7', at)
+firn_max_text('tsid', at, '')
+firn_min('snowflake', timestamp '2024-03-30 23:30')
+firn_min('snowflake', coalesce(at, now()))
+firn_min('snowflake', date_trunc('day', at) + interval '1 day')
+firn_stamp('snowflake', at)
+firn_stamp('snowflake', at => day, job => 'zoneless')
+firn_stamp_uuid('uuid7', at)
+firn_stamp_text('snowflake', 'zoneless', at, '')
+form_uuid_v1(at, 1, '44:88:99:36:57:32')
+EOF
+done >"$TMPDIR/zoneless"
+same "a time without a zone is refused, not read in the zone of the session" "" "$(cat "$TMPDIR/zoneless")"
+zoned="SELECT firn_min('snowflake', at AT TIME ZONE 'UTC'), firn_max('snowflake', day::timestamp AT TIME ZONE 'UTC'),
+    firn_stamp('snowflake', 'zoned $(date +%s%N)', at AT TIME ZONE 'UTC'), form_uuid_v1(at AT TIME ZONE 'UTC', 1, '44:88:99:36:57:32'),
+    firn_min('snowflake', '2024-03-31Z') FROM zoneless"
+same "with a zone, sessions of two zones get the same" "1 2024-03-30 23:30:00+00" "$(for zone in UTC Europe/Berlin; do
+    PGTZ=$zone ask "$zoned"
+done | cut -d '|' -f 1,2,4- | sort -u | wc -l) $(PGTZ=UTC ask "SELECT firn_time(firn_min('snowflake', at AT TIME ZONE 'UTC'), 'snowflake') FROM zoneless")"
+same "a literal is a timestamptz, as everywhere in PostgreSQL" "2024-03-31 00:00:00+01" \
+    "$(PGTZ=Europe/Berlin ask "SELECT firn_time(firn_min('snowflake', '2024-03-31'), 'snowflake')")"
 refuses "two sources of nodes are refused for old rows too" 22023 "gives each backend its own node" \
     "SET firn.store = 'sqlite:/nowhere/firn.db'" "SELECT firn_stamp('snowflake', now())"
-same "each statement took its own node" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
+same "each statement took its own node" 2 "$(ask "SELECT count(DISTINCT node) FROM firn_marks.mark WHERE job IN
     ('orders', 'late')")"
 
 # ---- one job in batches, over sessions, rollbacks and a crash -----------------------------------------------------
@@ -439,8 +468,8 @@ same "what COPY stamps is counted when it commits" '6|6' "$(ask 'SELECT count(*)
 refuses "IDs whose counting a savepoint undid are not committed" 55006 "a savepoint was rolled back" \
     "DO \$\$ DECLARE id bigint := firn_stamp('snowflake', 'by loops', now()); BEGIN
      BEGIN RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$"
-same "nobody reads or changes its counts without a right" 'ERROR:  42501: permission denied for table firn_job' \
-    "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_job')"
+same "nobody reads or changes its counts" 'ERROR:  42501: permission denied for schema firn_jobs' \
+    "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_jobs.job' | head -n 1)"
 ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \
     >/dev/null
 same "a user who may stamp needs no further grant" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
@@ -456,8 +485,8 @@ same "functions of a hostile search_path are not called" '2|2' "$(ask 'SET ROLE 
     'CREATE FUNCTION trap.uuid7() RETURNS uuid LANGUAGE sql AS $$SELECT (1 / 0)::text::uuid$$' \
     'CREATE FUNCTION trap.firn_new(text) RETURNS text LANGUAGE sql AS $$SELECT (1 / 0)::text$$' \
     'SET search_path = trap, pg_catalog, public' "SELECT (SELECT count(*) FROM uuid7s(2)), (SELECT count(*) FROM firn_new_n('ksuid', 2))")"
-ask 'TRUNCATE firn_job' >/dev/null
-refuses "a job whose counts are lost is not continued" 55006 "its table firn_job was lost" "$(batch 1 1)" \
+ask 'TRUNCATE firn_jobs.job' >/dev/null
+refuses "a job whose counts are lost is not continued" 55006 "its table firn_jobs.job was lost" "$(batch 1 1)" \
     "SELECT firn_stamp('snowflake', 'parts', now())"
 
 # ---- promotion and restored backups -------------------------------------------------------------------------------
@@ -465,13 +494,13 @@ refuses "a job whose counts are lost is not continued" 55006 "its table firn_job
 test/engine save "$place"
 ask 'SELECT snowflake()' >"$ids/lost"
 ask "SELECT count(firn_stamp('snowflake', 'lost', now()))" >/dev/null
-taken=$(ask "SELECT node FROM firn.mark WHERE job = 'lost'")
+taken=$(ask "SELECT node FROM firn_marks.mark WHERE job = 'lost'")
 restored=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 check "a backup is restored, on its own timeline" test/engine restore "$place"
 refuses "what was made after it may not be made again: 15 s are skipped" 55000 "is guarded for" \
     'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
-same "the mark tells so" t "$(ask "SELECT timeline > 1 AND firn_time((high << 10)::bigint, 'snowflake') >
-    timestamptz '$restored' + interval '15 s' FROM firn.mark WHERE ns = 'snowflake' AND node = 8")"
+same "the row of the server tells so" t "$(ask "SELECT timeline > 1 AND until > timestamptz '$restored' + interval '15 s'
+    FROM firn_marks.server")"
 
 refuses "which nodes old rows took after it is not known, so none is given" 55000 "may have old rows" \
     "SELECT firn_stamp('snowflake', 'found', now())"
@@ -481,7 +510,7 @@ refuses "a range is needed to confirm" 22023 "not a range of nodes" "SELECT firn
 set_to "firn.history = '$((taken + 1))-999'"
 ask "SELECT firn_confirm_history()" >/dev/null
 same "once a superuser has confirmed a range old rows get a node of it, not the lost node" "$((taken + 1))" \
-    "$(ask "SELECT count(firn_stamp('snowflake', 'found', now()))" "SELECT node FROM firn.mark WHERE job = 'found'" | tail -n 1)"
+    "$(ask "SELECT count(firn_stamp('snowflake', 'found', now()))" "SELECT node FROM firn_marks.mark WHERE job = 'found'" | tail -n 1)"
 refuses "but none outside of it" 55000 "may have old rows" "SELECT firn_stamp('snowflake', 'other', now(), 'node=$taken')"
 
 touch "$place/data/pg/standby.signal"
@@ -496,7 +525,7 @@ refuses "and no longer knows the nodes of earlier rows" 55000 "(timeline 3)" \
     "SELECT firn_stamp('snowflake', 'again', now())"
 ask "SELECT firn_confirm_history('980-989')" >/dev/null
 same "a range that is named is confirmed" 985 "$(ask "SELECT count(firn_stamp('snowflake', 'again', now(), 'node=985'))" \
-    "SELECT node FROM firn.mark WHERE job = 'again'" | tail -n 1)"
+    "SELECT node FROM firn_marks.mark WHERE job = 'again'" | tail -n 1)"
 
 # A planned switchover: the standby is this server's own copy, which is exact as long as nothing is issued after it.
 set_to "firn.node = '12'"
@@ -512,7 +541,7 @@ is_guarded() {
 }
 check "it takes back, and continues after the guard when its window is used up" await is_guarded
 set_to "firn.node = '14'"
-same "a node that issued nothing needs no guard" t "$(ask 'SELECT snowflake() > 0')"
+same "a node that issued nothing waits for it too" t "$(ask 'SELECT firn_time(snowflake(), $$snowflake$$) >= until FROM firn_marks.server')"
 ask 'SELECT firn_hand_over()' >/dev/null
 touch "$place/data/pg/standby.signal"
 chmod 666 "$place/data/pg/standby.signal"
@@ -526,7 +555,11 @@ refuses "there is nothing to take back then" 22023 "did not hand" "SELECT firn_t
 # ---- tables that were lost, restored or emptied -------------------------------------------------------------------
 
 dump() {
-    pg_dump -h 127.0.0.1 -p "$port" -U firn -n firn "$@" postgres
+    pg_dump -h 127.0.0.1 -p "$port" -U firn -n firn_marks "$@" postgres
+}
+# unkept STATEMENT: without the triggers that forbid it.
+unkept() {
+    ask 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep' 'ALTER TABLE firn_marks.history DISABLE TRIGGER firn_keep' "$1"
 }
 set_to "firn.node = '15'"
 set_to "firn.history = '980-989'"
@@ -537,7 +570,7 @@ ask "SELECT firn_stamp('snowflake', 'behind the dump', '2020-01-01')" >>"$TMPDIR
 for lost in restored emptied dropped; do
     case $lost in
     restored) ask 'DROP SCHEMA firn CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
-    emptied) ask 'TRUNCATE firn.mark, firn.history' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/data.sql" >/dev/null ;;
+    emptied) unkept 'TRUNCATE firn_marks.mark, firn_marks.history' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/data.sql" >/dev/null ;;
     dropped) ask 'DROP SCHEMA firn CASCADE' >/dev/null ;;
     esac
     refuses "tables that were $lost give no node to old rows" 55000 "may have old rows" \
@@ -545,13 +578,13 @@ for lost in restored emptied dropped; do
 done
 test/engine restart "$place"
 refuses "nor does a server that was started again without them" 55000 "may have old rows" \
-    "DROP SCHEMA firn CASCADE" "SELECT firn_stamp('snowflake', 'again', '2020-01-01')"
+    "DROP SCHEMA firn_marks CASCADE" "SELECT firn_stamp('snowflake', 'again', '2020-01-01')"
 ask "SELECT firn_confirm_history('987-989')" >/dev/null
 ask "SELECT firn_stamp('snowflake', 'confirmed', '2020-01-01', 'node=987')" >>"$TMPDIR/dumped"
 same "until nodes are confirmed, and no ID came twice" 3 "$(sort -u "$TMPDIR/dumped" | grep -cE '^[0-9]{19}$')"
 ask 'SELECT count(snowflake())' >/dev/null
 dump >"$TMPDIR/dump.sql"
-ask 'DROP SCHEMA firn CASCADE' >/dev/null
+ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null
 psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null
 test/engine restart "$place"
 refuses "live IDs of restored marks wait for the guard too" 55000 "is guarded for" 'SET firn.max_wait_ms = 100' \
@@ -574,7 +607,9 @@ check "and IDs are made afterwards" await yes_to 'SELECT snowflake() > 0'
 # ---- marks that cannot be written ---------------------------------------------------------------------------------
 
 set_to "firn.node = '9'"
-ask 'SELECT count(leaf())' "DELETE FROM firn.mark WHERE ns = 'leaf'" "SELECT firn_confirm_history('9-9')" >/dev/null
+ask 'SELECT count(leaf())' >/dev/null
+unkept "DELETE FROM firn_marks.mark WHERE ns = 'leaf'"
+ask "SELECT firn_confirm_history('9-9')" >/dev/null
 refuses "a node of live IDs is not given to old rows, even if its mark was deleted" 55006 "no node of leaf" \
     "SELECT firn_stamp('leaf', 'late', now(), 'node=9')"
 set_to "fsync = off"
@@ -582,19 +617,19 @@ refuses "a server without fsync may forget: it is refused" 08006 "fsync is off" 
 set_to "fsync = on"
 ask 'SELECT count(snowflake())' >/dev/null
 set_to "firn.node = '10'"
-same "a lock on the table ends in an error, not in a wait for ever" 1 "$(ask 'BEGIN' 'BEGIN; LOCK TABLE firn.mark' \
+same "a lock on the table ends in an error, not in a wait for ever" 1 "$(ask 'BEGIN' 'BEGIN; LOCK TABLE firn_marks.mark' \
     'SET firn.max_wait_ms = 1000' 'SELECT snowflake()' 'ROLLBACK' | grep -c '55000\|08006')"
 check "and is over with the lock" await yes_to 'SELECT snowflake() > 0'
 ask 'CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$' \
-    'CREATE TRIGGER steal BEFORE INSERT ON firn.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null
+    'CREATE TRIGGER steal BEFORE INSERT ON firn_marks.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null
 set_to "firn.node = '11'"
-refuses "somebody's trigger on it is not run by the renewer" 08006 "not a plain table" 'SELECT snowflake()'
-ask 'DROP TRIGGER steal ON firn.mark' >/dev/null
+refuses "somebody's trigger on it is not run by the renewer" 08006 "has a trigger" 'SELECT snowflake()'
+ask 'DROP TRIGGER steal ON firn_marks.mark' >/dev/null
 same "once it is gone there are IDs, before any VACUUM" t "$(ask 'SELECT snowflake() > 0')"
-ask "CREATE RULE steal AS ON INSERT TO firn.mark DO ALSO NOTIFY stolen" >/dev/null
+ask "CREATE RULE steal AS ON INSERT TO firn_marks.mark DO ALSO NOTIFY stolen" >/dev/null
 set_to "firn.node = '17'"
-refuses "nor is a rule" 08006 "not a plain table" 'SELECT snowflake()'
-ask 'DROP RULE steal ON firn.mark' >/dev/null
+refuses "nor is a rule" 08006 "has a rule" 'SELECT snowflake()'
+ask 'DROP RULE steal ON firn_marks.mark' >/dev/null
 same "which is over with the rule" t "$(ask 'SELECT snowflake() > 0')"
 
 # ---- pg_upgrade ---------------------------------------------------------------------------------------------------
@@ -627,7 +662,7 @@ same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_s
     FROM generate_series(1, 1000)")"
 stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"
 same "a job with a name continues over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
-refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_job' "$stored"
+refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_jobs.job' "$stored"
 set_to "firn.node = '7'"
 refuses "both at once are refused" 22023 "gives each backend its own node" 'SELECT snowflake()'
 

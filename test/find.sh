@@ -58,6 +58,11 @@ for text in "" 1541815603606036480 1732290000123 1732290000123456789 deadbeefdea
     same "nothing is found in '$text'" "1 $text" "$("$FIRN" show --find text >out; echo "$? $(cat out)")"
 done
 flake=1541815603606036480
+same "but a note says that integers may be IDs" \
+    "firn: note: 2 integers of 15 to 20 digits may be IDs: add --scheme NAME, or --all to guess the schemes" \
+    "$(echo "$flake 12345678 $flake" | "$FIRN" show --find 2>&1 >/dev/null)"
+same "and nothing if an ID was found, or with --scheme" "" \
+    "$({ echo "$flake $seven" | "$FIRN" show --find; echo "$flake" | "$FIRN" show --find --scheme ulid; } 2>&1 >/dev/null)"
 found "an integer is found where --scheme names its scheme" "id=$flake [snowflake 2022-06-28T16:07:40.105Z], 17" \
     "id=$flake, 17\n" --scheme snowflake
 found "unless its time is not of today" "4611686018427387904" "4611686018427387904\n" --scheme snowflake
@@ -123,7 +128,7 @@ ids = [b"0190163d-8694-739b-aea5-966c26f8ad91", b"01ARYZ6S41TSV4RRFFQ69G5FAV", b
 glue = [b" ", b"\n", b"-", b"_", b"a", b"Z", b"0", b"\0", b"\xff", b"=", b"\r\n", b"%3D", b"\\n", b"\033[1m", b"x" * 70, b"_-" * 90, b"a" * 300]
 
 def run(args, text, cut=None):
-    process = subprocess.Popen([firn, "show", "--find", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen([firn, "show", "--find", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if cut is None:
         return process.communicate(text)[0]
     out, at = [], 0

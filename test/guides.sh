@@ -43,7 +43,7 @@ name_engine() {
     port=$(sed -n 1p "$TMPDIR/backup/$1/engine/port")
     case $1 in
     postgres) export PGHOST=127.0.0.1 PGPORT="$port" PGUSER=firn PGDATABASE=postgres ;;
-    mysql) printf '[client]\nhost=127.0.0.1\nport=%s\nuser=firn\n' "$port" >"$HOME/.my.cnf" ;;
+    mysql) printf '[client]\nhost=127.0.0.1\nport=%s\nuser=firn\nskip-ssl-verify-server-cert\n' "$port" >"$HOME/.my.cnf" ;;
     esac
 }
 # The administrators of these restore the data of a server that is stopped: before the second block.

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "entropy.h"
 #include "folder.h"
@@ -850,7 +851,70 @@ static int write_stream(long mib) {
     return fflush(stdout) == 0 && atomic_load(&seeds) > 0 ? 0 : 1;
 }
 
+/* ---- what docs/explanation/randomness.md says of the time ---------------------------------------- */
+
+/* Of this process alone: other programs may use the machine. */
+static double now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int by_size(const void *one, const void *other) {
+    const double *a = one, *b = other;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Minimum and median of rounds of 100 calls. */
+static int tell_time(const char *what, int (*call)(void)) {
+    enum { ROUNDS = 1001, CALLS = 100 };
+    static double ns[ROUNDS];
+    int bad = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double began = now_ns();
+        for (int k = 0; k < CALLS; k++) {
+            bad |= call();
+        }
+        ns[i] = (now_ns() - began) / CALLS;
+    }
+    qsort(ns, ROUNDS, sizeof *ns, by_size);
+    printf("%-28s %9.0f ns %9.0f ns\n", what, ns[0], ns[ROUNDS / 2]);
+    return bad;
+}
+
+static int time_refill(void) { /* its first 16 bytes are drawn too */
+    uint8_t bytes[16];
+    firn__block_here->left = 0;
+    return firn__entropy_fill(NULL, bytes, sizeof bytes, NULL);
+}
+
+static int time_noise(void) {
+    return firn__processor_noise().cycles == 0;
+}
+
+static int time_seed(void) {
+    uint8_t bytes[32];
+    return getrandom(bytes, sizeof bytes, 0) != sizeof bytes;
+}
+
+static int tell_times(void) {
+    uint8_t bytes[16];
+    CHECK(firn__entropy_fill(NULL, bytes, sizeof bytes, NULL) == FIRN_OK);
+    printf("%-28s %12s %12s\n", "", "minimum", "median");
+    CHECK(tell_time("the kernel's 32 bytes", time_seed) == 0);
+    CHECK(tell_time("the processor's noise", time_noise) == 0);
+    double began = now_ns();
+    CHECK(firn__stream_ready(true));
+    printf("%-28s %9.0f ns\n", "loading the cipher, once", now_ns() - began);
+    firn__block_here->refills = KERNEL_REFILLS;
+    CHECK(tell_time("a refill by the cipher", time_refill) == 0);
+    return fflush(stdout);
+}
+
 int main(int count, char **words) {
+    if (count == 2 && strcmp(words[1], "--times") == 0) {
+        return tell_times();
+    }
     if (count == 3 && strcmp(words[1], "--stream") == 0) {
         return write_stream(strtol(words[2], NULL, 10));
     }

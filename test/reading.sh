@@ -52,6 +52,23 @@ same "as an object" "format null 2025-01-01T00:00:00.000Z 1735689600000000000 uu
     "$("$FIRN" show --json 2J2YViS7khb9taUUPULmrj | jq -r '"\(.what) \(.scheme) \(.time) \(.unix_ns) \(.fields.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
 same "next to a scheme it is listed" "ulid julid likely" \
     "$("$FIRN" show --json 01JGFJJZ0000007ZZZZZZZZZZZ | jq -r '"\(.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
+other() {
+    "$FIRN" show --json "$1" | jq -r '"\(.scheme) \(.formats[0].format) \(.formats[0].fields.uuid) \(.formats[0].fields.bytes)"'
+}
+same "a UUID may be a version 7 in the order of a GUID" \
+    "uuid4 swapped-uuid 0190163d-8694-7f4b-aea5-966c26f8ad90 in the order of a GUID" "$(other 3d169001-9486-4b7f-aea5-966c26f8ad90)"
+same "or in the order of MongoDB's Java driver" \
+    "null swapped-uuid 0190163d-8694-7f4b-aea5-966c26f8ad90 in the order of MongoDB's Java driver" \
+    "$(other 4b7f9486-3d16-9001-90ad-f8266c96a5ae)"
+same "also if the bytes have a version by chance" \
+    "uuid8 swapped-uuid 01801234-8694-7f4b-aea5-966c26f8ad90 in the order of MongoDB's Java driver" \
+    "$(other 4b7f9486-3412-8001-90ad-f8266c96a5ae)"
+same "a UUID of version 4 is nothing else" "uuid4 null null null" "$(other 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d)"
+for pair in "objectid 123456789012" "ulid 1" "xid 5" "tid 77" "ksuid 9" "uuid7 12"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    refuses "digits alone are no $1" 1 "with --from dec" show --scheme "$1" "$2"
+done
 same "a named scheme or form has no formats" "null null" \
     "$({ "$FIRN" show --json --scheme ulid 01JGFJJZ0000007ZZZZZZZZZZZ; "$FIRN" show --json --from dec 151819733950271234; } | jq -r .formats | paste -sd' ')"
 same "--formats lists each once" "$("$FIRN" show --formats --json | jq -r .name | sort -u | wc -l) formats" "$("$FIRN" show --formats | grep -c '^[a-z]') formats"
@@ -130,7 +147,7 @@ refuses "the form that it has by chance is named" 1 "valid as base36 with --from
 says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
 says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b
-says "decimal" $ulid convert --scheme ulid --to base32 1777027686520646174104517696511196507
+says "decimal" $ulid convert --scheme ulid --from dec --to base32 1777027686520646174104517696511196507
 refuses "and nothing else" 1 "valid as uuid with --from uuid" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
 says "0x and hex is hex where hex is named" $ulid convert --scheme ulid --from hex --to base32 0X01563e3ab5d3d6764c61efb99302bd5b
 says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b

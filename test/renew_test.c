@@ -162,6 +162,12 @@ static int see_node(void) {
     CHECK(code == FIRN_EBUSY && strstr(error.text, "is in use until") != NULL);
     CHECK(firn_close(gen, NULL) == FIRN_OK); /* the memory of both windows is gone */
     firn_renew_identity();
+    /* closed without another call: the other copy still has the window */
+    const char keys[] = "node=8 window_ms=10000 max_wait_ms=0";
+    CHECK(open_one(&gen, "snowflake", keys) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
+    firn_renew_identity();
+    CHECK(firn_close(gen, NULL) == FIRN_OK);
+    CHECK(open_one(&gen, "snowflake", keys) == FIRN_EBUSY);
     return 0;
 }
 

@@ -141,6 +141,42 @@ await told_in "$TMPDIR/hidden" reloaded
 same "and a reload still knows it" "" "$(grep -E 'needs a restart|cret' "$TMPDIR/hidden")"
 stop_server
 
+# A restored or cloned machine: the kernel's notice, in a network where this test may have the kernel send one.
+# cloned_node: of the next snowflake
+cloned_node() {
+    id=$(curl -s --max-time 60 --unix-socket "$work/cloned" http://localhost/v1/new/snowflake | jq -r ".ids[0]")
+    echo "$((id >> 12 & 1023))"
+}
+# in_there COMMAND...: in the namespaces of the server
+in_there() {
+    nsenter -t "$server" -U -n --preserve-credentials "$@"
+}
+renews="the kernel's notice of another VM generation ID"
+if unshare -rn true 2>/dev/null; then
+    log=$TMPDIR/cloned.log
+    unshare -rn "$FIRN" serve --config '' --store "sqlite:$TMPDIR/cloned.db?unsafe=1" --resp "unix:$work/cloned.resp" \
+        --http "unix:$work/cloned" --auto-create >"$log" 2>&1 </dev/null &
+    server=$!
+    started="$started $server"
+    await told_serving
+    node=$(cloned_node)
+    same "a generator keeps its node, and a segment its block" "$node 1 2" \
+        "$(cloned_node) $(redis-cli -s "$work/cloned.resp" incr orders) $(redis-cli -s "$work/cloned.resp" incr orders)"
+    in_there $python test/serve/vmgenid.py -
+    kill -HUP "$server"
+    await has_told reloaded
+    same "a process that sends the kernel's notice of another VM generation ID is not heard" "$node 0" \
+        "$(cloned_node) $(grep -c 'identity renewed' "$log")"
+    in_there $python test/serve/vmgenid.py
+    await has_told 'event="identity renewed"'
+    check "$renews makes it claim another" [ "$(cloned_node)" != "$node" ]
+    check "and fetch another block" [ "$(redis-cli -s "$work/cloned.resp" incr orders)" -gt 3 ]
+    stop_server
+    same "and it ends as ever" 0 "$status"
+else
+    skip "$renews" "this test may not have a network of its own (unshare)"
+fi
+
 # ---- reload ------------------------------------------------------------------------------------
 for name in one two; do
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$name" \

@@ -197,7 +197,9 @@ static void limits_hold_at_their_edges(void **state) {
     assert_int_equal(state_of(2, 65000, &resp_limits_client), RESP_COMMAND);
     assert_int_equal(state_of(2, 65536, &resp_limits_client),
                      RESP_BAD); /* 131072 and their heads */
-    assert_int_equal(state_of(8, 1024, &resp_limits_unauthenticated), RESP_COMMAND);
+    assert_int_equal(state_of(8, 500, &resp_limits_unauthenticated), RESP_COMMAND);
+    assert_int_equal(state_of(3, 1024, &resp_limits_unauthenticated), RESP_COMMAND);
+    assert_int_equal(state_of(4, 1024, &resp_limits_unauthenticated), RESP_BAD); /* above 4096 */
     assert_int_equal(state_of(9, 1, &resp_limits_unauthenticated), RESP_BAD);
     assert_int_equal(state_of(1, 1025, &resp_limits_unauthenticated), RESP_BAD);
 }
@@ -239,7 +241,7 @@ static void a_line_ends_before_4096_bytes_or_not_at_all(void **state) {
 static void a_word_of_a_line_has_the_limit_of_a_bulk_string(void **state) {
     (void)state;
     static resp_command said;
-    const resp_limits limits = {.words = 2, .bulk = 4};
+    const resp_limits limits = {.words = 2, .bulk = 4, .size = 100};
     assert_int_equal(resp_read(&said, "ECHO a\n", 7, &limits), RESP_COMMAND);
     assert_int_equal(resp_read(&said, "ECHO abcde\n", 11, &limits), RESP_BAD);
     assert_string_equal(said.trouble, "too big inline request");

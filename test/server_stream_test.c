@@ -117,15 +117,15 @@ static void test_memory(void **state) {
     worker by = {.index = 0};
     question ask = question_of(&by, FIRN_FORM_DEC);
     for (int i = 0; i < 2; i++) {
-        assert_false(unsent_is_full());
+        assert_null(unsent_full());
         reply of = reply_of(&by, true, IDS);
         all[i] = stream_begin(&ask, &of, &out);
     }
-    assert_true(unsent_is_full());
+    assert_non_null(unsent_full());
     for (int i = 0; i < 2; i++) {
         stream_free(all[i]);
     }
-    assert_false(unsent_is_full());
+    assert_null(unsent_full());
     stream_free(NULL);
     resp_out_free(&out);
     free(by.numbers);

@@ -772,21 +772,27 @@ static void all_are_informed(void **state) {
     firn_store_close(fresh);
 }
 
+static void declare_loss(firn_store *store) {
+    const firn_relabel loss = {"integer *", "gone back", "gone back", 0, false};
+    int64_t unused = -1;
+    firn_error error = {0};
+    if (firn_store_relabel(store, &loss, &unused, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+}
+
 /* An operator says that the store lost reservations (firn nodes lost), and then that it lost none (firn nodes
  * trust): a guard below every mark ends the doubt. */
 static void losses_are_declared(void **state) {
     firn_store *store = store_of(state), *other = NULL;
-    const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
     firn_error error = {0};
     firn_mark held = untouched;
-    int64_t floor = -1, first = -1;
+    int64_t first = -1;
     assert_int_equal(open_store(&other, ((bench *)*state)->url, NULL), FIRN_OK);
     granted(store, of("integer orders", 10, 0), 0);
     granted(other, of("snow", 10, 0), 0);
     for (int64_t i = 0; i < 2; i++) {
-        if (firn_store_relabel(other, &loss, &floor, &error) != FIRN_OK) {
-            fail_msg("%s", error.text);
-        }
+        declare_loss(other);
         gone_back(store, "integer orders");
         gone_back(other, "snow");
         gone_back(store, "integer late");
@@ -798,6 +804,113 @@ static void losses_are_declared(void **state) {
         granted(other, of("snow", 10, 1), 20 * i + 10);
         granted(store, of("snow", 10, 0), 20 * i + 20);
     }
+    firn_store_close(other);
+}
+
+/* ---- a floor that is lowered ----------------------------------------------------------------- */
+
+static int lower_from(firn_store *store, const char *from, const char *to, int64_t floor,
+                      int64_t *stored) {
+    const firn_relabel change = {"snow", from, to, floor, true};
+    firn_error error = {0};
+    int code = firn_store_relabel(store, &change, stored, &error);
+    if (code != FIRN_OK && strlen(error.text) <= 10) {
+        fail_msg("an error without words: %s", error.text);
+    }
+    return code;
+}
+
+static void lowered(firn_store *store, int64_t floor) {
+    int64_t stored = -1;
+    assert_int_equal(lower_from(store, ROW, ROW, floor, &stored), FIRN_OK);
+    assert_int_equal(stored, floor);
+}
+
+#define WRONG 90000 /* the guard of a process whose clock was wrong */
+
+/* One handle noticed a loss, and its clock was wrong; another one is to issue again. */
+static void poison(firn_store *store) {
+    declare_loss(store);
+    refused(store, guarded("1", 9000, WRONG), FIRN_EBUSY, (firn_mark){WRONG, 0});
+}
+
+static firn_store *second(void **state) {
+    firn_store *other = NULL;
+    assert_int_equal(open_store(&other, ((bench *)*state)->url, NULL), FIRN_OK);
+    return other;
+}
+
+/* What a handle remembers of the floor does not count, be it the higher or the lower one. */
+static void floors_are_lowered(void **state) {
+    firn_store *store = store_of(state), *other = second(state);
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    granted(other, ask("2", 10, 100, 100, 12), 100);
+    poison(other);
+    refused(store, guarded("2", 9000, 0), FIRN_EBUSY, (firn_mark){WRONG, 0});
+    for (int i = 0; i < 2; i++) { /* the second time as after an unknown outcome */
+        lowered(store, 2000);
+    }
+    refused(other, guarded("1", 1999, 0), FIRN_EBUSY, (firn_mark){2000, 0});
+    granted(other, guarded("1", 9000, 0), 2000);
+    granted(store, guarded("2", 9000, 0), 2000);
+    granted(store, guarded("3", 9000, 0), 2000);
+    lowered(other, 1000); /* below a floor nothing was promised, unlike below a mark */
+    granted(store, guarded("4", 9000, 0), 1000);
+    granted(other, guarded("1", 9000, 0), 2010);
+    firn_store_close(other);
+}
+
+/* Marks stay, so what somebody holds is granted to nobody else, wherever the floor is. */
+static void holders_keep_marks(void **state) {
+    firn_store *holder = store_of(state), *other = second(state);
+    granted(holder, ask("1", 10, 100, 100, 11), 100);
+    poison(other);
+    granted(holder, ask("1", 10, 0, WRONG, 21), WRONG);
+    lowered(other, 2000);
+    refused(other, ask("1", 10, 0, 9000, 22), FIRN_EBUSY, (firn_mark){WRONG + 10, 21});
+    granted(holder, ask("1", 10, WRONG + 10, WRONG + 10, 23), WRONG + 10);
+    assert_int_equal(give_back(holder, "1", WRONG + 20, 23, WRONG + 12), FIRN_OK);
+    granted(other, ask("1", 10, 0, SLOTS / 2, 24), WRONG + 12);
+    firn_store_close(other);
+}
+
+/* A loss that comes later is guarded as if the floor had never been lowered, and a loss that nobody has
+ * answered with a guard lets nobody lower. */
+static void losses_outlast_lowering(void **state) {
+    firn_store *store = store_of(state), *other = second(state);
+    int64_t stored = -1;
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    poison(other);
+    lowered(store, 2000);
+    granted(store, guarded("1", 9000, 0), 2000);
+    declare_loss(other);
+    assert_int_equal(lower_from(store, ROW, ROW, 1000, &stored), FIRN_EBACK);
+    assert_int_equal(stored, -1);
+    gone_back(store, "snow");
+    refused(store, guarded("2", 9000, 50000), FIRN_EBUSY, (firn_mark){50000, 0});
+    refused(other, guarded("1", 9000, 0), FIRN_EBUSY, (firn_mark){50000, 0});
+    const firn_relabel raise = {"snow", ROW, ROW, 3000, false};
+    assert_int_equal(firn_store_relabel(store, &raise, &stored, NULL), FIRN_OK);
+    assert_int_equal(stored, 50000); /* without `lowers` the greater floor stays */
+    firn_store_close(other);
+}
+
+/* A floor is lowered of the namespace that was seen, or of none; and together with its layout. */
+static void lowers_what_was_seen(void **state) {
+    firn_store *store = store_of(state), *other = second(state);
+    static const char closed[] = "closed (here): " ROW;
+    const firn_relabel shut = {"snow", ROW, closed, 0, false};
+    int64_t stored = -1;
+    assert_int_equal(lower_from(store, ROW, ROW, 1000, &stored), FIRN_ENAMESPACE);
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    poison(other);
+    assert_int_equal(firn_store_relabel(other, &shut, &stored, NULL), FIRN_OK);
+    stored = -1;
+    assert_int_equal(lower_from(store, ROW, ROW, 1000, &stored), FIRN_ENAMESPACE);
+    assert_int_equal(stored, -1);
+    assert_int_equal(lower_from(store, closed, ROW, 1000, &stored), FIRN_OK);
+    assert_int_equal(stored, 1000);
+    granted(other, guarded("1", 9000, 0), 1000);
     firn_store_close(other);
 }
 
@@ -861,6 +974,10 @@ static const struct {
     {"an engine that loses reservations grants nothing twice", goes_back, tells_back},
     {"a loss that is declared is known, and ends when the store is trusted", losses_are_declared,
      tells_back},
+    {"a floor that is lowered is lowered for every handle", floors_are_lowered, tells_back},
+    {"who holds a node keeps its mark when the floor is lowered", holders_keep_marks, tells_back},
+    {"a loss after the lowering is guarded", losses_outlast_lowering, tells_back},
+    {"a floor is lowered of a namespace as it was seen", lowers_what_was_seen, tells_back},
     {"once one holder knows that the store lost reservations, all do", all_are_informed,
      tells_back},
 };

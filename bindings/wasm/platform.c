@@ -31,13 +31,16 @@ IMPORT(random) int host_random(void *out, size_t size);
 
 /* ---- clock and randomness -------------------------------------------------------------------- */
 
+#define WRAP_MS 18446744073000. /* 2554-07-21: firn refuses a later time */
+
 /* After a clock rollback the time does not move until the clock has caught up, so that the order of IDs never breaks. The
- * steady clock is the same, so that nothing is judged a step. */
+ * steady clock is the same, so that nothing is judged a step. A time that firn refuses was used by nobody. */
 int clock_gettime(clockid_t id, struct timespec *out) {
-    static double ms;
-    double now = host_wall(), seconds;
+    static double used;
+    double ms = host_wall(), seconds;
     (void)id;
-    ms = now > ms ? now : ms;
+    ms = ms > used ? ms : used;
+    used = ms < WRAP_MS ? ms : used;
     seconds = __builtin_floor(ms / 1000);
     *out = (struct timespec){(time_t)seconds, (long)((ms - seconds * 1000) * 1000000)};
     return 0;

@@ -85,6 +85,25 @@ function main () {
     }
   })
 
+  test('a clock later than 2554-07-21 is an error until it is right again', () => {
+    assert.strictEqual(node(`
+      const firn = require('firn/wasm')
+      const now = Date.now
+      const gens = ['uuid7', 'ulid', 'objectid'].map(scheme => firn.open(scheme))
+      const last = gens.map(gen => gen.next())
+      for (const at of [Date.UTC(2554, 6, 20), Date.UTC(2554, 6, 22), Date.UTC(2570, 0, 1), 8.64e15]) {
+        Date.now = () => at
+        for (const gen of at < Date.UTC(2554, 6, 21) ? [] : [...gens, firn]) {
+          try { console.log((gen === firn ? firn.open('uuid7') : gen).next()) } catch (error) {
+            console.log(error.code, new RegExp('shows .?' + new Date(at).getUTCFullYear() + '-.*set the clock').test(error.message) || error.message)
+          }
+        }
+      }
+      Date.now = now
+      console.log(gens.every((gen, i) => gen.next() > last[i] && gen.next().length === last[i].length))`),
+    'ERR_FIRN_CLOCK true\n'.repeat(12) + 'true')
+  })
+
   test('types and forms', () => {
     for (const [scheme, options, type] of [['uuid7', {}, 'string'], ['simpleflake', {}, 'bigint'], ['simpleflake', { output: 'hex' }, 'string'],
       ['uuid7', { output: 'buffer' }, 'object'], ['ulid', { output: 'uuid' }, 'string']]) {

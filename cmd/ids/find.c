@@ -241,6 +241,18 @@ static int read_options(session *s, searching *it) {
     return STATUS_DONE;
 }
 
+/* Nothing was found, but there are integers, which are IDs of many systems. */
+static void note_integers(session *s, const searching *it) {
+    char text[160];
+    if (it->found == 0 && it->scan.integers > 0) {
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " integer%s of 15 to 20 digits may be IDs: "
+                 "add --scheme NAME, or --all to guess the schemes",
+                 it->scan.integers, it->scan.integers == 1 ? "" : "s");
+        tell_note(s, text);
+    }
+}
+
 int find_run(session *s) {
     static searching work; /* static for its size */
     firn_error error;
@@ -252,6 +264,9 @@ int find_run(session *s) {
         if (search(s, &work, standard ? "-" : s->operands[i], &error) != FIRN_OK) {
             status = fail(s, &error);
         }
+    }
+    if (status == STATUS_DONE) {
+        note_integers(s, &work);
     }
     return status == STATUS_DONE && work.found == 0 ? STATUS_NO : status;
 }

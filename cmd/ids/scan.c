@@ -308,11 +308,17 @@ static bool is_likely(scan *it, size_t start, size_t end) {
 static bool is_wanted(scan *it, size_t start, size_t end) {
     const bool all = it->want->all, named = it->want->scheme != NULL;
     const size_t length = end - start;
+    const bool shapeless = !named && !all && length < shapes[0].length && !is_uuid(it, start, end);
     if (length < SCAN_WORD_MIN || length > SCAN_TEXT_MAX ||
-        (!named && !all && length < shapes[0].length && !is_uuid(it, start, end))) {
+        (shapeless && length < SCAN_INTEGER_MIN)) {
         return false;
     }
     const kinds count = kinds_of(it->text + start, length);
+    it->integers += !named && !all && length >= SCAN_INTEGER_MIN && length <= SCAN_INTEGER_MAX &&
+                    count.digits == length;
+    if (shapeless) {
+        return false;
+    }
     if (named) {
         return is_named(it, start, end, count.digits == length);
     }

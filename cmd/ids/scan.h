@@ -7,10 +7,12 @@
 #include "reading.h"
 
 enum {
-    SCAN_MAX = 1 << 18, /* bytes of a piece */
-    SCAN_CONTEXT = 128, /* bytes before a piece that decide about its first word */
-    SCAN_WORD_MIN = 8,  /* shorter words are never IDs */
-    SCAN_TEXT_MAX = 128 /* longer ones neither; with a prefix */
+    SCAN_MAX = 1 << 18,    /* bytes of a piece */
+    SCAN_CONTEXT = 128,    /* bytes before a piece that decide about its first word */
+    SCAN_WORD_MIN = 8,     /* shorter words are never IDs */
+    SCAN_TEXT_MAX = 128,   /* longer ones neither; with a prefix */
+    SCAN_INTEGER_MIN = 15, /* digits of an integer that may be an ID of 64 bits */
+    SCAN_INTEGER_MAX = 20
 };
 
 /* What to find. */
@@ -34,6 +36,7 @@ typedef struct scan {
     bool timed;
     firn_time time;
 
+    uint64_t integers; /* words of 15 to 20 digits that were not looked at, in all texts so far */
     uint64_t word[SCAN_MAX / 64 + 2]; /* bit i: byte i is a letter or a digit */
 } scan;
 

@@ -37,12 +37,42 @@ static int read_now(firn_store *store, firn_time *now, firn_error *error) {
     return code == FIRN_ESYSTEM ? FIRN_OK : code;
 }
 
-static int lower(session *s, firn_store *store, const target *it, int64_t lowered,
-                 const char *until) {
+/* The slot that the floor is lowered to now, and its time. */
+static int bound(session *s, firn_store *store, const target *it, const firn_scheme *scheme,
+                 firn_time *now, int64_t *lowered, char until[FIRN_TIME_SIZE]) {
+    firn_error error = {0};
+    uint64_t tick;
+    int code = read_now(store, now, &error);
+    const firn_time end = {now->sec + GUARD_S, now->ns};
+    if (code == FIRN_OK) {
+        code = firn_scheme_tick(scheme, &end, &tick, &error);
+    }
+    if (code != FIRN_OK) {
+        return fail(s, &error);
+    }
+    const uint32_t shift = mark_shift(scheme);
+    if (it->floor >> shift <= (int64_t)tick) {
+        return fail_as(s, FIRN_EBUSY,
+                       "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
+                       "issued before a loss: wait",
+                       it->ns, GUARD_S);
+    }
+    *lowered = (int64_t)(tick << shift);
+    firn_time_format(until, &end, firn_scheme_digits(scheme));
+    return STATUS_DONE;
+}
+
+/* The store may have lost reservations again while the operator thought, so the clock is read again. */
+static int lower(session *s, firn_store *store, const target *it, const firn_scheme *scheme) {
+    char until[FIRN_TIME_SIZE];
     firn_error error;
+    firn_time now;
     int64_t stored;
-    const firn_relabel change = {it->ns, it->layout, it->layout, lowered, true};
+    firn_relabel change = {it->ns, it->layout, it->layout, 0, true};
     int status = confirm(s, "Lower the floor?", "add --yes to lower the floor");
+    if (status == STATUS_DONE) {
+        status = bound(s, store, it, scheme, &now, &change.floor, until);
+    }
     if (status != STATUS_DONE) {
         return status;
     }
@@ -57,11 +87,10 @@ int nodes_floor(session *s, firn_store *store) {
     target it = {.ns = s->operands[1]};
     char floor[FIRN_TIME_SIZE], until[FIRN_TIME_SIZE], distance[40];
     firn_scheme scheme;
-    firn_time now, at, end;
+    firn_time now, at;
     firn_error error = {0};
-    uint64_t tick;
-    if (firn_store_list(store, NULL, see_holding, &it, &error) != FIRN_OK ||
-        read_now(store, &now, &error) != FIRN_OK) {
+    int64_t lowered;
+    if (firn_store_list(store, NULL, see_holding, &it, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     if (!it.found) {
@@ -75,23 +104,15 @@ int nodes_floor(session *s, firn_store *store) {
     if (it.floor == 0) {
         return fail_as(s, FIRN_ERANGE, "namespace %.60s has no floor: nothing to do", it.ns);
     }
-    end = (firn_time){now.sec + GUARD_S, now.ns};
-    if (firn_scheme_tick(&scheme, &end, &tick, &error) != FIRN_OK) {
-        return fail(s, &error);
+    int status = bound(s, store, &it, &scheme, &now, &lowered, until);
+    if (status != STATUS_DONE) {
+        return status;
     }
-    const uint32_t shift = mark_shift(&scheme);
-    if (it.floor >> shift <= (int64_t)tick) {
-        return fail_as(s, FIRN_EBUSY,
-                       "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
-                       "issued before a loss: wait",
-                       it.ns, GUARD_S);
-    }
-    firn_scheme_time(&scheme, (uint64_t)it.floor >> shift, &at);
+    firn_scheme_time(&scheme, (uint64_t)it.floor >> mark_shift(&scheme), &at);
     firn_time_format(floor, &at, firn_scheme_digits(&scheme));
-    firn_time_format(until, &end, firn_scheme_digits(&scheme));
     output_print(&s->out,
                  "%s issues nothing before %s, %s.\nIf a process whose clock was ahead issued IDs "
                  "before the store lost reservations, IDs\nwith times from %s on may repeat.\n",
                  it.ns, floor, mark_distance(distance, &at, &now), until);
-    return lower(s, store, &it, (int64_t)(tick << shift), until);
+    return lower(s, store, &it, &scheme);
 }

@@ -109,9 +109,12 @@ static int change_all(session *s, firn_store *store, const survey *it, const cha
         if (why != NULL) {
             code = closing_write(closed, why, layout, &error);
         }
+        const char *to = why != NULL ? closed : closing_layout(layout);
         if (code == FIRN_OK) {
-            code = closing_change(store, it->names[i], layout,
-                                  why != NULL ? closed : closing_layout(layout), NULL, &error);
+            code = closing_change(store, it->names[i], layout, to, NULL, &error);
+        }
+        if (code == FIRN_EBACK && why == NULL) { /* the first attempt may have found that out */
+            code = closing_change(store, it->names[i], layout, to, NULL, &error);
         }
     }
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);

@@ -21,7 +21,8 @@ typedef struct place {
 typedef struct survey {
     place *places;
     size_t count, room;
-    bool full; /* out of memory */
+    bool full;                        /* out of memory */
+    char all_names[FIRN_LAYOUT_SIZE]; /* the layout of ALL_NAMES, "": it has no record */
 } survey;
 
 static bool add(survey *it, const char *ns, const char *layout, const char *key) {
@@ -45,8 +46,11 @@ static bool add(survey *it, const char *ns, const char *layout, const char *key)
 static int see_holding(void *context, const firn_holding *holding) {
     survey *it = context;
     const bool seen = it->count > 0 && strcmp(it->places[it->count - 1].ns, holding->ns) == 0;
-    return seen || holding->mark.high == 0 || strcmp(holding->ns, ALL_NAMES) == 0 ||
-                   add(it, holding->ns, holding->layout, holding->key)
+    if (strcmp(holding->ns, ALL_NAMES) == 0) {
+        snprintf(it->all_names, sizeof it->all_names, "%s", holding->layout);
+        return 0;
+    }
+    return seen || holding->mark.high == 0 || add(it, holding->ns, holding->layout, holding->key)
                ? 0
                : FIRN_EMEMORY;
 }
@@ -71,8 +75,8 @@ static int trust(firn_store *store, const place *at, firn_error *error) {
 static int trust_all(session *s, firn_store *store, survey *it) {
     firn_error error = {0, ""};
     int code = firn_store_list(store, NULL, see_holding, it, &error);
-    if (code == FIRN_OK &&
-        !add(it, ALL_NAMES, "integer", "1")) { /* last: new names come after it */
+    const char *all = it->all_names[0] != '\0' ? it->all_names : "integer";
+    if (code == FIRN_OK && !add(it, ALL_NAMES, all, "1")) { /* last: new names come after it */
         code = FIRN_EMEMORY;
     }
     if (it->full) {

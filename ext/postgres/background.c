@@ -19,6 +19,7 @@
 #include "utils/wait_event.h"
 
 #include "errors.h"
+#include "vmgenid.h"
 
 #include <time.h>
 
@@ -49,6 +50,12 @@ static int64 ms_of(clockid_t clock) {
 
 int64 firn_steady_ms(void) {
     return ms_of(CLOCK_BOOTTIME);
+}
+
+TimestampTz firn_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return firn_timestamp_of(&(firn_time){now.tv_sec, (int32)now.tv_nsec});
 }
 
 void firn_hold(void) {
@@ -83,30 +90,38 @@ static void await_clock(void) {
     known = true;
 }
 
+/* Another copy of this machine may be running: the backends drop what they have prepared. */
+static void see_copy(int notices) {
+    if (vmgenid_changed(notices)) {
+        pg_atomic_fetch_add_u64(&firn_slots->copies, 1);
+        ereport(LOG, (errmsg("firn: the VM generation ID changed, or messages of the kernel were "
+                             "lost: backends draw new random bits and claim other nodes")));
+    }
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* A copy of the backends' requests: a backend may give up at any time. */
 typedef struct round {
+    bool asked; /* does anybody wait for an answer? */
     uint32 cell_count;
     firn_wish wishes[FIRN_CELLS]; /* of each cell */
     firn_take takes[FIRN_TAKES];
 } round_;
 
-/* Returns false when nobody asked for anything. */
-static bool gather(round_ *it) {
-    bool asked = false;
+static void gather(round_ *it) {
+    it->asked = false;
     LWLockAcquire(firn_slots->lock, LW_SHARED);
     it->cell_count = firn_slots->cell_count;
     for (uint32 i = 0; i < it->cell_count; i++) {
         it->wishes[i] = firn_slots->cells[i].wish;
-        asked = asked || it->wishes[i].state == FIRN_TAKE_ASKED;
+        it->asked = it->asked || it->wishes[i].state == FIRN_TAKE_ASKED;
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         it->takes[i] = firn_slots->takes[i];
-        asked = asked || it->takes[i].state == FIRN_TAKE_ASKED;
+        it->asked = it->asked || it->takes[i].state == FIRN_TAKE_ASKED;
     }
     LWLockRelease(firn_slots->lock);
-    return asked;
 }
 
 static void answer_wish(firn_cell *cell, firn_wish *wish) {
@@ -130,8 +145,20 @@ static void answer_take(firn_take *own, firn_take *take) {
     }
 }
 
+/* What cells remember of marks may be lower after firn_take_over(). */
+static void forget_guards(const round_ *it) {
+    for (int i = 0; i < FIRN_TAKES; i++) {
+        const firn_take *take = &it->takes[i];
+        bool asked = take->state == FIRN_TAKE_ASKED && take->what == FIRN_ASK_TAKE_OVER;
+        for (uint32 j = 0; asked && take->why.code == FIRN_OK && j < firn_slots->cell_count; j++) {
+            firn_slots->cells[j].busy = firn_slots->cells[j].guard = 0;
+        }
+    }
+}
+
 static void answer_all(round_ *it) {
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
+    forget_guards(it);
     for (uint32 i = 0; i < it->cell_count; i++) {
         answer_wish(&firn_slots->cells[i], &it->wishes[i]);
     }
@@ -170,18 +197,22 @@ static void do_all(round_ *it) {
     }
 }
 
+/* A round without a request only looks where the server is, if it has tables. */
 static void write_all(round_ *it) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
-    SPI_connect();
+    firn_caller before = firn_private_enter(GetUserId());
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
-    check_durable();
-    firn_tables_prepare();
-    do_all(it);
-    SPI_finish();
+    bool there = it->asked || firn_tables_exist();
+    if (there) {
+        check_durable();
+        firn_tables_prepare();
+        do_all(it);
+    }
     PopActiveSnapshot();
+    firn_private_leave(before);
     /* A cancelled wait for a synchronous standby would look like a commit that the standby has. */
     pqsignal(SIGINT, SIG_IGN);
     CHECK_FOR_INTERRUPTS();
@@ -191,7 +222,9 @@ static void write_all(round_ *it) {
     /* If it is terminated while it waits for a synchronous standby, the commit returns early: then
      * nothing is issued. */
     CHECK_FOR_INTERRUPTS();
-    firn_tables_note_begun();
+    if (there) {
+        firn_tables_note_begun();
+    }
 }
 
 /* The transaction failed: all waiting backends get the reason. */
@@ -214,13 +247,17 @@ static void fail_all(round_ *it, MemoryContext context) {
     answer_all(it);
 }
 
-/* Returns false when nobody asked for anything. */
+/* Returns false when nobody asked for anything. The first round is without a request: the guard after a promotion
+ * counts from it. */
 static bool serve(round_ *it) {
+    static bool looked;
     MemoryContext context = CurrentMemoryContext;
     await_clock();
-    if (!gather(it)) {
+    gather(it);
+    if (!it->asked && looked) {
         return false;
     }
+    looked = true;
     PG_TRY();
     {
         write_all(it);
@@ -244,7 +281,15 @@ static void leave(int code, Datum unused) {
 static void settle(void) {
     static const char *const settings[][2] = {
         {"synchronous_commit", "on"},
-        {"search_path", "pg_catalog"},
+        {"search_path", "pg_catalog, pg_temp"},
+        /* of the database, whose owner need not be a superuser */
+        {"default_tablespace", ""},
+        {"default_table_access_method", "heap"},
+        /* what the renewer creates runs no event triggers */
+        {"session_replication_role", "replica"},
+#if PG_VERSION_NUM >= 170000
+        {"event_triggers", "off"},
+#endif
         {"default_transaction_isolation", "read committed"},
         {"default_transaction_read_only", "off"},
         {"lock_timeout", "3s"},
@@ -282,9 +327,14 @@ static void yield(void) {
 
 void firn_background_main(Datum argument) {
     static round_ round;
+    int notices = vmgenid_open(); /* closed by the end of the process */
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, die);
     BackgroundWorkerUnblockSignals();
+    if (firn_slots->found ==
+        0) { /* by the first renewer since the server began, which runs after its recovery */
+        firn_slots->found = firn_now();
+    }
     BackgroundWorkerInitializeConnection(firn_setting_database, NULL, 0);
     settle();
     before_shmem_exit(leave, 0);
@@ -292,10 +342,13 @@ void firn_background_main(Datum argument) {
     firn_slots->renewer = &MyProc->procLatch;
     LWLockRelease(firn_slots->lock);
     for (;;) {
+        see_copy(notices);
         /* A transaction's waits reset the latch too, so look for requests again after one. */
         if (!serve(&round)) {
-            (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
-                            PG_WAIT_EXTENSION);
+            int socket = notices >= 0 ? WL_SOCKET_READABLE : 0;
+            (void)WaitLatchOrSocket(MyLatch,
+                                    WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket,
+                                    notices, LOOK_MS, PG_WAIT_EXTENSION);
             ResetLatch(MyLatch);
         }
         CHECK_FOR_INTERRUPTS();

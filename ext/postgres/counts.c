@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_job counts the IDs
+/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_jobs.job counts the IDs
  * that a job issued in each tick. The caller's own transaction writes these counts, so counts and rows are committed or
  * rolled back together, and a batch that is run again after a crash gets the same IDs again. The renewer takes the
  * job's node permanently; this file does not. */
@@ -151,17 +151,18 @@ static void hear_of_ends(void) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static const char jobs_schema[] = "firn_jobs";
+
 enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
 
-/* Every operator is named with its schema: they run with the rights of the table's owner, with any
- * search_path of the caller. */
+/* They run with the rights of the table's owner. */
 static const char *const texts[STATEMENTS] = {
     [ADD] =
         "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-    [LOCK_IT] = "SELECT counts FROM %s WHERE ns OPERATOR(pg_catalog.=) $1"
-                " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3 FOR UPDATE",
-    [WRITE] = "UPDATE %s SET counts = $4 WHERE ns OPERATOR(pg_catalog.=) $1"
-              " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3",
+    [LOCK_IT] = "SELECT counts FROM ONLY %s WHERE ns = $1"
+                " AND job = $2 AND chunk = $3 FOR UPDATE",
+    [WRITE] = "UPDATE ONLY %s SET counts = $4 WHERE ns = $1"
+              " AND job = $2 AND chunk = $3",
 };
 
 static SPIPlanPtr plan_of(enum statement which, Oid table) {
@@ -195,36 +196,11 @@ static uint64 run(enum statement which, const firn_counted *it, int64 number, Da
     return SPI_processed;
 }
 
-/* An error resets both with the transaction. */
-typedef struct caller {
-    Oid user;
-    int context;
-} caller;
-
 static void refuse_missing(void) __attribute__((noreturn));
 static void refuse_missing(void) {
     firn_refuse(FIRN_ENAMESPACE,
-                "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
-                "again, and give the job another name");
-}
-
-static caller become_owner(Oid table) {
-    caller before;
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-    if (!HeapTupleIsValid(tuple)) {
-        refuse_missing();
-    }
-    Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
-    ReleaseSysCache(tuple);
-    GetUserIdAndSecContext(&before.user, &before.context);
-    SetUserIdAndSecContext(owner, before.context | SECURITY_LOCAL_USERID_CHANGE);
-    SPI_connect();
-    return before;
-}
-
-static void become_caller(caller before) {
-    SPI_finish();
-    SetUserIdAndSecContext(before.user, before.context);
+                "the table firn_jobs.job of the extension is missing: run DROP EXTENSION firn and "
+                "CREATE EXTENSION firn, and give the job another name");
 }
 
 /* ---- counts as bytes: numbers of 7 bits a byte, the gap to the tick before and the count -------- */
@@ -246,8 +222,9 @@ static uint64 get_number(const char **at, const char *end) {
             return number;
         }
     }
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_job is corrupt"),
-                    errhint("Give the other rows another job name.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_jobs.job is corrupt"),
+             errhint("Give the other rows another job name.")));
 }
 
 static Datum bytes_of(const chunk *one) {
@@ -333,7 +310,7 @@ static chunk *load(firn_counted *it, int64 number) {
     if (one != NULL) {
         return one;
     }
-    caller before = become_owner(it->table);
+    firn_caller before = firn_private_write(it->table);
     bool was_writing = writing;
     writing = true; /* these statements end too, and must not write all counts */
     bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
@@ -352,28 +329,28 @@ static chunk *load(firn_counted *it, int64 number) {
         replay(it, one, bytes);
     }
     writing = was_writing;
-    become_caller(before);
+    firn_private_leave(before);
     return one;
 }
 
 static void write_one(firn_counted *it) {
     HASH_SEQ_STATUS all;
     chunk *one;
-    caller before = become_owner(it->table);
+    firn_caller before = firn_private_write(it->table);
     hash_seq_init(&all, it->chunks);
     while ((one = hash_seq_search(&all)) != NULL) {
         if (one->dirty) {
             Datum bytes = bytes_of(one);
             if (run(WRITE, it, one->number, bytes) != 1) {
                 ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-                                errmsg("firn: rows of firn_job are missing"),
+                                errmsg("firn: rows of firn_jobs.job are missing"),
                                 errhint("Run the transaction again; never change that table.")));
             }
             pfree(DatumGetPointer(bytes));
             one->dirty = false;
         }
     }
-    become_caller(before);
+    firn_private_leave(before);
     it->dirty_level = 0;
 }
 
@@ -394,13 +371,16 @@ static void write_all(void) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-Oid firn_counts_table(Oid function) {
-    Oid table = get_relname_relid("firn_job", get_func_namespace(function));
+Oid firn_counts_table(void) {
+    Oid table = firn_private_lock(jobs_schema, "job");
     if (!OidIsValid(table)) {
         refuse_missing();
     }
     return table;
 }
+
+/* The script of the extension calls it, and drops it. */
+FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema), (Datum)0))
 
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));

@@ -58,6 +58,9 @@ pg_attribute_printf(2, 3);
 enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
 firn_time firn_time_of(TimestampTz at);
+/* At the first call of a place in a statement: refuses an argument of type timestamptz that is a timestamp or a date, which
+ * PostgreSQL reads in the time zone of the session without a word. */
+void firn_check_zone(FunctionCallInfo fcinfo, int argument);
 TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */
@@ -72,6 +75,7 @@ typedef struct firn_recipe {
     firn_scheme scheme;
     firn_fields fields;
     bool unsigned_;
+    bool node_set;           /* by firn.node, in part or in whole */
     bool node_given;         /* by node= */
     uint64 node;             /* that number */
     char ns[FIRN_NS_SIZE];   /* "": by the scheme */
@@ -120,7 +124,10 @@ enum {
     FIRN_CELL_MEMORY = 2048, /* of a shared generator with a fixed node: firn.h */
     FIRN_TAKES = 16,         /* nodes for back-dated IDs that are asked for at once */
     FIRN_JOB_SIZE = 64,      /* a job's name and its zero */
-    FIRN_COUNTS_SIZE = 48    /* which table counts the rows of a job */
+    FIRN_COUNTS_SIZE = 48,   /* which table counts the rows of a job */
+    FIRN_NODES = 8,          /* values of firn.node that are remembered */
+    FIRN_NODE_SIZE = 128,    /* of its text and a zero */
+    FIRN_STORE_MS = 25000    /* for how long a window of a firn store may last */
 };
 
 enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
@@ -129,12 +136,23 @@ enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 typedef struct firn_wish {
     enum firn_take_state state;
     uint64 grant; /* of the request, which it identifies */
-    int64 count, earliest, latest, guard;
+    int64 count, earliest, latest;
     int64 first;   /* the answer: the first slot that was granted; */
     int64 busy;    /* or, not 0: the mark, past `latest`; */
     int64 guarded; /* the same, if it is there because marks may have been lost; */
     firn_error why;
+    char node[FIRN_NODE_SIZE]; /* the firn.node that gave the node; "": the caller chose it */
 } firn_wish;
+
+/* The last values of firn.node. Written by the postmaster, which has each one before its children, and read by all without
+ * a lock. */
+typedef struct firn_nodes {
+    pg_atomic_uint64 count; /* of changes: the present value is of[count % FIRN_NODES] */
+    struct {
+        char text[FIRN_NODE_SIZE];
+        int64 since_ms, until_ms; /* firn_steady_ms; 0: from the start; to now */
+    } of[FIRN_NODES];
+} firn_nodes;
 
 /* One node of one namespace. All backends issue from the generator in `memory`, which the library shares between
  * processes. Its store is the wish: what a window needs, the renewer writes into a table first. */
@@ -154,9 +172,16 @@ typedef struct firn_cell {
     char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
-/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn.mark does
- * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. */
-enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
+/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
+ * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_OVER: after a
+ * promotion that lost nothing. */
+enum firn_ask {
+    FIRN_ASK_NODE,
+    FIRN_ASK_CONFIRM,
+    FIRN_ASK_HAND_OVER,
+    FIRN_ASK_TAKE_BACK,
+    FIRN_ASK_TAKE_OVER
+};
 
 /* Another request to the renewer. */
 typedef struct firn_take {
@@ -175,10 +200,12 @@ typedef struct firn_shared {
     ConditionVariable answered;
     uint64 requests; /* number of takes */
     Latch *renewer;  /* NULL: it does not run */
-    /* Written by the postmaster, and read by all, without the lock. */
-    pg_atomic_uint64 node_changed_ms; /* firn_steady_ms of the last change of firn.node; 0: none */
-    pg_atomic_uint64 store_seen_ms;   /* when a firn store last read firn.taken; 0: never */
-    char node_before[128];            /* firn.node before its last change; "": none */
+    /* When the first renewer began, which is after a promotion if there was one; 0: not yet. */
+    TimestampTz found;
+    firn_nodes nodes;
+    pg_atomic_uint64 store_seen_ms; /* when a firn store last read firn.taken; 0: never; no lock */
+    pg_atomic_uint64
+        copies; /* how often the kernel said that this machine is a copy; by the renewer */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];
@@ -187,8 +214,17 @@ typedef struct firn_shared {
 extern firn_shared *firn_slots; /* NULL: not preloaded */
 
 int64 firn_steady_ms(void); /* of the clock that never steps */
+TimestampTz firn_now(void); /* of the wall clock */
 
 void firn_shared_request(void); /* asks the server for the memory; while it starts */
+/* In the postmaster: firn.node has another value. */
+void firn_shared_change_node(const char *text);
+/* firn_steady_ms of the last change of firn.node; 0: none. */
+int64 firn_shared_node_changed(void);
+/* Was this the value of firn.node, for statements that began before it changed? Those have 5 s to end. */
+bool firn_shared_left_node(const char *text);
+/* Writes the present value of firn.node and those of the last 25 s, each after a semicolon. */
+void firn_shared_list_nodes(char *out, size_t size);
 
 /* When the first wait of a call began, in ms of the steady clock; 0: it did not wait yet. */
 typedef int64 firn_patience;
@@ -233,14 +269,34 @@ void firn_next_of(firn_gen *gen, firn_id *id);
 /* What the library tells people. */
 void firn_tell(void *self, const char *text);
 
+/* ---- tables that only firn touches (private.c) ------------------------------------------------ */
+
+/* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a superuser may touch
+ * it, or if it runs foreign code. InvalidOid: there is none. */
+Oid firn_private_lock(const char *schema, const char *name);
+/* Takes away what default privileges gave for a schema and its tables. */
+void firn_private_revoke(const char *schema);
+
+/* Who the session was; an error resets it with the transaction. */
+typedef struct firn_caller {
+    Oid user;
+    int context, settings;
+} firn_caller;
+
+/* Becomes another role, which may do nothing but run statements whose names mean PostgreSQL's own, and opens SPI. */
+firn_caller firn_private_enter(Oid owner);
+/* The same as the owner of a table, which is looked at again before. */
+firn_caller firn_private_write(Oid table);
+void firn_private_leave(firn_caller before);
+
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
 
 /* One that this transaction has opened; void when firn_counted_era has changed. */
 typedef struct firn_counted firn_counted;
 extern uint64 firn_counted_era;
 
-/* The table that counts, of the extension to which a function belongs. */
-Oid firn_counts_table(Oid function);
+/* The table that counts, locked until the transaction ends. */
+Oid firn_counts_table(void);
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table);
 /* NULL: it is not open. */
 firn_counted *firn_counted_find(text *scheme, text *name, text *options);
@@ -255,6 +311,7 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
 /* Sleeps for 2 s, in spite of signals. */
 void firn_hold(void);
 
+bool firn_tables_exist(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
 void firn_tables_prepare(void);
 /* After the commit, before anybody is answered: a file of the data directory says that tables exist. */

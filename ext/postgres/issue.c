@@ -42,7 +42,8 @@ typedef struct maker {
 /* Code that keeps a pointer to a maker compares this first: it changes when makers are freed. */
 static uint64 makers_count;
 static HTAB *makers;
-static uint64 made_for; /* firn_settings_count */
+static uint64 made_for;   /* firn_settings_count */
+static uint64 made_after; /* copies of the machine */
 
 /* ---- makers ---------------------------------------------------------------------------------- */
 
@@ -74,6 +75,20 @@ static void close_all(void) {
 
 static void close_at_exit(int code, Datum argument) {
     close_all();
+}
+
+static inline uint64 copies_now(void) {
+    return firn_slots != NULL ? pg_atomic_read_u64(&firn_slots->copies) : 0;
+}
+
+/* What was prepared may be another copy's too. A node of a store is claimed again. The nodes of this server are only opened
+ * again: their marks were copied with the machine, so other windows of them would not differ. */
+static void see_copies(void) {
+    if (made_after != copies_now()) {
+        made_after = copies_now();
+        firn_renew_identity(); /* first, so that no window is given back */
+        close_all();
+    }
 }
 
 static void begin_makers(void) {
@@ -168,6 +183,7 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
         firn_refuse(FIRN_ERANGE, "scheme and options have more than %d characters: write fewer",
                     KEY_SIZE - 1);
     }
+    see_copies();
     if (makers != NULL &&
         (made_for != firn_settings_count || hash_get_num_entries(makers) >= MAKERS)) {
         close_all();
@@ -240,7 +256,8 @@ typedef struct place {
 } place;
 
 static inline bool is_open(const place *at) {
-    return at->maker != NULL && at->count == makers_count && made_for == firn_settings_count;
+    return at->maker != NULL && at->count == makers_count && made_for == firn_settings_count &&
+           made_after == copies_now();
 }
 
 static inline maker *plain_maker(place *at, const char *scheme) {

@@ -29,6 +29,9 @@ static int take_answer(firn_wish *it, int64_t *first, firn_error *error) {
     return FIRN_ESTORE;
 }
 
+/* Of each cell: does this process use it because of firn.node? */
+static bool is_of_setting[FIRN_CELLS];
+
 static int reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error) {
     firn_cell *cell = self;
@@ -47,8 +50,10 @@ static int reserve(void *self, const firn_request *request, int64_t *first, firn
                           .grant = request->grant,
                           .count = request->count,
                           .earliest = request->earliest,
-                          .latest = request->latest,
-                          .guard = request->guard};
+                          .latest = request->latest};
+        if (is_of_setting[cell - firn_slots->cells]) {
+            strlcpy(it->node, firn_setting_node, sizeof it->node);
+        }
         firn_wake_renewer();
     }
     LWLockRelease(firn_slots->lock);
@@ -141,6 +146,7 @@ void firn_issuer_open(firn_issuer *issuer, const firn_recipe *given) {
     write_keys(issuer, &recipe);
     firn_require_primary();
     issuer->cell = firn_cell_of(&recipe, node);
+    is_of_setting[issuer->cell - firn_slots->cells] = recipe.node_set;
     const firn_scheme *home = &issuer->cell->scheme;
     if (firn_scheme_find(home->name) != NULL) {
         strlcpy(issuer->layout, home->name, sizeof issuer->layout);
@@ -188,8 +194,8 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
         firn_refuse(
             FIRN_EWINDOW,
             "node %" PRIu64 " of %.60s is guarded for %.0f s more, after a promotion, a "
-            "restore, or a change of firn.node next to a firn store: wait, or set firn.node "
-            "to a node that no server had",
+            "restore, or a change of firn.node next to a firn store: wait, or, if a promotion "
+            "lost no commit, SELECT firn_take_over()",
             cell->node, cell->ns, ms / 1000);
     }
     firn_refuse(FIRN_EEXHAUSTED,

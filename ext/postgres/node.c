@@ -151,6 +151,7 @@ uint64 firn_node_of(firn_recipe *recipe) {
                     "firn.node is not set: give this server a node that no other one has, ALTER "
                     "SYSTEM SET firn.node = 'NUMBER' and SELECT pg_reload_conf()");
     }
+    recipe->node_set = true;
     if (strspn(firn_setting_node, "0123456789") == strlen(firn_setting_node)) {
         set_number(recipe, missing);
         return join(recipe);

@@ -107,6 +107,9 @@ static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
 /* The least and the greatest ID of the tick that contains a time. */
 static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, int *form) {
     firn_error error;
+    if (fcinfo->flinfo->fn_extra == NULL) {
+        firn_check_zone(fcinfo, 1);
+    }
     const firn_recipe *recipe =
         firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) : NULL);
     firn_time from = firn_time_of(PG_GETARG_TIMESTAMPTZ(1)), to = from;
@@ -234,6 +237,10 @@ Datum firn_sql_form_uuid_v1(PG_FUNCTION_ARGS) {
     int32 clock_seq = PG_GETARG_INT32(1);
     const firn_scheme *scheme = uuid1_known();
     firn_id id = of1.base;
+    if (fcinfo->flinfo->fn_extra == NULL) {
+        firn_check_zone(fcinfo, 0);
+        fcinfo->flinfo->fn_extra = &of1; /* checked */
+    }
     if (at < of1.first || at > of1.last) { /* infinities too */
         firn_time time = firn_time_of(at);
         firn_error error;

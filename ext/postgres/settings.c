@@ -31,21 +31,20 @@ static void note_flag(bool value, void *extra) {
 static void note_node(const char *value, void *extra) {
     note_text(value, extra);
     if (firn_slots != NULL && !IsUnderPostmaster && strcmp(value, firn_setting_node) != 0) {
-        strlcpy(firn_slots->node_before, firn_setting_node, sizeof firn_slots->node_before);
-        pg_atomic_write_u64(&firn_slots->node_changed_ms, (uint64)firn_steady_ms());
+        firn_shared_change_node(value);
     }
 }
 
 /* Each reservation of a firn store in this server reads it (modules/postgres_taken.c): the nodes that are this extension's,
- * "NODE;HISTORY;NODE BEFORE". */
+ * "NODE;HISTORY", and after a semicolon each, what other processes may still take for firn.node. */
 static const char *show_taken(void) {
-    static char text[512];
+    static char text[2048], nodes[FIRN_NODES * (FIRN_NODE_SIZE + 1)];
     if (firn_slots == NULL) {
         return "";
     }
     pg_atomic_write_u64(&firn_slots->store_seen_ms, (uint64)firn_steady_ms());
-    snprintf(text, sizeof text, "%s;%s;%s", firn_setting_node, firn_setting_history,
-             firn_slots->node_before);
+    firn_shared_list_nodes(nodes, sizeof nodes);
+    snprintf(text, sizeof text, "%s;%s%s", firn_setting_node, firn_setting_history, nodes);
     return text;
 }
 

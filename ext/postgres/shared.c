@@ -16,6 +16,69 @@
 
 firn_shared *firn_slots;
 
+/* ---- values of firn.node ---------------------------------------------------------------------- */
+
+/* The postmaster's own copy, which outlives the shared memory when a process crashes. */
+static firn_nodes kept;
+
+static void change(firn_nodes *all, const char *text, int64 now) {
+    uint64 count = pg_atomic_read_u64(&all->count) + 1;
+    all->of[(count - 1) % FIRN_NODES].until_ms = now;
+    strlcpy(all->of[count % FIRN_NODES].text, text, FIRN_NODE_SIZE);
+    all->of[count % FIRN_NODES].since_ms = now;
+    all->of[count % FIRN_NODES].until_ms = 0;
+    pg_write_barrier();
+    pg_atomic_write_u64(&all->count, count);
+}
+
+void firn_shared_change_node(const char *text) {
+    int64 now = firn_steady_ms();
+    change(&kept, text, now);
+    change(&firn_slots->nodes, text, now);
+}
+
+static uint32 present_node(void) {
+    uint64 count = pg_atomic_read_u64(&firn_slots->nodes.count);
+    pg_read_barrier();
+    return count % FIRN_NODES;
+}
+
+int64 firn_shared_node_changed(void) {
+    return firn_slots->nodes.of[present_node()].since_ms;
+}
+
+bool firn_shared_left_node(const char *text) {
+    enum { PATIENCE_MS = 5000 };
+    uint32 present = present_node();
+    return text[0] != '\0' && strcmp(text, firn_slots->nodes.of[present].text) != 0 &&
+           firn_slots->nodes.of[present].since_ms + PATIENCE_MS < firn_steady_ms();
+}
+
+void firn_shared_list_nodes(char *out, size_t size) {
+    uint32 present = present_node();
+    int64 now = firn_steady_ms();
+    size_t length = 0;
+    for (uint32 i = 0; i < FIRN_NODES && length < size; i++) {
+        int64 until = firn_slots->nodes.of[i].until_ms;
+        if (i == present || (until != 0 && until + FIRN_STORE_MS > now)) {
+            length +=
+                (size_t)snprintf(out + length, size - length, ";%s", firn_slots->nodes.of[i].text);
+        }
+    }
+}
+
+/* The server starts, or starts again after a crash: then a store may hold a window that nobody remembers. */
+static void begin_nodes(void) {
+    static bool begun;
+    pg_atomic_init_u64(&firn_slots->store_seen_ms, begun ? (uint64)firn_steady_ms() : 0);
+    if (!begun) {
+        pg_atomic_init_u64(&kept.count, 0);
+        strlcpy(kept.of[0].text, firn_setting_node, FIRN_NODE_SIZE);
+    }
+    firn_slots->nodes = kept;
+    begun = true;
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static shmem_startup_hook_type startup_before;
@@ -40,8 +103,8 @@ static void startup(void) {
         memset(firn_slots, 0, sizeof *firn_slots);
         firn_slots->lock = &GetNamedLWLockTranche("firn")->lock;
         ConditionVariableInit(&firn_slots->answered);
-        pg_atomic_init_u64(&firn_slots->node_changed_ms, 0);
-        pg_atomic_init_u64(&firn_slots->store_seen_ms, 0);
+        begin_nodes();
+        pg_atomic_init_u64(&firn_slots->copies, 0);
     }
     LWLockRelease(AddinShmemInitLock);
 }

@@ -153,7 +153,7 @@ static void find_job(stamping *it, FunctionCallInfo fcinfo) {
         firn_check_way(&how->recipe, "firn.history");
     }
     if (named && how->reserved) {
-        Oid table = firn_counts_table(fcinfo->flinfo->fn_oid);
+        Oid table = firn_counts_table();
         firn_counts_name(counts, table);
         firn_job *job = open_job(how);
         it->counted =
@@ -194,6 +194,7 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id id;
     int64_t shift_ns;
     if (it == NULL) {
+        firn_check_zone(fcinfo, count > 2 ? 2 : 1);
         it = begin(fcinfo, scheme, name, options);
     } else if (!firn_text_same(scheme, it->scheme) || !firn_text_same(name, it->name) ||
                !firn_text_same(options, it->options)) {
@@ -227,3 +228,4 @@ FIRN_ENTRY(confirm_history,
                PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0)) : firn_setting_history))
 FIRN_ENTRY(hand_over, ask(FIRN_ASK_HAND_OVER, NULL))
 FIRN_ENTRY(take_back, ask(FIRN_ASK_TAKE_BACK, NULL))
+FIRN_ENTRY(take_over, ask(FIRN_ASK_TAKE_OVER, NULL))

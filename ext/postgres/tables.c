@@ -3,12 +3,14 @@
  * not commit. */
 #include "extension.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "storage/fd.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "../../modules/module.h"
 #include "errors.h"
@@ -21,135 +23,191 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
+/* A table that was emptied and filled again from a copy may have the same identity, so a trigger forbids DELETE and
+ * TRUNCATE, as in the stores (modules/postgres_sql.h). */
+#define KEEP_BODY                                                                                  \
+    "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
+    " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks: IDs "  \
+    "begin"                                                                                        \
+    " again after a guard of 15 s.'; END"
+#define KEEP(table)                                                                                \
+    "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
+    "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \
+    " FOR EACH STATEMENT EXECUTE FUNCTION firn_marks.keep();"                                      \
+    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep;"
+
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
- * tables a row was written to: a restored copy of a row does not have the identity of its table. */
+ * tables a row was written to: a restored copy of a row does not have the identity of its table.
+ * Defaults and checks would be code on a table: private.c. */
+static const char marks_schema[] = "firn_marks";
 static const char create[] =
-    "CREATE SCHEMA IF NOT EXISTS firn;"
-    "CREATE TABLE IF NOT EXISTS firn.mark ("
+    "CREATE TABLE IF NOT EXISTS firn_marks.mark ("
     " ns text COLLATE \"C\" NOT NULL,"
     " node bigint NOT NULL,"
     " layout text NOT NULL,"
-    " high bigint NOT NULL CHECK (high >= 0),"
+    " high bigint NOT NULL,"
     " job text,"
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
-    " changed timestamptz NOT NULL DEFAULT now(),"
-    " marks text NOT NULL DEFAULT '',"
+    " changed timestamptz NOT NULL,"
+    " marks text NOT NULL,"
     " counts text,"
     " PRIMARY KEY (ns, node));"
-    "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
-    "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC;"
-    /* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline and
-     * tables: a new timeline may begin without the last nodes that were taken on the one before it. */
-    "CREATE TABLE IF NOT EXISTS firn.history ("
+    "COMMENT ON TABLE firn_marks.mark IS 'firn: slots below high are reserved; never lower one';"
+    /* Which nodes have, for certain, no other old rows than those that firn_marks.mark names, by
+     * timeline and tables: a new timeline may begin without the last nodes that were taken on the
+     * one before it. */
+    "CREATE TABLE IF NOT EXISTS firn_marks.history ("
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
     " low bigint NOT NULL,"
-    " high bigint NOT NULL CHECK (high >= low),"
-    " confirmed timestamptz NOT NULL DEFAULT now(),"
-    " marks text NOT NULL DEFAULT '',"
+    " high bigint NOT NULL,"
+    " confirmed timestamptz NOT NULL,"
+    " marks text NOT NULL,"
     " PRIMARY KEY (system, timeline, marks, low, high));"
-    "COMMENT ON TABLE firn.history IS 'firn: nodes that old rows may take: firn_confirm_history()';"
-    "REVOKE ALL ON firn.history FROM PUBLIC;"
+    "COMMENT ON TABLE firn_marks.history IS"
+    " 'firn: nodes that old rows may take: firn_confirm_history()';"
     /* A server that handed over issues nothing more on its timeline. */
-    "CREATE TABLE IF NOT EXISTS firn.handover ("
+    "CREATE TABLE IF NOT EXISTS firn_marks.handover ("
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
     " marks text NOT NULL,"
-    " at timestamptz NOT NULL DEFAULT now(),"
+    " at timestamptz NOT NULL,"
     " PRIMARY KEY (system, timeline, marks));"
-    "COMMENT ON TABLE firn.handover IS 'firn: firn_hand_over() before a planned switchover';"
-    "REVOKE ALL ON firn.handover FROM PUBLIC";
+    "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
+    /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without a row of this server
+     * there issues nothing before `until`. After a promotion with these tables: the timeline that it ended, and the
+     * `until` of that one. */
+    "CREATE TABLE IF NOT EXISTS firn_marks.server ("
+    " one boolean PRIMARY KEY,"
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " marks text NOT NULL,"
+    " until timestamptz NOT NULL,"
+    " before integer,"
+    " until_before timestamptz);"
+    "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
+    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
+    "$$;"
+    "REVOKE ALL ON FUNCTION firn_marks.keep() FROM PUBLIC;" KEEP("firn_marks.mark")
+        KEEP("firn_marks.history") KEEP("firn_marks.server");
+
+/* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
+static const char has_triggers[] =
+    "SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
+    " WHERE t.tgname = 'firn_keep' AND t.tgenabled = 'A' AND t.tgtype = 42 AND t.tgqual IS NULL"
+    " AND p.oid = to_regprocedure('firn_marks.keep()') AND p.prosrc = $$" KEEP_BODY "$$"
+    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"
+    " to_regclass('firn_marks.server')) HAVING count(*) = 3";
 
 static const char begin_history[] =
-    "INSERT INTO firn.history (system, timeline, marks, low, high)"
-    " SELECT $1, $2, $3, 0, 9223372036854775807 WHERE NOT EXISTS (SELECT FROM firn.mark)";
+    "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " SELECT $1, $2, $3, 0, 9223372036854775807, now()"
+    " WHERE NOT EXISTS (SELECT FROM firn_marks.mark)";
 
 static const char is_confirmed[] =
-    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND marks = $3"
+    "SELECT 1 FROM firn_marks.history WHERE system = $1 AND timeline = $2 AND marks = $3"
     " AND low <= $4 AND high >= $5 LIMIT 1";
 
 static const char confirm_nodes[] =
-    "INSERT INTO firn.history (system, timeline, marks, low, high) VALUES ($1, $2, $3, $4, $5)"
+    "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " VALUES ($1, $2, $3, $4, $5, now())"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Anybody who may put a trigger on one of the tables would act as the renewer, so only a superuser's
- * plain tables are used. The owner of the schema may drop them with all marks, so that must be a
- * superuser too. pg_class.relhastriggers and relhasrules stay true until VACUUM: not asked. */
-static const char inspect[] =
-    "SELECT count(*) = 3 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
-    " AND c.relpersistence = 'p' AND NOT c.relrowsecurity"
-    " AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid)"
-    " AND NOT EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = c.oid))"
-    " FROM pg_class c JOIN pg_roles r"
-    " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
-    " JOIN pg_roles o ON o.oid = s.nspowner"
-    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'),"
-    " to_regclass('firn.handover'))";
-
-/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. */
+/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. A trigger that was
+ * dropped, disabled or made again since then has another xmin: rows may have been deleted meanwhile. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
-    " 'firn.mark'::regclass::oid, pg_relation_filenode('firn.mark'),"
-    " 'firn.history'::regclass::oid, pg_relation_filenode('firn.history'))";
+    " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
+    " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
+    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY t.oid))"
+    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname = 'firn_keep'"
+    " AND t.tgrelid IN ('firn_marks.mark'::regclass, 'firn_marks.history'::regclass, "
+    "'firn_marks.server'::regclass)))";
+
+/* ---- where this server is ---- */
+
+static const char read_here[] = "SELECT until, before FROM firn_marks.server WHERE system = $1 AND "
+                                "timeline = $2 AND marks = $3";
+
+static const char begin_here[] =
+    "INSERT INTO firn_marks.server AS s (one, system, timeline, marks, until)"
+    " VALUES (true, $1, $2, $3, $4)"
+    " ON CONFLICT (one) DO UPDATE SET system = $1, timeline = $2, marks = $3, until = $4,"
+    " (before, until_before) = (SELECT s.timeline, s.until"
+    " WHERE s.system = $1 AND s.marks = $3 AND s.timeline = $2 - 1)"
+    " RETURNING until, before";
+
+/* Marks of another system or of other tables: after this, a mark that is one was put there later. */
+static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
+                                 " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
+
+static const char guard_again[] = "UPDATE firn_marks.server SET until = $1";
+
+/* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
+static const char take_over_here[] =
+    "WITH s AS (UPDATE firn_marks.server SET until = until_before RETURNING before),"
+    " m AS (UPDATE firn_marks.mark SET timeline = $2 FROM s"
+    " WHERE system = $1 AND timeline = s.before AND marks = $3)"
+    " INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
+    " SELECT t.system, $2, t.marks, t.low, t.high, now() FROM firn_marks.history t, s"
+    " WHERE t.system = $1 AND t.timeline = s.before AND t.marks = $3"
+    " ON CONFLICT DO NOTHING";
 
 /* ---- planned switchover ---- */
 
 enum { HAND_OVER_MINUTES = 10 };
 
 static const char hand_over_here[] =
-    "INSERT INTO firn.handover (system, timeline, marks) VALUES ($1, $2, $3)"
+    "INSERT INTO firn_marks.handover (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
     " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
 
 static const char handed_over[] =
     "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
-    " FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+    " FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
 
 /* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
  * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
-static const char adopt[] =
-    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
-    " RETURNING at > now() - make_interval(mins => $4::integer) AS recent),"
-    " m AS (UPDATE firn.mark SET timeline = $2 FROM h WHERE h.recent"
-    " AND system = $1 AND timeline = $2 - 1 AND marks = $3)"
-    " INSERT INTO firn.history (system, timeline, marks, low, high)"
-    " SELECT t.system, $2, t.marks, t.low, t.high FROM firn.history t, h WHERE h.recent"
-    " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
-    " ON CONFLICT DO NOTHING";
+static const char end_hand_over[] =
+    "DELETE FROM firn_marks.handover WHERE system = $1 AND marks = $3"
+    " AND timeline = (SELECT before FROM firn_marks.server)"
+    " RETURNING at > now() - make_interval(mins => $4::integer)";
 
 /* The next window of each node starts after the guard, as after an unplanned promotion. */
 static const char take_back_here[] =
-    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
-    " RETURNING 1)"
-    " UPDATE firn.mark SET timeline = 0 FROM h"
+    "WITH h AS (DELETE FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " RETURNING 1), s AS (UPDATE firn_marks.server SET until = $4, before = NULL FROM h)"
+    " UPDATE firn_marks.mark SET timeline = 0 FROM h"
     " WHERE job IS NULL AND system = $1 AND timeline = $2 AND marks = $3";
 
 /* ---- marks ---- */
 
-static const char look[] =
-    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn.mark"
-    " WHERE ns = $1 AND node = $2 FOR UPDATE";
+static const char look[] = "SELECT high, CASE WHEN system = $3 AND marks = $5 THEN timeline = $4 "
+                           "END, job FROM firn_marks.mark"
+                           " WHERE ns = $1 AND node = $2 FOR UPDATE";
 
-static const char other_layout[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
+static const char other_layout[] =
+    "SELECT 1 FROM firn_marks.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
 
 static const char set_mark[] =
-    "INSERT INTO firn.mark (ns, node, layout, high, system, timeline, marks)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    "INSERT INTO firn_marks.mark (ns, node, layout, high, system, timeline, marks, changed)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, now())"
     " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
     " timeline = excluded.timeline, marks = excluded.marks, changed = now()";
 
 static const char find_job[] =
     "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
-    " FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
+    " FROM firn_marks.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
 /* $11: nodes that live IDs are issued on, even if their marks are lost. */
 static const char take_node[] =
-    "INSERT INTO firn.mark (ns, node, layout, high, job, counts, system, timeline, marks)"
-    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
+    "INSERT INTO firn_marks.mark"
+    " (ns, node, layout, high, job, counts, system, timeline, marks, changed)"
+    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8, now() FROM generate_series($9, $10) n"
     " WHERE n <> ALL ($11)"
-    " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
+    " AND NOT EXISTS (SELECT FROM firn_marks.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
     " RETURNING node";
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -170,6 +228,11 @@ static void add_text(arguments *list, const char *text) {
 static void add_int(arguments *list, int64 number) {
     list->types[list->count] = INT8OID;
     list->values[list->count++] = Int64GetDatum(number);
+}
+
+static void add_time(arguments *list, TimestampTz time) {
+    list->types[list->count] = TIMESTAMPTZOID;
+    list->values[list->count++] = TimestampTzGetDatum(time);
 }
 
 static void add_ints(arguments *list, Datum *numbers, int count) {
@@ -247,20 +310,36 @@ void firn_tables_note_begun(void) {
     noted = true;
 }
 
-static bool is_missing(const char *table) {
-    arguments list = {0};
-    add_text(&list, table);
-    return run("SELECT 1 WHERE to_regclass($1) IS NULL", &list) > 0;
+static bool made; /* firn_marks.mark, in this transaction */
+
+static bool lock_tables(void) {
+    static const char *const names[] = {"mark", "history", "handover", "server"};
+    bool all = true;
+    for (size_t i = 0; i < lengthof(names); i++) {
+        all = OidIsValid(firn_private_lock(marks_schema, names[i])) && all;
+    }
+    return all;
 }
 
-static bool made; /* firn.mark, in this transaction */
+bool firn_tables_exist(void) {
+    Oid schema = get_namespace_oid(marks_schema, true);
+    return OidIsValid(schema) && OidIsValid(get_relname_relid("mark", schema));
+}
 
-/* Returns true when nothing can have been forgotten, since these are the cluster's first tables. */
+/* Returns true when no tables were here before, as far as this directory tells. */
 static bool make_tables(void) {
-    made = is_missing("firn.mark");
-    if ((made || is_missing("firn.history") || is_missing("firn.handover")) &&
-        SPI_execute(create, false, 0) < 0) {
-        elog(ERROR, "firn: the tables could not be created");
+    arguments none = {0};
+    made = !firn_tables_exist();
+    if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
+        SPI_execute("CREATE SCHEMA firn_marks", false, 0);
+        firn_private_revoke(marks_schema);
+    }
+    if (!lock_tables() || run(has_triggers, &none) == 0) {
+        if (SPI_execute(create, false, 0) < 0) {
+            elog(ERROR, "firn: the tables could not be created");
+        }
+        firn_private_revoke(marks_schema);
+        lock_tables();
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
                  * a tick of 1 s ahead of the clock. */
@@ -278,23 +357,74 @@ static void read_identity(void) {
     strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
 }
 
-void firn_tables_prepare(void) {
-    arguments none = {0}, list = {0};
-    bool is_null, first = make_tables();
-    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("firn: a table of schema firn is not a plain table of a superuser"),
-                 errhint("Find out who created it, and give it and its schema to a superuser, "
-                         "without triggers, rules and policies.")));
-    }
-    read_identity();
+enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
+
+static struct {
+    TimestampTz until; /* a node without a mark of this server issues nothing before */
+    int64 before;      /* the timeline before the promotion; 0: another loss, or none */
+} here;
+
+static TimestampTz guard_from(TimestampTz found) {
+    return found + GUARD_S * USECS_PER_SEC;
+}
+
+static void read_here_row(void) {
+    bool is_null;
+    here.until = DatumGetTimestampTz(cell_at(1, &is_null));
+    Datum before = cell_at(2, &is_null);
+    here.before = is_null ? 0 : DatumGetInt32(before);
+}
+
+/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the first tables
+ * have lost nothing; on a later one, they may have been lost in the promotion, which was before the renewer began. */
+static void find_here(bool fresh) {
+    bool first = fresh && me.timeline == 1;
+    arguments list = {0};
     add_me(&list);
-    if (first) {
+    if (run(read_here, &list) == 0) {
+        add_time(&list, first   ? DT_NOBEGIN
+                        : fresh ? guard_from(firn_slots->found)
+                                : guard_from(firn_now()));
+        run(begin_here, &list);
+        read_here_row();
+        run(take_marks, &list);
+        ereport(first ? DEBUG1 : LOG,
+                (errmsg("firn: this server is now on timeline " INT64_FORMAT
+                        " with marks that may be incomplete: it guards them for %d s",
+                        me.timeline, GUARD_S)));
+    } else {
+        read_here_row();
+    }
+}
+
+static void take_over(void) {
+    arguments list = {0};
+    add_me(&list);
+    run(take_over_here, &list);
+    run(read_here, &list);
+    read_here_row();
+}
+
+static void adopt(void) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    add_int(&list, HAND_OVER_MINUTES);
+    if (here.before != 0 && run(end_hand_over, &list) > 0 && DatumGetBool(cell_at(1, &is_null))) {
+        take_over();
+    }
+}
+
+void firn_tables_prepare(void) {
+    arguments list = {0};
+    bool fresh = make_tables();
+    read_identity();
+    if (fresh && me.timeline == 1) {
+        add_me(&list);
         run(begin_history, &list);
     }
-    add_int(&list, HAND_OVER_MINUTES);
-    run(adopt, &list);
+    find_here(fresh);
+    adopt();
 }
 
 /* ---- marks of live IDs ----------------------------------------------------------------------- */
@@ -318,7 +448,46 @@ static bool check_layout(arguments *list, const char *ns, const char *layout, fi
                      "namespace %.60s belongs to another layout: give another ns=", ns) == FIRN_OK;
 }
 
-/* What the table keeps of a cell. Returns false, and why, when nothing of it may be issued. */
+enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
+
+/* The first slot of the tick of a time, plus `more` ticks; where the layout ends, the end of all slots. */
+static int64 slot_of(const firn_cell *cell, const firn_time *time, uint64 more) {
+    uint64 tick, most = (uint64)FIRN_SLOT_MAX >> cell->sequence_bits;
+    if (firn_scheme_tick(&cell->scheme, time, &tick, NULL) != FIRN_OK) {
+        return firn_time_cmp(time, &cell->scheme.epoch) < 0 ? 0 : FIRN_SLOT_MAX;
+    }
+    return (int64)(Min(tick + more, most) << cell->sequence_bits);
+}
+
+/* Of the present plus that many seconds. */
+static int64 slot_in(const firn_cell *cell, int s) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    firn_time time = {now.tv_sec + s, (int32)now.tv_nsec};
+    return slot_of(cell, &time, 0);
+}
+
+/* A mark was copied here from another server or table, and may be an old one. */
+static void guard_copies(void) {
+    arguments list = {0}, who = {0};
+    here.until = guard_from(firn_now());
+    add_time(&list, here.until);
+    add_me(&who);
+    run(guard_again, &list);
+    run(take_marks, &who);
+}
+
+/* Where a node begins whose mark may be lost. */
+static int64 guarded_slot(const firn_cell *cell) {
+    if (here.until == DT_NOBEGIN) {
+        return 0;
+    }
+    firn_time until = firn_time_of(here.until);
+    return slot_of(cell, &until, GUARD_TICKS);
+}
+
+/* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table, may be lost: then the
+ * floor is the end of the guard. Returns false, and why, when nothing of it may be issued. */
 static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
@@ -332,13 +501,19 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
     add_text(&list, cell->ns);
     add_int(&list, (int64)cell->node);
     add_me(&list);
-    if (run(look, &list) == 0) {
-        return true;
+    bool current = false, copied = false, no_job = true;
+    if (run(look, &list) > 0) {
+        kept->mark.high = DatumGetInt64(cell_at(1, &is_null));
+        current = DatumGetBool(cell_at(2, &copied)) && !copied;
+        (void)cell_at(3, &no_job);
     }
-    kept->mark.high = DatumGetInt64(cell_at(1, &is_null));
-    kept->current = DatumGetBool(cell_at(2, &is_null));
-    (void)cell_at(3, &is_null);
-    if (!is_null) {
+    if (copied && no_job) {
+        guard_copies();
+    }
+    if (!current) {
+        kept->floor = Max(kept->floor, guarded_slot(cell));
+    }
+    if (!no_job) {
         set_error(why, FIRN_EBUSY,
                   "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
                   cell->node, cell->ns);
@@ -361,32 +536,17 @@ static void write_mark(const firn_cell *cell, int64 high) {
     run(set_mark, &list);
 }
 
-enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
-
-/* The slot of the present plus that many seconds; where the layout ends, the end of all slots. */
-static int64 slot_in(const firn_cell *cell, int s) {
-    struct timespec now;
-    uint64 tick;
-    clock_gettime(CLOCK_REALTIME, &now);
-    firn_time time = {now.tv_sec + s, (int32)now.tv_nsec};
-    return firn_scheme_tick(&cell->scheme, &time, &tick, NULL) == FIRN_OK
-               ? (int64)(tick << cell->sequence_bits)
-               : FIRN_SLOT_MAX;
-}
-
 /* A firn store in this server may have granted the node before it became this server's: until such a window has ended,
  * nothing is issued. A window and its lead are at most 10 s each. */
 static int64 floor_of_stores(const firn_cell *cell) {
-    enum { STORE_MS = 25000 };
-    int64 changed = (int64)pg_atomic_read_u64(&firn_slots->node_changed_ms);
+    int64 changed = firn_shared_node_changed();
     int64 seen = (int64)pg_atomic_read_u64(&firn_slots->store_seen_ms);
-    int64 left = changed + STORE_MS - firn_steady_ms();
-    bool guarded = changed != 0 && seen != 0 && seen + STORE_MS > changed && left > 0;
+    int64 left = changed + FIRN_STORE_MS - firn_steady_ms();
+    bool guarded = changed != 0 && seen != 0 && seen + FIRN_STORE_MS > changed && left > 0;
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* The same rule as in the stores: modules/module.h. If the mark has another timeline or table, the store lost
- * reservations. */
+/* The same rule as in the stores: modules/module.h. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     static const module_memory nothing;
     char key[FIRN_KEY_SIZE];
@@ -394,13 +554,19 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     firn_error unused;
     firn_mark held;
     module_kept kept = {.known = true, .layout = cell->layout};
+    if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
+        set_error(&wish->why, FIRN_EWINDOW,
+                  "firn.node has changed since this statement began, and node %" PRIu64
+                  " is no longer this server's: run the statement again",
+                  cell->node);
+        return;
+    }
     if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
         set_error(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
         return;
     }
     /* After the wait for what lost tables let out: nothing before the present. */
-    int64 stores = floor_of_stores(cell);
-    kept.floor = Max(made ? slot_in(cell, 0) : 0, stores);
+    kept.floor = Max(made ? slot_in(cell, 0) : 0, floor_of_stores(cell));
     if (!read_mark(cell, &kept, &wish->why)) {
         return;
     }
@@ -411,19 +577,14 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
                             .count = wish->count,
                             .earliest = wish->earliest,
                             .latest = wish->latest,
-                            .grant = wish->grant,
-                            .guard = wish->guard};
+                            .grant = wish->grant};
     if (module_decide(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
         wish->first = verdict.first;
         write_mark(cell, verdict.first + wish->count);
         return;
     }
     wish->busy = held.high;
-    wish->guarded = held.high == stores ? held.high : wish->guarded;
-    if (verdict.renew) {
-        wish->guarded = held.high;
-        write_mark(cell, held.high);
-    }
+    wish->guarded = held.high == kept.floor ? held.high : 0;
 }
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
@@ -463,10 +624,11 @@ static bool find_begun(firn_take *it) {
             "forgotten: give the other rows another job name",
             it->job, it->ns);
     } else if (!same_counts) {
-        set_error(&it->why, FIRN_EBUSY,
-                  "job %s of %.60s was begun in another database, or its table firn_job was lost: "
-                  "give the other rows another job name",
-                  it->job, it->ns);
+        set_error(
+            &it->why, FIRN_EBUSY,
+            "job %s of %.60s was begun in another database, or its table firn_jobs.job was lost: "
+            "give the other rows another job name",
+            it->job, it->ns);
     } else if (it->low == it->high && it->node != it->low) {
         set_error(&it->why, FIRN_EBUSY,
                   "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
@@ -532,7 +694,17 @@ void firn_tables_do(firn_take *it) {
             set_error(&it->why, FIRN_EUSAGE,
                       "this server did not hand its nodes over: there is nothing to take back");
         } else {
+            add_time(&me_only, guard_from(firn_now()));
             run(take_back_here, &me_only);
+        }
+        break;
+    case FIRN_ASK_TAKE_OVER:
+        if (here.before == 0) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "this server was not promoted with the marks that it has: there is nothing "
+                      "to take over");
+        } else {
+            take_over();
         }
     }
 }

@@ -4,8 +4,10 @@
 
 #include "common/int.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #include <ctype.h>
 
@@ -93,6 +95,28 @@ firn_time firn_time_of(TimestampTz at) {
         us += USECS_PER_SEC;
     }
     return (firn_time){sec + YEAR_2000, (int32)us * 1000};
+}
+
+/* Does an expression read a timestamp or a date as a timestamptz, although nobody wrote so? */
+static bool lacks_zone(Node *node, void *unused) {
+    if (node != NULL && IsA(node, FuncExpr)) {
+        const FuncExpr *cast = (const FuncExpr *)node;
+        if (cast->funcformat == COERCE_IMPLICIT_CAST &&
+            (cast->funcid == F_TIMESTAMPTZ_TIMESTAMP || cast->funcid == F_TIMESTAMPTZ_DATE)) {
+            return true;
+        }
+    }
+    return node != NULL && expression_tree_walker(node, lacks_zone, unused);
+}
+
+void firn_check_zone(FunctionCallInfo fcinfo, int argument) {
+    const Node *call = fcinfo->flinfo->fn_expr;
+    if (call != NULL && IsA(call, FuncExpr) &&
+        lacks_zone(list_nth(((const FuncExpr *)call)->args, argument), NULL)) {
+        firn_refuse(FIRN_EUSAGE,
+                    "a time without a zone depends on the time zone of the session: name its zone, "
+                    "as in COLUMN::timestamp AT TIME ZONE 'UTC'");
+    }
 }
 
 /* Cut to the microsecond, towards the past. */

@@ -415,9 +415,10 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store lost reservations; FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If
- * ns is "integer *", and from and to are "gone back", the call declares that the store lost
- * reservations, and changes no layout. */
+ * store lost reservations, and the change does not open a namespace that was forgotten;
+ * FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
+ * and to are "gone back", the call declares that the store lost reservations, and changes no
+ * layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose acknowledged writes: a sentence, valid as long as the store, or NULL. */

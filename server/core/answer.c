@@ -185,6 +185,12 @@ static enum wish wish_sent(task *self, firn_error *why) {
         request_is_late(why);
         return WISH_IS_OVER;
     }
+    bool is_large = sent->request.dated && request_is_large(&sent->request);
+    const char *full = is_large && sent->client.full != NULL ? sent->client.full() : NULL;
+    if (full != NULL) { /* the tasks before this one have used the memory up */
+        set_error(why, FIRN_EWINDOW, "%s", full);
+        return WISH_IS_OVER;
+    }
     return wish;
 }
 
@@ -293,6 +299,10 @@ int request_finish(sent_task *sent, reply *out, firn_error *error) {
 
 bool sent_issued(const sent_task *sent) {
     return sent != NULL && sent->code == FIRN_OK && !sent->request.must_open;
+}
+
+size_t sent_size(const sent_task *sent) {
+    return sent->ids != NULL ? (size_t)sent->request.count * sizeof *sent->ids : 0;
 }
 
 void sent_free(sent_task *sent) {

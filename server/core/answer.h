@@ -39,6 +39,7 @@ typedef struct task_client {
     enum wish (*wish)(void *self); /* renewer's thread, just before the task begins; NULL: stays */
     uint64_t share;                /* clients of one share take turns together */
     int64_t until_ms;              /* CLOCK_MONOTONIC: the task does not begin later */
+    const char *(*full)(void);     /* likewise: why many IDs are refused; NULL: they are not */
 } task_client;
 
 /* A request at a renewer, with copies of its words. */
@@ -53,6 +54,8 @@ bool request_take_back(sent_task *sent);
 int request_finish(sent_task *sent, reply *out, firn_error *error);
 /* Has it issued IDs or integers? NULL: no. */
 bool sent_issued(const sent_task *sent);
+/* Bytes of its IDs. */
+size_t sent_size(const sent_task *sent);
 void sent_free(sent_task *sent);
 
 #endif

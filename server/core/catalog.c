@@ -339,34 +339,6 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
     return code;
 }
 
-/* Blanks, control characters (U+0080..9F too, which some terminals obey), the ends of lines and
- * paragraphs, and characters without a form, such as U+202E, which turns the text after it round:
- * categories Cc, Cf, Zl and Zp of Unicode 15. */
-static const struct {
-    uint32_t first, last;
-} hidden[] = {{0, ' '},           {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},
-              {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
-              {0x8e2, 0x8e2},     {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},
-              {0x2060, 0x206f},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd},
-              {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-              {0xe0000, 0xe007f}};
-
-/* Does it begin with one? False for bytes that are not UTF-8. */
-static bool is_hidden(word text) {
-    const unsigned char *at = (const unsigned char *)text.text;
-    size_t size = utf8_size(text.text, text.length);
-    uint32_t code = size <= 1 ? at[0] : at[0] & (0x7fU >> size);
-    for (size_t i = 1; i < size; i++) {
-        code = code << 6 | (at[i] & 0x3fU);
-    }
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && size > 0; i++) {
-        if (code >= hidden[i].first && code <= hidden[i].last) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int catalog_may_create(word name, firn_error *error) {
     size_t most = atomic_load_explicit(&max_create, memory_order_seq_cst);
     const generator *taken = catalog_generator(name);
@@ -386,17 +358,17 @@ int catalog_may_create(word name, firn_error *error) {
                          NAME_SIZE - 1);
     }
     for (size_t i = 0; i < name.length; i++) {
-        if (is_hidden((word){name.text + i, name.length - i})) {
+        if (utf8_is_hidden(name.text + i, name.length - i)) {
             return set_error(error, FIRN_EUSAGE,
                              "the name of a segment must not contain blanks, control or invisible "
                              "characters: remove byte %zu",
                              i + 1);
         }
     }
-    if (memmem(name.text, name.length, "..", 2) != NULL) {
+    if (word_is(name, ".") || memmem(name.text, name.length, "..", 2) != NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "the name of a segment must not contain '..', which programs take for a "
-                         "folder: use another name");
+                         "the name of a segment must not be '.' or contain '..', which programs "
+                         "take for a folder: use another name");
     }
     if (atomic_load_explicit(&created, memory_order_seq_cst) >= most ||
         name_table_is_full(&segments)) {

@@ -3,6 +3,7 @@
 
 #include "mark.h"
 #include "monotonic.h"
+#include "text_view.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -52,14 +53,18 @@ static void put_word(line *to, const char *text) {
     put(to, text, strlen(text));
 }
 
-/* Replaces control characters and everything that is not ASCII. */
+/* Replaces what is hidden or not UTF-8. */
 static void put_escaped(line *to, const char *text) {
-    for (; *text != '\0'; text++) {
+    const char *end = text + strlen(text);
+    for (size_t size; text<end; text += size> 0 ? size : 1) {
         char escaped[2] = {'\\', *text};
+        size = utf8_size(text, (size_t)(end - text));
         if (*text == '"' || *text == '\\') {
             put(to, escaped, 2);
+        } else if (size == 0 || (*text != ' ' && utf8_is_hidden(text, size))) {
+            put(to, "?", 1);
         } else {
-            put(to, *text < ' ' || *text > '~' ? "?" : text, 1);
+            put(to, text, size);
         }
     }
 }

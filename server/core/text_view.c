@@ -2,6 +2,7 @@
 #include "text_view.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -45,4 +46,31 @@ size_t utf8_size(const char *text, size_t length) {
     bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
     bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
     return overlong || beyond ? 0 : size;
+}
+
+/* Blanks, control characters (U+0080..9F too, which some terminals obey), the ends of lines and
+ * paragraphs, and characters without a form, such as U+202E, which turns the text after it round:
+ * categories Cc, Cf, Zl and Zp of Unicode 15. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {{0, ' '},           {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},
+              {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
+              {0x8e2, 0x8e2},     {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},
+              {0x2060, 0x206f},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd},
+              {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+              {0xe0000, 0xe007f}};
+
+bool utf8_is_hidden(const char *text, size_t length) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t size = utf8_size(text, length);
+    uint32_t code = size <= 1 ? at[0] : at[0] & (0x7fU >> size);
+    for (size_t i = 1; i < size; i++) {
+        code = code << 6 | (at[i] & 0x3fU);
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && size > 0; i++) {
+        if (code >= hidden[i].first && code <= hidden[i].last) {
+            return true;
+        }
+    }
+    return false;
 }

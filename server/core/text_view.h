@@ -30,5 +30,8 @@ static inline int word_shown(word it) {
 /* The size of the UTF-8 character (RFC 3629) at `text`, 1..4; 0: invalid within `length` >= 1
  * bytes. Reads no byte after the first invalid one. */
 size_t utf8_size(const char *text, size_t length);
+/* Does the text begin with a blank, a control character or a character without a form? False for
+ * bytes that are not UTF-8. */
+bool utf8_is_hidden(const char *text, size_t length);
 
 #endif

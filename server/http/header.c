@@ -130,6 +130,7 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
     value = without_blanks(value); /* blanks around it are not part of a value (RFC 9110, 5.5) */
     keep_header(all, name, value);
     all->hosts += word_is(name, "host");
+    all->expects |= word_is(name, "expect");
     all->of_browser |= is_of_browser(name, value);
     all->odd_coding |= word_is(name, "transfer-encoding") &&
                        !word_is((word){text, length}, "chunked"); /* as libmicrohttpd compares it */

@@ -248,7 +248,7 @@ static int round_ms(const http_loop *loop) {
         const exchange *it = list_entry(at, exchange, place);
         wait = it->stage == STAGE_WRITING ? 0 : TASK_MS;
     }
-    wait = wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
+    wait = loop->has_late ? 0 : wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
     return wait > TASK_MS && !list_is_empty(&loop->tasks) ? TASK_MS : wait;
 }
 
@@ -336,6 +336,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     clients_begin(loop);
     pthread_mutex_init(&loop->owner.lock, NULL);
     loop->owner.wake = exchange_is_back;
+    loop->owner.full = replies_full;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
         at->fd = -1; /* closed by libmicrohttpd */

@@ -11,14 +11,19 @@
 
 #include <stdlib.h>
 
-#define RETRY_NS INT64_C(1000000) /* between two attempts at requests that wait */
-#define ROUND_NS INT64_C(500000)  /* of attempts, before other requests are served */
+#define RETRY_NS  INT64_C(1000000) /* between two attempts at requests that wait */
+#define ROUND_NS  INT64_C(500000)  /* of attempts, before other requests are served */
+#define LATE_MOST 8                /* requests that fail in a round: their replies take as long */
 
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
 bool replies_are_full(void) {
     return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
            settings_now()->replies_mib * (INT64_C(1) << 20);
+}
+
+const char *replies_full(void) {
+    return replies_are_full() ? REPLIES_ARE_FULL : memory_is_full() ? CLIENTS_ARE_FULL : NULL;
 }
 
 void reply_hold(exchange *it, size_t size) {
@@ -85,20 +90,32 @@ static void resume(exchange *it) {
     MHD_resume_connection(it->connection);
 }
 
-/* The oldest first, and only those that may succeed. */
+/* The oldest first, and only those that may succeed. Thousands may come to their end at once: they
+ * fail a few in each round, so that others are served in between. */
 static void wake_later(http_loop *loop, int64_t now, bool all) {
     tried failed = {0};
     list_link *next;
-    if (!all && now - loop->retried_ns < RETRY_NS) {
+    int late = 0;
+    bool is_due = all || now - loop->retried_ns >= RETRY_NS;
+    if (!is_due && !loop->has_late) {
         return;
     }
-    loop->retried_ns = now;
+    loop->retried_ns = is_due ? now : loop->retried_ns;
+    loop->has_late = false;
     for (list_link *at = loop->later.next; at != &loop->later; at = next) {
         exchange *it = list_entry(at, exchange, place);
         const void *from = tried_source(&it->request);
         next = at->next;
-        if (all || it->until_ns <= now) {
+        if (all || (it->until_ns <= now && late < LATE_MOST)) {
+            late++;
             resume(it);
+        } else if (it->until_ns <= now) {
+            loop->has_late = true;
+            if (!is_due) {
+                break;
+            }
+        } else if (!is_due) {
+            break;
         } else if (tried_may_pass(&failed, from, it->request.count)) {
             if (monotonic_ns() - now > ROUND_NS) {
                 break;

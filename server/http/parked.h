@@ -21,6 +21,8 @@ void wake_parked(http_loop *loop, int64_t now, bool all);
 
 /* Do unread replies reach replies_mib? Then large ones are refused. */
 bool replies_are_full(void);
+/* Why large replies of IDs are refused; NULL: they are not. Any thread. */
+const char *replies_full(void);
 /* Counts the bytes of a reply until the exchange ends. */
 void reply_hold(exchange *it, size_t size);
 void reply_unhold(exchange *it, size_t size);

@@ -22,7 +22,10 @@ enum MHD_Result serve_begin(exchange *it, const char *method, const char *versio
         return answer_problem(it, status, NULL, trouble);
     }
     it->stage = STAGE_HEADER;
-    return MHD_YES;
+    /* Without a body, libmicrohttpd 0.9.75 sends 100 Continue, takes the next request for the body,
+     * and closes the connection. It does none of this if the reply is there already. */
+    bool has_body = it->header.body > 0 || it->header.codings > 0;
+    return it->header.expects && !has_body ? serve_go_on(it) : MHD_YES;
 }
 
 typedef struct pair_reader {
@@ -194,10 +197,9 @@ static const char *judge_size(const exchange *it) {
     if (it->route == NULL || !is_large(it)) {
         return NULL;
     }
-    if (replies_are_full()) {
-        return REPLIES_ARE_FULL;
-    }
-    return it->route->page != page_metrics && memory_is_full() ? CLIENTS_ARE_FULL : NULL;
+    return it->route->page != page_metrics ? replies_full()
+           : replies_are_full()            ? REPLIES_ARE_FULL
+                                           : NULL;
 }
 
 static enum MHD_Result begin_asking(exchange *it) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
+#include "memory.h"
+
 #include <poll.h>
 #include <stdlib.h>
 
 void waiter_free(waiter *one) {
     quota_settle(&one->charge, sent_issued(one->sent) ? one->charge.ids : 0);
+    memory_hold(-one->held);
     sent_free(one->sent);
     free(one);
 }
@@ -13,6 +16,8 @@ void waiter_free(waiter *one) {
 static void on_finished(void *self) {
     waiter *one = self;
     waiter_owner *owner = one->owner;
+    one->held = (int64_t)sent_size(one->sent);
+    memory_hold(one->held);
     pthread_mutex_lock(&owner->lock);
     bool waits = one->client != NULL;
     one->is_back = true;
@@ -52,7 +57,8 @@ int waiter_send(waiter *one, const request *asked, quota_charge *charge, const a
                                 .finished = on_finished,
                                 .wish = wish_of,
                                 .share = share_of(pass, from),
-                                .until_ms = until_ms};
+                                .until_ms = until_ms,
+                                .full = one->owner->full};
     one->charge = *charge;
     *charge = (quota_charge){0};
     return request_send(asked, &client, &one->sent, error);

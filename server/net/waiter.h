@@ -16,6 +16,7 @@ typedef struct waiter waiter;
 typedef struct waiter_owner {
     pthread_mutex_t lock;
     void (*wake)(waiter *one); /* any thread, under the lock: it is back; must not wait */
+    const char *(*full)(void); /* any thread: why many IDs are refused; NULL: they are not */
 } waiter_owner;
 
 /* A listener may put it at the start of a larger struct, and allocates it. */
@@ -25,6 +26,7 @@ struct waiter {
     int fd;       /* the client's socket, as long as it has a client */
     bool is_back; /* the task is done. Under the owner's lock */
     sent_task *sent;
+    int64_t held; /* bytes that it has brought back */
     quota_charge charge;
 };
 

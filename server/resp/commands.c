@@ -54,11 +54,11 @@ static const command *command_find(word name) {
 /* ---- replies that several commands share ---------------------------------------------------- */
 
 bool refuse_large_page(resp_out *out) {
-    bool full = unsent_is_full();
-    if (full) {
-        resp_error(out, "TRYAGAIN", unsent_words());
+    const char *full = unsent_full();
+    if (full != NULL) {
+        resp_error(out, "TRYAGAIN", full);
     }
-    return full;
+    return full != NULL;
 }
 
 enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after) {

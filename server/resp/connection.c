@@ -346,11 +346,8 @@ void unsent_add(int64_t bytes) {
     memory_hold(bytes);
 }
 
-const char *unsent_words(void) {
-    return memory_is_full() ? CLIENTS_ARE_FULL : REPLIES_ARE_FULL;
-}
-
-bool unsent_is_full(void) {
-    return memory_is_full() || atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
-                                   settings_now()->replies_mib * (INT64_C(1) << 20);
+const char *unsent_full(void) {
+    bool full = atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
+                settings_now()->replies_mib * (INT64_C(1) << 20);
+    return memory_is_full() ? CLIENTS_ARE_FULL : full ? REPLIES_ARE_FULL : NULL;
 }

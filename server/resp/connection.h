@@ -18,7 +18,7 @@
 
 #define LANE_INPUT (256 << 10) /* bytes per read */
 /* For unauthenticated clients, whose bytes are kept during a delay. */
-#define UNAUTHENTICATED_INPUT (16 << 10)
+#define UNAUTHENTICATED_INPUT (4 << 10)
 #define UNSENT_MOST           (1 << 20)   /* more unsent bytes stop reading from the client */
 #define UNSENT_LOW            (256 << 10) /* reading resumes here */
 
@@ -113,9 +113,8 @@ void connection_end(connection *it);
 void connection_close(connection *it);
 
 void unsent_add(int64_t bytes);
-/* Do unread replies of all loops reach replies_mib? Then large ones are refused. */
-bool unsent_is_full(void);
-/* Which limit that is, and what to do. */
-const char *unsent_words(void);
+/* Why large replies are refused: unread ones reach replies_mib, or the memory of all clients reaches
+ * clients_mib. NULL: they are not refused. Any thread. */
+const char *unsent_full(void);
 
 #endif

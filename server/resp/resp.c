@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX, RESP_SKIPPED_MAX};
+const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX, RESP_SKIPPED_MAX,
+                                        RESP_COMMAND_MAX};
 /* Enough for HELLO 3 AUTH user token SETNAME name. */
-const resp_limits resp_limits_unauthenticated = {8, 1024, 8};
+const resp_limits resp_limits_unauthenticated = {8, 1024, 8, 4096};
 
 /* ---- reader ---------------------------------------------------------------------------------- */
 
@@ -167,7 +168,6 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
         return most < RESP_INLINE_MAX ? more(out, length + 1) : bad(out, "too big inline request");
     }
     char *put = out->line;
-    out->is_inline = true;
     out->is_long = false;
     out->count = 0;
     out->size = (size_t)(end - bytes) + 1;
@@ -197,11 +197,11 @@ enum resp_state resp_read(resp_command *out, const char *bytes, size_t length,
                           const resp_limits *limits) {
     assert(length > 0);
     assert(limits->words <= RESP_WORDS_MAX && limits->bulk <= RESP_BULK_MAX);
-    if (*bytes == '*') {
-        out->is_inline = false;
-        return read_array(out, bytes, length, limits);
-    }
-    return read_line(out, bytes, length, limits);
+    assert(limits->size <= RESP_COMMAND_MAX);
+    out->is_inline = *bytes != '*';
+    enum resp_state state = out->is_inline ? read_line(out, bytes, length, limits)
+                                           : read_array(out, bytes, length, limits);
+    return state != RESP_BAD && out->size > limits->size ? bad(out, "command too large") : state;
 }
 
 /* ---- writer ---------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 typedef struct resp_limits {
     size_t words, bulk;
     size_t skipped; /* an array of more words than this, and than `words`, is RESP_BAD */
+    size_t size;    /* of a command */
 } resp_limits;
 
 extern const resp_limits resp_limits_client;

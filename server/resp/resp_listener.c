@@ -576,6 +576,7 @@ static int begin_loop(loop *it) {
     unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
     pthread_mutex_init(&it->owner.lock, NULL);
     it->owner.wake = command_is_back;
+    it->owner.full = unsent_full;
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
     }

@@ -128,9 +128,9 @@ static void count_asked(const connection *it, const question *ask, uint64_t n, b
     access_log_count(&ask->request, &it->client.pass, it->client.key, n, refused);
 }
 
-/* Would the reply be large while unread ones reach replies_mib? INCRBY returns one integer. */
-static bool is_too_much(const request *it) {
-    return request_is_large(it) && it->verb != VERB_NEXT && unsent_is_full();
+/* Why the reply would be too large now; NULL: it would not. INCRBY returns one integer. */
+static const char *too_much(const request *it) {
+    return request_is_large(it) && it->verb != VERB_NEXT ? unsent_full() : NULL;
 }
 
 /* Charges the client's quotas, and reduces *times to them. */
@@ -215,9 +215,9 @@ static size_t answer(connection *it, question *ask, size_t times) {
     reply out = {0};
     firn_error error = {0, ""};
     quota_charge charge = {0};
-    int code = is_too_much(&ask->request)
-                   ? set_error(&error, FIRN_EWINDOW, "%s", unsent_words())
-                   : charge_quota(it, &ask->request, &times, &charge, &error);
+    const char *full = too_much(&ask->request);
+    int code = full != NULL ? set_error(&error, FIRN_EWINDOW, "%s", full)
+                            : charge_quota(it, &ask->request, &times, &charge, &error);
     if (code == FIRN_OK) {
         code = request_answer(&ask->request, times, &out, &error);
     }
@@ -347,12 +347,13 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
     loop *on = loop_of(it);
     unsigned work = TURN_WORK;
     size_t used = 0, output = 0;
+    size_t piece = memory_is_full() ? MEMORY_LEAST : TURN_SEND; /* which may be kept */
     on->lane.out.version = it->client.version;
     if (it->stream != NULL && !stream_on(it)) {
         return 0;
     }
     while (used < length && !it->is_leaving) {
-        if (on->lane.out.length > TURN_SEND) {
+        if (on->lane.out.length > piece) {
             output += on->lane.out.length;
             if (!connection_send(it)) {
                 break;

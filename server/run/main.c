@@ -21,6 +21,7 @@
 #include "net/probe.h"
 #include "net/systemd.h"
 #include "resp/resp_listener.h"
+#include "vmgenid.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,10 +67,12 @@ static struct {
     char **words;
     protocol protocols[PROTOCOL_COUNT];
     bool on_terminal;
-    bool ready; /* as last logged */
+    int notices; /* of the kernel: vmgenid.h */
+    bool ready;  /* as last logged */
     char why[256];
     int64_t watchdog_ms, alive_at_ms;
-} all = {.protocols = {
+} all = {.notices = -1,
+         .protocols = {
              [PROTOCOL_RESP] = {.name = "resp",
                                 .open = resp_listener_open,
                                 .end = resp_listener_end,
@@ -196,6 +199,15 @@ static void tell_hints(void) {
                set->tokens[0] != '\0', key);
 }
 
+/* A notice wakes the main thread. */
+static void open_notices(void) {
+    all.notices = vmgenid_open();
+    if (all.notices >= 0) {
+        fcntl(all.notices, F_SETOWN, getpid());
+        fcntl(all.notices, F_SETFL, O_NONBLOCK | O_ASYNC);
+    }
+}
+
 /* Sockets first: a server whose address is in use claims no nodes. */
 static int open_all(firn_error *error) {
     const settings *set = &all.config.set;
@@ -210,6 +222,7 @@ static int open_all(firn_error *error) {
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
+    open_notices();
     code = code == FIRN_OK ? connections_fit((resp->count > 0 ? resp->threads : 0) + http->count,
                                              (resp->count > 0) + (http->count > 0), error)
                            : code;
@@ -247,6 +260,9 @@ static void close_all(void) {
     }
     access_log_end();
     renewers_stop(GIVE_BACK_MS);
+    if (all.notices >= 0) {
+        close(all.notices);
+    }
     config_free(&all.config);
 }
 
@@ -310,6 +326,15 @@ static void trim_memory(void) {
         kept = mallinfo2().fordblks;
     } else if (unused < kept) {
         kept = unused;
+    }
+}
+
+/* Another copy of this machine may be running: nothing is issued that was prepared before. */
+static void see_copy(void) {
+    if (vmgenid_changed(all.notices)) {
+        firn_renew_identity();
+        log_event(LOG_LEVEL_WARNING, "identity renewed", "why",
+                  "the VM generation ID changed, or messages of the kernel were lost", NULL);
     }
 }
 
@@ -395,7 +420,7 @@ static void reload(void) {
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
-static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGIO}; /* SIGIO: a notice */
 static volatile int64_t ending_since_ms; /* set before its handler is installed */
 
 /* A second signal while stopping ends the process: windows are lost, nothing else. */
@@ -422,6 +447,7 @@ static void let_signals_end(const sigset_t *set) {
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGHUP, SIG_IGN);
+    signal(SIGIO, SIG_IGN);
     pthread_sigmask(SIG_UNBLOCK, set, NULL);
 }
 
@@ -453,6 +479,7 @@ static int run(const sigset_t *set, int64_t until_ms) {
         tell_ready();
         tell_alive();
         trim_memory();
+        see_copy(); /* last: until renewers have acted on it, nothing is ready */
     }
     return -1;
 }

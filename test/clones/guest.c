@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The program in the virtual machine of test/clones/run. It issues IDs all the time, and prints a sample: each line has the
  * kind, the value, and the milliseconds since the machine booted. A line that it reads is an order: "renew" calls
- * firn_renew_identity, as a hook after a restore would; "clock SECONDS" sets the clock, as a guest agent would. */
+ * firn_renew_identity, as a hook after a restore would; "clock SECONDS" sets the clock, as a guest agent would. It hears the
+ * kernel's notice, as firn serve does. */
+#include "vmgenid.h"
+
 #include <errno.h>
 #include <firn/firn.h>
 #include <poll.h>
@@ -55,6 +58,13 @@ static void obey(int wait_ms) {
     printf("done %.*s %lld\n", (int)strcspn(line, " \n"), line, ms_of(CLOCK_BOOTTIME));
 }
 
+static void hear(int notices) {
+    if (vmgenid_changed(notices)) {
+        firn_renew_identity();
+        printf("done notice %lld\n", ms_of(CLOCK_BOOTTIME));
+    }
+}
+
 /* The kinds that are printed each ROUND_MS. */
 static void round_of(firn_gen *random, firn_segment *segment) {
     static firn_id ids[BULK];
@@ -82,6 +92,7 @@ int main(int count, char **words) {
     firn_segment *segment;
     firn_error error;
     long long last = 0, last_round = 0;
+    int notices = vmgenid_open();
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("CLOCK\n"); /* a remote store refuses one that is too late, and the boot takes long */
     obey(-1);
@@ -107,6 +118,7 @@ int main(int count, char **words) {
         }
         last = now;
         obey(0);
+        hear(notices);
         int code = firn_next(slots, &id, &error);
         if (code != FIRN_OK && now % SAMPLE_MS == 0) {
             fail("snowflake", &error);

@@ -560,6 +560,27 @@ def send_what_fits(to, data):
         pass
 
 
+def bytes_of_strangers():
+    """What strangers send uses little of the memory of clients: a half command, and what waits for a delayed token."""
+    count = 150
+    server = guarded("bytes", slow_s=3600)
+    held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])
+    word = b"$1000\r\n" + b"x" * 1000 + b"\r\n"
+    with server.client(source="127.0.0.2") as half, server.client(source="127.0.0.2") as small:
+        half.send(b"*8\r\n" + 4 * word + word[:-3])
+        tap.check("a half command of more than 4 KiB is refused at once", "too large" in str(half.read()))
+        small.send(b"*4\r\n$5\r\nHELLO\r\n" + 3 * word)
+        tap.check("one of less is read", "NOPROTO" in str(small.read()))
+    crowd = [server.client(source="127.0.0.2") for _ in range(count)]
+    for one in crowd:
+        one.send(command("AUTH", "wrong") + command("PING") * 1000)
+    most = max(held() for _ in range(10))
+    tap.check("strangers whose tokens are delayed hold little", most <= count * 8192, most)
+    for one in crowd:
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
 def bodies_of_strangers():
     """A body is kept only with a right token; those that are kept count, and the error names their limit."""
     server = guarded("bodies", clients_mib=1, slow_s=3600)
@@ -802,6 +823,7 @@ tap.run(
         guesses,
         floods_of_strangers,
         bodies_of_strangers,
+        bytes_of_strangers,
         a_reload_makes_no_strangers,
         right_tokens_keep_nobody_waiting,
         noise,

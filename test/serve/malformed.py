@@ -249,6 +249,8 @@ def bodies():
         line.sendall(b"n=2")
         said = first + read_all(line)[0]
     tap.same("a client that waits for 100-continue gets it", [100, 200], statuses(said))
+    said, closed = send(to, header(b"Expect: 100-continue") + NEXT)
+    tap.check("without a body it gets its reply; then the next one, or the end", statuses(said) in ([200], [200, 200]) and closed and b"uuid" not in said, said)
     tap.same("it ends well", 0, to.end())
 
 

@@ -43,6 +43,9 @@ COMMANDS = [
     # waiting does not help, so TRYAGAIN would be wrong
     ("FIRN.NEW fixed TIME 2024-03-01", r"ERR .*never used: remove node from \[generator fixed\] of firn.ini"),
     ("FIRN.NEW narrow COUNT 1000 TIME 2024-03-01", "EXHAUSTED .*back-dated IDs"),
+    ("INCR .", "ERR .*must not be '.' or contain '..'"),
+    ("INCR a..b", "ERR .*must not be '.' or contain '..'"),
+    ("INCR a.b", "1"),
     ("PING a b", "ERR .*'ping'"),
     ("AUTH a b c", "ERR .*AUTH"),
     ("HELLO", "\\['server', 'firn'"),
@@ -347,6 +350,7 @@ def commands():
     metrics = it.metrics()
     for name in ('a\\"b\\\\c', "é", "日本", "😀"):
         tap.check(f"/metrics has {name} as a label", f'firn_segment_left{{segment="{name}"}}' in metrics, metrics)
+        tap.check("so has the log", f'segment="{name}"' in read(it.log), read(it.log))
     tap.same("the server ends with 0", 0, it.end())
 
 

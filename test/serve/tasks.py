@@ -3,6 +3,7 @@
 nobody else."""
 import os
 import signal
+import socket
 
 import serving
 import tap
@@ -76,7 +77,7 @@ def ends_well(server):
 
 def clients_that_wait_at_the_end():
     """The server stops while the store has work for minutes: each client gets a reply, and the windows go back."""
-    server = serve("end", stop_s=1)
+    server = serve("end", stop_s=1, replies_mib=1024, clients_mib=1024)
     clients = [server.client() for _ in range(200)]
     for number, client in enumerate(clients):
         client.send(command(*dated(number)))
@@ -188,6 +189,68 @@ def answers_that_nobody_reads():
     ends_well(server)
 
 
+def dated_ids_that_nobody_reads():
+    """Back-dated requests that wait for the store together: those that run first use the memory up, the others are refused."""
+    mib, count = 4, 60
+    server = serve("unread_dated", clients_mib=mib, slow_s=3600)
+    page = f"GET /v1/new/wide?n={MOST}&time=2024-03-01 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    for port, asked in ((server.port, command("FIRN.NEW", "wide", "COUNT", MOST, "TIME", "2024-03-01")), (server.http, page)):
+        clients = [serving.Client(port) for _ in range(count)]
+        for client in clients:
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.send(asked)
+        most, first = 0, []
+        for client in clients:
+            first.append(client.socket.recv(12))
+            most = max(most, held(server))
+        name = "RESP" if port == server.port else "HTTP"
+        served = sum(one.startswith((b"*65536", b"HTTP/1.1 200")) for one in first)
+        refused = sum(one.startswith((b"-TRYAGAIN", b"HTTP/1.1 503")) for one in first)
+        tap.check(f"{name}: some get back-dated IDs, the others an error", served > 0 and served + refused == count, (served, refused))
+        tap.check(f"{name}: what is held stays near clients_mib", most < (mib + 4) * (1 << 20), most)
+        for client in clients:
+            client.close()
+        tap.check(f"{name}: it is given back", serving.wait_for("memory", lambda: held(server) == 0))
+    server.signal(signal.SIGTERM)
+    ends_well(server)
+
+
+def echoes_that_nobody_reads():
+    """Above clients_mib, the replies of a turn are sent in small pieces, so a client that does not read holds few of them."""
+    mib, count, echo = 2, 60, command("ECHO", "a" * 60000)
+    path = f"{TMPDIR}/echo.sock"  # the kernel keeps less for a unix socket than for TCP
+    server = serving.Server(f"{TMPDIR}/echoes", PROGRAM)
+    server.configure(WIDE, resp=f"127.0.0.1:{server.port} unix:{path}", clients_mib=mib, slow_s=3600, loops=1, unsafe="on", auto_create="on")
+    server.start()
+    clients = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(count)]
+    for client in clients:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        client.connect(path)
+        client.setblocking(False)
+    bound, most = mib * (1 << 20) + count * 65536, 0
+
+    def fill():
+        nonlocal most
+        closed = False
+        for client in clients:
+            try:
+                client.send(3 * echo)
+            except BlockingIOError:
+                pass
+            except OSError:
+                closed = True
+        most = max(most, held(server))
+        return closed or most > bound
+
+    serving.wait_for("the server to close some", fill)
+    tap.check("unread replies of small requests stay near clients_mib", most <= bound, most)
+    for client in clients:
+        client.close()
+    tap.check("they are given back", serving.wait_for("memory", lambda: held(server) == 0))
+    server.signal(signal.SIGTERM)
+    ends_well(server)
+
+
 def a_lowered_limit():
     """max_block applies at once, also to a command that was checked before."""
     server = serve("lowered")
@@ -205,4 +268,4 @@ def a_lowered_limit():
     ends_well(server)
 
 
-tap.run([clients_that_leave, clients_that_wait_at_the_end, many_that_wait, open_batches, answers_that_nobody_reads, a_lowered_limit])
+tap.run([clients_that_leave, clients_that_wait_at_the_end, many_that_wait, open_batches, answers_that_nobody_reads, dated_ids_that_nobody_reads, echoes_that_nobody_reads, a_lowered_limit])

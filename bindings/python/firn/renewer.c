@@ -17,7 +17,7 @@
 #define EXIT_MS   1000  /* the same for the end of the interpreter */
 #define SIGNAL_MS 100 /* a call that waits looks so often for an exception of a signal's handler */
 
-enum state { NONE, RUNS, DONE }; /* DONE: it only has to be joined */
+enum state { NONE, RUNS, DONE }; /* DONE: it must only be joined */
 
 struct renewer {
     renewer *next;
@@ -32,7 +32,7 @@ struct renewer {
     firn_error error;
 };
 
-/* Of this process. A child of a fork begins anew: see adopt. */
+/* Of this process. A child of a fork starts from nothing: see adopt. */
 static struct {
     pid_t process; /* 0: none yet */
     pthread_mutex_t lock;
@@ -162,7 +162,7 @@ static void *run(void *of) {
     return NULL;
 }
 
-/* With the lock: a thread that is DONE needs it no more. */
+/* With the lock: a thread that is DONE does not need it. */
 static void reap(renewer *r) {
     if (r->state == DONE) {
         pthread_join(r->thread, NULL);

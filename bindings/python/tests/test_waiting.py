@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What calls wait for while a store is stopped, and what becomes of it in a fork: renewers, coroutines, signals, the end.
 
-Each scenario runs in a process of its own. SQLite is stopped by a lock of another process, PostgreSQL by a proxy that keeps
-what the client says. A call that waits where it must not, waits until the store goes on, which is a failure."""
+Each scenario runs in its own process. SQLite is stopped by a lock of another process, PostgreSQL by a proxy that keeps
+what the client says. A call that waits where it must not, waits until the store continues, which is a failure."""
 import os
 import subprocess
 import sys
@@ -104,8 +104,8 @@ class Scenario(unittest.TestCase):
 
 class Coroutines(Scenario):
     def test_next_does_not_wait_while_slots_are_left(self):
-        """The store is stopped and only a task of the loop lets it go on, long after the renewal is due. If the process itself
-        stands still until the window has ended, a thread lets it go on, and that proves nothing: again."""
+        """The store is stopped and only a task of the loop lets it continue, long after the time of the renewal. If the process itself
+        stops until the window has ended, a thread lets the store continue, and that proves nothing: again."""
         self.run_on_each(r"""
 async def tried(number):
     at = store(60000)
@@ -216,7 +216,7 @@ assert holder.poll() is None
 
 class Forks(Scenario):
     def test_a_child_of_a_call_on_the_store_works(self):
-        """The store goes on 8 s after the fork began: longer than the C library waits."""
+        """The store continues 8 s after the fork began: longer than the C library waits."""
         self.run_on_each(r"""
 at = store(60000)
 gen = firn.open("snowflake", store=at.url, max_wait_ms=60000)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that firn writes with the rights of a superuser: in a schema of their own, where nothing is granted to anybody.
+ * Whoever could put code on such a table would be a superuser, so each use locks the table first and then looks at it.
+ * This file knows no table by name. */
+#include "extension.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* ---- another's rights ------------------------------------------------------------------------ */
+
+firn_caller firn_private_enter(Oid owner) {
+    firn_caller before = {.settings = NewGUCNestLevel()};
+    GetUserIdAndSecContext(&before.user, &before.context);
+    SetUserIdAndSecContext(owner, before.context | SECURITY_LOCAL_USERID_CHANGE |
+                                      SECURITY_RESTRICTED_OPERATION);
+    (void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+                            GUC_ACTION_SAVE, true, 0, false);
+    SPI_connect();
+    return before;
+}
+
+void firn_private_leave(firn_caller before) {
+    SPI_finish();
+    AtEOXact_GUC(false, before.settings);
+    SetUserIdAndSecContext(before.user, before.context);
+}
+
+/* ---- grants ---------------------------------------------------------------------------------- */
+
+/* `column`: of pg_class, pg_attribute or pg_namespace. `object`: as GRANT names it. */
+static void check_grants(HeapTuple tuple, int cache, int column, Oid owner, const char *object) {
+    bool is_null;
+    Datum datum = SysCacheGetAttr(cache, tuple, (AttrNumber)column, &is_null);
+    const Acl *acl = is_null ? NULL : DatumGetAclP(datum);
+    for (int i = 0; acl != NULL && i < ACL_NUM(acl); i++) {
+        Oid grantee = ACL_DAT(acl)[i].ai_grantee;
+        if (grantee != owner && ACL_DAT(acl)[i].ai_privs != ACL_NO_RIGHTS) {
+            char *name = grantee == ACL_ID_PUBLIC ? NULL : GetUserNameFromId(grantee, true);
+            const char *quoted = name != NULL ? quote_identifier(name) : "PUBLIC";
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                            errmsg("firn: %s is granted to %s", object, quoted),
+                            errhint("REVOKE ALL ON %s FROM %s CASCADE.", object, quoted)));
+        }
+    }
+}
+
+static void check_column_grants(Relation table, const char *object) {
+    for (AttrNumber i = 1; i <= RelationGetNumberOfAttributes(table); i++) {
+        HeapTuple tuple =
+            SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(table)), Int16GetDatum(i));
+        if (HeapTupleIsValid(tuple)) {
+            check_grants(tuple, ATTNUM, Anum_pg_attribute_attacl, table->rd_rel->relowner, object);
+            ReleaseSysCache(tuple);
+        }
+    }
+}
+
+static void check_table_grants(Relation table, const char *object) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(table)));
+    if (HeapTupleIsValid(tuple)) {
+        check_grants(tuple, RELOID, Anum_pg_class_relacl, table->rd_rel->relowner, object);
+        ReleaseSysCache(tuple);
+    }
+    check_column_grants(table, object);
+}
+
+/* The owner of the schema may drop the tables in it. Unqualified names of a role that is called like the schema mean
+ * the schema, so a superuser's own tables would land there. */
+static void check_schema(Oid schema, const char *name) {
+    char *object = psprintf("SCHEMA %s", quote_identifier(name));
+    HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+    Oid same = get_role_oid(name, true);
+    if (!HeapTupleIsValid(tuple)) {
+        return; /* it was dropped just now, with its tables */
+    }
+    Oid owner = ((Form_pg_namespace)GETSTRUCT(tuple))->nspowner;
+    if (!superuser_arg(owner)) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: %s belongs to a role that is not a superuser", object),
+                        errhint("Find out who made it. If it is firn's, ALTER %s OWNER TO a "
+                                "superuser; else drop it.",
+                                object)));
+    }
+    if (OidIsValid(same) && superuser_arg(same)) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: a superuser has the name of %s, so its tables would be "
+                               "created there",
+                               object),
+                        errhint("ALTER ROLE %s RENAME TO another name.", quote_identifier(name))));
+    }
+    check_grants(tuple, NAMESPACEOID, Anum_pg_namespace_nspacl, owner, object);
+    ReleaseSysCache(tuple);
+    pfree(object);
+}
+
+/* The result names each grant that default privileges gave. */
+static const char granted[] =
+    "SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE a.grantee WHEN 0"
+    " THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+    " FROM (SELECT format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace"
+    " WHERE nspname = $1 UNION ALL SELECT format('TABLE %I.%I', $1, relname), relacl, relowner"
+    " FROM pg_class WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace"
+    " WHERE nspname = $1)) o (object, acl, owner), aclexplode(o.acl) a WHERE a.grantee <> o.owner";
+
+void firn_private_revoke(const char *schema) {
+    Oid type = NAMEOID;
+    Datum value = DirectFunctionCall1(namein, CStringGetDatum(schema));
+    firn_caller before = firn_private_enter(GetUserId());
+    if (SPI_execute_with_args(granted, 1, &type, &value, NULL, false, 0) != SPI_OK_SELECT) {
+        elog(ERROR, "firn: the grants on %s cannot be read", schema);
+    }
+    SPITupleTable *rows = SPI_tuptable;
+    for (uint64 i = 0; i < rows->numvals; i++) {
+        if (SPI_execute(SPI_getvalue(rows->vals[i], rows->tupdesc, 1), false, 0) < 0) {
+            elog(ERROR, "firn: a grant on %s cannot be revoked", schema);
+        }
+    }
+    firn_private_leave(before);
+}
+
+/* ---- one table ------------------------------------------------------------------------------- */
+
+static bool is_odd(Relation table) {
+    return table->rd_rel->relkind != RELKIND_RELATION ||
+           table->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT;
+}
+
+static bool is_others(Relation table) {
+    return !superuser_arg(table->rd_rel->relowner);
+}
+
+/* Only superusers put functions into the schema. One that somebody else owns can be another one at any time. */
+static bool is_own_function(Oid function, Oid schema) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    bool is = false;
+    if (HeapTupleIsValid(tuple)) {
+        const FormData_pg_proc *form = (Form_pg_proc)GETSTRUCT(tuple);
+        is = form->pronamespace == schema && superuser_arg(form->proowner);
+        ReleaseSysCache(tuple);
+    }
+    return is;
+}
+
+/* Apart from firn's own, which keep rows. */
+static bool has_trigger(Relation table) {
+    bool has = false;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        has = has ||
+              !is_own_function(table->trigdesc->triggers[i].tgfoid, RelationGetNamespace(table));
+    }
+    return has;
+}
+
+static bool has_rule(Relation table) {
+    return table->rd_rules != NULL;
+}
+
+static bool has_policy(Relation table) {
+    return table->rd_rel->relrowsecurity || table->rd_rel->relforcerowsecurity;
+}
+
+/* Rights on a parent reach the rows of its children. */
+static bool inherits(Relation table) {
+    Oid own = RelationGetRelid(table);
+    return table->rd_rel->relispartition || has_superclass(own) ||
+           (table->rd_rel->relhassubclass && find_inheritance_children(own, NoLock) != NIL);
+}
+
+/* What an owner of former days may have left. Even a function of PostgreSQL's own may run others: query_to_xml. */
+static bool has_default(Relation table) {
+    const TupleConstr *constraints = RelationGetDescr(table)->constr;
+    return constraints != NULL && (constraints->num_defval > 0 || constraints->num_check > 0);
+}
+
+/* A domain has checks, and another type has functions. */
+static bool has_own_type(Relation table) {
+    const TupleDesc columns = RelationGetDescr(table);
+    bool has = false;
+    for (int i = 0; i < columns->natts; i++) {
+        const FormData_pg_attribute *column = TupleDescAttr(columns, i);
+        has = has || (!column->attisdropped && column->atttypid >= FirstUnpinnedObjectId);
+    }
+    return has;
+}
+
+static bool has_expression(Oid index) {
+    HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+    bool has = HeapTupleIsValid(tuple) && (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
+                                           !heap_attisnull(tuple, Anum_pg_index_indpred, NULL));
+    if (HeapTupleIsValid(tuple)) {
+        ReleaseSysCache(tuple);
+    }
+    return has;
+}
+
+static bool has_index_code(Relation table) {
+    List *indexes = RelationGetIndexList(table);
+    ListCell *cell;
+    bool has = false;
+    foreach (cell, indexes) {
+        has = has || has_expression(lfirst_oid(cell));
+    }
+    list_free(indexes);
+    return has;
+}
+
+static const struct {
+    bool (*is_so)(Relation table);
+    const char *what, *cure;
+} faults[] = {
+    {is_odd, "is not a plain, permanent table", "drop it"},
+    {is_others, "belongs to a role that is not a superuser",
+     "if it is firn's, ALTER TABLE ... OWNER TO a superuser; else drop it"},
+    {has_trigger, "has a trigger or a foreign key", "drop that"},
+    {has_rule, "has a rule", "DROP RULE"},
+    {has_policy, "has row security",
+     "ALTER TABLE ... DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"},
+    {inherits, "inherits from a table, or a table inherits from it", "ALTER TABLE ... NO INHERIT"},
+    {has_default, "has a default or a CHECK", "drop that"},
+    {has_own_type, "has a column of an own type", "drop that"},
+    {has_index_code, "has an index on an expression", "drop that"},
+};
+
+static void check_table(Relation table) {
+    Oid schema = RelationGetNamespace(table);
+    const char *object =
+        quote_qualified_identifier(get_namespace_name(schema), RelationGetRelationName(table));
+    for (size_t i = 0; i < lengthof(faults); i++) {
+        if (faults[i].is_so(table)) {
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                            errmsg("firn: table %s %s", object, faults[i].what),
+                            errhint("Find out who did this, and undo it: %s.", faults[i].cure)));
+        }
+    }
+    check_schema(schema, get_namespace_name(schema));
+    check_table_grants(table, psprintf("TABLE %s", object));
+}
+
+/* The lock keeps out all that brings triggers, rules, policies and another owner, until the transaction ends. */
+Oid firn_private_lock(const char *schema, const char *name) {
+    Oid space = get_namespace_oid(schema, true);
+    Oid own = OidIsValid(space) ? get_relname_relid(name, space) : InvalidOid;
+    Relation table = OidIsValid(own) ? try_relation_open(own, RowExclusiveLock) : NULL;
+    if (table == NULL) {
+        if (OidIsValid(space)) {
+            check_schema(space, schema);
+        }
+        return InvalidOid;
+    }
+    check_table(table);
+    relation_close(table, NoLock);
+    return own;
+}
+
+firn_caller firn_private_write(Oid own) {
+    Relation table = relation_open(own, RowExclusiveLock);
+    check_table(table);
+    Oid owner = table->rd_rel->relowner;
+    relation_close(table, NoLock);
+    return firn_private_enter(owner);
+}

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+# Marks that the PostgreSQL extension lost: in promotions, on a primary and its standbys, and by TRUNCATE and DELETE. What
+# is lost is guarded, once for the whole server, and no ID comes twice.
+# shellcheck disable=SC2016 # dollars quote SQL, for the server
+. test/tap
+
+if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
+    skip "lost marks are guarded" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
+    finish
+fi
+. ext/postgres/private.sh
+private_start
+primary=$TMPDIR/primary early=$TMPDIR/early late=$TMPDIR/late
+cleanup() {
+    test/engine stop "$primary"
+    test/engine stop "$early"
+    test/engine stop "$late"
+    private_end
+}
+trap cleanup EXIT
+trap 'exit 143' TERM HUP INT
+
+# on SERVER STATEMENT...: one session; the answers, and an error as "SQLSTATE: message".
+on() {
+    port=$(cat "$1/port")
+    shift
+    printf '%s;\n' "$@" | psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never -h 127.0.0.1 -p "$port" -U firn \
+        postgres 2>&1 | sed -n -e '/^LOCATION:/d' -e p
+}
+yes_on() {
+    [ "$(on "$@" | tail -n 1)" = t ]
+}
+# says SENTENCE WORDS SERVER STATEMENT...: the answer has these words, also on a disk that was too slow at first.
+says() {
+    sentence=$1 words=$2
+    shift 2
+    for _ in $(seq 100); do
+        said=$(on "$@")
+        case $said in *'were not written within'*) ;; *) break ;; esac
+    done
+    case $said in
+    *"$words"*) pass "$sentence" ;;
+    *) fail "$sentence" "$said" ;;
+    esac
+}
+# issue SERVER SCHEME COUNT FILE
+issue() {
+    on "$1" "COPY (SELECT $2() FROM generate_series(1, $3)) TO STDOUT" >"$4"
+}
+# begins_after SERVER SCHEME FILE: the least ID of the file is not before the guard of the server has ended.
+begins_after() {
+    [ "$(on "$1" "SELECT firn_time($(sort -n "$3" | head -n 1), '$2') >= until FROM firn_marks.server")" = t ]
+}
+# The end of the guard, in seconds since the server's process began, is 15 or later.
+is_guarded_from_start() {
+    yes_on "$1" "SELECT until >= pg_postmaster_start_time() + interval '15 s' FROM firn_marks.server"
+}
+# standby FOLDER: a new server with a copy of the primary, which follows it.
+follows() {
+    yes_on "$1" "SELECT count(*) = 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'"
+}
+standby() {
+    test/engine start postgres "$1" -c shared_preload_libraries=firn -c firn.node=8 -c firn.max_wait_ms=60000 >/dev/null &&
+        test/engine halt "$1" && rm -rf "$1/data/pg" &&
+        "$bin/pg_basebackup" -h 127.0.0.1 -p "$(cat "$primary/port")" -U firn -D "$(readlink "$1/data")/pg" -R -c fast &&
+        { [ "$(id -u)" != 0 ] || chown -R "$(id -u nobody):$(id -g nobody)" "$(readlink "$1/data")/pg"; } &&
+        test/engine restart "$1" && await follows "$1"
+}
+# cut STANDBY: it gets nothing more from the primary.
+is_cut() {
+    yes_on "$1" 'SELECT count(*) = 0 FROM pg_stat_wal_receiver'
+}
+cut() {
+    on "$1" "ALTER SYSTEM SET primary_conninfo = ''" 'SELECT pg_reload_conf()' >/dev/null
+    await is_cut "$1"
+}
+has_looked() {
+    yes_on "$1" "SELECT timeline > 1 FROM firn_marks.server"
+}
+twice() {
+    sort "$@" | uniq -d | wc -l | tr -d ' '
+}
+
+check "a server starts with firn preloaded" test/engine start postgres "$primary" -c shared_preload_libraries=firn \
+    -c firn.node=8 -c firn.max_wait_ms=60000
+on "$primary" 'ALTER ROLE firn SET search_path = public' 'CREATE EXTENSION firn' "ALTER SYSTEM SET firn.history = '900-999'" \
+    'SELECT pg_reload_conf()' >/dev/null
+check "a standby follows it before firn issues anything" standby "$early"
+check "and is cut off" cut "$early"
+
+# ---- a new server, and another standby ----------------------------------------------------------------------------------
+
+issue "$primary" snowflake 100000 "$TMPDIR/early.lost"
+same "the first tables of a new server have no guard" -infinity "$(on "$primary" 'SELECT until FROM firn_marks.server')"
+says "which was not promoted, so nothing can be taken over" 'nothing to take over' "$primary" 'SELECT firn_take_over()'
+issue "$primary" leaf 1000 "$TMPDIR/leaf.before"
+on "$primary" "SELECT firn_stamp('snowflake', 'before', '2020-01-01')" >/dev/null
+check "another standby follows it" standby "$late"
+check "and is cut off too" cut "$late"
+issue "$primary" js53 150000 "$TMPDIR/js53.lost"
+issue "$primary" snowflake 100000 "$TMPDIR/snowflake.lost"
+test/engine kill "$primary"
+
+# ---- promotions ---------------------------------------------------------------------------------------------------------
+
+on "$late" 'SELECT pg_promote(true, 60)' >/dev/null
+check "a promoted server finds itself on another timeline before anybody asks for an ID" await has_looked "$late"
+issue "$late" js53 60000 "$TMPDIR/js53.late"
+issue "$late" snowflake 100000 "$TMPDIR/snowflake.late"
+same "it issues no ID again of a scheme that was first used after the standby was cut off" '60000 0' \
+    "$(grep -c '^[0-9]*$' "$TMPDIR/js53.late") $(twice "$TMPDIR/js53.lost" "$TMPDIR/js53.late")"
+check "because it guards a mark that is absent" begins_after "$late" js53 "$TMPDIR/js53.late"
+same "nor one of a scheme whose mark it has" '100000 0' \
+    "$(grep -c '^[0-9]*$' "$TMPDIR/snowflake.late") $(twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late")"
+check "whose mark it guards too" begins_after "$late" snowflake "$TMPDIR/snowflake.late"
+check "for 15 s since the promotion" is_guarded_from_start "$late"
+says "the guard is over for all schemes at once, also for those that are used later" '|1' "$late" \
+    'SET firn.max_wait_ms = 5000' "SELECT '|' || count(leaf())"
+says "and for those that were never used" '|1' "$late" 'SET firn.max_wait_ms = 5000' "SELECT '|' || count(seata())"
+says "nodes of old rows must be confirmed" 'may have old rows' "$late" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
+
+on "$early" 'SELECT pg_promote(true, 60)' >/dev/null
+issue "$early" snowflake 100000 "$TMPDIR/early.new"
+same "a promoted server that has no tables yet repeats no ID" '100000 0' \
+    "$(grep -c '^[0-9]*$' "$TMPDIR/early.new") $(twice "$TMPDIR/early.lost" "$TMPDIR/snowflake.lost" "$TMPDIR/early.new")"
+check "because it guards all marks since its promotion" begins_after "$early" snowflake "$TMPDIR/early.new"
+check "that is for 15 s" yes_on "$early" 'SELECT isfinite(until) FROM firn_marks.server'
+says "and nodes of old rows must be confirmed there too" 'may have old rows' "$early" \
+    "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
+test/engine stop "$early"
+
+# ---- a promotion that lost nothing --------------------------------------------------------------------------------------
+
+# The standby is this server's own copy, which has every commit.
+promote_itself() {
+    touch "$late/data/pg/standby.signal"
+    chmod 666 "$late/data/pg/standby.signal"
+    test/engine restart "$late"
+    on "$late" 'SELECT pg_promote(true, 60)' >/dev/null
+    await yes_on "$late" "SELECT timeline > $1 FROM firn_marks.server"
+}
+on "$late" "SELECT firn_confirm_history('950-999')" 'CREATE ROLE visitor' >/dev/null
+issue "$late" snowflake 100000 "$TMPDIR/snowflake.before"
+until=$(on "$late" 'SELECT until FROM firn_marks.server')
+check "a server with every commit is promoted" promote_itself 2
+on "$late" 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' >/dev/null # every backend now knows of the guard
+says "not everybody may say that nothing is lost" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
+same "somebody who may says so" "" "$(on "$late" 'SELECT firn_take_over()')"
+same "then there is no other guard than before the promotion" "$until" "$(on "$late" 'SELECT until FROM firn_marks.server')"
+issue "$late" snowflake 100000 "$TMPDIR/snowflake.after"
+same "IDs continue, and none comes twice" '100000 0' "$(grep -c '^[0-9]*$' "$TMPDIR/snowflake.after") $(
+    twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late" "$TMPDIR/snowflake.before" "$TMPDIR/snowflake.after")"
+says "old rows get nodes of the ranges that were confirmed before" '|950' "$late" \
+    "SELECT '|' || (firn_stamp('snowflake', 'taken', '2020-01-01', 'node=950') >> 12 & 1023)"
+
+# ---- copies of marks ----------------------------------------------------------------------------------------------------
+
+test/engine restart "$late" # without windows
+on "$late" "UPDATE firn_marks.mark SET system = 1 WHERE ns = 'leaf'" >/dev/null
+issue "$late" leaf 1000 "$TMPDIR/leaf.after"
+same "a mark that came from another server is noticed" "1000 t" \
+    "$(grep -c '^[0-9]*$' "$TMPDIR/leaf.after") $(on "$late" "SELECT until > timestamptz '$until' FROM firn_marks.server")"
+check "and guarded" begins_after "$late" leaf "$TMPDIR/leaf.after"
+
+# ---- TRUNCATE and DELETE ------------------------------------------------------------------------------------------------
+
+for statement in 'TRUNCATE firn_marks.mark' 'DELETE FROM firn_marks.mark' 'DELETE FROM firn_marks.history' 'TRUNCATE firn_marks.server' \
+    'TRUNCATE firn_marks.mark, firn_marks.history CASCADE'; do
+    says "refused: $statement" '55000: firn_marks.' "$late" "$statement"
+done
+says "a session that replicates is refused too" '55000: firn_marks.' "$late" 'SET session_replication_role = replica' \
+    'DELETE FROM firn_marks.mark'
+
+# loses SENTENCE STATEMENT...: the statement removes a mark that is ahead of the clock, and the server crashes.
+loses() {
+    sentence=$1
+    shift
+    issue "$late" js53 150000 "$TMPDIR/js53.1"
+    said=$(on "$late" "$@")
+    test/engine kill "$late"
+    test/engine restart "$late"
+    issue "$late" js53 60000 "$TMPDIR/js53.2"
+    same "$sentence: no ID comes twice after a crash" ' 60000 0' \
+        "$said $(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
+    check "because the loss is noticed and guarded" begins_after "$late" js53 "$TMPDIR/js53.2"
+    same "and forbidden again" 3 \
+        "$(on "$late" "SELECT count(*) FROM pg_trigger WHERE tgname = 'firn_keep' AND tgenabled = 'A'")"
+}
+on_disk='SET synchronous_commit = on'
+loses "TRUNCATE with its trigger disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' 'TRUNCATE firn_marks.mark' \
+    'ALTER TABLE firn_marks.mark ENABLE TRIGGER ALL'
+loses "DELETE while the trigger was disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep' \
+    "DELETE FROM firn_marks.mark WHERE ns = 'js53'" 'ALTER TABLE firn_marks.mark ENABLE ALWAYS TRIGGER firn_keep'
+loses "DELETE with another function in the trigger" "$on_disk" \
+    'CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$' \
+    "DELETE FROM firn_marks.mark WHERE ns = 'js53'"
+loses "DROP of all tables" "$on_disk" 'SET client_min_messages = error' 'DROP SCHEMA firn_marks CASCADE'
+finish
