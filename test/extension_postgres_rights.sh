@@ -71,6 +71,38 @@ same "so a role's trigger on its table of jobs does not make it a superuser" fir
 same "and the role stamps rows" 1 "$(ask 'SET ROLE mig' "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'x')" \
     'SELECT count(id) FROM public.o')"
 
+# ---- rows of jobs ----------------------------------------------------------------------------------------------------
+
+# job NAME STATEMENT...: 5 rows of a job; the statements, as a role that may write everything; 5 more. All IDs differ.
+ask 'CREATE ROLE writer' 'GRANT pg_write_all_data, pg_read_all_data TO writer' 'CREATE TABLE public.kept (id bigint)' >/dev/null
+job() {
+    name=$1
+    shift
+    five="INSERT INTO public.kept SELECT firn_stamp('snowflake', '$name', '2024-01-01') FROM generate_series(1, 5)"
+    ask "$five" >/dev/null
+    said=$(ask "$@")
+    after=$(ask "$five")
+    same "no ID of a job comes twice after: $*" "" "$(ask 'SELECT id FROM public.kept GROUP BY id HAVING count(*) > 1')"
+}
+for statement in 'DELETE FROM firn_jobs.job' "UPDATE firn_jobs.job SET counts = ''" \
+    "INSERT INTO firn_jobs.job VALUES ('snowflake', 'new', 0, '')"; do
+    job "written ${statement%% *}" 'SET ROLE writer' "$statement"
+    case $said in
+    *"55000: firn: firn_jobs.job counts the IDs"*HINT:*TRUNCATE*) pass "because it is refused" ;;
+    *) fail "because it is refused" "$said" ;;
+    esac
+done
+job truncated 'TRUNCATE firn_jobs.job'
+job disabled 'ALTER TABLE firn_jobs.job DISABLE TRIGGER ALL' 'DELETE FROM firn_jobs.job'
+check "a table without its trigger is refused" [ "${after#*55006: firn: the trigger firn_keep*ENABLE ALWAYS}" != "$after" ]
+ask 'ALTER TABLE firn_jobs.job ENABLE ALWAYS TRIGGER firn_keep' >/dev/null
+job enabled 'ALTER TABLE firn_jobs.job DISABLE TRIGGER ALL' 'DELETE FROM firn_jobs.job' \
+    'ALTER TABLE firn_jobs.job ENABLE ALWAYS TRIGGER firn_keep'
+check "a job is not continued when its rows were in danger for a while" [ "${after#*55006:*was lost}" != "$after" ]
+job replicated 'SET session_replication_role = replica' 'DELETE FROM firn_jobs.job' \
+    "INSERT INTO firn_jobs.job VALUES ('snowflake', 'sent', 0, '')"
+same "what replication sends is left out" "|0" "$said|$(ask "SELECT count(*) FROM firn_jobs.job WHERE job = 'sent'")"
+
 # ---- what a superuser did to the tables ------------------------------------------------------------------------------
 
 # attacked TABLE STATEMENT: TABLE is refused after a superuser's change, and used again after UNDO.
@@ -108,9 +140,6 @@ state=42501
 attacked firn_jobs.job "SELECT firn_stamp('snowflake', 'attacked @', '2020-01-01')"
 state=08006
 attacked firn_marks.mark "SELECT firn_new_bigint('snowflake', 'ns=attacked@')"
-refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \
-    'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
-ask 'ALTER FUNCTION firn_marks.keep() OWNER TO firn' >/dev/null
 same "nobody else became a superuser" firn "$(supers)"
 refused "a grant is named with its cure" 42501 "TABLE firn_jobs.job is granted to mig" \
     "REVOKE ALL ON TABLE firn_jobs.job FROM mig CASCADE" 'GRANT DELETE ON firn_jobs.job TO mig' "$stamp"
@@ -135,10 +164,10 @@ same "names of the session mean nothing to the tables' owner" "2|mig" "$(ask 'GR
     'CREATE FUNCTION trap.same(a text, b text) RETURNS boolean LANGUAGE sql AS $$INSERT INTO trap.called VALUES (current_user); SELECT true$$' \
     'CREATE OPERATOR trap.= (LEFTARG = text, RIGHTARG = text, FUNCTION = trap.same)' \
     'SET search_path = pg_temp, trap, pg_catalog, public' "SELECT 'a'::text = 'b'::text AND NULL" \
-    "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'x')" "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'x')" \
+    "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'y')" "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'y')" \
     "SELECT (SELECT count(*) FROM pg_catalog.pg_roles WHERE rolname IN ('mig', 'firn')), string_agg(DISTINCT who, ' ') FROM trap.called" | tail -n 1)"
 same "and its search_path is as it was" 'trap, public' "$(ask 'SET ROLE mig' 'SET search_path = trap, public' \
-    "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'x')" 'SHOW search_path')"
+    "UPDATE public.o SET id = firn_stamp('snowflake', at => c, job => 'y')" 'SHOW search_path')"
 same "nobody else is a superuser in the end" firn "$(supers)"
 
 # ---- tables that somebody made first ----------------------------------------------------------------------------------
@@ -148,4 +177,6 @@ same "CREATE EXTENSION refuses a schema of its name" 'ERROR:  42P06: schema "fir
     "$(database=early ask 'SET ROLE mig' 'CREATE SCHEMA firn_jobs' 'RESET ROLE' 'CREATE EXTENSION firn')"
 refused "a table that a crash empties is refused" 42501 "not a plain, permanent table" "drop it" \
     'ALTER TABLE firn_jobs.job SET UNLOGGED' "$stamp"
+refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \
+    'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
 finish

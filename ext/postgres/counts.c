@@ -5,15 +5,20 @@
  * job's node permanently; this file does not. */
 #include "extension.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -371,6 +376,67 @@ static void write_all(void) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
+/* Whoever deletes a row, with a right that no grant shows (pg_write_all_data) or as a superuser, would make IDs repeat:
+ * only this file writes. Rows that a publisher sends count another server's IDs, so they are left out. */
+static Datum keep(FunctionCallInfo fcinfo) {
+    const TriggerData *it = (TriggerData *)fcinfo->context;
+    if (!CALLED_AS_TRIGGER(fcinfo)) {
+        firn_refuse(FIRN_EUSAGE, "firn_jobs.keep() is a trigger's: leave it alone");
+    }
+    if (writing) {
+        return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(it->tg_event) ? it->tg_newtuple
+                                                                     : it->tg_trigtuple);
+    }
+    if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA) {
+        return PointerGetDatum(NULL);
+    }
+    firn_refuse(FIRN_EWINDOW, "firn_jobs.job counts the IDs of jobs, without which IDs repeat: "
+                              "when all jobs are done, TRUNCATE it");
+}
+
+FIRN_ENTRY(keep_jobs, keep(fcinfo))
+
+enum {
+    KEEP_TYPE = TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE |
+                TRIGGER_TYPE_DELETE
+};
+
+static bool is_keeper(const Trigger *it) {
+    FmgrInfo function;
+    if (it->tgenabled != TRIGGER_FIRES_ALWAYS || it->tgtype != KEEP_TYPE || it->tgqual != NULL) {
+        return false;
+    }
+    fmgr_info(it->tgfoid, &function);
+    return function.fn_addr == firn_sql_keep_jobs;
+}
+
+/* Which transaction last changed a trigger: one that was disabled for a while has another. */
+static TransactionId changed_by(Oid trigger) {
+    ScanKeyData key;
+    Relation catalog = table_open(TriggerRelationId, AccessShareLock);
+    ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(trigger));
+    SysScanDesc scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+    HeapTuple tuple = systable_getnext(scan);
+    TransactionId xid =
+        HeapTupleIsValid(tuple) ? HeapTupleHeaderGetRawXmin(tuple->t_data) : InvalidTransactionId;
+    systable_endscan(scan);
+    table_close(catalog, AccessShareLock);
+    return xid;
+}
+
+/* The trigger that kept the table's rows until now; InvalidOid: there is none. */
+static Oid keeper_of(Oid own) {
+    Relation table = relation_open(own, NoLock);
+    Oid found = InvalidOid;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        const Trigger *it = &table->trigdesc->triggers[i];
+        found = is_keeper(it) ? it->tgoid : found;
+    }
+    relation_close(table, NoLock);
+    return found;
+}
+
 Oid firn_counts_table(void) {
     Oid table = firn_private_lock(jobs_schema, "job");
     if (!OidIsValid(table)) {
@@ -384,7 +450,13 @@ FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema), (Datum)0))
 
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));
-    snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u", MyDatabaseId, table, file);
+    Oid keeper = keeper_of(table);
+    if (!OidIsValid(keeper)) {
+        firn_refuse(FIRN_EBUSY, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
+                                "ALWAYS, so rows may be missing: enable it so, and give the jobs "
+                                "other names");
+    }
+    snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u/%u", MyDatabaseId, table, file, changed_by(keeper));
 }
 
 firn_counted *firn_counted_find(text *scheme, text *name, text *options) {

@@ -248,7 +248,7 @@ static int round_ms(const http_loop *loop) {
         const exchange *it = list_entry(at, exchange, place);
         wait = it->stage == STAGE_WRITING ? 0 : TASK_MS;
     }
-    wait = wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
+    wait = loop->has_late ? 0 : wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
     return wait > TASK_MS && !list_is_empty(&loop->tasks) ? TASK_MS : wait;
 }
 
