@@ -122,11 +122,17 @@ END {
             print "CREATE FUNCTION IF NOT EXISTS " one[1] " RETURNS " one[2] " SONAME 'firn_mariadb.so';"
         }
     } else if (out == "uninstall") {
-        print "-- Made from ext/functions.def."
+        print "-- Made from ext/functions.def. Needs SELECT and DELETE on mysql.func, and RELOAD."
+        print "-- Names the columns that use a function. Until FLUSH TABLES, an open table would continue with a function that is gone."
+        print "SELECT concat(table_schema, '.', table_name, '.', column_name, ' uses ', name, '(), which this script drops: '"
+        print "    'statements on this table fail until you change the column or create the function again') AS note"
+        print "    FROM information_schema.columns JOIN mysql.func ON dl = 'firn_mariadb.so'"
+        print "    AND concat_ws(' ', column_default, generation_expression) REGEXP concat('\\\\b', name, '`?[(]');"
         for (i = 1; i <= count; i++) {
             split(mariadb[i], one, " ")
             print "DROP FUNCTION IF EXISTS " one[1] ";"
         }
+        print "FLUSH TABLES;"
     } else if (out == "page") {
         print "<!-- SPDX-License-Identifier: MIT -->"
         print "<!-- Made from ext/functions.def by `make docs/reference/sql.md`: edit the list, not this page. -->"

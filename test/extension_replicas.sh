@@ -122,7 +122,7 @@ await_second
 same "the replica has the functions of the primary" "$(echo "SELECT count(*) FROM mysql.func" | on first)" \
     "$(echo "SELECT count(*) FROM mysql.func" | on second)"
 try_page "replica, MIXED" mixed MIXED
-sed -i "s/'all old rows'/'all old rows, again'/" "$TMPDIR"/page.* # a job's name is used up
+sed -i "s/created_at, '/&again, /" "$TMPDIR"/page.* # a job's name is used up
 try_page "replica, ROW" row_based ROW
 third="ALTER TABLE late MODIFY id BIGINT NOT NULL DEFAULT (snowflake()), ADD PRIMARY KEY (id)"
 said=$(echo "CREATE TABLE late (n INT, id BIGINT); INSERT INTO late VALUES (1, snowflake()), (2, NULL); $third" | on first mixed)

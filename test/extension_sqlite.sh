@@ -148,10 +148,11 @@ answers "... of any length, with fields and kinds" "4|16|2024-01-01T00:45:00.000
 
 # ---- schemas -----------------------------------------------------------------------------------------
 file=$TMPDIR/schema.db
-answers "column defaults, STRICT, CHECK, generated columns and an index on an expression, with any trusted_schema" "3|3|1|text" "
-PRAGMA trusted_schema = OFF;
+answers "column defaults, STRICT, CHECK, generated columns and an index on an expression, with any trusted_schema" "0
+3|3|1|text" "
+PRAGMA trusted_schema = OFF; SELECT firn_config('unsafe');
 CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL DEFAULT (uuid7()) CHECK (firn_time(id, 'uuid7') > '2020'),
-    n INTEGER NOT NULL DEFAULT (snowflake()), b BLOB NOT NULL DEFAULT (uuid4_blob()), o INTEGER DEFAULT (firn_new('snowflake', 'node=9')),
+    n INTEGER NOT NULL DEFAULT (snowflake()), b BLOB NOT NULL DEFAULT (uuid4_blob()), o INTEGER DEFAULT (firn_new('snowflake')),
     at TEXT GENERATED ALWAYS AS (firn_time(n, 'snowflake')) STORED, shard INTEGER AS (firn_shard(n, 4)), note TEXT) STRICT, WITHOUT ROWID;
 CREATE INDEX by_time ON t(firn_unix_ns(id, 'uuid7'));
 CREATE TABLE log(id INTEGER PRIMARY KEY, of TEXT);
@@ -162,6 +163,40 @@ like "an index on an expression serves a query" "(QUERY PLAN|\`--SEARCH t USING 
     "EXPLAIN QUERY PLAN SELECT id FROM t WHERE firn_unix_ns(id, 'uuid7') > 5;" "$file"
 like "a trigger cannot take nodes for good" ".*unsafe use of firn_stamp.*" \
     "CREATE TRIGGER bad AFTER INSERT ON t BEGIN INSERT INTO log VALUES(firn_stamp('snowflake', 0), ''); END; INSERT INTO t(note) VALUES('d');" "$file"
+# A file of a stranger: a program that only reads it gets no store and takes no node.
+stranger=$TMPDIR/stranger.db
+sql "CREATE VIEW plain AS SELECT snowflake() AS id; CREATE VIEW any AS SELECT firn_new('leaf') AS id;
+    CREATE VIEW named AS SELECT snowflake('node=3') AS id; CREATE VIEW numbered AS SELECT instagram(3) AS id;
+    CREATE VIEW layout AS SELECT firn_new('time:41/ms@@2024-01-01 node:10 sequence:12') AS id;
+    CREATE VIEW nines AS SELECT firn_new('time:41/ms@@2024-01-01 node:10 sequence:12', 'node=9') AS id;
+    CREATE VIEW spaced AS SELECT firn_new('snowflake', 'ns=other', 'text') AS id; CREATE VIEW prefixed AS SELECT typeid('user') AS id;
+    CREATE VIEW blobs AS SELECT uuid1_blob('node=3') AS id; CREATE VIEW listed AS SELECT id FROM firn_ids('snowflake', 3);
+    CREATE TABLE t(n, id DEFAULT (snowflake())); CREATE TABLE u(n, id DEFAULT (snowflake('ns=u')));
+    CREATE TRIGGER takes AFTER UPDATE ON t BEGIN UPDATE u SET id = snowflake(new.n); END; INSERT INTO t VALUES(1, 1);" "$stranger"
+for trusted in OFF ON; do
+    for wanted in "SELECT * FROM named" "SELECT * FROM numbered" "SELECT * FROM nines" "SELECT * FROM spaced" "SELECT * FROM blobs" \
+        "SELECT * FROM listed" "UPDATE t SET n = 5" "INSERT INTO u(n) VALUES(1)"; do
+        like "trusted_schema = $trusted: no options in the schema: $wanted" ".*unsafe use of .*" "PRAGMA trusted_schema = $trusted; $wanted;" "$stranger"
+    done
+    like "trusted_schema = $trusted: no layout either" ".*not only the name of a scheme.*firn_new\(scheme, ''\).*" \
+        "PRAGMA trusted_schema = $trusted; SELECT * FROM layout;" "$stranger"
+done
+url=$FIRN_STORE
+FIRN_STORE="sqlite:$TMPDIR/untouched.db?unsafe=1"
+for wanted in "SELECT * FROM plain" "SELECT * FROM any" "INSERT INTO t(n) VALUES(2)" "SELECT snowflake()"; do
+    like "under trusted_schema = OFF the schema does not begin to issue: $wanted" ".*trusted_schema is OFF.*firn_config.*" \
+        "PRAGMA trusted_schema = OFF; $wanted;" "$stranger"
+done
+like "IDs without a store are free" "user_[0-9a-z]{26}" "PRAGMA trusted_schema = OFF; SELECT * FROM prefixed;" "$stranger"
+check "so there is no store, and no node is taken" [ ! -e "$TMPDIR/untouched.db" ]
+like "a statement with options begins" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, snowflake(''); SELECT id FROM plain;" "$stranger"
+like "... or firn_ids" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, id FROM firn_ids('uuid7', 1); SELECT id FROM plain;" "$stranger"
+like "... or firn_config" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, firn_config('unsafe'); SELECT id FROM any;" "$stranger"
+check "and then there is a store" [ -s "$TMPDIR/untouched.db" ]
+FIRN_STORE=$url
+answers "a statement has all options, and layouts with options" "3|9|8" "SELECT snowflake('node=3') >> 12 & 1023,
+    firn_new('time:41/ms@@2024-01-01 node:10 sequence:12', 'node=9') >> 12 & 1023, length(firn_new('time:41/ms@@2024-01-01 random:23', '', 'blob'));"
+errs "a layout alone may be a call of the schema" "firn_new(scheme, '')" "firn_new('time:41/ms@@2024-01-01 random:23')" "firn_new('snowflake epoch=2024-01-01')"
 like "nor set where marks are kept" ".*unsafe use of firn_config.*" \
     "CREATE VIEW v AS SELECT firn_config('store', 'sqlite:/nowhere'); SELECT * FROM v;" "$file"
 answers "a column that folds case takes IDs that do not depend on it" "1000" \

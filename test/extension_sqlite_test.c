@@ -211,6 +211,7 @@ static void a_child_does_not_continue_with_its_parents_job(void **state) {
 static void insert_for_ever(const char *file, int64_t *begun) {
     alarm(SECONDS_MOST);
     sqlite3 *db = connect(file);
+    run(db, "SELECT firn_config('node', 7)");
     while (sqlite3_exec(db, "INSERT INTO t(n) SELECT 1 FROM firn_ids('uuid4', 100)", NULL, NULL,
                         NULL) == SQLITE_OK) {
         (*begun)++;
@@ -224,8 +225,7 @@ static void killed_under_load_and_started_again_it_repeats_no_id(void **state) {
     (void)state;
     snprintf(file, sizeof file, "%s/crash.db", folder);
     sqlite3 *db = connect(file);
-    run(db,
-        "CREATE TABLE t(id INTEGER PRIMARY KEY DEFAULT (snowflake('node=7')), n) WITHOUT ROWID");
+    run(db, "CREATE TABLE t(id INTEGER PRIMARY KEY DEFAULT (snowflake()), n) WITHOUT ROWID");
     sqlite3_close(db);
     for (int i = 0; i < CRASHES; i++) {
         *begun = 0;

@@ -12,6 +12,7 @@
 #include "generating.h"
 #include "present.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -188,20 +189,29 @@ static uint64_t began(pid_t process) {
     return (uint32_t)ticks;
 }
 
-/* A process that was killed while it prepared the lock: a process that began at another time has its number now. One
- * whose beginning is unknown may live. */
+static int next_descriptor(void) {
+    int fd = dup(STDERR_FILENO);
+    assert_int_equal(close(fd), 0);
+    return fd;
+}
+
+/* A process that was killed while it prepared the lock: a process that began at another time has its number now, or none
+ * has. One whose beginning is unknown may live. */
 static void a_maker_whose_number_came_again_is_gone(void **state) {
     static _Alignas(64) uint8_t memory[SHARED];
     (void)state;
+    void (*hung_up)(int) = signal(SIGHUP, SIG_DFL); /* a stray signal ends the child */
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         pause();
         _exit(0);
     }
+    signal(SIGHUP, hung_up);
     const uint64_t right = began(child);
-    const uint64_t starts[] = {right, 0, right - 1, right + 1};
-    for (size_t i = 0; i < 4; i++) {
+    const uint64_t starts[] = {right, 0, right - 1, right + 1, right, 0};
+    const int descriptor = next_descriptor();
+    for (size_t i = 0; i < 6; i++) {
         firn_error error = {0};
         firn_gen *gen = NULL;
         const uint64_t maker = starts[i] << 32 | (uint32_t)child;
@@ -213,9 +223,15 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
                                     .entropy = &world.entropy,
                                     .shared = memory,
                                     .shared_size = firn_shared_size()};
+        if (i == 4) { /* nobody has ended it before */
+            assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+            kill(child, SIGKILL);
+            assert_int_equal(waitpid(child, NULL, 0), child);
+        }
         memset(memory, 0, sizeof memory);
         memcpy(memory + sizeof(uint64_t), &maker, sizeof maker);
         const int64_t paused_ns = world.clock.paused_ns;
+        errno = ESRCH; /* of an earlier call */
         int code = firn_open_with(&gen, &config, &error);
         assert_int_equal(code, i < 2 ? FIRN_EBUSY : FIRN_OK);
         assert_int_equal(world.clock.paused_ns - paused_ns, i < 2 ? 4 * MS : 0);
@@ -226,9 +242,8 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         } else {
             closed(gen);
         }
+        assert_int_equal(next_descriptor(), descriptor);
     }
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 /* Of two generators that share a cursor, the first that sees the step leaves the node. */

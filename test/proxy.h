@@ -45,7 +45,8 @@ typedef struct proxy_flow {
 } proxy_flow;
 
 typedef struct proxy {
-    int server_port, port, listener;
+    int port, listener;
+    _Atomic int server_port; /* of the next connections */
     _Atomic int fault, stall_ms;
     _Atomic bool stop;
     _Atomic long hits[PROXY_FAULTS];
@@ -91,7 +92,7 @@ static void proxy_cut(proxy *it, int link) {
 
 static void proxy_accept(proxy *it) {
     int client = accept4(it->listener, NULL, NULL, SOCK_CLOEXEC);
-    int server = client >= 0 ? proxy_socket(it->server_port, false) : -1;
+    int server = client >= 0 ? proxy_socket(atomic_load(&it->server_port), false) : -1;
     for (int i = 0; i < PROXY_LINKS && server >= 0; i++) {
         if (it->up[i].from < 0) {
             it->up[i].from = it->down[i].to = client;

@@ -21,13 +21,28 @@ function firnApi (native, addonError) {
     }
   }
 
-  // Calls the addon, whose errors are plain objects.
+  // The addon's errors are plain objects.
+  function ours (thrown) {
+    const plain = thrown !== null && typeof thrown === 'object' && 'text' in thrown
+    return plain ? new FirnError(thrown.code, thrown.text) : thrown
+  }
+
   function call (name, ...args) {
     try {
       return native[name](...args)
     } catch (thrown) {
-      const ours = thrown !== null && typeof thrown === 'object' && 'text' in thrown
-      throw ours ? new FirnError(thrown.code, thrown.text) : thrown
+      throw ours(thrown)
+    }
+  }
+
+  // The same in the thread pool. WebAssembly has nothing that waits.
+  async function promised (name, ...args) {
+    const run = native[name + 'Async']
+    if (run === undefined) return call(name, ...args)
+    try {
+      return await run(...args)
+    } catch (thrown) {
+      throw ours(thrown)
     }
   }
 
@@ -129,6 +144,7 @@ function firnApi (native, addonError) {
   // ---- generators -----------------------------------------------------------------------------------------------
 
   const BLOCK = 256
+  const TRIES = 4 // renewals that one call waits for: each follows a window that others used up
   let renewals = 0 // how often the identity was renewed: blocks from before are dropped
 
   // Takes IDs from blocks. No process that runs JavaScript forks, so a block may be in its memory.
@@ -181,6 +197,9 @@ function firnApi (native, addonError) {
     #bits
     #timer
     #open = true
+    #renews
+    #step
+    #closed
 
     constructor (gen, output, hasStore) {
       const { scheme: name, layout } = call('status', gen)
@@ -189,6 +208,7 @@ function firnApi (native, addonError) {
       this.#gen = gen
       this.#bits = bits
       this.#kind = output ?? (isNumber({ bits, form }) ? 'bigint' : 'string')
+      this.#renews = hasStore
       if (hasStore) this.#renew(1)
     }
 
@@ -197,9 +217,15 @@ function firnApi (native, addonError) {
       const self = new WeakRef(this)
       this.#timer = setTimeout(() => {
         const still = self.deref()
-        if (still?.#open) native.step(still.#gen)?.then(wait => self.deref()?.#again(wait))
+        if (still?.#open) still.#renewal().then(wait => self.deref()?.#again(wait), () => self.deref()?.#again(50))
       }, ms)
       this.#timer.unref?.()
+    }
+
+    // A step of the renewal: one at a time, which all wait for, so that a store that hangs takes one thread of the pool.
+    #renewal () {
+      this.#step ??= promised('step', this.#gen).finally(() => { this.#step = undefined })
+      return this.#step
     }
 
     #again (wait) {
@@ -216,9 +242,31 @@ function firnApi (native, addonError) {
       return call('many', this.#gen, integer('n', n, 0, 1 << 24))
     }
 
+    /** next() that waits for the store in the thread pool, and only if no slot is left. */
+    async nextAsync () {
+      return (await this.manyAsync(1))[0]
+    }
+
+    /** many() that waits in the same way. */
+    async manyAsync (n) {
+      integer('n', n, 0, 1 << 24)
+      for (let tries = 0; tries <= TRIES && native.manyNow; tries++) {
+        const ids = call('manyNow', this.#gen, n)
+        if (ids !== undefined) return ids
+        if (!this.#renews) break
+        await this.#renewal()
+      }
+      return promised('many', this.#gen, n)
+    }
+
     /** n IDs of a past time, from a node that issues no others. */
     at (when, n = 1) {
       return call('many', this.#gen, integer('n', n, 0, 1 << 24), time('time', when))
+    }
+
+    /** at() in the thread pool. */
+    async atAsync (when, n = 1) {
+      return promised('many', this.#gen, integer('n', n, 0, 1 << 24), time('time', when))
     }
 
     /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
@@ -250,24 +298,68 @@ function firnApi (native, addonError) {
       clearTimeout(this.#timer)
       call('close', this.#gen)
     }
+
+    /** close() in the thread pool, after the calls that it still runs. */
+    closeAsync () {
+      this.#open = false
+      clearTimeout(this.#timer)
+      this.#closed ??= promised('close', this.#gen)
+      return this.#closed
+    }
   }
 
-  if (Symbol.dispose) Generator.prototype[Symbol.dispose] = Generator.prototype.close
+  const openArgs = (scheme, { store, output, note, moduleDir, unsafe = false, ...keys }) => [text('scheme', scheme), keysOf(keys),
+    optional('store', store), optional('moduleDir', moduleDir), optional('note', note), optional('output', output), Boolean(unsafe)]
+  const opened = (gen, { output, mode }) => new Generator(gen, output, mode !== 'online' && call('status', gen).reserved)
 
   /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
-  function open (scheme, { store, output, note, moduleDir, unsafe = false, ...keys } = {}) {
-    const gen = call('open', text('scheme', scheme), keysOf(keys), optional('store', store),
-      optional('moduleDir', moduleDir), optional('note', note), optional('output', output), Boolean(unsafe))
-    return new Generator(gen, output, keys.mode !== 'online' && call('status', gen).reserved)
+  function open (scheme, options = {}) {
+    return opened(call('open', ...openArgs(scheme, options)), options)
   }
 
-  /** Integers that are unique under a key. Calls may wait for the store. */
+  /** open() in the thread pool. */
+  async function openAsync (scheme, options = {}) {
+    return opened(await promised('open', ...openArgs(scheme, options)), options)
+  }
+
+  const segmentArgs = (key, { store, moduleDir, unsafe = false, ...keys }) => [text('key', key), keysOf(keys),
+    optional('store', store), optional('moduleDir', moduleDir), Boolean(unsafe)]
+  const isOpen = Symbol('an open segment')
+
+  /** Integers that are unique under a key. Calls may wait for the store; those that end in Async wait in the thread pool. */
   class Segment {
     #segment
+    #last = Promise.resolve() // what the thread pool does for this segment: one call at a time
+    #failed = 0
+    #closed
 
-    constructor (key, { store, moduleDir, unsafe = false, ...keys } = {}) {
-      this.#segment = call('openSegment', text('key', key), keysOf(keys), optional('store', store),
-        optional('moduleDir', moduleDir), Boolean(unsafe))
+    constructor (key, options = {}) {
+      this.#segment = options[isOpen] ?? call('openSegment', ...segmentArgs(key, options))
+    }
+
+    static async open (key, options = {}) {
+      return new Segment(key, { [isOpen]: await promised('openSegment', ...segmentArgs(key, options)) })
+    }
+
+    // If the store fails, so do the calls that waited for their turn meanwhile: each would wait as long.
+    #queued (verb, argument) {
+      const failed = this.#failed
+      const turn = this.#last.then(undefined, error => { if (error.reason === 'STORE' && failed !== this.#failed) throw error })
+        .then(() => this.#now(verb) ?? promised('segment', this.#segment, verb, argument))
+      turn.catch(() => { this.#failed++ })
+      this.#last = turn
+      return turn
+    }
+
+    // The next integer of the block, or undefined if next would wait.
+    #now (verb) {
+      if (verb !== 'next') return undefined
+      try {
+        return call('segment', this.#segment, 'now')
+      } catch (error) {
+        if (error.reason === 'WINDOW') return undefined
+        throw error
+      }
     }
 
     next () { return call('segment', this.#segment, 'next') }
@@ -278,6 +370,22 @@ function firnApi (native, addonError) {
 
     /** The first of n integers; the others follow in steps of increment(). */
     block (n) { return call('segment', this.#segment, 'block', BigInt(n)) }
+
+    async nextAsync () { return this.#queued('next') }
+    async peekAsync () { return this.#queued('peek') }
+    async blockAsync (n) { return this.#queued('block', BigInt(n)) }
+    async advanceAsync (from) { return this.#queued('advance', BigInt(from)) }
+
+    /** close() in the thread pool, after the calls that it still runs. */
+    closeAsync () {
+      this.#closed ??= promised('segment', this.#segment, 'close').then(() => {})
+      return this.#closed
+    }
+  }
+
+  for (const kind of [Generator, Segment]) {
+    if (Symbol.dispose) kind.prototype[Symbol.dispose] = kind.prototype.close
+    if (Symbol.asyncDispose) kind.prototype[Symbol.asyncDispose] = kind.prototype.closeAsync
   }
 
   /** Order numbers: integers encrypted with a key of 16 bytes. */
@@ -381,8 +489,8 @@ function firnApi (native, addonError) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
-    schemes, forms, renewIdentity, version: native.version, backend: native.backend }
+  return { open, openAsync, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest,
+    scheme, schemes, forms, renewIdentity, version: native.version, backend: native.backend }
 }
 
 if (typeof module === 'object') module.exports = firnApi

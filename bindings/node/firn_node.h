@@ -11,6 +11,8 @@
 
 #include <firn/firn.h>
 
+#include <stdbool.h>
+
 #define MOST_ARGS 8
 #define COUNT_MAX (1 << 24) /* IDs of one call */
 
@@ -20,6 +22,7 @@ typedef struct call {
     napi_value self, args[MOST_ARGS];
     size_t count, texts;
     char *text[MOST_ARGS];
+    bool async; /* JavaScript wants a promise */
 } call;
 
 call begin(napi_env env, napi_callback_info info);
@@ -38,11 +41,43 @@ napi_value buffer(napi_env env, const firn_id *id);
 napi_value wrapped(call *c, void *data, napi_finalize freed, const napi_type_tag *tag);
 void *object_of(call *c, size_t i, const napi_type_tag *tag);
 
+/* work.c. How many works of the pool use an object; what closes it after the last one. */
+typedef struct work work;
+typedef struct usage {
+    int users;
+    bool closing;
+    work *closer;
+} usage;
+
+/* The first member of what a call needs that may wait. */
+struct work {
+    call c;                       /* its texts live as long as the work, its arguments do not */
+    usage *of;                    /* of the object in the first argument; NULL: it has none */
+    int (*run)(work *w);          /* in any thread: a code, and `error` */
+    napi_value (*value)(work *w); /* after FIRN_OK, in the thread of JavaScript; may throw */
+    void (*freed)(work *w);       /* or NULL */
+    int code;
+    firn_error error;
+    napi_ref kept;
+    napi_async_work job;
+    napi_deferred deferred;
+};
+
+/* Zeros but for `c`, which it takes over; NULL: thrown. */
+void *work_new(call *c, size_t size);
+/* Runs and frees it: the value or NULL with an exception, or a promise. */
+napi_value work_do(work *w);
+/* Frees it without running; returns `value`. */
+napi_value work_end(work *w, napi_value value);
+/* As work_do for the work that closes w->of: after its last user, and nobody else may begin. */
+napi_value work_close(work *w);
+
 typedef struct entry {
     const char *name;
     napi_callback call;
 } entry;
-/* Each ends with a name of NULL. */
+/* Each ends with a name of NULL. Calls of the promises have call.async. */
 extern const entry generator_entries[], numbers_entries[], pure_entries[];
+extern const entry generator_promises[], numbers_promises[];
 
 #endif

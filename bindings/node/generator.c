@@ -22,15 +22,15 @@ static napi_value id_value(napi_env env, const firn_id *id, const output *as) {
 typedef struct generator {
     firn_gen *gen; /* NULL: closed */
     output as;
-    bool stepping; /* a step runs in the thread pool */
-    bool closing;  /* close once it has ended */
+    bool sleeps; /* each call may wait in the library */
+    usage use;
 } generator;
 
 static const napi_type_tag generator_tag = {0x6669726e67656e65, 1};
 
 static generator *generator_of(call *c) {
     generator *self = object_of(c, 0, &generator_tag);
-    if (self != NULL && (self->gen == NULL || self->closing)) {
+    if (self != NULL && (self->use.closing || self->gen == NULL)) {
         fail(c, FIRN_EUSAGE, "the generator is closed: open another one");
         return NULL;
     }
@@ -46,37 +46,70 @@ static void generator_freed(napi_env env, void *data, void *hint) {
     free(self);
 }
 
+typedef struct opening {
+    work w;
+    firn_store_options options;
+    firn_config config;
+    const char *output;
+    firn_gen *gen;
+    output as;
+    bool sleeps;
+} opening;
+
+static int open_runs(work *w) {
+    opening *o = (opening *)w;
+    const int code = firn_open_with(&o->gen, &o->config, &w->error);
+    return code == FIRN_OK ? output_read(&o->as, firn_gen_scheme(o->gen), o->output, &w->error)
+                           : code;
+}
+
+static napi_value open_value(work *w) {
+    opening *o = (opening *)w;
+    generator *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return fail(&w->c, FIRN_EMEMORY, "out of memory");
+    }
+    self->gen = o->gen;
+    self->as = o->as;
+    self->sleeps = o->sleeps;
+    o->gen = NULL;
+    return wrapped(&w->c, self, generator_freed, &generator_tag);
+}
+
+static void open_freed(work *w) {
+    opening *o = (opening *)w;
+    if (o->gen != NULL) {
+        firn_close(o->gen, NULL);
+    }
+}
+
 /* open(scheme, keys, store, module_dir, note, output, unsafe) */
 static napi_value open_generator(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
-    firn_error error = {0, ""};
     bool unsafe = false;
-    firn_gen *gen = NULL;
     napi_get_value_bool(env, c.args[6], &unsafe);
-    const firn_store_options options = {.module_dir = text_of(&c, 3, NULL), .unsafe = unsafe};
-    const char *keys = text_of(&c, 1, NULL);
-    const firn_config config = {.size = sizeof config,
-                                .scheme = text_of(&c, 0, NULL),
-                                .keys = keys,
-                                .store_url = text_of(&c, 2, NULL),
-                                .store_options = &options,
-                                .note = text_of(&c, 4, NULL),
-                                .has_renewer = strstr(keys, "mode=online") == NULL};
-    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
-        return end(&c, fail_with(&c, &error));
+    const char *scheme = text_of(&c, 0, NULL), *keys = text_of(&c, 1, NULL);
+    const char *store = text_of(&c, 2, NULL), *dir = text_of(&c, 3, NULL);
+    const char *note = text_of(&c, 4, NULL), *as = text_of(&c, 5, NULL);
+    const bool online = strstr(keys, "mode=online") != NULL;
+    opening *o = work_new(&c, sizeof *o);
+    if (o == NULL) {
+        return NULL;
     }
-    output as;
-    int code = output_read(&as, firn_gen_scheme(gen), text_of(&c, 5, NULL), &error);
-    generator *self = calloc(1, sizeof *self);
-    if (code != FIRN_OK || self == NULL) {
-        free(self);
-        firn_close(gen, NULL);
-        return end(&c, code != FIRN_OK ? fail_with(&c, &error)
-                                       : fail(&c, FIRN_EMEMORY, "out of memory"));
-    }
-    self->gen = gen;
-    self->as = as;
-    return end(&c, wrapped(&c, self, generator_freed, &generator_tag));
+    o->w.run = open_runs;
+    o->w.value = open_value;
+    o->w.freed = open_freed;
+    o->output = as;
+    o->sleeps = online || strstr(keys, "full=wait") != NULL || strstr(keys, "back=wait") != NULL;
+    o->options = (firn_store_options){.module_dir = dir, .unsafe = unsafe};
+    o->config = (firn_config){.size = sizeof o->config,
+                              .scheme = scheme,
+                              .keys = keys,
+                              .store_url = store,
+                              .store_options = &o->options,
+                              .note = note,
+                              .has_renewer = !online};
+    return work_do(&o->w);
 }
 
 /* A window that is used up is renewed in this thread, which waits for the store. The timer of index.js renews it before
@@ -121,42 +154,93 @@ static int64_t count_of(call *c) {
     return -1;
 }
 
-/* many(generator, count[, time]): an array; with a time, as text, back-dated IDs */
-static napi_value many(napi_env env, napi_callback_info info) {
-    call c = begin(env, info);
-    generator *self = generator_of(&c);
-    firn_error error = {0, ""};
-    napi_value array = NULL;
-    int64_t count = self != NULL ? count_of(&c) : -1;
-    size_t length = 0;
+typedef struct issuing {
+    work w;
+    generator *of;
+    size_t count;
+    bool dated, now;
     firn_time at;
+    firn_id *ids;
+} issuing;
+
+static int issue_runs(work *w) {
+    issuing *i = (issuing *)w;
+    return i->count == 0 ? FIRN_OK
+           : i->dated    ? firn_at(i->of->gen, &i->at, i->ids, i->count, &w->error)
+           : i->now      ? firn_next_n(i->of->gen, i->ids, i->count, &w->error)
+                         : issue(i->of, i->ids, NULL, i->count, &w->error);
+}
+
+static napi_value issue_value(work *w) {
+    issuing *i = (issuing *)w;
+    napi_env env = w->c.env;
+    napi_value array;
+    napi_create_array_with_length(env, i->count, &array);
+    for (size_t k = 0; k < i->count; k++) {
+        napi_handle_scope scope;
+        napi_open_handle_scope(env, &scope);
+        napi_set_element(env, array, (uint32_t)k, id_value(env, &i->ids[k], &i->of->as));
+        napi_close_handle_scope(env, scope);
+    }
+    return array;
+}
+
+static void issue_freed(work *w) {
+    free(((issuing *)w)->ids);
+}
+
+/* The work of many and manyNow; NULL: thrown. */
+static issuing *issuing_of(call *c) {
+    generator *self = generator_of(c);
+    firn_error error = {0, ""};
+    const int64_t count = self != NULL ? count_of(c) : -1;
+    size_t length = 0;
+    firn_time at = {0, 0};
     if (count < 0) {
         return NULL;
     }
-    const char *time = text_of(&c, 2, &length);
+    const char *time = text_of(c, 2, &length);
     if (time != NULL && firn_time_parse(&at, time, length, &error) != FIRN_OK) {
-        return end(&c, fail_with(&c, &error));
+        fail_with(c, &error);
+        end(c, NULL);
+        return NULL;
     }
-    firn_id *ids = malloc((size_t)count * sizeof *ids + 1);
-    if (ids == NULL) {
-        return end(&c, fail(&c, FIRN_EMEMORY, "out of memory"));
+    issuing *i = work_new(c, sizeof *i);
+    if (i == NULL) {
+        return NULL;
     }
-    int code = count == 0     ? FIRN_OK
-               : time != NULL ? firn_at(self->gen, &at, ids, (size_t)count, &error)
-                              : issue(self, ids, NULL, (size_t)count, &error);
-    if (code != FIRN_OK) {
-        fail_with(&c, &error);
-    } else {
-        napi_create_array_with_length(env, (size_t)count, &array);
-        for (uint32_t i = 0; i < (uint32_t)count; i++) {
-            napi_handle_scope scope;
-            napi_open_handle_scope(env, &scope);
-            napi_set_element(env, array, i, id_value(env, &ids[i], &self->as));
-            napi_close_handle_scope(env, scope);
-        }
+    i->ids = malloc((size_t)count * sizeof *i->ids + 1);
+    i->w.of = &self->use;
+    i->w.run = issue_runs;
+    i->w.value = issue_value;
+    i->w.freed = issue_freed;
+    i->of = self;
+    i->count = i->ids != NULL ? (size_t)count : 0;
+    i->dated = time != NULL;
+    i->at = at;
+    return i;
+}
+
+/* many(generator, count[, time]): an array; with a time, as text, back-dated IDs */
+static napi_value many(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    issuing *i = issuing_of(&c);
+    return i != NULL ? work_do(&i->w) : NULL;
+}
+
+/* manyNow(generator, count): the same, or undefined if that would wait */
+static napi_value many_now(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    issuing *i = issuing_of(&c);
+    if (i == NULL) {
+        return NULL;
     }
-    free(ids);
-    return end(&c, array);
+    i->now = true;
+    i->w.code = i->of->sleeps ? FIRN_EWINDOW : issue_runs(&i->w);
+    napi_value value = i->w.code == FIRN_OK        ? issue_value(&i->w)
+                       : i->w.code == FIRN_EWINDOW ? NULL
+                                                   : fail_with(&i->w.c, &i->w.error);
+    return work_end(&i->w, value);
 }
 
 /* array(generator, count): an ArrayBuffer of uint64 for up to 64 bits, else of bytes, most significant first */
@@ -196,77 +280,75 @@ static napi_value array(napi_env env, napi_callback_info info) {
     return out;
 }
 
-/* ---- renewal in the thread pool ------------------------------------------------------------------ */
+/* ---- renewal in the thread pool, end ------------------------------------------------------------- */
 
 typedef struct step {
+    work w;
     generator *of;
-    napi_ref kept; /* the generator's object lives as long as the step */
-    napi_async_work work;
-    napi_deferred deferred;
     int64_t wait_ms;
-    int code;
-    firn_error error;
 } step;
 
-static void step_runs(napi_env env, void *data) {
-    step *s = data;
-    (void)env;
-    s->code = firn_gen_step(s->of->gen, &s->wait_ms, &s->error);
+static int step_runs(work *w) {
+    step *s = (step *)w;
+    return firn_gen_step(s->of->gen, &s->wait_ms, &w->error);
 }
 
-static void step_ended(napi_env env, napi_status status, void *data) {
-    step *s = data;
+static napi_value step_value(work *w) {
+    const step *s = (step *)w;
     napi_value wait;
-    (void)status;
-    s->of->stepping = false;
-    if (s->of->closing) {
-        firn_close(s->of->gen, NULL);
-        s->of->gen = NULL;
-    }
-    napi_create_int64(env, s->wait_ms < 1 ? 1 : s->wait_ms, &wait);
-    napi_resolve_deferred(env, s->deferred, wait);
-    napi_delete_reference(env, s->kept);
-    napi_delete_async_work(env, s->work);
-    free(s);
+    napi_create_int64(w->c.env, s->wait_ms < 1 ? 1 : s->wait_ms, &wait);
+    return wait;
 }
 
-/* step(generator): a promise of the milliseconds until the next one */
+/* stepAsync(generator): the milliseconds until the next step */
 static napi_value step_generator(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
-    step *s = self != NULL && !self->stepping ? calloc(1, sizeof *s) : NULL;
-    napi_value promise;
+    step *s = self != NULL ? work_new(&c, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }
     s->of = self;
-    s->wait_ms = 50;
-    self->stepping = true;
-    napi_create_reference(env, c.args[0], 1, &s->kept);
-    napi_create_promise(env, &s->deferred, &promise);
-    napi_create_async_work(env, NULL, string(env, "firn"), step_runs, step_ended, s, &s->work);
-    napi_queue_async_work(env, s->work);
-    return promise;
+    s->w.of = &self->use;
+    s->w.run = step_runs;
+    s->w.value = step_value;
+    return work_do(&s->w);
+}
+
+typedef struct closing {
+    work w;
+    generator *of;
+} closing;
+
+static int close_runs(work *w) {
+    closing *it = (closing *)w;
+    firn_gen *gen = it->of->gen;
+    it->of->gen = NULL;
+    return firn_close(gen, &w->error);
+}
+
+static napi_value close_value(work *w) {
+    (void)w;
+    return NULL;
 }
 
 /* close(generator) */
 static napi_value close_generator(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = object_of(&c, 0, &generator_tag);
-    firn_error error = {0, ""};
-    if (self == NULL || self->gen == NULL) {
+    const bool is_open = self != NULL && !self->use.closing && self->gen != NULL;
+    closing *it = is_open ? work_new(&c, sizeof *it) : NULL;
+    if (it == NULL) {
         return NULL;
     }
-    if (self->stepping) {
-        self->closing = true;
-        return NULL;
-    }
-    firn_gen *gen = self->gen;
-    self->gen = NULL;
-    return firn_close(gen, &error) == FIRN_OK ? NULL : fail_with(&c, &error);
+    it->of = self;
+    it->w.of = &self->use;
+    it->w.run = close_runs;
+    it->w.value = close_value;
+    return work_close(&it->w);
 }
 
-/* status(generator) -> {reserved, held, node, claims, renewals, giveBacks, storeErrors, scheme, layout} */
+/* status(generator) -> {reserved, held, stays, node, claims, renewals, giveBacks, storeErrors, scheme, layout} */
 static napi_value status(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
@@ -282,6 +364,8 @@ static napi_value status(napi_env env, napi_callback_info info) {
     napi_set_named_property(env, out, "reserved", value);
     napi_get_boolean(env, now.held, &value);
     napi_set_named_property(env, out, "held", value);
+    napi_get_boolean(env, now.stays, &value);
+    napi_set_named_property(env, out, "stays", value);
     const struct {
         const char *name;
         uint64_t value;
@@ -301,6 +385,11 @@ static napi_value status(napi_env env, napi_callback_info info) {
 }
 
 const entry generator_entries[] = {{"open", open_generator}, {"next", next},
-                                   {"many", many},           {"array", array},
-                                   {"step", step_generator}, {"close", close_generator},
+                                   {"many", many},           {"manyNow", many_now},
+                                   {"array", array},         {"close", close_generator},
                                    {"status", status},       {NULL, NULL}};
+const entry generator_promises[] = {{"openAsync", open_generator},
+                                    {"manyAsync", many},
+                                    {"stepAsync", step_generator},
+                                    {"closeAsync", close_generator},
+                                    {NULL, NULL}};

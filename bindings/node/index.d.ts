@@ -75,6 +75,8 @@ export interface SegmentOptions { store?: string, moduleDir?: string, unsafe?: b
 export interface Status {
   reserved: boolean, held: boolean, node: number, claims: number, renewals: number, giveBacks: number, storeErrors: number
   scheme: string, layout: string
+  /** After a clock rollback, the time of IDs stays until the clock catches up. Not in WebAssembly. */
+  stays?: boolean
 }
 export interface Scheme { name: string, layout: string, bits: number, form: string, sorts: string }
 export interface Shown {
@@ -95,8 +97,14 @@ export class Generator<T extends ID = any> implements Iterable<T> {
   next (): T
   /** n IDs, in order. */
   many (n: number): T[]
+  /** next() that waits for the store in the thread pool, and only if no slot is left. */
+  nextAsync (): Promise<T>
+  /** many() that waits in the same way. */
+  manyAsync (n: number): Promise<T[]>
   /** n IDs of a past time, from a node that issues no others. */
   at (when: Time, n?: number): T[]
+  /** at() in the thread pool. */
+  atAsync (when: Time, n?: number): Promise<T[]>
   /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
   array (n: number): BigUint64Array | Uint8Array
   /** An endless iterator that takes IDs from blocks. An ID is at most maxAge milliseconds old, at most 1000. */
@@ -106,10 +114,19 @@ export class Generator<T extends ID = any> implements Iterable<T> {
   status (): Status
   /** Gives the window back to the store. Calling it again does nothing. */
   close (): void
+  /** close() in the thread pool. */
+  closeAsync (): Promise<void>
 }
-/** Integers that are unique under a key. Calls may wait for the store. */
+/** Integers that are unique under a key. Calls may wait for the store; those that end in Async wait in the thread pool. */
 export class Segment {
   constructor (key: string, options?: SegmentOptions)
+  /** new Segment() in the thread pool. */
+  static open (key: string, options?: SegmentOptions): Promise<Segment>
+  nextAsync (): Promise<bigint>
+  blockAsync (n: number | bigint): Promise<bigint>
+  peekAsync (): Promise<bigint>
+  advanceAsync (from: number | bigint): Promise<bigint>
+  closeAsync (): Promise<void>
   /** The next integer. */
   next (): bigint
   /** The first of n integers; the others follow in steps of increment(). */
@@ -131,6 +148,8 @@ export class Order {
 
 /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
 export function open<T extends ID = any> (scheme: string, options?: OpenOptions): Generator<T>
+/** open() in the thread pool. */
+export function openAsync<T extends ID = any> (scheme: string, options?: OpenOptions): Promise<Generator<T>>
 /** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
 export function pack (scheme: string, fields: Record<string, Value>, options?: SchemeOptions): ID
 /** What an ID contains. Without a scheme, the best reading of a text. */

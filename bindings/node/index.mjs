@@ -2,7 +2,7 @@
 import firn from './index.js'
 
 export const {
-  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
-  renewIdentity, version, backend
+  open, openAsync, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
+  schemes, forms, renewIdentity, version, backend
 } = firn
 export default firn

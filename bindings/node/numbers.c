@@ -2,7 +2,6 @@
 /* Segments and order numbers. Calls of a segment may wait for the store. */
 #include "firn_node.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@ static const napi_type_tag segment_tag = {0x6669726e7365676d, 1},
 typedef struct segment {
     firn_store *store;
     firn_segment *segment; /* NULL: closed */
+    usage use;
 } segment;
 
 static int shut(segment *self, firn_error *error) {
@@ -32,66 +32,125 @@ static void segment_freed(napi_env env, void *data, void *hint) {
     free(data);
 }
 
+typedef struct opening {
+    work w;
+    firn_store_options options;
+    const char *key, *keys, *url;
+    segment made;
+} opening;
+
+static int open_runs(work *w) {
+    opening *o = (opening *)w;
+    int code = firn_store_open(&o->made.store, o->url, &o->options, &w->error);
+    if (code == FIRN_OK && (code = firn_segment_open(&o->made.segment, o->key, o->keys,
+                                                     o->made.store, NULL, &w->error)) != FIRN_OK) {
+        firn_store_close(o->made.store);
+    }
+    return code;
+}
+
+static napi_value open_value(work *w) {
+    opening *o = (opening *)w;
+    segment *self = malloc(sizeof *self);
+    if (self == NULL) {
+        return fail(&w->c, FIRN_EMEMORY, "out of memory");
+    }
+    *self = o->made;
+    o->made.segment = NULL;
+    return wrapped(&w->c, self, segment_freed, &segment_tag);
+}
+
+static void open_freed(work *w) {
+    shut(&((opening *)w)->made, NULL);
+}
+
 /* openSegment(key, keys, store, module_dir, unsafe) */
 static napi_value open_segment(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
-    firn_error error = {0, ""};
     bool unsafe = false;
-    segment made = {NULL, NULL};
     napi_get_value_bool(env, c.args[4], &unsafe);
-    const firn_store_options options = {.module_dir = text_of(&c, 3, NULL), .unsafe = unsafe};
-    int code = firn_store_open(&made.store, text_of(&c, 2, NULL), &options, &error);
-    if (code == FIRN_OK &&
-        (code = firn_segment_open(&made.segment, text_of(&c, 0, NULL), text_of(&c, 1, NULL),
-                                  made.store, NULL, &error)) != FIRN_OK) {
-        firn_store_close(made.store);
+    const char *key = text_of(&c, 0, NULL), *keys = text_of(&c, 1, NULL);
+    const char *url = text_of(&c, 2, NULL), *dir = text_of(&c, 3, NULL);
+    opening *o = work_new(&c, sizeof *o);
+    if (o == NULL) {
+        return NULL;
     }
-    if (code != FIRN_OK) {
-        return end(&c, fail_with(&c, &error));
-    }
-    segment *self = malloc(sizeof *self);
-    if (self == NULL) {
-        shut(&made, NULL);
-        return end(&c, fail(&c, FIRN_EMEMORY, "out of memory"));
-    }
-    *self = made;
-    return end(&c, wrapped(&c, self, segment_freed, &segment_tag));
+    o->w.run = open_runs;
+    o->w.value = open_value;
+    o->w.freed = open_freed;
+    o->options = (firn_store_options){.module_dir = dir, .unsafe = unsafe};
+    o->key = key;
+    o->keys = keys;
+    o->url = url;
+    return work_do(&o->w);
 }
 
-/* segment(object, verb, argument): next, block, peek, advance, increment or close; a BigInt */
+typedef struct asking {
+    work w;
+    segment *of;
+    const char *verb;
+    int64_t argument, value;
+} asking;
+
+static int ask_runs(work *w) {
+    asking *a = (asking *)w;
+    firn_segment *segment = a->of->segment;
+    if (strcmp(a->verb, "next") == 0) {
+        return firn_segment_next(segment, &a->value, &w->error);
+    }
+    if (strcmp(a->verb, "block") == 0) {
+        return firn_segment_block(segment, a->argument, &a->value, &w->error);
+    }
+    if (strcmp(a->verb, "peek") == 0) {
+        return firn_segment_peek(segment, &a->value, &w->error);
+    }
+    if (strcmp(a->verb, "advance") == 0) {
+        return firn_segment_advance(segment, a->argument, &a->value, &w->error);
+    }
+    if (strcmp(a->verb, "now") == 0) { /* without the store */
+        int64_t count;
+        return firn_segment_take(segment, 1, &a->value, &count, NULL, &w->error);
+    }
+    if (strcmp(a->verb, "increment") == 0) {
+        a->value = firn_segment_increment(segment);
+        return FIRN_OK;
+    }
+    return shut(a->of, &w->error);
+}
+
+static napi_value ask_value(work *w) {
+    napi_value out;
+    napi_create_bigint_int64(w->c.env, ((asking *)w)->value, &out);
+    return out;
+}
+
+/* segment(object, verb, argument): next, now, block, peek, advance, increment or close; a BigInt */
 static napi_value segment_call(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     segment *self = object_of(&c, 0, &segment_tag);
-    firn_error error = {0, ""};
-    int64_t value = 0, argument = integer_of(&c, 2);
-    napi_value out;
-    int code;
+    const int64_t argument = integer_of(&c, 2);
     if (self == NULL) {
         return NULL;
     }
     const char *verb = text_of(&c, 1, NULL);
-    if (self->segment == NULL && strcmp(verb, "close") != 0) {
+    const bool closes = strcmp(verb, "close") == 0;
+    if (closes && self->use.closing) {
+        return end(&c, NULL);
+    }
+    if (!closes && (self->use.closing || self->segment == NULL)) {
         return end(&c, fail(&c, FIRN_EUSAGE, "the segment is closed: open another one"));
     }
-    if (strcmp(verb, "next") == 0) {
-        code = firn_segment_next(self->segment, &value, &error);
-    } else if (strcmp(verb, "block") == 0) {
-        code = firn_segment_block(self->segment, argument, &value, &error);
-    } else if (strcmp(verb, "peek") == 0) {
-        code = firn_segment_peek(self->segment, &value, &error);
-    } else if (strcmp(verb, "advance") == 0) {
-        code = firn_segment_advance(self->segment, argument, &value, &error);
-    } else if (strcmp(verb, "increment") == 0) {
-        value = firn_segment_increment(self->segment);
-        code = FIRN_OK;
-    } else {
-        code = shut(self, &error);
+    asking *a = work_new(&c, sizeof *a);
+    if (a == NULL) {
+        return NULL;
     }
-    if (code != FIRN_OK) {
-        return end(&c, fail_with(&c, &error));
-    }
-    napi_create_bigint_int64(env, value, &out);
-    return end(&c, out);
+    a->w.of = &self->use;
+    a->w.run = ask_runs;
+    a->w.value = ask_value;
+    a->of = self;
+    a->verb = verb;
+    a->argument = argument;
+    return closes ? work_close(&a->w) : work_do(&a->w);
 }
 
 /* ---- order numbers ---- */
@@ -156,3 +215,5 @@ static napi_value read_order(napi_env env, napi_callback_info info) {
 const entry numbers_entries[] = {{"openSegment", open_segment}, {"segment", segment_call},
                                  {"openOrder", open_order},     {"writeOrder", write_order},
                                  {"readOrder", read_order},     {NULL, NULL}};
+const entry numbers_promises[] = {
+    {"openSegmentAsync", open_segment}, {"segmentAsync", segment_call}, {NULL, NULL}};

@@ -37,6 +37,7 @@ function code (reason, call) {
 
 function main () {
   require('./test_answers.js')(firn, process.env.FIRN_SPEC ?? path.join(__dirname, '../../spec'))
+  require('./test_waiting.js')(firn, here)
 
   test('types', () => {
     for (const [scheme, type] of [['snowflake', 'bigint'], ['uuid7', 'string'], ['ulid', 'string'], ['tsid', 'string']]) {
@@ -108,6 +109,7 @@ function main () {
     const gen = memory('snowflake', { node: 33 })
     gen.next()
     assert.strictEqual(gen.status().node, 33)
+    assert.strictEqual(gen.status().stays, false)
     gen.close()
   })
 

@@ -7,7 +7,9 @@
 
 call begin(napi_env env, napi_callback_info info) {
     call c = {.env = env, .count = MOST_ARGS};
-    napi_get_cb_info(env, info, &c.count, c.args, &c.self, NULL);
+    void *async = NULL;
+    napi_get_cb_info(env, info, &c.count, c.args, &c.self, &async);
+    c.async = async != NULL; /* see add */
     return c;
 }
 
@@ -107,10 +109,11 @@ static napi_value renew_identity(napi_env env, napi_callback_info info) {
 
 /* ---- the module ------------------------------------------------------------------------------- */
 
-static void add(napi_env env, napi_value exports, const entry *entries) {
+static void add(napi_env env, napi_value exports, const entry *entries, bool async) {
     for (; entries->name != NULL; entries++) {
         napi_value function;
-        napi_create_function(env, entries->name, NAPI_AUTO_LENGTH, entries->call, NULL, &function);
+        napi_create_function(env, entries->name, NAPI_AUTO_LENGTH, entries->call,
+                             async ? env : NULL, &function);
         napi_set_named_property(env, exports, entries->name, function);
     }
 }
@@ -130,10 +133,12 @@ static void add_codes(napi_env env, napi_value exports) {
 }
 
 NAPI_MODULE_INIT() {
-    add(env, exports, generator_entries);
-    add(env, exports, numbers_entries);
-    add(env, exports, pure_entries);
-    add(env, exports, (const entry[]){{"renewIdentity", renew_identity}, {NULL, NULL}});
+    add(env, exports, generator_entries, false);
+    add(env, exports, generator_promises, true);
+    add(env, exports, numbers_entries, false);
+    add(env, exports, numbers_promises, true);
+    add(env, exports, pure_entries, false);
+    add(env, exports, (const entry[]){{"renewIdentity", renew_identity}, {NULL, NULL}}, false);
     add_codes(env, exports);
     return exports;
 }

@@ -23,7 +23,7 @@ typedef struct function function;
 typedef struct call {
     sql_call sql; /* with the arguments of the row, and the answer */
     const function *f;
-    firn_gen *gen; /* of the server */
+    generator gen; /* of the server, held during a row */
     firn_job *job; /* of this statement */
     char scheme_text[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE], name[SQL_TEXT_SIZE], digits[24];
     struct {
@@ -176,24 +176,24 @@ static int answer(call *it, const UDF_ARGS *args) {
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
-/* Uses the generator of the previous row if it fits. */
+/* Uses the generator of the previous row if it fits and is still open. */
 static int take_id(call *it, const char *scheme, const sql_value *options, firn_id *id) {
     firn_error *error = &it->sql.error;
     int code = FIRN_OK;
-    if (it->gen == NULL || strlen(it->options) != options->length ||
-        memcmp(it->options, options->text, options->length) != 0) {
-        it->gen = NULL;
+    if (strlen(it->options) != options->length ||
+        memcmp(it->options, options->text, options->length) != 0 || !generator_again(&it->gen)) {
+        it->gen.at = NULL;
         code = sql_copy(it->options, "the options", options->text, options->length, error);
         code = code == FIRN_OK ? generator_find(&it->gen, scheme, it->options, error) : code;
     }
-    return code == FIRN_OK ? firn_next(it->gen, id, error) : code;
+    return code == FIRN_OK ? firn_next(it->gen.gen, id, error) : code;
 }
 
 static int issue(call *it, const char *scheme, const sql_value *options) {
     firn_id id;
     int code = take_id(it, scheme, options, &id);
     return code == FIRN_OK
-               ? put_id(it, firn_gen_scheme(it->gen), &id, firn_gen_scheme(it->gen)->form)
+               ? put_id(it, firn_gen_scheme(it->gen.gen), &id, firn_gen_scheme(it->gen.gen)->form)
                : code;
 }
 
@@ -231,9 +231,9 @@ static int next_typeid(call *it) {
 static int next_any(call *it) {
     const sql_value *scheme = &it->sql.arguments[0], *options = &it->sql.arguments[1];
     int code = FIRN_OK;
-    if (it->gen == NULL || strlen(it->scheme_text) != scheme->length ||
+    if (it->gen.at == NULL || strlen(it->scheme_text) != scheme->length ||
         memcmp(scheme->text, it->scheme_text, scheme->length) != 0) {
-        it->gen = NULL;
+        it->gen.at = NULL;
         code =
             sql_copy(it->scheme_text, "the scheme", scheme->text, scheme->length, &it->sql.error);
     }
@@ -416,6 +416,7 @@ static bool work(call *it, const UDF_ARGS *args, char *is_null, char *failed) {
             code = time_of(it, &it->sql.arguments[1], args->arg_type[1]);
         }
         code = code == FIRN_OK ? it->f->work(it) : code;
+        generator_leave(&it->gen);
     }
     if (code == FIRN_OK) {
         *is_null = 0;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JOBS_NS "firn_stamp of SQL"
@@ -49,19 +50,57 @@ static int check_store(const char *options, firn_error *error) {
     return FIRN_OK;
 }
 
+/* FIRN_OPTIONS=0 leaves an account the options that cannot make it issue IDs of somebody else: all
+ * but those that name a node, a namespace or a layout. store and unsafe have another setting.
+ */
+static int check_options(const char *scheme, const char *changes, const char *options,
+                         firn_error *error) {
+    static const char *const harmless[] = {
+        "ordering",    "clock",       "stale_us",    "entropy",   "full",     "start",
+        "back",        "back_ms",     "max_lead_ms", "window_ms", "mode",     "store",
+        "max_wait_ms", "max_skew_ms", "shift_ms",    "unsafe",    "unsigned", "disorder_ms"};
+    const char *allowed = getenv("FIRN_OPTIONS");
+    char left[SQL_TEXT_SIZE], unused[SQL_TEXT_SIZE];
+    if (allowed == NULL || allowed[0] == '\0' || strcmp(allowed, "1") == 0) {
+        return FIRN_OK;
+    }
+    snprintf(left, sizeof left, "%s", options);
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
+        while (sql_has(left, harmless[i])) {
+            int code = sql_take(left, harmless[i], unused, sizeof unused, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+        }
+    }
+    const char *named = firn_scheme_find(scheme) == NULL ? scheme : changes[0] ? changes : left;
+    named += strspn(named, " \t\n");
+    return named[0] == '\0'
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "a call may not set '%.60s', because FIRN_OPTIONS in the server's "
+                           "environment is not 1: leave it out, or change FIRN_OPTIONS",
+                           named);
+}
+
 /* ---- generators ------------------------------------------------------------------------------ */
 
 enum state { FREE, OPENING, FAILED, READY };
 
-/* A generator's place. All but a READY one are read and written under `places`; a READY one never
- * changes, so finding it takes no lock. */
+/* A generator's place, read and written under `places`. A READY one without options never changes,
+ * so finding it takes no lock. One with options stays as long as a call holds it. */
 typedef struct entry {
     atomic_int state;
     char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE];
     firn_gen *gen;
-    int waiting;    /* threads that wait for another one to open it */
-    firn_error why; /* of FAILED, until they have read it */
+    int waiting;        /* threads that wait for another one to open it */
+    firn_error why;     /* of FAILED, until they have read it */
+    atomic_int calls;   /* that hold it; below 0 while it is taken away */
+    uint64_t life;      /* increases when it is taken away */
+    atomic_llong usage; /* CLOCK_MONOTONIC of the latest call, ns */
 } entry;
+
+enum { AWAY = -1000000000 };
 
 /* Generators without options come first, so that others cannot use up their room. */
 static entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
@@ -104,12 +143,77 @@ static entry *search(part among, int state, const char *scheme, const char *opti
     return NULL;
 }
 
+static bool is_plain(const entry *e) {
+    return e < entries + GENERATORS_PLAIN;
+}
+
+/* A call holds it, unless it is taken away or has another life. */
+static bool hold(generator *g, entry *e, uint64_t life) {
+    struct timespec now;
+    if (!is_plain(e)) {
+        if (atomic_fetch_add_explicit(&e->calls, 1, memory_order_acq_rel) < 0 || e->life != life) {
+            atomic_fetch_sub_explicit(&e->calls, 1, memory_order_release);
+            return false;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        atomic_store_explicit(&e->usage, now.tv_sec * 1000000000LL + now.tv_nsec,
+                              memory_order_relaxed);
+    }
+    *g = (generator){.at = e, .life = life, .gen = e->gen, .held = true};
+    return true;
+}
+
+bool generator_again(generator *g) {
+    return g->at != NULL && hold(g, g->at, g->life);
+}
+
+void generator_leave(generator *g) {
+    if (g->held && !is_plain(g->at)) {
+        atomic_fetch_sub_explicit(&g->at->calls, 1, memory_order_release);
+    }
+    g->held = false;
+}
+
+/* The READY one that no call has used for the longest time, of those that no call holds. */
+static entry *oldest_of(part among) {
+    entry *oldest = NULL;
+    long long least = 0;
+    for (entry *e = among.first; e < among.first + among.count; e++) {
+        long long usage = atomic_load_explicit(&e->usage, memory_order_relaxed);
+        if (atomic_load_explicit(&e->state, memory_order_relaxed) == READY &&
+            atomic_load_explicit(&e->calls, memory_order_relaxed) == 0 &&
+            (oldest == NULL || usage < least)) {
+            oldest = e;
+            least = usage;
+        }
+    }
+    return oldest;
+}
+
+/* Under the lock: takes the least recently used one away. Its place is free then, and the caller
+ * closes *old. NULL: calls hold all. */
+static entry *make_room(part among, firn_gen **old) {
+    entry *e;
+    for (size_t tries = 0; tries < among.count && (e = oldest_of(among)) != NULL; tries++) {
+        int none = 0;
+        if (atomic_compare_exchange_strong_explicit(&e->calls, &none, AWAY, memory_order_acq_rel,
+                                                    memory_order_relaxed)) {
+            *old = e->gen;
+            e->life++;
+            atomic_fetch_sub_explicit(&e->calls, AWAY, memory_order_release);
+            return e;
+        }
+    }
+    return NULL;
+}
+
 static int open_entry(entry *to, firn_error *error) {
     const char *options = to->options;
     char scheme[SQL_TEXT_SIZE], changes[SQL_TEXT_SIZE], keys[3 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
     firn_scheme made;
     int code = sql_split(&made, scheme, changes, to->scheme, strlen(to->scheme), error);
+    code = code == FIRN_OK ? check_options(scheme, changes, options, error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     if (code != FIRN_OK) {
         return code;
@@ -133,7 +237,7 @@ static int open_entry(entry *to, firn_error *error) {
 
 /* Threads share the result of an opening, also its error: otherwise each would wait for an
  * unavailable store in turn. */
-static int share(entry *e, firn_gen **gen, firn_error *error) {
+static int share(entry *e, generator *g, firn_error *error) {
     int code = FIRN_OK;
     e->waiting++;
     while (atomic_load_explicit(&e->state, memory_order_seq_cst) ==
@@ -142,7 +246,7 @@ static int share(entry *e, firn_gen **gen, firn_error *error) {
     }
     e->waiting--;
     if (atomic_load_explicit(&e->state, memory_order_seq_cst) == READY) {
-        *gen = e->gen;
+        hold(g, e, e->life);
     } else {
         *error = e->why;
         code = e->why.code;
@@ -151,20 +255,21 @@ static int share(entry *e, firn_gen **gen, firn_error *error) {
     return code;
 }
 
-/* Under the lock: finds the generator, or a place to open it. */
-static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *options,
-                 firn_error *error) {
+/* Under the lock: finds the generator, or a place to open it and perhaps another one to close. */
+static int claim(entry **mine, firn_gen **old, generator *g, const char *scheme,
+                 const char *options, firn_error *error) {
     part among = part_of(scheme, options);
     entry *e = search(among, READY, scheme, options); /* another connection may have been faster */
     e = e != NULL ? e : search(among, OPENING, scheme, options);
     if (e != NULL) {
-        return share(e, gen, error);
+        return share(e, g, error);
     }
     e = search(among, FREE, scheme, options);
+    e = e != NULL ? e : make_room(among, old);
     if (e == NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "%zu schemes with options are in use by this server: use fewer different"
-                         " options, or restart it",
+                         "calls in progress use %zu schemes with options: use fewer different "
+                         "options",
                          among.count);
     }
     snprintf(e->scheme, sizeof e->scheme, "%s", scheme);
@@ -175,7 +280,7 @@ static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *o
 }
 
 /* Under the lock: sets the result of the opening. */
-static void finish(entry *e, int code, const firn_error *error) {
+static void finish(entry *e, generator *g, int code, const firn_error *error) {
     static bool registered;
     if (code != FIRN_OK) {
         e->why = *error;
@@ -185,26 +290,31 @@ static void finish(entry *e, int code, const firn_error *error) {
             registered = atexit(close_all) == 0;
         }
         atomic_store_explicit(&e->state, READY, memory_order_release);
+        hold(g, e, e->life);
     }
     pthread_cond_broadcast(&opened);
 }
 
-int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error) {
-    entry *mine = NULL;
-    const entry *ready = search(part_of(scheme, options), READY, scheme, options);
+int generator_find(generator *g, const char *scheme, const char *options, firn_error *error) {
+    entry *mine = NULL, *ready = NULL;
+    firn_gen *old = NULL;
+    part among = part_of(scheme, options);
+    if (is_plain(among.first)) {
+        ready = search(among, READY, scheme, options);
+    }
     if (ready != NULL) {
-        *gen = ready->gen;
+        hold(g, ready, 0);
         return FIRN_OK;
     }
     pthread_mutex_lock(&places);
-    int code = claim(&mine, gen, scheme, options, error);
+    int code = claim(&mine, &old, g, scheme, options, error);
     pthread_mutex_unlock(&places);
     if (mine != NULL) { /* without the lock, because a store may take seconds */
+        firn_close(old, NULL);
         code = open_entry(mine, error);
         pthread_mutex_lock(&places);
-        finish(mine, code, error);
+        finish(mine, g, code, error);
         pthread_mutex_unlock(&places);
-        *gen = code == FIRN_OK ? mine->gen : NULL;
     }
     return code;
 }
@@ -286,6 +396,7 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
     for (int i = 0; i < 3 && code == FIRN_OK; i++) {
         code = sql_take_number(keys, names[i], numbers[i], NUMBER_MOST, error);
     }
+    code = code == FIRN_OK ? check_options(plain, changes, options, error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     code = code == FIRN_OK ? sql_draw(&config.digest, seed, error) : code;
     if (code != FIRN_OK) {

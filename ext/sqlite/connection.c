@@ -262,8 +262,23 @@ static const held *hold(connection *it, held_list *list, sql_value scheme, sql_v
     return NULL;
 }
 
+/* Under trusted_schema = OFF, a view or trigger of a stranger must not create a store and take
+ * nodes in a program that never issues IDs. */
+static int check_schema(const connection *it, firn_error *error) {
+    int trusted = 1;
+    if (!it->used) {
+        sqlite3_db_config(it->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
+    }
+    return trusted != 0 ? FIRN_OK
+                        : set_error(error, FIRN_EUSAGE,
+                                    "trusted_schema is OFF and this may be a call of the schema, "
+                                    "which is not the first to use a store: run SELECT "
+                                    "firn_config('store') once in this connection");
+}
+
 static int check_store(connection *it, firn_error *error) {
-    int code = check_url(it, error);
+    int code = check_schema(it, error);
+    code = code == FIRN_OK ? check_url(it, error) : code;
     return code == FIRN_OK ? check_apart(it, error) : code;
 }
 

@@ -56,6 +56,7 @@ typedef struct connection {
     char *store;  /* its URL, or NULL: FIRN_STORE, or the default */
     char *node;   /* for schemes that require a node; NULL: claims a free node */
     bool unsafe;  /* accept a store that may lose acknowledged writes */
+    bool used;    /* by a statement of the program: a DIRECTONLY function was called */
     held_list gens, jobs;
     sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
     int as;        /* how its answer is returned */
@@ -71,7 +72,8 @@ void connection_drop(void *connection);
 void connection_close_gens(connection *it);
 void connection_close_jobs(connection *it);
 /* The generator of scheme and options, opened on first use. FIRN_EUSAGE: options that belong to
- * firn_config, or more than HELD_MOST; errors of firn_open_with. */
+ * firn_config, more than HELD_MOST, or a schema that is not trusted would be the first to use the
+ * store; errors of firn_open_with. */
 int connection_gen(connection *it, sql_value scheme, sql_value options, firn_gen **gen,
                    firn_error *error);
 /* The job of scheme and options. */

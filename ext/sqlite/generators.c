@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that issue: one per scheme, firn_new for all, firn_stamp for back-dated IDs, and the
- * connection's settings. None is DETERMINISTIC. Live ones are INNOCUOUS, so that DEFAULT clauses
- * and triggers can use them with any trusted_schema; functions that take nodes permanently or
- * name files are DIRECTONLY, so that no schema can use them. */
+ * connection's settings. None is DETERMINISTIC. Live ones without options are INNOCUOUS, so that
+ * DEFAULT clauses and triggers can use them with any trusted_schema. Options may name a node, a
+ * namespace or a layout, so the same functions with options are DIRECTONLY, as are those that take
+ * nodes permanently or name files: no schema can use them. */
 #include "extension.h"
 
 #include <assert.h>
@@ -56,10 +57,12 @@ static int options_of(sql_value *options, char room[32], sqlite3_value **values,
     return text_of(options, value, i, error);
 }
 
+/* DIRECTONLY */
 static int gen_of(scheme_function *it, firn_gen **gen, sqlite3_value **values, int i,
                   firn_error *error) {
     char room[32];
     sql_value options, name = {.text = it->scheme->name, .length = strlen(it->scheme->name)};
+    it->of->used = true;
     int code = options_of(&options, room, values, i, error);
     return code == FIRN_OK ? connection_gen(it->of, name, options, gen, error) : code;
 }
@@ -117,8 +120,8 @@ static int add_scheme_function(connection *of, const char *name, const firn_sche
     bool prefixed = scheme->form == FIRN_FORM_TYPEID && as != AS_BLOB;
     *it = (scheme_function){.of = of, .scheme = scheme, .as = as};
     of->uses++;
-    return sqlite3_create_function_v2(of->db, name, arguments + prefixed,
-                                      SQLITE_UTF8 | SQLITE_INNOCUOUS, it,
+    int flags = SQLITE_UTF8 | (arguments > 0 ? SQLITE_DIRECTONLY : SQLITE_INNOCUOUS);
+    return sqlite3_create_function_v2(of->db, name, arguments + prefixed, flags, it,
                                       prefixed ? issue_prefixed : issue, NULL, NULL, drop_function);
 }
 
@@ -164,22 +167,55 @@ static int rest_of(sql_value *options, char room[32], int *as, int i, int count,
     return code == FIRN_OK && count > i + 1 ? as_of(as, values[i + 1], i + 1, error) : code;
 }
 
-/* firn_new(SCHEME [, OPTIONS [, KIND]]) */
+static void put_new(sqlite3_context *context, connection *it, sql_value scheme, sql_value options,
+                    int as, firn_error *error) {
+    firn_gen *gen = NULL;
+    firn_id id;
+    int code = connection_gen(it, scheme, options, &gen, error);
+    code = code == FIRN_OK ? as_check(as, firn_gen_scheme(gen), error) : code;
+    code = code == FIRN_OK ? next_id(it, gen, &id, error) : code;
+    if (code == FIRN_OK) {
+        result_id(context, &id, firn_gen_scheme(gen)->form, as);
+    } else {
+        result_error(context, error);
+    }
+}
+
+/* firn_new(SCHEME): only its name, because a schema may call this. */
+static void new_plain(sqlite3_context *context, int count, sqlite3_value **values) {
+    connection *it = sqlite3_user_data(context);
+    firn_error error UNWIPED;
+    sql_value scheme;
+    int code = text_of(&scheme, values[0], 0, &error);
+    (void)count;
+    if (code == FIRN_OK && firn_scheme_find(scheme.text) == NULL) {
+        code = sql_scheme(&it->schemes[0], scheme.text, scheme.length, &error);
+        code = code == FIRN_OK
+                   ? set_error(&error, FIRN_EUSAGE,
+                               "'%.60s' is not only the name of a scheme, and this may be a call "
+                               "of the schema: write firn_new(scheme, '') in a statement",
+                               scheme.text)
+                   : code;
+    }
+    if (code == FIRN_OK) {
+        put_new(context, it, scheme, (sql_value){.text = ""}, AS_OWN, &error);
+    } else {
+        result_error(context, &error);
+    }
+}
+
+/* firn_new(SCHEME, OPTIONS [, KIND]) */
 static void new_id(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     char room[32];
     sql_value scheme, options;
-    firn_gen *gen = NULL;
     firn_error error UNWIPED;
-    firn_id id;
     int as;
+    it->used = true;
     int code = text_of(&scheme, values[0], 0, &error);
     code = code == FIRN_OK ? rest_of(&options, room, &as, 1, count, values, &error) : code;
-    code = code == FIRN_OK ? connection_gen(it, scheme, options, &gen, &error) : code;
-    code = code == FIRN_OK ? as_check(as, firn_gen_scheme(gen), &error) : code;
-    code = code == FIRN_OK ? next_id(it, gen, &id, &error) : code;
     if (code == FIRN_OK) {
-        result_id(context, &id, firn_gen_scheme(gen)->form, as);
+        put_new(context, it, scheme, options, as, &error);
     } else {
         result_error(context, &error);
     }
@@ -188,6 +224,7 @@ static void new_id(sqlite3_context *context, int count, sqlite3_value **values) 
 /* firn_stamp(SCHEME, TIME [, OPTIONS [, KIND]]): the ID of the next old row. */
 static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
+    it->used = true;
     char room[32];
     sql_value scheme, options;
     firn_job *job = NULL;
@@ -256,6 +293,7 @@ static void config(sqlite3_context *context, int count, sqlite3_value **values) 
     connection *it = sqlite3_user_data(context);
     firn_error error;
     sql_value name;
+    it->used = true;
     int code = text_of(&name, values[0], 0, &error);
     const char *wanted = code == FIRN_OK ? name.text : "";
     char **place = strcmp(wanted, "store") == 0  ? &it->store

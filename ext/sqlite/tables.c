@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, one per row;
- * firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) divides [FROM, TO) into steps and
- * returns their times and the least and greatest ID, for counts per hour. Arguments are hidden
- * columns; with a NULL the table is empty. */
+/* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, one per row, and
+ * no schema can use it; firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) divides [FROM,
+ * TO) into steps and returns their times and the least and greatest ID, for counts per hour.
+ * Arguments are hidden columns; with a NULL the table is empty. */
 #include "extension.h"
 
 #include <stdlib.h>
@@ -76,6 +76,7 @@ static int fill(table *it, cursor *at, firn_error *error) {
 
 static int ids_begin(table *it, cursor *at, firn_error *error) {
     sql_value scheme, options = {.text = ""};
+    it->of->used = true;
     int code = text_of(&scheme, at->arguments[0], 0, error);
     if (code == FIRN_OK && (sqlite3_value_type(at->arguments[1]) != SQLITE_INTEGER ||
                             sqlite3_value_int64(at->arguments[1]) < 0)) {
@@ -250,7 +251,7 @@ static void series_column(const cursor *at, sqlite3_context *context, int i) {
 
 static const table_row rows[] = {
     {"firn_ids", "CREATE TABLE x(id, scheme HIDDEN, n HIDDEN, options HIDDEN, kind HIDDEN)", 1, 2,
-     4, SQLITE_VTAB_INNOCUOUS, ids_begin, ids_next, ids_column},
+     4, SQLITE_VTAB_DIRECTONLY, ids_begin, ids_next, ids_column},
     {"firn_series",
      "CREATE TABLE x(start, stop, least, greatest, scheme HIDDEN, \"from\" HIDDEN, \"to\" HIDDEN,"
      " step HIDDEN, fields HIDDEN, kind HIDDEN)",

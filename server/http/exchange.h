@@ -37,6 +37,7 @@ typedef struct http_loop {
     int64_t ending_ms;               /* when it stopped accepting */
     int64_t swept_ms;
     atomic_bool closing;
+    bool has_late;   /* requests in `later` whose time is over are left */
     bool is_used_up; /* descriptors or memory, when it last accepted */
     bool over;       /* stopped by force: parking would be for ever */
 } http_loop;

@@ -11,8 +11,9 @@
 
 #include <stdlib.h>
 
-#define RETRY_NS INT64_C(1000000) /* between two attempts at requests that wait */
-#define ROUND_NS INT64_C(500000)  /* of attempts, before other requests are served */
+#define RETRY_NS  INT64_C(1000000) /* between two attempts at requests that wait */
+#define ROUND_NS  INT64_C(500000)  /* of attempts, before other requests are served */
+#define LATE_MOST 8                /* requests that fail in a round: their replies take as long */
 
 static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
@@ -89,20 +90,32 @@ static void resume(exchange *it) {
     MHD_resume_connection(it->connection);
 }
 
-/* The oldest first, and only those that may succeed. */
+/* The oldest first, and only those that may succeed. Thousands may come to their end at once: they
+ * fail a few in each round, so that others are served in between. */
 static void wake_later(http_loop *loop, int64_t now, bool all) {
     tried failed = {0};
     list_link *next;
-    if (!all && now - loop->retried_ns < RETRY_NS) {
+    int late = 0;
+    bool is_due = all || now - loop->retried_ns >= RETRY_NS;
+    if (!is_due && !loop->has_late) {
         return;
     }
-    loop->retried_ns = now;
+    loop->retried_ns = is_due ? now : loop->retried_ns;
+    loop->has_late = false;
     for (list_link *at = loop->later.next; at != &loop->later; at = next) {
         exchange *it = list_entry(at, exchange, place);
         const void *from = tried_source(&it->request);
         next = at->next;
-        if (all || it->until_ns <= now) {
+        if (all || (it->until_ns <= now && late < LATE_MOST)) {
+            late++;
             resume(it);
+        } else if (it->until_ns <= now) {
+            loop->has_late = true;
+            if (!is_due) {
+                break;
+            }
+        } else if (!is_due) {
+            break;
         } else if (tried_may_pass(&failed, from, it->request.count)) {
             if (monotonic_ns() - now > ROUND_NS) {
                 break;

@@ -476,10 +476,10 @@ static int run(const sigset_t *set, int64_t until_ms) {
         if (number == SIGHUP) {
             reload();
         }
-        see_copy();
         tell_ready();
         tell_alive();
         trim_memory();
+        see_copy(); /* last: until renewers have acted on it, nothing is ready */
     }
     return -1;
 }

@@ -77,7 +77,7 @@ def ends_well(server):
 
 def clients_that_wait_at_the_end():
     """The server stops while the store has work for minutes: each client gets a reply, and the windows go back."""
-    server = serve("end", stop_s=1)
+    server = serve("end", stop_s=1, replies_mib=1024, clients_mib=1024)
     clients = [server.client() for _ in range(200)]
     for number, client in enumerate(clients):
         client.send(command(*dated(number)))

@@ -500,6 +500,21 @@ void run_promoted(scene *s) {
     is_guarded(s, restore, NULL);
 }
 
+static int port_of(const char *url) {
+    return atoi(strrchr(url, ':') + 1);
+}
+
+/* ---- a standby that lags ---------------------------------------------------------------------- */
+
+/* A primary, its asynchronous standby, a proxy between them, and one in front of them. That of MariaDB keeps the
+ * connections of its clients. */
+typedef struct couple {
+    proxy *between, *front;
+    keeper *keeps; /* instead of `front` */
+    int primary, standby;
+    const char *engine;
+} couple;
+
 /* The proxy's process is forked first, as start_proxy's. */
 static keeper *start_keeper(int server_port) {
     keeper *it = shared(sizeof *it);
@@ -521,42 +536,110 @@ static keeper *start_keeper(int server_port) {
     return it;
 }
 
-static int port_of(const char *url) {
-    return atoi(strrchr(url, ':') + 1);
+/* A statement or command for one of the two, whose output must have a line that is `answer` ("": any output). */
+static bool said(const couple *it, int port, const char *words, const char *answer) {
+    const char *client = strcmp(it->engine, "postgres") == 0 ? "psql -U firn -tA postgres -c"
+                         : strcmp(it->engine, "mysql") == 0
+                             ? "mariadb --skip-ssl-verify-server-cert -u firn firn -N -e"
+                             : "redis-cli";
+    const bool redis = strcmp(it->engine, "redis") == 0;
+    char line[900];
+    snprintf(line, sizeof line, "timeout 60 %.*s -h 127.0.0.1 %s %d %s %s%s%s | grep -q '^%s'",
+             (int)strcspn(client, " "), client, strcmp(it->engine, "mysql") == 0 ? "-P" : "-p",
+             port, client + strcspn(client, " "), redis ? "" : "\"", words, redis ? "" : "\"",
+             answer);
+    return shell(line);
 }
 
-typedef struct switching {
-    keeper *keeper;
-    int port;
-} switching;
-
-static bool switch_over(void *of) {
-    const switching *to = of;
-    atomic_store(&to->keeper->server_port, to->port);
-    return true;
+static bool start_couple(couple *it, scene *s) {
+    const char *url;
+    char options[100] = "", port[12];
+    it->engine = s->engine;
+    if (server_start(it->engine,
+                     strcmp(it->engine, "mysql") == 0 ? "--log-bin --server-id=1" : "") != 0) {
+        return false;
+    }
+    it->primary = port_of(server_url());
+    it->between = start_proxy(it->primary);
+    snprintf(port, sizeof port, "%d", it->between->port);
+    setenv("ENGINE_STANDBY_OF", port, 1); /* for PostgreSQL */
+    if (strcmp(it->engine, "redis") == 0) {
+        snprintf(options, sizeof options, "--replicaof 127.0.0.1 %s", port);
+    } else if (strcmp(it->engine, "mysql") == 0) {
+        snprintf(options, sizeof options, "--server-id=2 --read-only");
+    }
+    url = server_beside(it->engine, options);
+    unsetenv("ENGINE_STANDBY_OF");
+    it->standby = url != NULL ? port_of(url) : 0;
+    if (it->standby != 0 && strcmp(it->engine, "mysql") == 0) {
+        char words[300];
+        snprintf(words, sizeof words,
+                 "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='firn', "
+                 "MASTER_SSL_VERIFY_SERVER_CERT=0,"
+                 " MASTER_USE_GTID=slave_pos; START SLAVE; SELECT 1",
+                 port);
+        return said(it, it->standby, words, "1");
+    }
+    return it->standby != 0;
 }
 
-void run_kept(scene *s) {
-    char line[600];
-    const char *copy = server_beside("mysql", "--server-id=2");
-    if (copy == NULL) {
-        refute(s, "no second server starts");
+/* Does the standby have all three marks? */
+static bool has_marks(const couple *it) {
+    char words[200];
+    const long at = (long)getpid();
+    if (strcmp(it->engine, "redis") == 0) {
+        snprintf(words, sizeof words, "EXISTS '{t%ld}:snowflake' '{t%ld}:integer orders'", at, at);
+        return said(it, it->standby, words, "2");
+    }
+    snprintf(words, sizeof words, "SELECT COUNT(*) FROM t%ld_mark", at);
+    return said(it, it->standby, words, "[3-9]");
+}
+
+static bool promote(void *of) {
+    const couple *it = of;
+    bool done;
+    if (strcmp(it->engine, "mysql") == 0) { /* as ProxySQL: its clients keep their connections */
+        done = said(it, it->standby,
+                    "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0; SELECT 1", "1");
+        atomic_store(&it->keeps->server_port, it->standby);
+        return done;
+    }
+    done =
+        server_do("kill", 0) && (strcmp(it->engine, "redis") == 0
+                                     ? said(it, it->standby, "REPLICAOF NO ONE", "OK")
+                                     : said(it, it->standby, "SELECT pg_promote(true, 60)", "t"));
+    atomic_store(&it->front->fault, PROXY_REFUSED);
+    nap_ms(100);
+    atomic_store(&it->front->server_port, it->standby);
+    atomic_store(&it->front->fault, PROXY_NONE);
+    return done;
+}
+
+void run_standby(scene *s) {
+    static couple it;
+    if (!start_couple(&it, s)) {
+        refute(s, "no standby starts");
         return;
     }
-    switching to = {start_keeper(port_of(server_url())), port_of(copy)};
-    place_url(s, server_url(), to.keeper->port, 1000);
+    if (strcmp(s->engine, "mysql") == 0) {
+        it.keeps = start_keeper(it.primary);
+    } else {
+        it.front = start_proxy(it.primary);
+    }
+    place_url(s, server_url(), it.keeps != NULL ? it.keeps->port : it.front->port, 1000);
     start_trio(s, 10000, APART_MS);
     await_again(s, 0, TRIO, WAIT_MS);
-    snprintf(line, sizeof line,
-             "mariadb-dump --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u firn firn t%ld_mark "
-             "t%ld_namespace |"
-             " mariadb --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u firn firn",
-             port_of(server_url()), (long)getpid(), (long)getpid(), to.port);
-    if (!shell(line)) {
-        refute(s, "no copy could be made");
+    for (int64_t begun_ms = now_ms(); !has_marks(&it);) {
+        if (now_ms() - begun_ms > WAIT_MS) {
+            refute(s, "the standby gets nothing");
+            return;
+        }
+        nap_ms(50);
     }
-    is_guarded(s, switch_over, &to);
-    atomic_store(&to.keeper->stop, true);
+    atomic_store(&it.between->fault, PROXY_REFUSED); /* from here on it lags */
+    is_guarded(s, promote, &it);
+    atomic_store(&it.between->stop, true);
+    atomic_store(it.keeps != NULL ? &it.keeps->stop : &it.front->stop, true);
 }
 
 /* ---- three members -------------------------------------------------------------------------- */
@@ -623,7 +706,7 @@ static void lose_quorum(scene *s) {
 }
 
 void run_members(scene *s) {
-    int status = server_start("etcd3");
+    int status = server_start("etcd3", "");
     if (status != 0) {
         refute(s, "three members of etcd did not start");
         return;

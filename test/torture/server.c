@@ -6,8 +6,8 @@
 
 static engine *server;
 
-int server_start(const char *kind) {
-    server = engine_of(kind, 1, "");
+int server_start(const char *kind, const char *options) {
+    server = engine_of(kind, 1, options);
     return server != NULL ? 0 : engines_started[engines_count - 1].status;
 }
 

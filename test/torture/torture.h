@@ -70,7 +70,7 @@ bool plant(ledger *it, bool granted);
 /* ---- server --------------------------------------------------------------------------------- */
 
 /* Starts the engine of this process. Returns 0, or what test/engine ended with. */
-int server_start(const char *kind);
+int server_start(const char *kind, const char *options);
 bool server_missing(const char *kind); /* not installed, and that is allowed */
 bool server_do(const char *word, int member);
 const char *server_url(void);
@@ -217,7 +217,7 @@ enum {
 typedef struct scenario {
     const char *name, *sentence;
     void (*run)(scene *s);
-    const char *engine; /* of this one alone; NULL: of all */
+    const char *engines; /* of these alone; NULL: of all */
     unsigned flags;
 } scenario;
 
@@ -234,7 +234,7 @@ void run_command(scene *s);
 void run_lowered(scene *s);
 void run_restored(scene *s);
 void run_promoted(scene *s);
-void run_kept(scene *s);
+void run_standby(scene *s);
 void run_members(scene *s);
 void run_full(scene *s);
 
