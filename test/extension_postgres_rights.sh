@@ -175,6 +175,34 @@ same "nobody else is a superuser in the end" firn "$(supers)"
 ask 'CREATE DATABASE early' 'GRANT CREATE ON DATABASE early TO mig' >/dev/null
 same "CREATE EXTENSION refuses a schema of its name" 'ERROR:  42P06: schema "firn_jobs" already exists' \
     "$(database=early ask 'SET ROLE mig' 'CREATE SCHEMA firn_jobs' 'RESET ROLE' 'CREATE EXTENSION firn')"
+# ---- reasons that reach the caller -------------------------------------------------------------------------------------
+
+same "who waits longer than the renewer is told why it failed" 'ERROR:  08006: firn: the marks could not be written, canceling statement due to lock timeout' \
+    "$(ask BEGIN 'LOCK TABLE firn_marks.mark' '\! psql -XqAt -v VERBOSITY=verbose -h 127.0.0.1 -p '"$port"' -U firn postgres -c "SELECT discord()" 2>&1' \
+        ROLLBACK | grep ERROR)"
+is_set() {
+    [ "$(ask "SELECT setting FROM pg_settings WHERE name = '$1'")" = "$2" ]
+}
+ask 'ALTER SYSTEM SET full_page_writes = off' 'SELECT pg_reload_conf()' >/dev/null
+await is_set full_page_writes off
+fails() {
+    count=$((count + 1))
+    why=$(ask "SELECT firn_new('snowflake', 'ns=torn$count')")
+    [ "${why#ERROR}" != "$why" ]
+}
+await fails # the renewer reads its settings after a while
+same "the reason comes once, with its own hint" "ERROR:  08006: firn: full_page_writes is off, so a crash may lose marks
+HINT:  Set it to on, or set firn.unsafe = on if IDs may repeat." "$why"
+ask 'ALTER SYSTEM RESET full_page_writes' 'SELECT pg_reload_conf()' >/dev/null
+same "the planner knows what is slow" "150|10|1" "$(ask "SELECT 'firn_show(bigint)'::regprocedure" "SELECT max(procost)
+    FILTER (WHERE proname = 'firn_show'), max(procost) FILTER (WHERE proname = 'firn_time'),
+    max(procost) FILTER (WHERE proname = 'snowflake') FROM pg_proc" | tail -n 1)"
+waits=$(ask "SELECT wait_event FROM pg_stat_activity WHERE backend_type = 'firn renewer'" \
+    "SELECT CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'FirnRequests' ELSE 'Extension' END")
+same "what the renewer waits for has a name on PostgreSQL 17" 1 "$(echo "$waits" | sort -u | wc -l | tr -d ' ')"
+
+# ---- in the end --------------------------------------------------------------------------------------------------------
+
 refused "a table that a crash empties is refused" 42501 "not a plain, permanent table" "drop it" \
     'ALTER TABLE firn_jobs.job SET UNLOGGED' "$stamp"
 refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \

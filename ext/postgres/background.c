@@ -227,6 +227,20 @@ static void write_all(round_ *it) {
     }
 }
 
+/* As "cause: cure", from which firn_fail makes message and hint again. */
+static void tell(firn_error *why, const char *what, const ErrorData *error) {
+    static const char own[] = "firn: ";
+    bool is_own = strncmp(error->message, own, sizeof own - 1) == 0;
+    char cure[120];
+    bool said = error->hint != NULL && strstr(error->hint, ": ") == NULL &&
+                strlcpy(cure, error->hint, sizeof cure) < sizeof cure;
+    if (said && cure[strlen(cure) - 1] == '.') {
+        cure[strlen(cure) - 1] = '\0';
+    }
+    set_error(why, FIRN_ESTORE, "%s%s%.110s: %s", is_own ? "" : what, is_own ? "" : ", ",
+              error->message + (is_own ? sizeof own - 1 : 0), said ? cure : "see the server's log");
+}
+
 /* The transaction failed: all waiting backends get the reason. */
 static void fail_all(round_ *it, MemoryContext context) {
     MemoryContextSwitchTo(context);
@@ -234,12 +248,10 @@ static void fail_all(round_ *it, MemoryContext context) {
     FlushErrorState();
     AbortCurrentTransaction();
     for (uint32 i = 0; i < it->cell_count; i++) {
-        set_error(&it->wishes[i].why, FIRN_ESTORE,
-                  "the marks could not be written, %.100s: see the server's log", error->message);
+        tell(&it->wishes[i].why, "the marks could not be written", error);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
-        set_error(&it->takes[i].why, FIRN_ESTORE,
-                  "the node could not be taken, %.100s: see the server's log", error->message);
+        tell(&it->takes[i].why, "the node could not be taken", error);
     }
     ereport(LOG, (errmsg("firn: marks were not written: %s", error->message),
                   error->hint != NULL ? errhint("%s", error->hint) : 0));
@@ -348,7 +360,7 @@ void firn_background_main(Datum argument) {
             int socket = notices >= 0 ? WL_SOCKET_READABLE : 0;
             (void)WaitLatchOrSocket(MyLatch,
                                     WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket,
-                                    notices, LOOK_MS, PG_WAIT_EXTENSION);
+                                    notices, LOOK_MS, firn_wait_event(FIRN_WAIT_REQUESTS));
             ResetLatch(MyLatch);
         }
         CHECK_FOR_INTERRUPTS();

@@ -143,15 +143,11 @@ static void finish(QueryDesc *query) {
     write_all();
 }
 
-static void hear_of_ends(void) {
-    static bool hears;
-    if (!hears) {
-        finish_before = ExecutorFinish_hook;
-        ExecutorFinish_hook = finish;
-        RegisterXactCallback(at_end, NULL);
-        RegisterSubXactCallback(at_savepoint, NULL);
-        hears = true;
-    }
+void firn_counts_listen(void) {
+    finish_before = ExecutorFinish_hook;
+    ExecutorFinish_hook = finish;
+    RegisterXactCallback(at_end, NULL);
+    RegisterSubXactCallback(at_savepoint, NULL);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -488,7 +484,6 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     const firn_scheme *made = firn_job_scheme(job);
     char key[sizeof opened->key];
     snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
-    hear_of_ends();
     close_other(key);
     if (room == NULL) {
         room = AllocSetContextCreate(TopTransactionContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);

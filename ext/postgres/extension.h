@@ -230,6 +230,9 @@ void firn_shared_list_nodes(char *out, size_t size);
 typedef int64 firn_patience;
 
 int64 firn_patience_left(firn_patience *waited); /* ms */
+/* What a process waits for, as pg_stat_activity shows it. Before PostgreSQL 17 all are "Extension". */
+enum firn_wait { FIRN_WAIT_REQUESTS, FIRN_WAIT_RENEWER, FIRN_WAIT_CLOCK };
+uint32 firn_wait_event(enum firn_wait what);
 /* Sleeps until the server interrupts it, for `ms` at most. */
 void firn_nap(int64 ms);
 /* Waits until the renewer has done something so that `is_done` is true, which is asked with the lock held. Refuses
@@ -295,6 +298,8 @@ void firn_private_leave(firn_caller before);
 typedef struct firn_counted firn_counted;
 extern uint64 firn_counted_era;
 
+/* Hooks into the ends of statements and transactions; when the library is loaded. */
+void firn_counts_listen(void);
 /* The table that counts, locked until the transaction ends. */
 Oid firn_counts_table(void);
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table);

@@ -174,6 +174,21 @@ static bool is_answered(const void *cell) {
     return ((const firn_cell *)cell)->wish.state != FIRN_TAKE_ASKED;
 }
 
+/* Fails with the reason of the renewer, if it has one. The library may have given the request up meanwhile, and would ask
+ * again without looking at the answer. */
+static void take_reason(firn_cell *cell) {
+    firn_error why = {.code = FIRN_OK};
+    LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
+    if (cell->wish.state != FIRN_TAKE_ASKED && cell->wish.why.code != FIRN_ECLOCK) {
+        why = cell->wish.why;
+        cell->wish.state = why.code != FIRN_OK ? FIRN_TAKE_FREE : cell->wish.state;
+    }
+    LWLockRelease(firn_slots->lock);
+    if (why.code != FIRN_OK) {
+        firn_fail(&why);
+    }
+}
+
 static void refuse_ahead(const firn_issuer *issuer, int code) __attribute__((noreturn));
 static void refuse_ahead(const firn_issuer *issuer, int code) {
     const firn_cell *cell = issuer->cell;
@@ -217,6 +232,7 @@ static void wait_after(const firn_issuer *issuer, int code, const firn_error *er
     }
     if (code == FIRN_EUNKNOWN) {
         firn_await(is_answered, issuer->cell, waited);
+        take_reason(issuer->cell);
         return;
     }
     bool soon = code == FIRN_EWINDOW || code == FIRN_EEXHAUSTED;

@@ -92,11 +92,10 @@ static void check_schema(Oid schema, const char *name) {
     }
     Oid owner = ((Form_pg_namespace)GETSTRUCT(tuple))->nspowner;
     if (!superuser_arg(owner)) {
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("firn: %s belongs to a role that is not a superuser", object),
-                        errhint("Find out who made it. If it is firn's, ALTER %s OWNER TO a "
-                                "superuser; else drop it.",
-                                object)));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("firn: %s belongs to a role that is not a superuser", object),
+                 errhint("If it is firn's, ALTER %s OWNER TO a superuser; else drop it.", object)));
     }
     if (OidIsValid(same) && superuser_arg(same)) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -246,7 +245,7 @@ static void check_table(Relation table) {
         if (faults[i].is_so(table)) {
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("firn: table %s %s", object, faults[i].what),
-                            errhint("Find out who did this, and undo it: %s.", faults[i].cure)));
+                            errhint("Find out who did this, then %s.", faults[i].cure)));
         }
     }
     check_schema(schema, get_namespace_name(schema));

@@ -97,6 +97,7 @@ PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
     firn_preloaded = process_shared_preload_libraries_in_progress;
     define();
+    firn_counts_listen();
     if (firn_preloaded) {
         firn_shared_request();
         firn_background_register();

@@ -184,9 +184,23 @@ int64 firn_patience_left(firn_patience *waited) {
     return firn_setting_max_wait_ms - (now_ms - *waited);
 }
 
+uint32 firn_wait_event(enum firn_wait what) {
+#if PG_VERSION_NUM >= 170000
+    static const char *const names[] = {"FirnRequests", "FirnRenewer", "FirnClock"};
+    static uint32 events[lengthof(names)];
+    if (events[what] == 0) {
+        events[what] = WaitEventExtensionNew(names[what]);
+    }
+    return events[what];
+#else
+    (void)what;
+    return PG_WAIT_EXTENSION;
+#endif
+}
+
 void firn_nap(int64 ms) {
     (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, (long)ms,
-                    PG_WAIT_EXTENSION);
+                    firn_wait_event(FIRN_WAIT_CLOCK));
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
 }
@@ -225,7 +239,7 @@ void firn_await(bool (*is_done)(const void *what), const void *what, firn_patien
             firn_refuse_late();
         }
         ConditionVariableTimedSleep(&firn_slots->answered, left < 500 ? left : 500,
-                                    PG_WAIT_EXTENSION);
+                                    firn_wait_event(FIRN_WAIT_RENEWER));
     }
     ConditionVariableCancelSleep();
 }
