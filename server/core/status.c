@@ -44,10 +44,10 @@ static json_t *generator_object(const generator *it) {
     }
     int64_t window_ms = generator_window_ms(it);
     return json_pack(
-        "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
+        "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
         json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
         firn_form_name(it->form), "configured", it->configured, "open", gen != NULL, "reserved",
-        it->renewer != NULL, "held", gen != NULL && status.held, "node",
+        it->renewer != NULL, "held", gen != NULL && status.held, "stays", status.stays, "node",
         it->renewer != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
         "window_ms", window_ms < 0 ? json_null() : json_integer(window_ms), "lead_ns",
         gen != NULL && status.held && it->scheme->tick_ns != 0 ? decimal(status.lead_ns)

@@ -2,6 +2,7 @@
 """The server and what goes wrong around it: it is killed, its store is gone, its disk is full, its clock steps. The
 tests compare everything that it issued: no integer and no ID comes twice, and integers never decrease."""
 import array
+import json
 import operator
 import os
 import random
@@ -463,7 +464,21 @@ def a_clock_that_steps():
 
     step_to(0)
     environment = {"LD_PRELOAD": library, "CLOCK_OFFSET": offset}
-    server = started(serve("clock", environment=environment))
+    server = started(serve("clock", SECTIONS + "[generator times]\nscheme = uuid7\n", environment=environment))
+
+    def stays():
+        """After some IDs, because a process does not look at the offset in each reading."""
+        with server.client() as client:
+            for _ in range(100):
+                client.ask("FIRN.NEW", "times")
+        return next(one["stays"] for one in json.loads(server.get("/v1/status")[1])["generators"] if one["name"] == "times")
+
+    told = [stays()]
+    step_to(-60)
+    serving.wait_for("a time that stays", stays)
+    step_to(0)
+    serving.wait_for("a clock that has caught up", lambda: not stays())
+    tap.same("the status tells whether the time of IDs stays", [False], told)
     watch = Watch(server)
     answered = []
     for seconds in (0, -1, -5, 20, 0, -3600, 30, 0):

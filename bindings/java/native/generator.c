@@ -213,7 +213,8 @@ NATIVE(jlongArray, status)(JNIEnv *env, jclass none, jobject keep, jlong address
                              (jlong)now.steps_back_absorbed,
                              (jlong)now.steps_back_left,
                              (jlong)now.jumps_ahead,
-                             now.unsafe};
+                             now.unsafe,
+                             now.stays};
     const jsize count = sizeof members / sizeof members[0];
     jlongArray out = (*env)->NewLongArray(env, count);
     if (out != NULL) {

@@ -256,6 +256,7 @@ final class FirnTest {
             gen.nextLong();
             Status status = gen.status();
             Check.that(status.node() == 33 && status.held() && status.reserved() && status.next() > status.first());
+            Check.that(!status.stays());
         }
     }
 
