@@ -73,7 +73,8 @@ sql "$(cat "$TMPDIR/each.sql")" >"$TMPDIR/each"
 same "each scheme has a function of its name" "$(wc -l <"$TMPDIR/each.sql")" "$(grep -c '|.' "$TMPDIR/each")"
 bad=
 while IFS='|' read -r name id; do
-    "$FIRN" show --scheme "$name" -- "$id" >"$TMPDIR/shown" 2>&1 || bad="$bad $name=$id: $(cat "$TMPDIR/shown")"
+    "$FIRN" show --scheme "$name" -- "$id" >"$TMPDIR/shown" 2>&1 ||
+        "$FIRN" show --scheme "$name" --from dec -- "$id" >"$TMPDIR/shown" 2>&1 || bad="$bad $name=$id: $(cat "$TMPDIR/shown")"
 done <"$TMPDIR/each"
 same "... whose IDs the command reads" "" "$bad"
 like "an INTEGER is the node" "7" "SELECT firn_show(instagram(7), 'instagram') ->> '\$.fields.shard';"
