@@ -506,7 +506,7 @@ static int port_of(const char *url) {
 
 /* ---- a standby that lags ---------------------------------------------------------------------- */
 
-/* A primary, its asynchronous standby, a proxy between them, and one in front of them. That of MariaDB keeps the
+/* A primary, its asynchronous standby, a proxy between them, and one in front of them. MariaDB's proxy keeps the
  * connections of its clients. */
 typedef struct couple {
     proxy *between, *front;
