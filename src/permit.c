@@ -97,11 +97,15 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
     int code = gen->start != FIRN_START_ZERO && ((uint64_t)permit->first & firn__mask(gen->s)) == 0
                    ? firn__gen_start(gen, &start, error) /* the permit opens a new tick */
                    : FIRN_OK;
+    int64_t first = permit->first, end = firn__end_of(permit);
+    if (code == FIRN_OK && end == 0) { /* a handler forked, and the kernel wiped the child's page */
+        return firn__fail(
+            error, FIRN_EFORKED,
+            "a signal handler forked inside this call, and this is the child: call again");
+    }
     if (code == FIRN_OK) {
         assert(!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN));
-        assert((permit->first >= 0 && permit->first < firn__end_of(permit)) ||
-               FIRN_BUG == FIRN_BUG_ADOPT);
-        int64_t first = permit->first;
+        assert((first >= 0 && first < end) || FIRN_BUG == FIRN_BUG_ADOPT);
         if (gen->shared != NULL) {
             firn__permit *placed;
             code = firn__shared_place(gen, permit, &placed, error);

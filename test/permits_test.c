@@ -45,6 +45,20 @@ static void lose_node(firn_gen *gen) {
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
+/* As in a child that returns from a signal handler into the claim: its page reads as zero. */
+static void a_permit_that_a_fork_wiped_is_not_published(void **state) {
+    firn_gen *gen = opened(FOUR, "node=3");
+    firn_error error = {0};
+    int code;
+    (void)state;
+    firn__permit *before = permit_of(gen), *it = firn__permit_new(gen, &code, NULL);
+    assert_int_equal(firn__permit_publish(gen, 0, it, &error), FIRN_EFORKED);
+    assert_non_null(strstr(error.text, "call again"));
+    assert_ptr_equal(permit_of(gen), before);
+    firn__permit_drop(gen, it);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+}
+
 static void permits_are_apart_in_memory_and_zero(void **state) {
     static const uint8_t zeros[sizeof(firn__permit)];
     firn_gen *gen = opened(FOUR, "node=3");
@@ -564,6 +578,7 @@ static void a_step_without_room_for_an_error_fails_as_any_other(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(permits_are_apart_in_memory_and_zero),
+        TEST(a_permit_that_a_fork_wiped_is_not_published),
         TEST(a_page_goes_back_when_its_last_permit_is_retired),
         TEST(failed_claims_take_no_memory),
         TEST(a_renewal_starts_half_way),

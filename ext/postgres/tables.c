@@ -27,9 +27,8 @@
  * TRUNCATE, as in the stores (modules/postgres_sql.h). */
 #define KEEP_BODY                                                                                  \
     "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
-    " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks: IDs "  \
-    "begin"                                                                                        \
-    " again after a guard of 15 s.'; END"
+    " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks:"       \
+    " IDs begin again after a guard of 15 s.'; END"
 #define KEEP(table)                                                                                \
     "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
     "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \

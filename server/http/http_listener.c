@@ -24,6 +24,12 @@
 #define POOL_SIZE       12288 /* per connection: the largest header, with its list of lines */
 #define PARAMETERS_MOST 32    /* of a query, more than any request uses */
 #define UNUSED_MOST     64    /* exchanges kept for reuse */
+/* From 0.9.77 on, libmicrohttpd accepts lines that end in LF and folded lines, unless this flag is set. */
+#if MHD_VERSION >= 0x00097701
+#define STRICT MHD_USE_PEDANTIC_CHECKS
+#else
+#define STRICT 0U
+#endif
 
 static http_loop loops[WORKERS_MAX];
 static int loop_count;
@@ -308,7 +314,7 @@ static void *run_loop(void *self) {
 static struct MHD_Daemon *start_daemon(http_loop *loop) {
     bool tls = credentials_are_there() && !loop->listener->is_unix;
     unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                     (tls ? MHD_USE_TLS : 0U);
+                     STRICT | (tls ? MHD_USE_TLS : 0U);
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)credentials_retrieve},
