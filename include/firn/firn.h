@@ -106,7 +106,7 @@ enum {
     X(OTHER_SERIES, 30, "use another series")                                                      \
     X(NAME_JOB, 31, "set the name of the job")                                                     \
     X(OTHER_JOB, 32, "use the same input and options, or another name of the job")                 \
-    X(SET_SEED, 33, "set a separate random seed for each file, and keep it secret")              \
+    X(SET_SEED, 33, "set a separate random seed for each file, and keep it secret")                \
     X(ORDER_KEY, 34, "open it as order numbers, which takes one")                                  \
     X(CHECK_DUPLICATES, 35, "look for duplicates among the IDs since then")                        \
     X(OPEN_OWN, 36, "open another one in this process")                                            \
