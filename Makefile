@@ -223,6 +223,9 @@ pictures: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)
 
+docs/reference/errors.md: include/firn/firn.h common/errors.h common/errors.c common/cures.def docs/errors.awk
+	sh docs/errors.sh >$@.new && mv $@.new $@
+
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 

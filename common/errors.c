@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "errors.h"
 
+#include "../src/error_text.h"
+
 #include <firn/firn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,16 +16,47 @@ void make_plain(char *text) {
     }
 }
 
-int set_error(firn_error *error, int code, const char *format, ...) {
-    char text[sizeof error->text]; /* arguments may point into `error` */
+void set_error_list(firn_error *error, int code, const char *format, va_list arguments) {
+    firn__error_write(error, code, FIRN_CURE_NONE, format, arguments);
+}
+
+int prefix_error(firn_error *error, int code, const firn_error *why, const char *format, ...) {
+    char before[sizeof why->text];
+    firn_error from = *why, made;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(before, sizeof before, format, arguments);
     va_end(arguments);
-    make_plain(text);
-    memcpy(error->text, text, sizeof text);
-    error->code = code;
+    if (from.cure_at == 0) {
+        firn_error_set(&made, code, from.cure, "%s%s", before, from.text);
+    } else {
+        firn_error_set(&made, code, from.cure, "%s%.*s: %s", before, from.cure_at - 2, from.text,
+                       from.text + from.cure_at);
+    }
+    const size_t length = strlen(before);
+    firn_span *spans[] = {&from.value, &from.limit}, *out[] = {&made.value, &made.limit};
+    for (int i = 0; i < 2; i++) {
+        size_t at = spans[i]->at + length;
+        if (spans[i]->length > 0 && at + spans[i]->length < strlen(made.text)) {
+            *out[i] = (firn_span){(uint16_t)at, spans[i]->length};
+        }
+    }
+    *error = made;
     return code;
+}
+
+int suffix_error(firn_error *error, const char *format, ...) {
+    char after[sizeof error->text];
+    const size_t length = strlen(error->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(after, sizeof after, format, arguments);
+    va_end(arguments);
+    make_plain(after);
+    if (length + strlen(after) < sizeof error->text) {
+        memcpy(error->text + length, after, strlen(after) + 1);
+    }
+    return error->code;
 }
 
 const char *did_you_mean(char out[ADVICE_SIZE], const char *near, const char *otherwise) {

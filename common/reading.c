@@ -65,15 +65,13 @@ static int name_form(const firn_scheme *scheme, const char *text, size_t length,
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            return set_error(error, code, "%.130s (valid as %s with --from %s or from=%s)",
-                             error->text, firn_form_name(form), firn_form_name(form),
-                             firn_form_name(form));
+            return suffix_error(error, " (valid as %s with --from %s or from=%s)",
+                                firn_form_name(form), firn_form_name(form), firn_form_name(form));
         }
     }
     return firn_guess(readings, text, length, -1) == 0
                ? code
-               : set_error(error, code, "%.150s (it looks like an ID of %s)", error->text,
-                           readings->scheme->name);
+               : suffix_error(error, " (it looks like an ID of %s)", readings->scheme->name);
 }
 
 static int read_named(const id_reader *reader, firn_reading *reading, const char *text,
@@ -153,8 +151,8 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
         firn_error why;
         int code = read_named(reader, &one, text, length, &why);
         if (code != FIRN_OK) {
-            return set_error(error, code, "%s'%.50s'%s: %s", length == 0 ? "the ID " : "", text,
-                             length > 50 ? "..." : "", why.text);
+            return prefix_error(error, code, &why, "%s'%.50s'%s: ", length == 0 ? "the ID " : "",
+                                text, length > 50 ? "..." : "");
         }
         readings[0] = one;
         *counts = (id_counts){1, 1};
@@ -221,8 +219,7 @@ static int name_other(const firn_scheme *to, const firn_reading *readings, size_
     firn_id id;
     for (size_t i = 1; i < plausible; i++) {
         if (firn_convert(&id, to, &readings[i].id, readings[i].scheme, NULL) == FIRN_OK) {
-            return set_error(error, code, "%.110s; if it is %s: %s", error->text,
-                             readings[i].scheme->name, cure);
+            return suffix_error(error, "; if it is %s: %s", readings[i].scheme->name, cure);
         }
     }
     return code;

@@ -57,7 +57,7 @@ static char *print(const config *it, size_t *length) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static config first, again; /* for their size */
-    firn_error error = {0, ""};
+    firn_error error = {0};
     size_t once_length = 0, twice_length = 0;
     if (read_bytes(&first, data, size, &error) != FIRN_OK) {
         assert(error.code != 0 && error.text[0] != '\0');

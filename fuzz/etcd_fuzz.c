@@ -48,7 +48,7 @@ static CURLcode lie_perform(void) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     void *self = NULL;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_store_options options = {.unsafe = true};
     if (size < 2) {
         return 0;

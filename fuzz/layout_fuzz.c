@@ -67,7 +67,7 @@ static void check_made(const firn_scheme *scheme) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char text[600], *epoch, *bits, *digits;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_scheme scheme;
     if (size >= sizeof text) {
         return 0;
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (firn_scheme_make(&scheme, text, epoch, bits, digits, &error) == FIRN_OK) {
         check_made(&scheme);
     } else {
-        assert(error.code < 0 && strlen(error.text) > 0 && strlen(error.text) <= 200);
+        assert(error.code < 0 && strlen(error.text) > 0 && strlen(error.text) < sizeof error.text);
     }
     return 0;
 }

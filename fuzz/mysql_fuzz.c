@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                        "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?leaf=leaf_alloc",
                                        "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?tickets=Tickets64",
                                        "mysql://u:" LIE_PASSWORD "@127.0.0.1/d?worker_node=W"};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_store_options options = {.unsafe = true};
     if (size < 2) {
         return 0;

@@ -115,7 +115,7 @@ static PGresult *lie_result(PGconn *db) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_store_options options = {.unsafe = true};
     if (size < 2) {
         return 0;

@@ -75,20 +75,21 @@ static void check_part(records_plan *plan, const record *whole, int code, const 
 
 static void check_time(const record *r) {
     firn_time one, two;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int code = moments_read(&times, r->time, r->time_length, NULL, &one, &error);
     firn_error of_two;
     assert(moments_read(&times, r->time, r->time_length, NULL, &two, &of_two) == code);
     if (code == FIRN_OK) {
         assert(firn_time_cmp(&one, &two) == 0 && one.ns >= 0 && one.ns < 1000000000);
     } else {
-        assert(code == FIRN_ETEXT && strlen(error.text) > 0 && strlen(error.text) <= 200);
+        assert(code == FIRN_ETEXT && strlen(error.text) > 0 &&
+               strlen(error.text) < sizeof error.text);
     }
 }
 
 static void check_records(records_plan *plan, const char *text, size_t length) {
     while (length > 0) {
-        firn_error error = {0, ""};
+        firn_error error = {0};
         record r = {0};
         int code = plan->format->read(plan, text, length, true, &r, &error);
         check_record(plan, &r, code, text, length);
@@ -113,7 +114,7 @@ static void check_records(records_plan *plan, const char *text, size_t length) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (size < 1) {
         return 0;
     }
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (code == FIRN_OK) {
         check_records(&plan, text + head.size, size - 1 - head.size);
     } else {
-        assert(strlen(error.text) > 0 && strlen(error.text) <= 200);
+        assert(strlen(error.text) > 0 && strlen(error.text) < sizeof error.text);
     }
     free(plan.decoded);
     free(text);

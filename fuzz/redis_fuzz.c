@@ -31,7 +31,7 @@ static ssize_t lie_receive(char *buf, size_t size) {
 #include "../modules/redis_wire.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     store *self = calloc(1, sizeof *self);
     assert(self != NULL);
     if (size < 2) {

@@ -374,7 +374,7 @@ static void post(void *bell) {
 }
 
 static void answer(question *ask, resp_out *out) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     reply of = {0};
     int code = request_answer(&ask->request, 1, &of, &error);
     sent_task *sent = NULL;

@@ -100,7 +100,7 @@ static void release(void) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char line[64];
-    firn_error error = {0, ""};
+    firn_error error = {0};
     account *whose = NULL;
     int old = file_of(line, (size_t)snprintf(line, sizeof line, "issue %s\n", old_token));
     assert(load(old, &error) == FIRN_OK);

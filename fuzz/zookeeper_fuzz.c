@@ -110,7 +110,7 @@ static int lie_string(string_completion_t done, const void *of) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     void *handle = NULL;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (size < 1) {
         return 0;
     }

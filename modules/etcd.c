@@ -180,7 +180,7 @@ static int reserve_round(store *self, state *now, void *verb, bool *done, firn_e
     }
     if (code != FIRN_OK || !written) {
         *now = next;
-        return code == FIRN_OK ? code : module_fail(error, code, "%s", own.text);
+        return code == FIRN_OK ? code : module_copy(error, code, &own);
     }
     if (back) {
         forget(self); /* the store now knows what this handle knew */

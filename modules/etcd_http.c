@@ -371,7 +371,7 @@ static int ask_hosts(store *self, const char *path, const char *body, const char
     if (!reached && out.code == FIRN_ESTORE) {
         module_link_failed(&self->link, out.code, &own);
     }
-    return module_fail(error, out.code, "%s", own.text);
+    return module_copy(error, out.code, &own);
 }
 
 /* `text` NULL: no memory. */

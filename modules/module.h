@@ -4,6 +4,8 @@
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
+#include "../src/error_text.h" // IWYU pragma: export
+
 #include <firn/firn.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -15,9 +17,12 @@
 
 /* ---- errors (module_error.c) ----------------------------------------------------------------- */
 
-/* Fills `error` (may be NULL) with one line of at most 200 bytes. Returns `code`. */
-int module_fail(firn_error *error, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Copies an error, with `code`, and returns that. */
+int module_copy(firn_error *error, int code, const firn_error *from);
+/* Like firn_error_set, which belongs to the library. */
+int module_advise(firn_error *error, int code, int cure, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define module_fail(error, code, ...) module_advise(error, code, FIRN_CURE_NONE, __VA_ARGS__)
 int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
@@ -293,8 +298,8 @@ typedef struct module_link {
     int64_t connect_ms, timeout_ms; /* limits: to connect to any host; for one answer */
     int64_t process;                /* module_process of the connection's process */
     module_retry retry;
-    char why[201]; /* the last connection failed */
-    size_t host;   /* the last one reached */
+    firn_error failure; /* of the last connection that failed */
+    size_t host;        /* the last one reached */
     module_lookup *lookups[MODULE_HOSTS_MAX];
     int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
     int shares;                  /* verbs still to come that share the time of opening */

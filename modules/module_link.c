@@ -247,14 +247,22 @@ static int connect_any(module_link *link, firn_error *error) {
 }
 
 int module_link_waits(const module_link *link, firn_error *error) {
-    return module_retry_waits(&link->retry)
-               ? module_fail(error, FIRN_ESTORE, "%.170s; retried within 1 s", link->why)
-               : FIRN_OK;
+    static const char more[] = "; retried within 1 s";
+    if (!module_retry_waits(&link->retry)) {
+        return FIRN_OK;
+    }
+    if (module_copy(error, FIRN_ESTORE, &link->failure) != FIRN_OK && error != NULL) {
+        size_t length = strlen(error->text);
+        if (length + sizeof more <= sizeof error->text) {
+            memcpy(error->text + length, more, sizeof more);
+        }
+    }
+    return FIRN_ESTORE;
 }
 
 int module_link_failed(module_link *link, int code, firn_error *error) {
     module_retry_failed(&link->retry);
-    snprintf(link->why, sizeof link->why, "%.200s", error->text);
+    link->failure = *error;
     return code;
 }
 
@@ -278,5 +286,5 @@ int module_ready(void *self, firn_error *error) {
         return FIRN_OK;
     }
     module_link_failed(link, code, &own);
-    return module_fail(error, code, "%s", link->why);
+    return module_copy(error, code, &own);
 }

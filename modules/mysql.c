@@ -174,9 +174,7 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
         firn_error own = {0}; /* `error` names the other process */
         int settled = settle(s, request, mark.high, &there, &own);
-        code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
-               : there            ? code
-                                  : FIRN_OK;
+        code = settled != FIRN_OK ? module_copy(error, settled, &own) : there ? code : FIRN_OK;
     }
     *held = code == FIRN_EBUSY ? mark : *held;
     *way = at.marked ? RAISE : BEGIN;

@@ -12,8 +12,8 @@ static const struct {
     const char *param, *holds;
 } shapes[] = {
     [OWN] = {NULL, NULL},
-    [LEAF] = {"leaf", "integers (firn segment)"},
-    [TICKETS] = {"tickets", "integers (firn segment kind=serial)"},
+    [LEAF] = {"leaf", "integers"},
+    [TICKETS] = {"tickets", "integers of kind=serial"},
     [WORKER_NODE] = {"worker_node", "tickets"},
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])

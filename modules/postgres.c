@@ -133,9 +133,7 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
     if (code == FIRN_EBUSY && held->grant == request->grant && held->grant != 0) {
         firn_error own = {0}; /* `error` names the other process */
         int settled = settle(s, request, &there, &own);
-        code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
-               : there            ? code
-                                  : FIRN_OK;
+        code = settled != FIRN_OK ? module_copy(error, settled, &own) : there ? code : FIRN_OK;
     }
     return code;
 }

@@ -67,10 +67,9 @@ static int check_place(const store *it, const char *path, firn_error *error) {
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !it->unsafe; i++) {
         if (places[i].type == (uint32_t)place.f_type) {
-            return module_fail(error, FIRN_ESTORE,
-                               "store %s is on %s, which %s: name a path on a local disk or a"
-                               " volume (--store sqlite:PATH), or accept the risk with unsafe=1",
-                               sqlite_tail(path), places[i].name, places[i].why);
+            return module_advise(error, FIRN_ESTORE, FIRN_CURE_LOCAL_DISK,
+                                 "store %s is on %s, which %s", sqlite_tail(path), places[i].name,
+                                 places[i].why);
         }
     }
     return FIRN_OK;
@@ -86,11 +85,9 @@ static int make_folders(const char *path, firn_error *error) {
         if (why == 0) {
             chmod(at, 0700); /* a umask may remove the user's own rights */
         } else if (why != EEXIST && access(at, X_OK) != 0) {
-            return module_fail(
-                error, FIRN_ESTORE,
-                "folder %s cannot be created (%s): create it by hand, or name another"
-                " place (--store sqlite:PATH)",
-                sqlite_tail(at), strerror(why));
+            return module_advise(error, FIRN_ESTORE, FIRN_CURE_OTHER_PLACE,
+                                 "folder %s cannot be created (%s)", sqlite_tail(at),
+                                 strerror(why));
         }
         *slash = '/';
     }

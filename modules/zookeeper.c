@@ -292,7 +292,7 @@ static int decide(turn *t) {
     int written = write_turn(t, verdict.floor, high, verdict.renew);
     t->error = error;
     if (written != FIRN_OK) {
-        return written == AGAIN ? AGAIN : module_fail(error, written, "%s", own.text);
+        return written == AGAIN ? AGAIN : module_copy(error, written, &own);
     }
     if (code != FIRN_OK) {
         return code;

@@ -323,7 +323,7 @@ static int make_connection(store *self, firn_error *error) {
     if (answer != ZOO_CONNECTED_STATE) {
         code = failed_to_connect(self, answer, &own);
         module_link_failed(&self->link, code, &own);
-        return module_fail(error, code, "%s", own.text);
+        return module_copy(error, code, &own);
     }
     module_retry_worked(&self->link.retry);
     /* Another connection may reach another history, in which a znode with the remembered version

@@ -42,10 +42,10 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 }
 
 static int too_slow(const firn_gen *gen, firn_error *error) {
-    return firn__fail(error, FIRN_ESTORE,
-                      "the store of %s answers too slowly for max_wait_ms=%" PRId64
-                      ": check the store, or raise max_wait_ms",
-                      gen->ns, gen->keys.max_wait_ms);
+    return firn_error_set(
+        error, FIRN_ESTORE, FIRN_CURE_RAISE_WAIT,
+        "the store of %s answers too slowly for max_wait_ms=" FIRN__LIMIT("%" PRId64), gen->ns,
+        gen->keys.max_wait_ms);
 }
 
 /* The first tick in which another node than the own may begin: later than any that was issued
@@ -345,34 +345,37 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
         (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1))) {
         char until[FIRN_TIME_SIZE];
         firn_scheme_time(&gen->scheme, free_tick, &time);
-        return firn__fail(error, FIRN_EBUSY,
-                          "no ID of %s is issued before %s, because the store has changed or lost "
-                          "reservations, or a clock was ahead: wait",
-                          gen->ns,
-                          firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
+        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_WAIT,
+                              "no ID of %s is issued before " FIRN__LIMIT(
+                                  "%s") ", because the store has changed or lost "
+                                        "reservations, or a clock was ahead",
+                              gen->ns,
+                              firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
     }
     if (!gen->fixed) {
         /* any node may become free at any moment */
         atomic_store_explicit(&gen->live->any.busy_ms, 0, memory_order_relaxed);
-        return firn__fail(error, FIRN_EBUSY,
-                          "every node of %s is in use (the last never-used one is kept for "
-                          "back-dated IDs): wait, or "
-                          "use a layout with more node bits",
-                          gen->ns);
+        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
+                              "every node of %s is in use (the last never-used one is kept for "
+                              "back-dated IDs): wait, or "
+                              "use a layout with more node bits",
+                              gen->ns);
     }
     if (held->high == FIRN_SLOT_MAX) {
         return FIRN_EBUSY; /* the error says why */
     }
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
-        return firn__fail(error, FIRN_EBUSY,
-                          "%s of %s issues back-dated IDs only: use another node", node, gen->ns);
+        return firn_error_set(
+            error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+            FIRN__VALUE("%s") " of %s issues back-dated IDs only: use another node", node, gen->ns);
     }
     firn_scheme_time(&gen->scheme, free_tick, &time);
-    return firn__fail(
-        error, FIRN_EBUSY,
-        "%s of %s is in use until %s: end the process that holds it, wait, or use another node",
-        node, gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
+    return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+                          FIRN__VALUE("%s") " of %s is in use until " FIRN__LIMIT(
+                              "%s") ": end the process that holds it, wait, or use another node",
+                          node, gen->ns,
+                          firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */

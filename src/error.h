@@ -3,16 +3,11 @@
 #ifndef FIRN_ERROR_H
 #define FIRN_ERROR_H
 
-#include <firn/firn.h>
+#include "error_text.h" // IWYU pragma: export
 
-#if defined(__GNUC__)
-#define FIRN_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define FIRN_PRINTF(text, first)
-#endif
-
-/* Fills `error` (may be NULL) with one line of at most 200 bytes, and returns `code`. */
-FIRN_PRINTF(3, 4) int firn__fail(firn_error *error, int code, const char *format, ...);
+/* Fills `error` (may be NULL) with one line, "what is wrong: what to do", and returns `code`. A cure
+ * of the list of firn.h is given to firn_error_set. */
+#define firn__fail(error, code, ...) firn_error_set(error, code, FIRN_CURE_NONE, __VA_ARGS__)
 
 /* FIRN_ETEXT: the character at `at` (from 0; `length` is the end) is wrong, and why. */
 int firn__refuse(firn_error *error, const char *text, size_t length, size_t at, const char *why);

@@ -42,10 +42,11 @@ int firn__field_check(const firn_scheme *scheme, uint32_t i, firn_value value, f
     }
     put_value(text, value);
     put_value(most, firn_scheme_max(scheme, i));
-    return firn__fail(
-        error, FIRN_ERANGE,
-        "%s %s is out of range (0 to %s, %" PRIu32 " bits of %s): choose a smaller number",
-        scheme->slices[i].name, text, most, firn_scheme_width(scheme, i), scheme->name);
+    return firn_error_set(error, FIRN_ERANGE, FIRN_CURE_SMALLER,
+                          "%s " FIRN__VALUE("%s") " is out of range (" FIRN__LIMIT(
+                              "0 to %s") ", %" PRIu32 " bits of %s): choose a smaller number",
+                          scheme->slices[i].name, text, most, firn_scheme_width(scheme, i),
+                          scheme->name);
 }
 
 int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
@@ -73,10 +74,10 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
     firn_fields out = {0, {{0, 0}}};
     uint32_t position = scheme->bits;
     if (id->bits != scheme->bits) {
-        return firn__fail(error, FIRN_EMISMATCH,
-                          "the ID has %" PRIu32 " bits, but %s has %" PRIu32
-                          ": name another scheme",
-                          id->bits, scheme->name, scheme->bits);
+        return firn_error_set(error, FIRN_EMISMATCH, FIRN_CURE_NAME_SCHEME,
+                              "the ID has %" PRIu32 " bits, but %s has %" PRIu32
+                              ": name another scheme",
+                              id->bits, scheme->name, scheme->bits);
     }
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
@@ -84,11 +85,11 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
         firn_value part = firn__get(id, position, slice->bits);
         if (slice->role == FIRN_ROLE_CONST) {
             if (part.low != slice->value) {
-                return firn__fail(error, FIRN_EMISMATCH,
-                                  "%s is 0x%" PRIx64 ", but %s has 0x%" PRIx64
-                                  ": name another scheme",
-                                  slice->name[0] ? slice->name : "a constant", part.low,
-                                  scheme->name, slice->value);
+                return firn_error_set(error, FIRN_EMISMATCH, FIRN_CURE_NAME_SCHEME,
+                                      "%s is 0x%" PRIx64 ", but %s has 0x%" PRIx64
+                                      ": name another scheme",
+                                      slice->name[0] ? slice->name : "a constant", part.low,
+                                      scheme->name, slice->value);
             }
             continue;
         }
@@ -103,11 +104,11 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
     }
     for (uint32_t i = 0; scheme->form == FIRN_FORM_DATED && i < scheme->slice_count; i++) {
         if (firn__above(out.value[i], firn_scheme_max(scheme, i))) {
-            return firn__fail(error, FIRN_EMISMATCH,
-                              "%s is %" PRIu64 ", but %s has at most %" PRIu64
-                              ": name another scheme",
-                              scheme->slices[i].name, out.value[i].low, scheme->name,
-                              firn_scheme_max(scheme, i).low);
+            return firn_error_set(error, FIRN_EMISMATCH, FIRN_CURE_NAME_SCHEME,
+                                  "%s is %" PRIu64 ", but %s has at most %" PRIu64
+                                  ": name another scheme",
+                                  scheme->slices[i].name, out.value[i].low, scheme->name,
+                                  firn_scheme_max(scheme, i).low);
         }
     }
     *fields = out;
@@ -138,7 +139,7 @@ int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id, const f
     if (!same || firn_pack(out, to, &fields, NULL) != FIRN_OK) {
         return firn__fail(error, FIRN_EUSAGE,
                           "%s does not convert to %s, whose fields differ: keep its bits in a form "
-                          "such as uuid or hex; only uuid1, uuid6 and uuid1-swapped convert",
+                          "such as hex; only uuid1, uuid6 and uuid1-swapped convert",
                           from->name, to->name);
     }
     return FIRN_OK;
@@ -159,7 +160,7 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
     for (size_t i = 0; i < count && length < sizeof list - 20; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
-    return firn__unknown(error, scheme->name, "has no field", name, names, list);
+    return firn__unknown(error, scheme->name, "has no field", name, names, FIRN_CURE_LISTED, list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
@@ -171,8 +172,8 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
         return unknown_field(scheme, name, error);
     }
     if (scheme->slices[i].role == FIRN_ROLE_CONST) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is a constant of %s: leave it out", name,
-                          scheme->name);
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              "%s is a constant of %s: leave it out", name, scheme->name);
     }
     if (fields->given >> i & 1) {
         return firn__fail(error, FIRN_EUSAGE, "%s is set twice: set it once",
@@ -188,11 +189,11 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
             return code;
         }
     } else if (firn__value_is_large(value)) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "%s=%.60s%s is out of range (%" PRIu32
-                          " bits of %s): choose a smaller number",
-                          name, value, strlen(value) > 60 ? "..." : "",
-                          firn_scheme_width(scheme, (uint32_t)i), scheme->name);
+        return firn_error_set(error, FIRN_ERANGE, FIRN_CURE_SMALLER,
+                              "%s=%.60s%s is out of range (%" PRIu32
+                              " bits of %s): choose a smaller number",
+                              name, value, strlen(value) > 60 ? "..." : "",
+                              firn_scheme_width(scheme, (uint32_t)i), scheme->name);
     } else if (!firn__value_parse(&parsed, value)) {
         return firn__fail(
             error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,

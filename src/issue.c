@@ -29,7 +29,7 @@ int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *err
     if (code != FIRN_OK) {
         return code;
     }
-    firn_error why = {0, ""};
+    firn_error why = {0};
     if (atomic_load_explicit(&live->any.failures, memory_order_acquire) != failures &&
         is_wanted(gen, k, need)) {
         /* Another call failed while this one waited: to ask again would take as long. */

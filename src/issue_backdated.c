@@ -111,27 +111,26 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
 static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error *error) {
     char text[128];
     if (gone_back) {
-        return firn__fail(error, FIRN_EBUSY,
-                          "the store was replaced or restored, so it does not know which nodes of "
-                          "%s were never used: back-date with firn stamp without --job, with a "
-                          "node=N that you know to be unused",
-                          gen->ns);
-    }
-    if (!gen->fixed || gen->node_bits == 0) {
-        return firn__fail(
-            error, FIRN_EBUSY,
-            "every node of %s was used, so none can issue back-dated IDs: use a layout "
-            "with more node bits",
+        return firn_error_set(
+            error, FIRN_EBUSY, FIRN_CURE_UNUSED_NODE,
+            "the store was replaced or restored, so it does not know which nodes of "
+            "%s were never used",
             gen->ns);
     }
-    return firn__fail(error, FIRN_EBUSY,
-                      "%s of %s issues live IDs%s: back-dated ones need a node that was never "
-                      "used%s",
-                      firn__gen_node_text(text, gen, gen->pinned), gen->ns,
-                      job ? " or another job's" : "",
-                      gen->scheme.node_rule == FIRN_NODE_REQUIRED && gen->scheme.node_fields != NULL
-                          ? ""
-                          : ", so leave it out");
+    if (!gen->fixed || gen->node_bits == 0) {
+        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
+                              "every node of %s was used, so none can issue back-dated IDs",
+                              gen->ns);
+    }
+    const bool required =
+        gen->scheme.node_rule == FIRN_NODE_REQUIRED && gen->scheme.node_fields != NULL;
+    return firn_error_set(
+        error, FIRN_EBUSY, required ? FIRN_CURE_OTHER_NODE : FIRN_CURE_NODE_OUT,
+        required
+            ? "%s of %s issues live IDs%s, but back-dated ones need a node that was never used: "
+              "name one"
+            : "%s of %s issues live IDs%s, but back-dated ones need a node that was never used",
+        firn__gen_node_text(text, gen, gen->pinned), gen->ns, job ? " or another job's" : "");
 }
 
 /* Reserves `node` for good: its mark goes where no live window can reach. */
@@ -371,10 +370,11 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
     size_t done = 0;
     if (n / capacity > gen->lead_ticks) { /* refused before any slot is taken */
-        return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%zu back-dated IDs are more than max_lead_ms=%" PRId64
-                          " holds: ask for fewer at once",
-                          n, gen->keys.max_lead_ms);
+        return firn_error_set(
+            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
+            FIRN__VALUE("%zu") " back-dated IDs are more than max_lead_ms=" FIRN__LIMIT(
+                "%" PRId64) " holds: ask for fewer at once",
+            n, gen->keys.max_lead_ms);
     }
     for (; done < n; tick++) {
         uint64_t first = 0, got = 0;
@@ -392,17 +392,18 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
         }
     }
     if (done < n && tick >= gen->tick_end) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%zu of %zu back-dated IDs fit between that time and the end of the "
-                          "layout of %s: request fewer, or use an earlier time",
-                          done, n, gen->scheme.name);
+        return firn_error_set(
+            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
+            "%zu of " FIRN__VALUE("%zu") " back-dated IDs fit between that time and the end of the "
+                                         "layout of %s: request fewer, or use an earlier time",
+            done, n, gen->scheme.name);
     }
-    return done == n
-               ? FIRN_OK
-               : firn__fail(error, FIRN_EEXHAUSTED,
-                            "%zu of %zu back-dated IDs fit between that time and "
-                            "max_lead_ms=%" PRId64 " after it: request fewer, or raise max_lead_ms",
-                            done, n, gen->keys.max_lead_ms);
+    return done == n ? FIRN_OK
+                     : firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_LEAD,
+                                      "%zu of " FIRN__VALUE(
+                                          "%zu") " back-dated IDs fit between that time and "
+                                                 "max_lead_ms=" FIRN__LIMIT("%" PRId64) " after it",
+                                      done, n, gen->keys.max_lead_ms);
 }
 
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
@@ -416,8 +417,9 @@ int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tic
     int code = firn_scheme_tick(&gen->scheme, time, &found, error);
     if (code == FIRN_OK && found >= gen->tick_end) {
         char when[FIRN_TIME_SIZE];
-        return firn__fail(
-            error, FIRN_ELAYOUT, "IDs of %s at %s are negative as signed numbers: add unsigned=1",
+        return firn_error_set(
+            error, FIRN_ELAYOUT, FIRN_CURE_SET_UNSIGNED,
+            "IDs of %s at " FIRN__VALUE("%s") " are negative as signed numbers: add unsigned=1",
             gen->scheme.name, firn_time_format(when, time, firn_scheme_digits(&gen->scheme)));
     }
     if (code == FIRN_OK) {
@@ -439,8 +441,8 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
             firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n, FIRN__AT_ONCE);
     }
     if (code == FIRN_OK && n > 1 && (made = malloc(n * sizeof *made)) == NULL) {
-        code =
-            firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
+        code = firn_error_set(error, FIRN_EMEMORY, FIRN_CURE_FEWER_IDS,
+                              "out of memory for %zu IDs: ask for fewer at once", n);
     }
     if (code == FIRN_OK && n > 0) {
         pthread_mutex_lock(&gen->live->locked.lock);

@@ -190,7 +190,7 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
 }
 
 int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
-    firn_error why = {0, ""};
+    firn_error why = {0};
     int code = FIRN_EWINDOW;
     /* That the IDs begin. Without a store there is nothing to renew: the last tick of the layout continues to its end. */
     int64_t ticks = gen->reserved;

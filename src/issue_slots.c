@@ -11,11 +11,12 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
     bool starts = gen->start != FIRN_START_ZERO, changed;
     uint64_t tick;
     if (n > gen->at_once) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%" PRId64
-                          " IDs at once are more than %s can issue within max_lead_ms=%" PRId64
-                          ": ask for at most %" PRId64 " at once",
-                          n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
+        return firn_error_set(
+            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
+            FIRN__VALUE(
+                "%" PRId64) " IDs at once are more than %s can issue within max_lead_ms=%" PRId64
+                            ": ask for at most " FIRN__LIMIT("%" PRId64) " at once",
+            n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
     }
     if (gen->keys.nodes > 1 && seen->lane == 0) { /* the first call takes its turn */
         int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
@@ -66,9 +67,9 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
             return code;
         }
     }
-    return firn__fail(error, FIRN_EWINDOW,
-                      "the window of %s changed hands %d times during one call: try again", gen->ns,
-                      FIRN__TRIES);
+    return firn_error_set(error, FIRN_EWINDOW, FIRN_CURE_TRY_AGAIN,
+                          "the window of %s changed hands %d times during one call: try again",
+                          gen->ns, FIRN__TRIES);
 }
 
 int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {

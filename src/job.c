@@ -217,17 +217,17 @@ static int refuse_room(const firn_job *job, const firn_time *time, uint64_t tick
     char when[FIRN_TIME_SIZE];
     firn_time_format(when, time, firn_scheme_digits(scheme));
     if (ticks <= job->shift_ticks) {
-        return firn__fail(error, FIRN_ELAYOUT,
-                          "no slot of %s is left from %s to the end of the layout: choose another "
-                          "epoch= or scheme",
-                          scheme->name, when);
+        return firn_error_set(
+            error, FIRN_ELAYOUT, FIRN_CURE_OTHER_SCHEME,
+            "no slot of %s is left from " FIRN__VALUE("%s") " to the end of the layout",
+            scheme->name, when);
     }
     uint64_t rows = job->capacity > UINT64_MAX / ticks ? UINT64_MAX : job->capacity * ticks;
-    return firn__fail(error, FIRN_EEXHAUSTED,
-                      "more than %" PRIu64 " records share %s, which is the limit of that tick and "
-                      "the %" PRId64 " ms after it: raise --max-shift, or use a scheme with more "
-                      "sequence bits",
-                      rows, when, job->shift_ms);
+    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_SHIFT,
+                          "more than %" PRIu64 " records share " FIRN__VALUE(
+                              "%s") ", which is the limit of that tick and "
+                                    "the " FIRN__LIMIT("%" PRId64 " ms") " after it",
+                          rows, when, job->shift_ms);
 }
 
 /* Records may be out of order within the limit, if there is one. */
@@ -244,11 +244,13 @@ static int check_order(const firn_job *job, const firn_time *time, firn_error *e
     char when[FIRN_TIME_SIZE];
     sec -= ns < 0;
     ns += ns < 0 ? 1000000000 : 0;
-    return firn__fail(error, FIRN_ERANGE,
-                      "%s is %" PRIu64 ".%03d s earlier than the newest record, more than %" PRId64
-                      ".%03d: raise --disorder",
-                      firn_time_format(when, time, firn_scheme_digits(&job->gen->scheme)), sec,
-                      (int)(ns / MS), job->disorder_ms / 1000, (int)(job->disorder_ms % 1000));
+    return firn_error_set(
+        error, FIRN_ERANGE, FIRN_CURE_RAISE_DISORDER,
+        FIRN__VALUE("%s") " is %" PRIu64
+                          ".%03d s earlier than the newest record, more than " FIRN__LIMIT(
+                              "%" PRId64 ".%03d"),
+        firn_time_format(when, time, firn_scheme_digits(&job->gen->scheme)), sec, (int)(ns / MS),
+        job->disorder_ms / 1000, (int)(job->disorder_ms % 1000));
 }
 
 /* No record that check_order accepts has a tick before this one. A record that may still be refused
@@ -315,23 +317,24 @@ static int check_keys(const firn_gen *gen, firn_error *error) {
     other = keys->name != NULL && !firn__names_hold(own, #name) ? #name : other;
 #include "keys.def"
     if (other != NULL) {
-        return firn__fail(
-            error, FIRN_EUSAGE,
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
             "%s= is not a key of a job, which has the fields of %s and %s: leave it out", other,
             gen->scheme.name, own);
     }
     return gen->ticket_field < 0
                ? FIRN_OK
-               : firn__fail(error, FIRN_EUSAGE,
-                            "%s=ticket would change from run to run: set a number, or leave it out "
-                            "with --job NAME",
-                            gen->scheme.slices[gen->ticket_field].name);
+               : firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_NUMBER_OR_JOB,
+                                FIRN__VALUE("%s=ticket") " would change from run to run",
+                                gen->scheme.slices[gen->ticket_field].name);
 }
 
 static int check_number(const char *name, int64_t value, int64_t most, firn_error *error) {
     return value >= 0 && value <= most
                ? FIRN_OK
-               : firn__fail(error, FIRN_ERANGE, "%s=%" PRId64 " is out of range (0 to %" PRId64 ")",
+               : firn__fail(error, FIRN_ERANGE,
+                            "%s=" FIRN__VALUE("%" PRId64) " is out of range (" FIRN__LIMIT(
+                                "0 to %" PRId64) ")",
                             name, value, most);
 }
 
@@ -341,8 +344,8 @@ static int check_name(const firn_job_config *config, firn_error *error) {
         return FIRN_OK;
     }
     if (length == 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "a job with a store needs its own name: set --job NAME");
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_NAME_JOB,
+                              "a job with a store needs its own name");
     }
     if (length >= FIRN_KEY_SIZE) {
         return firn__fail(error, FIRN_ERANGE,
@@ -351,9 +354,9 @@ static int check_name(const firn_job_config *config, firn_error *error) {
     }
     for (const char *at = config->name; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 127) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "the job's name '%s' contains a control character: leave it out",
-                              config->name);
+            return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                                  "the job's name '%s' contains a control character: leave it out",
+                                  config->name);
         }
     }
     return FIRN_OK;
@@ -373,9 +376,8 @@ static int check_node(const firn_gen *gen, firn_error *error) {
                                        " %s=", gen->scheme.slices[i].name);
         }
     }
-    return firn__fail(error, FIRN_EUSAGE,
-                      "%s needs a node: set%s, or --job NAME to take one from the store",
-                      gen->scheme.name, missing);
+    return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SET_NODE,
+                          "%s needs a node (" FIRN__VALUE("%s") ")", gen->scheme.name, missing + 1);
 }
 
 static int check(const firn_job *job, const firn_job_config *config, bool seeded,
@@ -387,19 +389,13 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
                           gen->scheme.name);
     }
     if (code == FIRN_OK && gen->shuffle.digits > 0 && config->store == NULL) {
-        code =
-            firn__fail(error, FIRN_EUSAGE,
-                       "the nodes of %s share their digits by a key in the store: set --job NAME, "
-                       "or leave node out",
-                       gen->scheme.name);
+        code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_JOB_OR_NO_NODE,
+                              "the nodes of %s share their digits by a key in the store",
+                              gen->scheme.name);
     }
     if (code == FIRN_OK && !seeded && (gen->random_bits > 0 || gen->drawn != 0)) {
-        code =
-            firn__fail(error, FIRN_EUSAGE,
-                       "%s has random fields: set --seed \"$(od -An -N16 -tx8 /dev/urandom | tee "
-                       "-a seeds)\" and keep it; another file needs another seed, and a seed must "
-                       "stay secret",
-                       gen->scheme.name);
+        code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SET_SEED, "%s has random fields",
+                              gen->scheme.name);
     }
     if (code == FIRN_OK) {
         code = check_number("shift_ms", config->shift_ms, SHIFT_MAX, error);
@@ -450,10 +446,9 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     firn__gen_begin(gen);
     int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
-        return firn__fail(error, FIRN_EBUSY,
-                          "job %s was started with other input or options: use the same, or "
-                          "another --job NAME",
-                          name);
+        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_JOB,
+                              "job " FIRN__VALUE("%s") " was started with other input or options",
+                              name);
     }
     job->again = code == FIRN_OK && sending.held.grant == grant;
     return code;

@@ -14,7 +14,8 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     const char *at = value + (*value == '-');
     uint64_t sum = 0;
     if (*at == '\0' || strspn(at, "0123456789") != strlen(at)) {
-        return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not valid: write a whole number", name,
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s=" FIRN__VALUE("%.40s") " is not valid: write a whole number", name,
                           value);
     }
     for (; *at != '\0' && sum < UINT64_MAX / 16; at++) {
@@ -25,8 +26,9 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     out = *value == '-' ? -out : out;
     if (wide || out < least || out > most) {
         return firn__fail(error, FIRN_ERANGE,
-                          "%s=%.40s is out of range (%" PRId64 " to %" PRId64 ")", name, value,
-                          least, most);
+                          "%s=" FIRN__VALUE("%.40s") " is out of range (" FIRN__LIMIT(
+                              "%" PRId64 " to %" PRId64) ")",
+                          name, value, least, most);
     }
     *number = out;
     return FIRN_OK;
@@ -43,8 +45,10 @@ int firn__choice_read(int64_t *choice, const char *name, const char *value, cons
         }
         at += length + (at[length] == ' ');
     }
-    return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not valid: choose one of %s", name, value,
-                      words);
+    return firn_error_set(
+        error, FIRN_EUSAGE, FIRN_CURE_LISTED,
+        "%s=" FIRN__VALUE("%.40s") " is not valid: choose one of " FIRN__LIMIT("%s"), name, value,
+        words);
 }
 
 static int keep(firn__keys *keys, const char *name, const char *value, firn_error *error) {
@@ -127,10 +131,6 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
         }
     }
     names[count] = NULL;
-    bool known = firn_scheme_find(scheme->name) != NULL; /* not a layout */
-    char see[100];
-    snprintf(see, sizeof see, "see%s%s%s `firn new --help` for the keys",
-             known ? " `firn schemes " : "", known ? scheme->name : "",
-             known ? "` for its fields, and" : "");
-    return firn__unknown(error, scheme->name, "has no key or field", name, names, see);
+    return firn__unknown(error, scheme->name, "has no key or field", name, names,
+                         FIRN_CURE_LIST_KEYS, NULL);
 }

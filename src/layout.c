@@ -415,7 +415,7 @@ static int unknown_scheme(const char *text, firn_error *error) {
                           "which is random",
                           text);
     }
-    return firn__unknown(error, "there is", "no scheme", text, names, "run firn schemes");
+    return firn__unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES, NULL);
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,

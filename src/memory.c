@@ -147,10 +147,10 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     int64_t start = high > request->earliest ? high : request->earliest;
     if (start > request->latest) {
         *held = store->entries[at].mark;
-        return firn__fail(error, FIRN_EBUSY,
-                          "%s of %.60s is at %" PRId64 ", past %" PRId64
-                          ": use another node, or wait",
-                          request->key, request->ns, high, request->latest);
+        return firn_error_set(
+            error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+            "%s of %.60s is at " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
+            request->key, request->ns, high, request->latest);
     }
     if (!found && (code = make_entry(store, at, request->ns, request->key, error)) != FIRN_OK) {
         return code;

@@ -56,10 +56,16 @@ const char *firn_nearest(const char *name, const char *const *names) {
 }
 
 int firn__unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
-                  const char *const *names, const char *what_to_do) {
+                  const char *const *names, int cure, const char *what_to_do) {
     const char *near = firn_nearest(name, names);
-    return near != NULL ? firn__fail(error, FIRN_EUSAGE, "%s %s '%.60s': did you mean `%s`?", owner,
-                                     has_no, name, near)
-                        : firn__fail(error, FIRN_EUSAGE, "%s %s '%.60s': %s", owner, has_no, name,
-                                     what_to_do);
+    if (near != NULL) {
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SPELLING,
+                              "%s %s '" FIRN__VALUE("%.60s") "': did you mean `%s`?", owner, has_no,
+                              name, near);
+    }
+    return what_to_do == NULL
+               ? firn_error_set(error, FIRN_EUSAGE, cure, "%s %s '" FIRN__VALUE("%.60s") "'", owner,
+                                has_no, name)
+               : firn_error_set(error, FIRN_EUSAGE, cure, "%s %s '" FIRN__VALUE("%.60s") "': %s",
+                                owner, has_no, name, what_to_do);
 }

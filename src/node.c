@@ -107,11 +107,11 @@ int firn__node_read(uint64_t *number, const char *name, const char *value, uint3
         bool ordinal = strcmp(value, "ordinal") == 0;
         char found[24];
         snprintf(found, sizeof found, "%" PRIu64, out);
-        return firn__fail(error, FIRN_ERANGE,
-                          "%s%s %.40s is out of range (0 to %" PRIu64 ", %" PRIu32
-                          " bits): choose a smaller number",
-                          name, ordinal ? "=ordinal" : "", ordinal ? found : value,
-                          firn__mask(bits), bits);
+        return firn_error_set(error, FIRN_ERANGE, FIRN_CURE_SMALLER,
+                              "%s%s %.40s is out of range (0 to %" PRIu64 ", %" PRIu32
+                              " bits): choose a smaller number",
+                              name, ordinal ? "=ordinal" : "", ordinal ? found : value,
+                              firn__mask(bits), bits);
     }
     if (code == FIRN_OK) {
         *number = out;

@@ -84,7 +84,7 @@ static int read_pair(firn_order *order, const firn__pair *pair, firn_error *erro
     if (strcmp(pair->name, "tweak") == 0) {
         return read_tweak(order, pair->value, error);
     }
-    return firn__unknown(error, "order numbers", "have no key", pair->name, names,
+    return firn__unknown(error, "order numbers", "have no key", pair->name, names, FIRN_CURE_LISTED,
                          "use digits, key_id, check or tweak");
 }
 

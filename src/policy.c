@@ -28,16 +28,16 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
 
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
     if (gen->keys.full_ == FIRN__FULL_FAIL) {
-        return firn__fail(
-            error, FIRN_EEXHAUSTED,
+        return firn_error_set(
+            error, FIRN_EEXHAUSTED, FIRN_CURE_SLOW_DOWN,
             "IDs of %s are used up in this tick, and full=fail borrows none from "
             "later ticks: try again in the next tick, or set full=wait or more nodes=",
             gen->scheme.name);
     }
-    return firn__fail(error, FIRN_EEXHAUSTED,
-                      "IDs of %s are max_lead_ms=%" PRId64
-                      " ahead of the clock: issue fewer, or set full=wait or more nodes=",
-                      gen->scheme.name, gen->keys.max_lead_ms);
+    return firn_error_set(
+        error, FIRN_EEXHAUSTED, FIRN_CURE_SLOW_DOWN,
+        "IDs of %s are max_lead_ms=" FIRN__LIMIT("%" PRId64) " ahead of the clock",
+        gen->scheme.name, gen->keys.max_lead_ms);
 }
 
 bool firn__gen_end(const firn_gen *gen, firn_time *end) {
@@ -168,9 +168,8 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
         gen->kind = FIRN__KIND_RANDOM;
     }
     if (scheme->keyed) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "%s needs a key: use firn_order_open, or firn new %s --key-file FILE",
-                          scheme->name, scheme->name);
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_ORDER_KEY,
+                              FIRN__VALUE("%s") " needs a key", scheme->name);
     }
     if (scheme->read_only) {
         return firn__fail(error, FIRN_EUSAGE, "firn reads IDs of %s and does not generate them: %s",

@@ -80,8 +80,9 @@ static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
                ? code
-               : firn__fail(error, FIRN_EWINDOW,
-                            "%s, and the renewer of %s calls the store: try again", why, gen->ns);
+               : firn_error_set(error, FIRN_EWINDOW, FIRN_CURE_TRY_AGAIN,
+                                "%s, and the renewer of %s calls the store: try again", why,
+                                gen->ns);
 }
 
 /* Is a permit's cursor further ahead of the clock than any borrowing explains? */

@@ -20,7 +20,7 @@
 int firn__reach_look(firn_gen *gen, firn_error *error) {
     firn__store_clock *seen = &gen->live->locked.store_clock;
     int64_t before_ns, after_ns;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     if (gen->clock->steady(gen->clock->self, &before_ns) != FIRN_OK) {
         return firn__clock_refused(gen->clock, error);
     }
@@ -31,7 +31,10 @@ int firn__reach_look(firn_gen *gen, firn_error *error) {
                    : firn__clock_refused(gen->clock, error);
     } else if (code != FIRN_OK) {
         firn__count(&gen->live->any.store_errors);
-        return firn__fail(error, code, "%s", why.text);
+        if (error != NULL) {
+            *error = why;
+        }
+        return code;
     }
     if (code == FIRN_OK && (gen->clock->steady(gen->clock->self, &after_ns) != FIRN_OK ||
                             firn__clock_system.steady(NULL, &seen->read_ns) != FIRN_OK)) {
@@ -72,10 +75,10 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
     }
     if (count > limit - from) {
         firn_scheme_time(&gen->scheme, (uint64_t)(from + count) >> gen->s, &end);
-        return firn__fail(error, FIRN_ECLOCK,
-                          "a window of %.60s would end %" PRId64
-                          " ms after the store's clock, more than %d ms: fix the wrong clock",
-                          gen->ns, firn__time_since(&end, there) / 1000000, LIMIT_MS);
+        return firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
+                              "a window of %.60s would end %" PRId64
+                              " ms after the store's clock, more than %d ms: fix the wrong clock",
+                              gen->ns, firn__time_since(&end, there) / 1000000, LIMIT_MS);
     }
     *latest = *latest < limit - count ? *latest : limit - count;
     return FIRN_OK;
@@ -100,8 +103,8 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
     int64_t off_ms = firn__time_since(&here, &seen->least) / 1000000, most = gen->keys.max_skew_ms;
     return off_ms <= most && off_ms >= -most
                ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_ECLOCK,
+               : firn_error_set(
+                     error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
                      "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
                      ": fix the wrong clock",
                      off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);

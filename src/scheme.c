@@ -357,9 +357,9 @@ static int outside(const firn_scheme *scheme, const firn_time *time, firn_error 
     if (firn_scheme_end(scheme, true, &end)) {
         firn_time_format(last, &end, digits);
     }
-    return firn__fail(
-        error, FIRN_ELAYOUT,
-        "%s is outside the range of %s (%s until %s): choose another scheme, epoch= or bits=",
+    return firn_error_set(
+        error, FIRN_ELAYOUT, FIRN_CURE_OTHER_SCHEME,
+        FIRN__VALUE("%s") " is outside the range of %s (" FIRN__LIMIT("%s until %s") ")",
         firn_time_format(when, time, digits), scheme->name, epoch, last);
 }
 

@@ -155,9 +155,9 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
 /* ---- fetching -------------------------------------------------------------------------------- */
 
 static int exhausted(const firn_segment *segment, firn_error *error) {
-    return firn__fail(error, FIRN_EEXHAUSTED,
-                      "%s has reached its end=%" PRId64 ": nothing more is handed out", segment->ns,
-                      segment->keys.end);
+    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_END,
+                          "%s has reached its end=" FIRN__LIMIT("%" PRId64), segment->ns,
+                          segment->keys.end);
 }
 
 /* The last slot that may be handed out. */
@@ -167,15 +167,11 @@ static int64_t last_slot(const firn_segment *segment) {
 
 /* A store names both layouts and suggests ns=, which integers do not have. */
 static int other_kind(firn_error *error) {
-    char text[sizeof error->text];
     if (error == NULL) {
         return FIRN_ENAMESPACE;
     }
-    memcpy(text, error->text, sizeof text);
-    char *cure = strrchr(text, ':');
-    return firn__fail(error, FIRN_ENAMESPACE,
-                      "%.*s: use the same kind and increment, or another name",
-                      cure != NULL ? (int)(cure - text) : 120, text);
+    int length = error->cure_at > 0 ? error->cure_at - 2 : (int)strlen(error->text);
+    return firn_error_set(error, FIRN_ENAMESPACE, FIRN_CURE_SAME_KIND, "%.*s", length, error->text);
 }
 
 /* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
@@ -242,11 +238,11 @@ static int fetch_segment(const firn_segment *segment, int64_t least, slot_block 
     code = fetch(segment, step > least ? step : least, 0, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end &&
         atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0) {
-        code = firn__fail(error, FIRN_EBACK,
-                          "the store of %.60s has lost reservations: it grants %" PRId64
-                          ", below %" PRId64
-                          ": firn segment advance '%.30s' --min N, N above all handed out",
-                          segment->ns, out->first, shelf->now.end, segment->ns + 8);
+        code = firn_error_set(error, FIRN_EBACK, FIRN_CURE_ADVANCE,
+                              "the store of integer " FIRN__VALUE(
+                                  "%s") " has lost reservations, since it grants %" PRId64
+                                        ", below %" PRId64,
+                              segment->ns + 8, out->first, shelf->now.end);
         *out = (slot_block){0}; /* handed out before, perhaps */
     }
     if (code == FIRN_OK) {

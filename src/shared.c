@@ -233,8 +233,8 @@ int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
     if (patient) {
         pthread_mutex_lock(&gen->live->locked.lock);
     } else if (pthread_mutex_trylock(&gen->live->locked.lock) != 0) {
-        return firn__fail(error, FIRN_EWINDOW, "the renewal of %s is under way: try again",
-                          gen->ns);
+        return firn_error_set(error, FIRN_EWINDOW, FIRN_CURE_TRY_AGAIN,
+                              "the renewal of %s is under way: try again", gen->ns);
     }
     if (gen->shared == NULL) {
         return FIRN_OK;
@@ -319,10 +319,9 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
     int64_t first = claimed->first + shift, end = firn__end_of(claimed) + shift;
     assert(!(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN));
     if (first < firn__end_of(permit)) {
-        return firn__fail(error, FIRN_EBACK,
-                          "the store of %s has lost reservations and grants slots again: run "
-                          "firn check to find duplicates",
-                          gen->ns);
+        return firn_error_set(error, FIRN_EBACK, FIRN_CURE_CHECK_DUPLICATES,
+                              "the store of %s has lost reservations and grants slots again",
+                              gen->ns);
     }
     permit->granted = first;
     permit->grant = claimed->grant;

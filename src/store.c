@@ -99,21 +99,25 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
 #include "stores.def"
         ;
     if (why[0] != '\0') {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "the module for %.20s cannot be loaded: %.95s: install what it needs",
-                          engine, why);
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_INSTALL,
+                              "the module for " FIRN__VALUE(
+                                  "%.20s") " cannot be loaded: %.95s: install what it needs",
+                              engine, why);
     }
     if (is_ours(engine)) {
         bool basic = strcmp(engine, "sqlite") == 0;
-        return firn__fail(error, FIRN_EUSAGE,
-                          "the module for %.20s is not installed in %.40s: install the package "
-                          "%s%s (Debian), or in firn's source run ./run all, then make install",
-                          engine, firn__module_place(),
-                          basic ? "libfirn-modules" : "libfirn-store-", basic ? "" : engine);
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_INSTALL,
+            "the module for " FIRN__VALUE(
+                "%.20s") " is not installed in %.40s: install the package "
+                         "%s%s (Debian), or in firn's source run ./run all, then make install",
+            engine, firn__module_place(), basic ? "libfirn-modules" : "libfirn-store-",
+            basic ? "" : engine);
     }
-    return firn__fail(error, FIRN_EUSAGE,
-                      "firn has no store of kind '%.20s': use %sor install its module in %.60s",
-                      engine, kinds, firn__module_place());
+    return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_KNOWN_STORE,
+                          "firn has no store of kind '" FIRN__VALUE(
+                              "%.20s") "': use %sor install its module in %.60s",
+                          engine, kinds, firn__module_place());
 }
 
 static int load_module(void **library, const firn_store_ops **ops, const char *engine,
@@ -145,10 +149,11 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     }
     if (url[length] != ':' || length == 0 || length > 31 ||
         strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length) {
-        return firn__fail(
-            error, FIRN_EUSAGE, /* a password may follow */
-            "'%.*s' is not a kind of store: write sqlite:PATH for a file, or the URL of a "
-            "server, as postgres://HOST/DATABASE",
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_KNOWN_STORE, /* a password may follow */
+            "'" FIRN__VALUE(
+                "%.*s") "' is not a kind of store: write sqlite:PATH for a file, or the URL of a "
+                        "server, as postgres://HOST/DATABASE",
             length < 31 ? (int)length : 31, url);
     }
     memcpy(engine, url, length);

@@ -112,7 +112,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bo
  * people, and nothing of the window is issued any more. */
 static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const firn__need *need,
                          firn_error *error) {
-    firn_error why = {0, ""};
+    firn_error why = {0};
     bool refused = false;
     int code = renew(gen, permit, need, &refused, &why);
     if (code != FIRN_OK && error != NULL) {

@@ -102,7 +102,7 @@ __attribute__((unused)) static void not_opened(const char *url, const char *what
         fail_msg("%s was opened", url);
     }
     if ((code != FIRN_ESTORE && code != FIRN_EUSAGE) || strstr(error.text, what) == NULL ||
-        strstr(error.text, ": ") == NULL || strlen(error.text) > 200 ||
+        strstr(error.text, ": ") == NULL || strlen(error.text) >= sizeof error.text ||
         strstr(error.text, "secret") != NULL) {
         fail_msg("%d '%s' does not say '%s'", code, error.text, what);
     }
@@ -133,8 +133,8 @@ __attribute__((unused)) static void not_drawn(firn_store *store, const char *ns,
     firn_mark held;
     int64_t first = -1;
     int got = draw(store, ns, 0, grant, 0, &first, &held, &error);
-    if (got != code || strstr(error.text, what) == NULL || strlen(error.text) > 200 ||
-        strstr(error.text, "secret") != NULL) {
+    if (got != code || strstr(error.text, what) == NULL ||
+        strlen(error.text) >= sizeof error.text || strstr(error.text, "secret") != NULL) {
         fail_msg("%d '%s' is not %d '%s'", got, error.text, code, what);
     }
     assert_int_equal(first, -1);

@@ -23,7 +23,7 @@
 
 static firn_gen *opened(const char *scheme, const char *keys) {
     firn_gen *gen = NULL;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_config config = {
         .size = sizeof config, .scheme = scheme, .keys = keys, .store_url = "memory:"};
     if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
@@ -34,7 +34,7 @@ static firn_gen *opened(const char *scheme, const char *keys) {
 
 static firn_block *block_of(firn_gen *gen, int64_t max_age_us) {
     firn_block *block = NULL;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (firn_block_open(&block, gen, max_age_us, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
@@ -170,7 +170,7 @@ static void the_last_ids_are_issued(void **state) {
     firn_gen *gen = opened("time:40/s node:3 sequence:2", "max_lead_ms=2000 full=fail");
     firn_block *block = block_of(gen, FAR_US);
     firn_page *page = firn_block_page(block);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     uint64_t last = 0;
     int code, count = 0;
     while ((code = firn_block_fill(block, &error)) == FIRN_OK && count < 1000) {
@@ -193,7 +193,7 @@ static void ages_are_checked(void **state) {
     firn_gen *gen = opened("uuid4", "");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         firn_block *block = NULL;
-        firn_error error = {0, ""};
+        firn_error error = {0};
         assert_int_equal(firn_block_open(&block, gen, wrong[i], &error), FIRN_ERANGE);
         assert_non_null(strstr(error.text, "give 1 to 1000000"));
         assert_null(block);

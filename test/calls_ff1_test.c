@@ -27,7 +27,7 @@ static void check(int code, const firn_error *error) {
 }
 
 static void use(void *of) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     void *self = NULL;
     uint64_t number = 7, back = 7;
     (void)of;
@@ -61,7 +61,7 @@ static void sizes_are_checked(void **state) {
     } wrong[] = {{0, 0}, {5, 0}, {20, 0}, {UINT32_MAX, 0}, {10, 33}, {10, SIZE_MAX}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        firn_error error = {0, ""};
+        firn_error error = {0};
         void *self = NULL;
         assert_int_equal(
             firn_cipher_module.open(&self, key, wrong[i].digits, key, wrong[i].tweak_size, &error),

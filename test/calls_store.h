@@ -96,7 +96,8 @@ static int calls_judge(int code, const firn_error *error) {
     if (error->code != code || strcmp(firn_errname(code), firn_errname(1)) == 0) {
         calls_broken("the code is not that of the error: ", error->text);
     }
-    if (error->text[0] == '\0' || strlen(error->text) > 200 || strchr(error->text, '\n') != NULL) {
+    if (error->text[0] == '\0' || strlen(error->text) >= sizeof error->text ||
+        strchr(error->text, '\n') != NULL) {
         calls_broken("no sentence says why: ", error->text);
     }
     return code;
@@ -121,7 +122,7 @@ static int calls_reserve(firn_store *store, const char *ns, int64_t latest, uint
     const char *layout = calls_running->layout != NULL ? calls_running->layout : LAYOUT;
     const char *note = grant % 2 != 0 ? "a note" : NULL;
     const firn_request request = {ns, layout, "1", count, 0, latest, grant, note, guard};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_mark held = {-1, 1};
     int64_t first = -1;
 #ifdef CALLS_NEEDED
@@ -163,7 +164,7 @@ static void calls_cut(void) {
 }
 
 static void calls_verbs(firn_store *store, const char *ns) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_time now;
     int lines = 0;
     calls_fork();
@@ -192,7 +193,7 @@ static void calls_verbs(firn_store *store, const char *ns) {
 
 static void calls_run(const char *url, const char *ns) {
     const firn_store_options options = {.unsafe = true, .wait_ms = 1000, .failpoint = calls_point};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_store *store = NULL;
     void *self = NULL;
     int code = calls_judge(firn_store_module.open(&self, url, &options, &error), &error);
@@ -212,7 +213,7 @@ static void calls_run(const char *url, const char *ns) {
 /* After the run, without failures: the store grants slots, and none that the run was granted. */
 static void calls_verify(const char *url, const char *ns) {
     const firn_store_options options = {.unsafe = true, .wait_ms = 60000};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_store *store = NULL;
     void *self = NULL;
     calls_number++;

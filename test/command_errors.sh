@@ -27,8 +27,16 @@ refuses "new with a word too many" 2 "'uuid4' is one argument too many" new uuid
 refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean .snowflake.[?]" new snowflak
 refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker.[?]" new snowflake wroker=3 "$unsafe"
 refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
-refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes snowflake. .*firn new --help" new snowflake machine=3 "$unsafe"
-refuses "a layout has no such key" 2 "'machine': see .firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
+refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes. .*firn new --help" new snowflake machine=3 "$unsafe"
+refuses "a layout has no such key" 2 "'machine': see .*firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
+refuses "a scheme far from all names the command that lists them" 2 "no scheme 'qqqq': run firn schemes" new qqqq
+# What the list of cures tells the reader to type must be there.
+for word in $(sed -n '/^CURE(/,$p' common/cures.def | grep -oE 'firn [a-z]+|--[a-z-]+' | tr ' ' _ | sort -u); do
+    case $word in
+    firn_*) check "a cure may name the command ${word#firn_}" "$FIRN" "${word#firn_}" --help ;;
+    *) check "a cure may name the option $word" sh -c 'for command in $("$1" help | sed -nE "s/^  ([a-z]+)  .*/\1/p"); do "$1" "$command" --help; done | grep -qe "$2"' sh "$FIRN" "$word" ;;
+    esac
+done
 refuses "a start that is out of range, as it was written" 1 "start=random:0 is not valid: use random:N with N from 1 to 4096" new snowflake start=random:0 "$unsafe"
 for time in yesterday '' now; do
     refuses "the time '$time' is answered with the forms of times" 2 "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970" range snowflake "$time" 2024-01-01

@@ -162,7 +162,7 @@ says "braced" "{$uuid1}" convert --to braced urn:uuid:$uuid1
 says "upper case is read, lower case written" $uuid1 convert --to uuid "$(echo $uuid1 | tr a-f A-F)"
 says "several are converted in turn" "0000000000000001
 0000000000000002" convert --scheme snowflake --to hex 1 2
-refuses "another content is refused" 2 "whose fields differ: keep its bits in a form such as uuid" convert --to snowflake $uuid1
+refuses "another content is refused" 2 "whose fields differ: keep its bits in a form such as hex" convert --to snowflake $uuid1
 refuses "a form of another width is refused" 2 "has no form uuid" convert --scheme snowflake --to uuid 5
 refuses "convert without --to is usage" 2 "needs --to" convert $uuid1
 refuses "--to what is neither is usage" 2 "'hexx' is neither a form nor a scheme" convert --to hexx $uuid1

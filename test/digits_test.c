@@ -295,7 +295,7 @@ static void rows_of_digits_refuse_what_they_cannot_change(void **state) {
     refused("time-member", "member=1 digits=3", FIRN_EUSAGE, "leave digits out");
     refused("snowflake", "digits=6", FIRN_EUSAGE, "leave digits out");
     refused("time-random", "random=5", FIRN_EUSAGE, "random");
-    refused("order", "", FIRN_EUSAGE, "firn_order_open");
+    refused("order", "", FIRN_EUSAGE, "open it as order numbers");
 }
 
 /* ---- members --------------------------------------------------------------------------------- */

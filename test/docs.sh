@@ -124,6 +124,8 @@ same "each page begins with whom it is for, and ends with where to go next" "" "
 # ---- links -----------------------------------------------------------------------------------------
 
 same "every link of a page leads to a file and a heading that exist" "" "$(test/links .)"
+same "docs/reference/errors.md has the tables that docs/errors.sh makes from the lists: make docs/reference/errors.md" "" \
+    "$(sh docs/errors.sh | diff - docs/reference/errors.md)"
 same "docs/reference/sql.md is what ext/functions.awk makes from the list of SQL functions: make docs/reference/sql.md" "" \
     "$(awk -v out=page -f ext/functions.awk ext/functions.def | diff - docs/reference/sql.md)"
 finish

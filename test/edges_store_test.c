@@ -194,7 +194,7 @@ static int lying_reserve(void *self, const firn_request *request, int64_t *first
     *first = lie.first;
     *held = (firn_mark){request->latest, lie.own_grant ? request->grant : 3};
     if (lie.code != FIRN_OK && error != NULL) {
-        *error = (firn_error){lie.code, "a lie: nothing can be done"};
+        *error = (firn_error){.code = lie.code, .text = "a lie: nothing can be done"};
     }
     return lie.code;
 }

@@ -134,7 +134,7 @@ static inline bool same_mark(firn_mark a, firn_mark b) {
 static inline void says(const firn_error *error, int code, const char *what) {
     assert_int_equal(error->code, code);
     if (strstr(error->text, what) == NULL || strstr(error->text, ": ") == NULL ||
-        strpbrk(error->text, "\n\r\t") != NULL || strlen(error->text) > 200) {
+        strpbrk(error->text, "\n\r\t") != NULL || strlen(error->text) >= sizeof error->text) {
         fail_msg("'%s' does not say '%s' and a cure", error->text, what);
     }
 }

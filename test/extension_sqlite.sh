@@ -27,7 +27,7 @@ like() {
         pass "$1"
     fi
 }
-# errs SENTENCE TEXT EXPRESSION...: each is an error that holds the text, at most 200 bytes, and no answer.
+# errs SENTENCE TEXT EXPRESSION...: each is an error that holds the text, at most 480 bytes, and no answer.
 errs() {
     sentence=$1
     wanted=$2
@@ -36,7 +36,7 @@ errs() {
         printed=$(sql "SELECT $expression;")
         case $printed in
         *"$wanted"*)
-            [ ${#printed} -le 240 ] || fail "$sentence" "too long: $printed"
+            [ ${#printed} -le 520 ] || fail "$sentence" "too long: $printed"
             case $printed in
             "Runtime error"* | "Parse error"*) continue ;;
             esac

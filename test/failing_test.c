@@ -117,7 +117,8 @@ static int judge(int code, const firn_error *error) {
         fprintf(stderr, "# %s, not %s\n", firn_errname(code), firn_errname(error->code));
         broken("the code is another than that of the error: ", error->text);
     }
-    if (error->text[0] == '\0' || strlen(error->text) > 200 || strchr(error->text, '\n') != NULL) {
+    if (error->text[0] == '\0' || strlen(error->text) >= sizeof error->text ||
+        strchr(error->text, '\n') != NULL) {
         broken("no sentence says why: ", error->text);
     }
     return code;
@@ -133,7 +134,7 @@ typedef struct scenario {
 
 static firn_store *open_store(const scenario *it, int *code) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_store *store = NULL;
     *code = judge(firn_store_open(&store, it->store, &options, &error), &error);
     if (*code != FIRN_OK && store != NULL) {
@@ -143,7 +144,7 @@ static firn_store *open_store(const scenario *it, int *code) {
 }
 
 static int take_block(firn_gen *gen) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_block *block = NULL;
     uint8_t id[20];
     int code = judge(firn_block_open(&block, gen, 0, &error), &error);
@@ -157,7 +158,7 @@ static int take_block(firn_gen *gen) {
 static int issue_some(firn_gen *gen) {
     const firn_id before = {11, 22, 33, 44};
     const firn_time past = {1700000000, 0};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id ids[40];
     for (int i = 0; i < 6; i++) {
         memcpy(ids, &before, sizeof before);
@@ -178,7 +179,7 @@ static int issue_some(firn_gen *gen) {
 }
 
 static int generate(const scenario *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_gen *gen = NULL;
     int code;
     firn_store *store = open_store(it, &code);
@@ -205,7 +206,7 @@ static int generate(const scenario *it) {
 
 /* With its own store, as the simplest call has it. */
 static int open_alone(const scenario *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_gen *gen = NULL;
     int code = judge(firn_open(&gen, it->scheme, it->keys, &error), &error);
     if (code != FIRN_OK) {
@@ -218,7 +219,7 @@ static int open_alone(const scenario *it) {
 
 /* A child of a generator's process has its own memory, randomness and window. */
 static int issue_in_child(const scenario *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_gen *gen = NULL;
     firn_id id;
     long wanted = failing, status;
@@ -258,7 +259,7 @@ static int issue_in_child(const scenario *it) {
 }
 
 static int do_job(const scenario *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_job *job = NULL;
     int code;
     firn_store *store = open_store(it, &code);
@@ -287,7 +288,7 @@ static int do_job(const scenario *it) {
 }
 
 static int count(const scenario *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_segment *range = NULL;
     int64_t value, wait_ms;
     int code;
@@ -318,7 +319,7 @@ static int count(const scenario *it) {
 
 static int number(const scenario *it) {
     const uint8_t key[16] = {1, 2, 3};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_order *order = NULL;
     char text[FIRN_ORDER_SIZE];
     uint64_t back;

@@ -604,7 +604,7 @@ static void live_nodes_are_refused_to_history(void **state) {
     firn_gen *live = opened("snowflake", "node=7"), *gen = dating("snowflake", "node=7");
     next(live);
     denied_at(live, &past, 1, FIRN_EBUSY, "issues live IDs");
-    denied_at(gen, &past, 1, FIRN_EBUSY, "leave it out");
+    denied_at(gen, &past, 1, FIRN_EBUSY, "leave the node out");
     closed(live);
     denied_at(gen, &past, 1, FIRN_EBUSY, "issues live IDs"); /* once used, used for good */
     closed(gen);

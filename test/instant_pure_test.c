@@ -264,7 +264,7 @@ static void what_is_read_is_exact(void **state) {
         {"@-9223372036854775807.999999999", INT64_MIN, 1},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        firn_error error = {0, ""};
+        firn_error error = {0};
         firn_time time;
         assert_int_equal(firn_time_parse(&time, known[i].text, strlen(known[i].text), &error), 0);
         assert_time(&time, known[i].sec, known[i].ns);

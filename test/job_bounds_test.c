@@ -362,15 +362,16 @@ static void missing_parts_are_named(void **state) {
     static const struct {
         const char *scheme, *words;
     } rows[] = {
-        {"node:5 time:40/s", "layout needs a node: set node=, or --job"},
+        {"node:5 time:40/s", "layout needs a node (node=): set the node, or name the job"},
         {"a2345678901234:5 b2345678901234:5 c2345678901234:5 d2345678901234:5 e234567890123:5 f:5 "
          "time:40/s",
-         "set a2345678901234= b2345678901234= c2345678901234= d2345678901234= e234567890123= f=, "
-         "or"},
-        {"a:1 b:1 c:1 d:1 e:1 f:1 g:1 h:1 i:1 j:1 k:1 time:40/s", "h= i= j= k=, or"},
+         "(a2345678901234= b2345678901234= c2345678901234= d2345678901234= e234567890123= f=): "
+         "set the node"},
+        {"a:1 b:1 c:1 d:1 e:1 f:1 g:1 h:1 i:1 j:1 k:1 time:40/s", "h= i= j= k=): set the node"},
         {"a2345678901234:5 b2345678901234:5 c2345678901234:5 d2345678901234:5 e2345678901234:5 f:5 "
          "time:40/s",
-         "set a2345678901234= b2345678901234= c2345678901234= d2345678901234= e2345678901234=, or"},
+         "(a2345678901234= b2345678901234= c2345678901234= d2345678901234= e2345678901234=): set "
+         "the node"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -408,7 +408,7 @@ static void a_shift_has_its_bound(void **state) {
     }
     for (int i = 0; i < 3; i++) {
         no_row(job, past, FIRN_EEXHAUSTED, "192 records share 2025-06-15T15:06:40.987Z");
-        no_row(job, past, FIRN_EEXHAUSTED, "2 ms after it: raise --max-shift");
+        no_row(job, past, FIRN_EEXHAUSTED, "2 ms after it: raise shift_ms");
     }
     row_at(job, time_after(past, MS), &shift_ns);
     assert_true(shift_ns == 2 * MS);
@@ -440,7 +440,7 @@ static void disorder_has_its_bound(void **state) {
     no_row(job, time_after(past, -HOUR - 1), FIRN_ERANGE,
            "3600.000 s earlier than the newest record");
     no_row(job, time_after(past, -DAY - 1), FIRN_ERANGE, "86400.000 s");
-    no_row(job, time_after(past, -DAY), FIRN_ERANGE, "more than 3600.000: raise --disorder");
+    no_row(job, time_after(past, -DAY), FIRN_ERANGE, "more than 3600.000: raise disorder_ms");
     row_at(job, time_after(past, SECOND), NULL);
     no_row(job, time_after(past, -HOUR), FIRN_ERANGE, "");
     row_at(job, time_after(past, -HOUR + SECOND), NULL);
@@ -582,7 +582,7 @@ static void row_needs_a_seed(const firn_scheme *row) {
     for (int i = 0; i < 2; i++) {
         config.seed = none[i];
         if (row->node_rule != FIRN_NODE_REQUIRED) {
-            no_job(&config, FIRN_EUSAGE, "has random fields: set --seed \"");
+            no_job(&config, FIRN_EUSAGE, "has random fields: set a separate random seed");
         } else {
             firn_job_close(start(&config));
         }
@@ -600,13 +600,13 @@ static void random_fields_need_a_seed(void **state) {
 static void a_node_must_come_from_somewhere(void **state) {
     (void)state;
     firn_job_config config = plan("snowflake", "");
-    no_job(&config, FIRN_EUSAGE, "set datacenter= worker=, or --job NAME");
+    no_job(&config, FIRN_EUSAGE, "a node (datacenter= worker=): set the node, or name the job");
     config.keys = "datacenter=3";
-    no_job(&config, FIRN_EUSAGE, "set worker=, or --job NAME");
+    no_job(&config, FIRN_EUSAGE, "(worker=): set the node, or name the job");
     config = plan("uuid6", "node=7");
-    no_job(&config, FIRN_EUSAGE, "set clock_seq=, or");
+    no_job(&config, FIRN_EUSAGE, "(clock_seq=): set the node");
     config = named("snowflake", "", NULL);
-    no_job(&config, FIRN_EUSAGE, "set --job NAME");
+    no_job(&config, FIRN_EUSAGE, "set the name of the job");
     config =
         named("snowflake", "", "1234567890123456789012345678901234567890123456789012345678901234");
     no_job(&config, FIRN_ERANGE, "64 bytes: use at most 63");
@@ -727,16 +727,16 @@ static void the_same_job_may_be_done_again(void **state) {
         no_job(&changed, FIRN_EBUSY, "job again was started with other input or options");
         changed = config;
         changed.shift_ms++; /* a row let in would take the slot that the next one had before */
-        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
+        no_job(&changed, FIRN_EBUSY, "or another name of the job");
         changed = config;
         changed.disorder_ms++;
-        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
+        no_job(&changed, FIRN_EBUSY, "or another name of the job");
         changed = config;
         changed.seed = "another";
-        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
+        no_job(&changed, FIRN_EBUSY, "or another name of the job");
         changed = config;
         changed.keys = with(config.keys, "unsigned=1");
-        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
+        no_job(&changed, FIRN_EBUSY, "or another name of the job");
     }
     firn_job_config config = named("uuid6", "node=7", "again"); /* shares uuid1's namespace */
     config.digest = 42;

@@ -255,7 +255,7 @@ static int other_give_back(void *self, const char *ns, const char *key, const fi
                            int64_t high, firn_error *error) {
     if (give_back_code != FIRN_OK) {
         if (error != NULL) {
-            *error = (firn_error){give_back_code, "the store fails"};
+            *error = (firn_error){.code = give_back_code, .text = "the store fails"};
         }
         return give_back_code;
     }
@@ -557,7 +557,7 @@ static void a_need_that_is_out_of_date_requests_nothing(void **state) {
 
 static void a_step_without_room_for_an_error_fails_as_any_other(void **state) {
     int64_t wait_ms;
-    firn_error error = {7, "as it was"};
+    firn_error error = {.code = 7, .text = "as it was"};
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);

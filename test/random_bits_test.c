@@ -48,7 +48,7 @@ static const struct layout {
 
 static firn_gen *open_layout(const struct layout *it) {
     firn_gen *gen = NULL;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_config config = {
         .size = sizeof config, .scheme = it->scheme, .keys = it->keys, .store_url = "memory:"};
     if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
@@ -61,7 +61,7 @@ static firn_gen *open_layout(const struct layout *it) {
 static void check_packing(const firn_scheme *scheme, const firn_id *id) {
     firn_fields fields;
     firn_id again;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (firn_unpack(&fields, scheme, id, &error) != FIRN_OK ||
         firn_pack(&again, scheme, &fields, &error) != FIRN_OK) {
         fail_msg("%s: %s", scheme->name, error.text);

@@ -305,7 +305,7 @@ static int lose_the_kernel(void) {
     uint8_t bytes[BYTES], one[16] = {7};
     firn__bytes pieces = {NULL, 0, 0};
     size_t count = 1;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     CHECK(draw_kernel() == FIRN_OK && draw(bytes) == FIRN_OK);
     refuses = true;
     for (int i = 0; i < 3; i++) {
@@ -799,7 +799,7 @@ static void wrong_ciphers_are_not_used(void **state) {
 static int keep_to_the_kernel(void) {
     firn_gen *kernel, *own;
     firn_id id;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     CHECK(firn_open(&kernel, "uuid4", "entropy=system", &error) == FIRN_OK);
     CHECK(firn_open(&own, "uuid4", "entropy=auto", &error) == FIRN_OK);
     for (int i = 0; i < 10000; i++) {

@@ -47,7 +47,7 @@ static void in_process(int (*check)(void)) {
 }
 
 static int open_one(firn_gen **gen, const char *scheme, const char *keys) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_config config = {
         .size = sizeof config, .scheme = scheme, .keys = keys, .store_url = url};
     int code = firn_open_with(gen, &config, &error);
@@ -68,7 +68,7 @@ static issued *record;
 
 /* IDs that come from what the process has prepared. */
 static int issue_all(firn_block *page) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     for (uint64_t i = 0; i < SCHEMES; i++) {
         for (int k = 0; k < EACH; k++) {
             firn_id id;
@@ -147,7 +147,7 @@ static uint64_t node_of(firn_gen *gen) {
 static int see_node(void) {
     firn_gen *gen;
     firn_id id;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     CHECK(open_one(&gen, "snowflake", NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
     uint64_t node = node_of(gen), low = id.low;
     firn_renew_identity();

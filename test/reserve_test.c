@@ -31,7 +31,7 @@ static int answer(void *self, const firn_request *request, int64_t *first, firn_
         *held = script.held;
     }
     if (code != FIRN_OK && error != NULL) {
-        *error = (firn_error){code, "as the script says"};
+        *error = (firn_error){.code = code, .text = "as the script says"};
     }
     return code;
 }

@@ -142,7 +142,8 @@ static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
         assert_int_equal(value, 100 + i);
     }
     assert_int_equal(firn_segment_next(segment, &value, &error), FIRN_EBACK);
-    said(&error, FIRN_EBACK, "grants 50, below 102: firn segment advance 'orders' --min N");
+    said(&error, FIRN_EBACK,
+         "grants 50, below 102: advance the segment above every number handed out");
     assert_int_equal(firn_segment_take(segment, 1, &first, &count, NULL, NULL), FIRN_EWINDOW);
     firn_segment_close(segment, NULL);
     use_answers(after, 2); /* a lower slot of one block */

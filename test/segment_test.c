@@ -250,7 +250,7 @@ static void an_end_is_reached_exactly(void **state) {
         firn_segment *range = opened(key, ends[i].keys);
         counts(range, ends[i].first, ends[i].n, ends[i].apart);
         denied(range, FIRN_EEXHAUSTED, "has reached its end=");
-        denied(range, FIRN_EEXHAUSTED, "nothing more");
+        denied(range, FIRN_EEXHAUSTED, "raise end=");
         denied_block(range, 1, FIRN_EEXHAUSTED, "end=");
         closed(range);
     }
@@ -381,7 +381,7 @@ static void what_a_store_grants_again_is_left_out(void **state) {
     firn_store_close(world.log.real);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     counts(range, 6, 15, 1); /* 1 to 10 comes again, fetched ahead */
-    denied(range, FIRN_EBACK, "orders has lost reservations: it grants 11, below 21");
+    denied(range, FIRN_EBACK, "orders has lost reservations, since it grants 11, below 21");
     counts(range, 21, 5, 1);
     closed(range);
 }

@@ -590,6 +590,7 @@ static void what_is_wrong_is_refused_with_its_cure(void **state) {
                    FIRN_ELAYOUT, "");
     asking early = ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
     assert_int_equal(ask(&early), FIRN_ELAYOUT); /* the advice is for clients */
+    translate_error(&early.error, SURFACE_SERVER);
     assert_null(strstr(early.error.text, "epoch="));
     assert_null(strstr(early.error.text, "bits="));
     assert_refused(ask_for(by, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE, "/v1/schemes");
@@ -737,7 +738,7 @@ static void bring_store_back(void) {
 static void issuing_continues_through_an_outage_as_windows_allow(void **state) {
     (void)state;
     firn_error error;
-    char why[256] = "";
+    char why[SERVER_WHY_SIZE] = "";
     uint64_t last = 0;
     assert_int_equal(
         catalog_add_generator("g", "snowflake", "window_ms=1500", NULL, NULL, NULL, &error),
@@ -802,7 +803,7 @@ static void issuing_continues_through_an_outage_as_windows_allow(void **state) {
 static void threads_repeat_nothing_through_outages(void **state) {
     firn_error error;
     renewer_state store = {.failures = 0};
-    char why[256];
+    char why[SERVER_WHY_SIZE];
     hand hands[THREADS] = {0};
     uint64_t *numbers = calloc((size_t)THREADS * EACH / 2, sizeof *numbers);
     (void)state;

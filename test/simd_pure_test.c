@@ -57,7 +57,7 @@ static void compare_readers(const firn__simd *simd, int form, uint32_t bits, con
                             size_t length) {
     const firn_id before = {1, 2, 3, 4};
     firn_id plain = before, id = before;
-    firn_error plain_error = {0, ""}, error = {0, ""};
+    firn_error plain_error = {0}, error = {0};
     int expected = firn__readers[form](&plain, form, bits, text, length, &plain_error);
     int code = simd->read[form](&id, form, bits, text, length, &error);
     if (code != expected || !same(&id, &plain) || strcmp(error.text, plain_error.text) != 0 ||

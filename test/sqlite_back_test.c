@@ -141,13 +141,13 @@ static void fresh_folder(void) {
 
 /* Integers of any name wait for somebody who says from where on, everything else for its guard. */
 static void known_to_all(firn_store *store) {
-    denied(store, "integer orders", "firn segment advance");
-    denied(store, "integer quiet", "firn segment advance");
-    denied(store, "integer later", "firn segment advance");
-    denied(store, "integer never seen", "firn segment advance");
+    denied(store, "integer orders", "advance the segment above every number");
+    denied(store, "integer quiet", "advance the segment above every number");
+    denied(store, "integer later", "advance the segment above every number");
+    denied(store, "integer never seen", "advance the segment above every number");
     asked(store, "integer later", GUARD, GUARD);
     asked(store, "integer later", 0, GUARD + 10);
-    denied(store, "integer orders", "firn segment advance");
+    denied(store, "integer orders", "advance the segment above every number");
     asked(store, "snow", GUARD, GUARD);
     asked(store, "snow", GUARD + 500, GUARD + 10); /* once is enough */
     asked(store, "snow", 0, GUARD + 20);
@@ -265,7 +265,7 @@ static void holder_of_files_restored_in_place(void **state) {
     asked(store, "integer orders", 0, 10);
     asked(store, "snow", 0, 10);
     run("rm -f firn.db-wal firn.db-shm && cp was/* .");
-    denied(store, "integer orders", "firn segment advance");
+    denied(store, "integer orders", "advance the segment above every number");
     firn_store *other = open_store("firn.db");
     denied(other, "snow", "has changed or lost reservations");
     firn_store_close(other);
@@ -331,7 +331,7 @@ static void again_and_again(void **state) {
     for (int i = 1; i <= 5; i++) {
         copy_over_and_remove_log(); /* each time without what was noticed before */
         denied(store, "snow", "no back-dated IDs");
-        denied(store, "snow", "firn stamp without --job, with an unused node=N");
+        denied(store, "snow", "back-date without a store, with a node that was never used");
         denied(store, "integer quiet", "--min N, N above every number handed out");
         asked(store, "snow", GUARD * i, GUARD * i);
         asked(store, "snow", 0, GUARD * i + 10);
@@ -348,7 +348,7 @@ static void a_lost_mark(void **state) {
     asked(store, "snow", 0, 10);
     run_sql("firn.db", "UPDATE mark SET high = 10 WHERE ns = 'snow'");
     denied(store, "snow", "has changed or lost reservations");
-    denied(store, "integer orders", "firn segment advance");
+    denied(store, "integer orders", "advance the segment above every number");
     asked(store, "snow", GUARD, GUARD);
     run_sql("firn.db", "DELETE FROM mark WHERE ns = 'snow'");
     denied(store, "snow", "has changed or lost reservations");
@@ -389,7 +389,7 @@ static void a_generator_and_a_segment(void **state) {
     firn_segment *other = NULL;
     assert_int_equal(firn_segment_open(&other, "orders", "", store, NULL, &error), FIRN_OK);
     assert_int_equal(firn_segment_next(other, &value, &error), FIRN_EBACK);
-    says(&error, FIRN_EBACK, "firn segment advance");
+    says(&error, FIRN_EBACK, "advance the segment above every number");
     assert_int_equal(firn_segment_advance(other, 5000, &next, &error), FIRN_OK);
     assert_int_equal(firn_segment_next(other, &value, &error), FIRN_OK);
     assert_int_equal(value, 5000);

@@ -41,7 +41,7 @@ typedef struct ledger {
     int refused[2];
     int64_t firsts[2][ROUNDS];
     int granted[2];
-    char why[2][256];
+    char why[2][sizeof(((firn_error *)0)->text)];
 } ledger;
 
 static ledger *new_ledger(void) {

@@ -232,7 +232,7 @@ static int wrong; /* rows */
 
 static void judge(const char *given, const row *it) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_store *store = NULL;
     int code = firn_store_open(&store, given, &options, &error);
     if (code == FIRN_OK) {
@@ -240,7 +240,7 @@ static void judge(const char *given, const row *it) {
     }
     if (code != it->code || error.code != code || strstr(error.text, it->word) == NULL ||
         strstr(error.text, ": ") == NULL || strstr(error.text, SECRET) != NULL ||
-        strlen(error.text) > 200 || store != NULL) {
+        strlen(error.text) >= sizeof error.text || store != NULL) {
         print_error("%s: %s '%s' is not %s with '%s'\n", given, firn_errname(code), error.text,
                     firn_errname(it->code), it->word);
         wrong++;

@@ -30,9 +30,22 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY|LD_PRELOAD')"
 }
 
+own='(src|modules|server|cmd|common|ext|include)/'
+# The library does not know the command, and whoever wants to know what an error says looks at its code and its cure.
+# shellcheck disable=SC2046
+{
+    verbs=$(sed -n 's/^COMMAND(\([a-z]*\).*/\1/p' cmd/commands.def | paste -sd'|')
+    same "no sentence of the library or its modules names the command or its options" "" \
+        "$(grep -nE "\"[^\"]*(--[a-z][a-z-]+|\<firn ($verbs)\>)" $(of '^(src|modules)/.*\.([ch]|def)$') | grep -vE 'etcdctl get --prefix|" /[*] ')"
+    same "nothing searches the text of an error" "" \
+        "$(grep -nE '\<(str(r?chr|r?str|n?cmp|n?casecmp|c?spn)|mem(chr|cmp))\([^;]*\<(error|why|failed|failure|said|bad_one)(->|\.)text' \
+            $(of "^($own|bindings/).*\.([ch]|hpp)$"))"
+    same "... nor does a binding" "" "$(grep -nE "(rpartition|lastIndexOf|LastIndex|rsplit(_once)?)\\(.*['\"]: ['\"]" \
+        $(of '^bindings/.*\.(py|js|mjs|java|go|rs)$') | grep -v 'LastIndex(format, ')"
+}
+
 # An access that leaves its memory order to the language reads as if nobody had thought of it. Calls are found by their names;
 # operators, and plain reads and writes of _Atomic variables, by clang, in the files of compile_commands.json.
-own='(src|modules|server|cmd|common|ext|include)/'
 # shellcheck disable=SC2046
 same "each call on an atomic variable says its memory order" "" \
     "$(grep -nE '\<atomic_(load|store|exchange|compare_exchange_(weak|strong)|fetch_[a-z]+|flag_(test_and_set|clear))\>' $(of "^$own.*\.[ch]$"))"

@@ -226,7 +226,7 @@ static void agree(const row *r, const firn_scheme *scheme, const pair *pairs, si
                   int form, const char *text) {
     char got[FIRN_TEXT_SIZE], value[FIRN_VALUE_SIZE];
     firn_fields fields, back;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id, read;
     if (build(&id, &fields, scheme, pairs, count, &error) != FIRN_OK) {
         same(r, "packing", error.text, "done");
@@ -254,7 +254,7 @@ static void agree(const row *r, const firn_scheme *scheme, const pair *pairs, si
 
 static void refuse(const row *r, const firn_scheme *scheme, const pair *pairs, size_t count) {
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     int code = build(&id, &fields, scheme, pairs, count, &error);
     holds(r, code < 0, "these fields are refused");
@@ -263,7 +263,7 @@ static void refuse(const row *r, const firn_scheme *scheme, const pair *pairs, s
 
 static void refuse_text(const row *r, const firn_scheme *scheme, int form, const char *text) {
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     int code = read_with(&id, &fields, scheme, form, text, &error);
     holds(r, code == FIRN_ETEXT || code == FIRN_EMISMATCH, "this text is refused");
@@ -1202,7 +1202,7 @@ static void check_typeid(const row *r) {
     const firn_scheme *scheme = scheme_of("typeid");
     const char *typeid = cell(r, "text"), *uuid = cell(r, "uuid");
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     int code = firn_parse(&id, FIRN_FORM_TYPEID, 128, typeid, strlen(typeid), &error);
     if (r->status != OK) {
@@ -1244,7 +1244,7 @@ typedef struct {
 } allocation;
 
 static bool allocate(const row *r, allocation *a, const char *keys) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     *a = (allocation){NULL, NULL};
     if (firn_store_open(&a->store, "memory:", NULL, &error) != FIRN_OK ||
         firn_segment_open(&a->range, "a", keys, a->store, NULL, &error) != FIRN_OK) {
@@ -1320,7 +1320,7 @@ static void check_ticket(const row *r) {
 static void check_ticket_after(const row *r) {
     char keys[128];
     allocation ticket;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int64_t value = -1;
     uint64_t stored = strtoull(cell(r, "stored_max"), NULL, 10);
     uint64_t increment = strtoull(cell(r, "increment"), NULL, 10);

@@ -51,7 +51,7 @@ static void close_maker(bench_run *run) {
 static bool open_maker(bench_run *run, bool (*work)(void *, uint64_t), uint64_t ids) {
     const bench_case *about = run->about;
     maker *m = calloc(1, sizeof *m);
-    firn_error error = {0, "out of memory"};
+    firn_error error = {.text = "out of memory"};
     firn_config config = {.size = sizeof config,
                           .scheme = about->scheme,
                           .keys = about->keys,

@@ -53,6 +53,20 @@ type Error struct {
 	Code Code
 	Text string // one line: what is wrong, with value and limit: what to do
 	Err  error  // the cause, such as context.DeadlineExceeded; may be nil
+
+	CureAt       int    // where in Text the cure begins, 0 if it has none
+	CureName     string // the name of the cure in firn.h: "RAISE_SHIFT"; "" if unknown
+	Value, Limit string // the wrong value and its limit; "" if the error has none
+}
+
+// NewError makes an error. The last ": " of format begins the cure.
+func NewError(code Code, format string, args ...any) *Error {
+	e := &Error{Code: code, Text: fmt.Sprintf(format, args...)}
+	if i := strings.LastIndex(format, ": "); i >= 0 {
+		before := strings.Count(strings.ReplaceAll(format[:i], "%%", ""), "%")
+		e.CureAt, e.CureName = len(fmt.Sprintf(format[:i], args[:before]...))+2, "OTHER"
+	}
+	return e
 }
 
 // Error returns the text.
@@ -66,12 +80,12 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Cure returns the part of the text that says what to do, or "".
 func (e *Error) Cure() string {
-	if i := strings.LastIndex(e.Text, ": "); i >= 0 {
-		return e.Text[i+2:]
+	if e.CureAt <= 0 || e.CureAt > len(e.Text) {
+		return ""
 	}
-	return ""
+	return e.Text[e.CureAt:]
 }
 
 func fail(code Code, format string, args ...any) error {
-	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
+	return NewError(code, format, args...)
 }

@@ -99,9 +99,15 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+func busy(until string, cause error) error {
+	e := NewError(ErrBusy, "node %d%% is in use %swait: or use another node", 3, until)
+	e.Err = cause
+	return e
+}
+
 func TestErrors(t *testing.T) {
 	cause := errors.New("cause")
-	var err error = fmt.Errorf("saving: %w", &Error{ErrBusy, "node 3 is in use until 12:00: wait: or use another node", cause})
+	var err error = fmt.Errorf("saving: %w", busy("until 12:00: ", cause))
 	if !errors.Is(err, ErrBusy) || errors.Is(err, ErrRange) || !errors.Is(err, cause) {
 		t.Error(err)
 	}
@@ -109,7 +115,7 @@ func TestErrors(t *testing.T) {
 	if !errors.As(err, &e) || e.Code.String() != "BUSY" || e.Cure() != "or use another node" {
 		t.Error(e)
 	}
-	if err.Error() != "saving: firn: node 3 is in use until 12:00: wait: or use another node" {
+	if err.Error() != "saving: firn: node 3% is in use until 12:00: wait: or use another node" {
 		t.Error(err)
 	}
 	if ErrBusy.Error() != "firn: the node is in use" || Code(99).String() != "Code(99)" || ErrOverload.String() != "OVERLOAD" {

@@ -8,23 +8,24 @@ function firnApi (native, addonError) {
 
   const nameOf = new Map(Object.entries(native.codes).map(([name, code]) => [code, name]))
 
-  /** An error of firn: code "ERR_FIRN_BUSY", name in `reason` ("BUSY"), number in `errno`, what to do in `cure`. */
+  /** An error of firn: code "ERR_FIRN_BUSY", name in `reason` ("BUSY"), number in `errno`, what to do in `cure`, the name of
+   * that in firn.h in `cureName` ("RAISE_SHIFT", or "NONE"), the wrong value in `value`, its limit in `limit`. */
   class FirnError extends Error {
-    constructor (errno, text) {
+    constructor (errno, text, { cure = '', cureName = 'NONE', value = '', limit = '' } = {}) {
       super(text)
       this.name = 'FirnError'
       this.errno = errno
       this.reason = nameOf.get(errno) ?? 'UNKNOWN'
       this.code = `ERR_FIRN_${this.reason}`
       if (addonError && this.reason === 'SYSTEM') this.cause = addonError
-      this.cure = text.includes(': ') ? text.slice(text.lastIndexOf(': ') + 2) : ''
+      Object.assign(this, { cure, cureName, value, limit })
     }
   }
 
   // The addon's errors are plain objects.
   function ours (thrown) {
     const plain = thrown !== null && typeof thrown === 'object' && 'text' in thrown
-    return plain ? new FirnError(thrown.code, thrown.text) : thrown
+    return plain ? new FirnError(thrown.code, thrown.text, thrown) : thrown
   }
 
   function call (name, ...args) {
@@ -46,14 +47,14 @@ function firnApi (native, addonError) {
     }
   }
 
-  const usage = text => new FirnError(native.codes.USAGE, text)
+  const refuse = (reason, what, cure) => new FirnError(native.codes[reason], `${what}: ${cure}`, { cure, cureName: 'OTHER' })
 
   // ---- arguments ------------------------------------------------------------------------------------------------
 
   function text (name, value) {
     if (typeof value !== 'string') throw new TypeError(`${name} is a string, not ${value === null ? 'null' : typeof value}`)
-    if (value.includes('\0')) throw usage(`${name} has a zero character: remove it`)
-    if (/[\ud800-\udfff]/u.test(value)) throw usage(`${name} has half of a surrogate pair: remove it`)
+    if (value.includes('\0')) throw refuse('USAGE', `${name} has a zero character`, 'remove it')
+    if (/[\ud800-\udfff]/u.test(value)) throw refuse('USAGE', `${name} has half of a surrogate pair`, 'remove it')
     return value
   }
 
@@ -62,7 +63,7 @@ function firnApi (native, addonError) {
   function integer (name, value, least, greatest) {
     if (!Number.isInteger(value)) throw new TypeError(`${name} is an integer, not ${String(value)}`)
     if (value < least || value > greatest) {
-      throw new FirnError(native.codes.RANGE, `${name} is ${value}: give ${least} to ${greatest}`)
+      throw refuse('RANGE', `${name} is ${value}`, `give ${least} to ${greatest}`)
     }
     return value
   }
@@ -70,7 +71,7 @@ function firnApi (native, addonError) {
   // A time as firn reads it: a Date, RFC 3339 text, or a BigInt of nanoseconds since 1970.
   function time (name, value) {
     if (value instanceof Date) {
-      if (Number.isNaN(value.getTime())) throw usage(`${name} is an invalid Date`)
+      if (Number.isNaN(value.getTime())) throw new FirnError(native.codes.USAGE, `${name} is an invalid Date`)
       return time(name, BigInt(value.getTime()) * 1000000n)
     }
     if (typeof value === 'bigint') {
@@ -87,7 +88,7 @@ function firnApi (native, addonError) {
     if (typeof value === 'boolean') return value ? '1' : '0'
     if (typeof value === 'bigint' || Number.isInteger(value)) return String(value)
     const given = text(name, value)
-    if (/\s/.test(given)) throw usage(`${name} has a blank: remove it`)
+    if (/\s/.test(given)) throw refuse('USAGE', `${name} has a blank`, 'remove it')
     return given
   }
 
@@ -133,7 +134,7 @@ function firnApi (native, addonError) {
       const { bits, name } = describe(args)
       const size = Math.ceil(bits / 8)
       if (id >= 1n << BigInt(8 * size) || id < (size === 8 ? -(1n << 63n) : 0n)) {
-        throw new FirnError(native.codes.RANGE, `${id} does not fit in ${size} bytes: ${name} has ${bits} bits`)
+        throw new FirnError(native.codes.RANGE, `${id} does not fit in ${size} bytes; ${name} has ${bits} bits`)
       }
       const unsigned = BigInt.asUintN(8 * size, id)
       return Uint8Array.from({ length: size }, (_, i) => Number(unsigned >> BigInt(8 * (size - 1 - i)) & 255n))
@@ -278,7 +279,7 @@ function firnApi (native, addonError) {
     /** An endless iterator that takes IDs from blocks. An ID is at most maxAge milliseconds old, at most 1000. */
     ids ({ maxAge = 1 } = {}) {
       if (typeof maxAge !== 'number' || !(maxAge >= 0.001 && maxAge <= 1000)) {
-        throw new FirnError(native.codes.RANGE, `maxAge is ${String(maxAge)}: give 0.001 to 1000 milliseconds`)
+        throw refuse('RANGE', `maxAge is ${String(maxAge)}`, 'give 0.001 to 1000 milliseconds')
       }
       return new Ids(this.#gen, this.#kind, maxAge)
     }
@@ -415,7 +416,7 @@ function firnApi (native, addonError) {
     let bytes
     if (scheme === undefined || scheme === null) {
       const [best] = call('guess', text('id', id))
-      if (best === undefined) throw new FirnError(native.codes.TEXT, `${JSON.stringify(id)} is not an ID of a known scheme: name one`)
+      if (best === undefined) throw refuse('TEXT', `${JSON.stringify(id)} is not an ID of a known scheme`, 'name one')
       ;({ scheme, form, bytes } = best)
     }
     const args = schemeArgs(scheme, options)

@@ -2,7 +2,7 @@
 /* What the files of the C part of the package firn for Node.js share (Node-API 6, Node 18 and later). Nothing is static, so
  * that each worker thread has its own instance.
  *
- * Errors are thrown as plain objects {code, text}, which index.js turns into FirnError. */
+ * Errors are thrown as plain objects {code, text, ...}, which index.js turns into FirnError. */
 #ifndef FIRN_NODE_H
 #define FIRN_NODE_H
 
@@ -29,7 +29,7 @@ call begin(napi_env env, napi_callback_info info);
 /* Frees the texts; returns `value`. */
 napi_value end(call *c, napi_value value);
 /* Throw {code, text}; return NULL. */
-napi_value fail(call *c, int code, const char *text);
+napi_value fail(call *c, int code, const char *what, const char *cure);
 napi_value fail_with(call *c, const firn_error *error);
 /* Argument i as UTF-8, NULL where it is null. index.js has checked that it is a string without a zero. */
 const char *text_of(call *c, size_t i, size_t *length);

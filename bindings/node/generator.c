@@ -31,7 +31,7 @@ static const napi_type_tag generator_tag = {0x6669726e67656e65, 1};
 static generator *generator_of(call *c) {
     generator *self = object_of(c, 0, &generator_tag);
     if (self != NULL && (self->use.closing || self->gen == NULL)) {
-        fail(c, FIRN_EUSAGE, "the generator is closed: open another one");
+        fail(c, FIRN_EUSAGE, "the generator is closed", "open another one");
         return NULL;
     }
     return self;
@@ -67,7 +67,7 @@ static napi_value open_value(work *w) {
     opening *o = (opening *)w;
     generator *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return fail(&w->c, FIRN_EMEMORY, "out of memory");
+        return fail(&w->c, FIRN_EMEMORY, "out of memory", NULL);
     }
     self->gen = o->gen;
     self->as = o->as;
@@ -135,7 +135,7 @@ static int issue(generator *self, firn_id *ids, uint64_t *numbers, size_t count,
 static napi_value next(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     if (self == NULL) {
         return NULL;
@@ -150,7 +150,7 @@ static int64_t count_of(call *c) {
     if (count >= 0 && count <= COUNT_MAX) {
         return count;
     }
-    fail(c, FIRN_ERANGE, "ask for 0 to 16777216 IDs at once");
+    fail(c, FIRN_ERANGE, "ask for 0 to 16777216 IDs at once", NULL);
     return -1;
 }
 
@@ -192,7 +192,7 @@ static void issue_freed(work *w) {
 /* The work of many and manyNow; NULL: thrown. */
 static issuing *issuing_of(call *c) {
     generator *self = generator_of(c);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const int64_t count = self != NULL ? count_of(c) : -1;
     size_t length = 0;
     firn_time at = {0, 0};
@@ -247,7 +247,7 @@ static napi_value many_now(napi_env env, napi_callback_info info) {
 static napi_value array(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     napi_value out;
     void *data;
     int64_t count = self != NULL ? count_of(&c) : -1;
@@ -256,7 +256,7 @@ static napi_value array(napi_env env, napi_callback_info info) {
     }
     size_t stride = self->as.bits <= 64 ? 8 : (self->as.bits + 7) / 8;
     if (napi_create_arraybuffer(env, (size_t)count * stride, &data, &out) != napi_ok) {
-        return fail(&c, FIRN_EMEMORY, "out of memory");
+        return fail(&c, FIRN_EMEMORY, "out of memory", NULL);
     }
     if (count == 0) {
         return out;
@@ -267,8 +267,10 @@ static napi_value array(napi_env env, napi_callback_info info) {
     }
     firn_id *ids = malloc((size_t)count * sizeof *ids);
     if (ids == NULL || issue(self, ids, NULL, (size_t)count, &error) != FIRN_OK) {
-        fail(&c, ids == NULL ? FIRN_EMEMORY : error.code,
-             ids == NULL ? "out of memory" : error.text);
+        if (ids == NULL) {
+            firn_error_set(&error, FIRN_EMEMORY, 0, "out of memory");
+        }
+        fail_with(&c, &error);
         out = NULL;
     }
     for (int64_t i = 0; out != NULL && i < count; i++) {

@@ -11,7 +11,14 @@ export class FirnError extends Error {
   /** "BUSY" */
   reason: string
   errno: number
+  /** what to do, or "" */
   cure: string
+  /** its name in firn.h: "RAISE_SHIFT", or "NONE" */
+  cureName: string
+  /** the wrong value, or "" */
+  value: string
+  /** its limit, such as "0 to 1023", or "" */
+  limit: string
 }
 
 export interface SchemeOptions { epoch?: Time, bits?: string, digits?: number }

@@ -53,7 +53,7 @@ static napi_value open_value(work *w) {
     opening *o = (opening *)w;
     segment *self = malloc(sizeof *self);
     if (self == NULL) {
-        return fail(&w->c, FIRN_EMEMORY, "out of memory");
+        return fail(&w->c, FIRN_EMEMORY, "out of memory", NULL);
     }
     *self = o->made;
     o->made.segment = NULL;
@@ -138,7 +138,7 @@ static napi_value segment_call(napi_env env, napi_callback_info info) {
         return end(&c, NULL);
     }
     if (!closes && (self->use.closing || self->segment == NULL)) {
-        return end(&c, fail(&c, FIRN_EUSAGE, "the segment is closed: open another one"));
+        return end(&c, fail(&c, FIRN_EUSAGE, "the segment is closed", "open another one"));
     }
     asking *a = work_new(&c, sizeof *a);
     if (a == NULL) {
@@ -163,13 +163,13 @@ static void order_freed(napi_env env, void *data, void *hint) {
 /* openOrder(buffer of 16 bytes, keys, module_dir) */
 static napi_value open_order(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_order *made = NULL;
     void *key = NULL;
     size_t size = 0;
     napi_get_buffer_info(env, c.args[0], &key, &size);
     if (size != 16) {
-        return fail(&c, FIRN_EUSAGE, "the key has another length: give 16 bytes");
+        return fail(&c, FIRN_EUSAGE, "the key has another length", "give 16 bytes");
     }
     int code = firn_order_open(&made, text_of(&c, 1, NULL), key, text_of(&c, 2, NULL), &error);
     return end(&c, code == FIRN_OK ? wrapped(&c, made, order_freed, &order_tag)
@@ -180,7 +180,7 @@ static napi_value open_order(napi_env env, napi_callback_info info) {
 static napi_value write_order(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_order *self = object_of(&c, 0, &order_tag);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     char text[FIRN_ORDER_SIZE];
     uint64_t integer = 0;
     bool exact = false;
@@ -188,7 +188,8 @@ static napi_value write_order(napi_env env, napi_callback_info info) {
         return NULL;
     }
     if (napi_get_value_bigint_uint64(env, c.args[1], &integer, &exact) != napi_ok || !exact) {
-        return fail(&c, FIRN_ERANGE, "an integer of an order number is 0 to 18446744073709551615");
+        return fail(&c, FIRN_ERANGE, "an integer of an order number is 0 to 18446744073709551615",
+                    NULL);
     }
     return firn_order_write(self, text, integer, &error) == FIRN_OK ? string(env, text)
                                                                     : fail_with(&c, &error);
@@ -197,7 +198,7 @@ static napi_value write_order(napi_env env, napi_callback_info info) {
 static napi_value read_order(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_order *self = object_of(&c, 0, &order_tag);
-    firn_error error = {0, ""};
+    firn_error error = {0};
     uint64_t integer = 0;
     size_t length = 0;
     napi_value out;

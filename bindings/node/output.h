@@ -30,12 +30,11 @@ static inline int output_read(output *out, const firn_scheme *scheme, const char
     } else if (form >= 0 && firn_form_width(form, scheme->bits) > 0) {
         out->form = form;
     } else if (strcmp(name, "string") != 0) {
-        error->code = FIRN_EUSAGE;
-        snprintf(error->text, sizeof error->text,
-                 "output %.40s does not fit %s, which has %u bits: bigint (up to 64), buffer, "
-                 "string or a form",
-                 name, scheme->name, (unsigned)scheme->bits);
-        return FIRN_EUSAGE;
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_LISTED,
+            "output %.40s does not fit %s, which has %u bits: bigint (up to 64), buffer, "
+            "string or a form",
+            name, scheme->name, (unsigned)scheme->bits);
     }
     return FIRN_OK;
 }

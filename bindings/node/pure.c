@@ -10,7 +10,7 @@
 
 /* Arguments 0 to 3. False: thrown. */
 static bool scheme_of(call *c, firn_scheme *scheme) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const char *name = text_of(c, 0, NULL), *epoch = text_of(c, 1, NULL),
                *bits = text_of(c, 2, NULL), *digits = text_of(c, 3, NULL);
     const firn_scheme *listed = firn_scheme_find(name);
@@ -27,13 +27,13 @@ static bool scheme_of(call *c, firn_scheme *scheme) {
 
 /* Argument i, a buffer of the scheme's width. False: thrown. */
 static bool id_of(call *c, size_t i, firn_id *id, const firn_scheme *scheme) {
-    firn_error error = {.code = FIRN_ERANGE};
+    firn_error error;
     void *bytes = NULL;
     size_t size = 0;
     napi_get_buffer_info(c->env, c->args[i], &bytes, &size);
     if (size != (scheme->bits + 7) / 8) {
-        snprintf(error.text, sizeof error.text, "%zu bytes: an ID of %s has %u", size, scheme->name,
-                 (unsigned)(scheme->bits + 7) / 8);
+        firn_error_set(&error, FIRN_ERANGE, 0, "%zu bytes, but an ID of %s has %u", size,
+                       scheme->name, (unsigned)(scheme->bits + 7) / 8);
     } else if (firn_id_from_bytes(id, bytes, scheme->bits, &error) == FIRN_OK) {
         return true;
     }
@@ -44,7 +44,7 @@ static bool id_of(call *c, size_t i, firn_id *id, const firn_scheme *scheme) {
 /* Argument i, an array of names and values in turn. False: thrown. */
 static bool fields_of(call *c, size_t i, firn_fields *fields, const firn_scheme *scheme) {
     uint32_t count = 0;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     memset(fields, 0, sizeof *fields);
     napi_get_array_length(c->env, c->args[i], &count);
     for (uint32_t k = 0; k + 1 < count; k += 2) {
@@ -55,7 +55,7 @@ static bool fields_of(call *c, size_t i, firn_fields *fields, const firn_scheme 
             napi_get_element(c->env, c->args[i], k + part, &value);
             napi_get_value_string_utf8(c->env, value, text[part], sizeof text[part], &length);
             if (length == sizeof text[part] - 1) {
-                fail(c, FIRN_ERANGE, "a name or value has 199 bytes or more: shorten it");
+                fail(c, FIRN_ERANGE, "a name or value has 199 bytes or more", "shorten it");
                 return false;
             }
         }
@@ -72,7 +72,7 @@ static napi_value pack(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     if (!scheme_of(&c, &scheme) || !fields_of(&c, 4, &fields, &scheme)) {
         return end(&c, NULL);
@@ -86,7 +86,7 @@ static napi_value unpack(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     napi_value out, values;
     if (!scheme_of(&c, &scheme) || !id_of(&c, 4, &id, &scheme)) {
@@ -123,7 +123,7 @@ static napi_value range(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
     firn_fields pinned;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id ids[2];
     firn_time times[2];
     napi_value out;
@@ -151,7 +151,7 @@ static napi_value parse(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     size_t length = 0;
     if (!scheme_of(&c, &scheme)) {
@@ -160,7 +160,7 @@ static napi_value parse(napi_env env, napi_callback_info info) {
     const char *name = text_of(&c, 4, NULL), *text = text_of(&c, 5, &length);
     int form = name != NULL ? firn_form_find(name) : scheme.form;
     if (form < 0) {
-        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such form: see forms()"));
+        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such form", "see forms()"));
     }
     if (firn_parse(&id, form, scheme.bits, text, length, &error) != FIRN_OK ||
         firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
@@ -181,8 +181,8 @@ static napi_value format(napi_env env, napi_callback_info info) {
     const char *name = text_of(&c, 4, NULL);
     int form = name != NULL ? firn_form_find(name) : scheme.form;
     if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        return end(&c,
-                   fail(&c, FIRN_EUSAGE, "the form does not write IDs of this width: see forms()"));
+        return end(
+            &c, fail(&c, FIRN_EUSAGE, "the form does not write IDs of this width", "see forms()"));
     }
     return end(&c, string(env, firn_format(text, &id, form)));
 }
@@ -191,14 +191,14 @@ static napi_value format(napi_env env, napi_callback_info info) {
 static napi_value convert(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme from;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id, out;
     if (!scheme_of(&c, &from) || !id_of(&c, 5, &id, &from)) {
         return end(&c, NULL);
     }
     const firn_scheme *to = firn_scheme_find(text_of(&c, 4, NULL));
     if (to == NULL) {
-        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such scheme: see schemes()"));
+        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such scheme", "see schemes()"));
     }
     return end(&c, firn_convert(&out, to, &id, &from, &error) == FIRN_OK ? buffer(env, &out)
                                                                          : fail_with(&c, &error));
@@ -208,7 +208,7 @@ static napi_value convert(napi_env env, napi_callback_info info) {
 static napi_value digest(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     void *name = NULL;
     size_t size = 0;

@@ -114,7 +114,7 @@ function main () {
   })
 
   test('errors', () => {
-    assert.throws(() => firn.open('snowflak'), { name: 'FirnError', code: 'ERR_FIRN_USAGE', reason: 'USAGE', errno: -1, cure: /did you mean/ })
+    assert.throws(() => firn.open('snowflak'), { name: 'FirnError', code: 'ERR_FIRN_USAGE', reason: 'USAGE', errno: -1, cure: /did you mean/, cureName: 'SPELLING', value: 'snowflak', limit: '' })
     code('TEXT', () => firn.parse('nonsense', 'uuid7'))
     code('RANGE', () => firn.pack('snowflake', { time: '2020-01-01', datacenter: 32, worker: 0, sequence: 0 }))
     code('USAGE', () => memory('snowflake', { nonsense: 1 }))

@@ -20,19 +20,37 @@ napi_value end(call *c, napi_value value) {
     return value;
 }
 
-napi_value fail(call *c, int code, const char *text) {
-    napi_value thrown, number, sentence;
+static void set_text(call *c, napi_value thrown, const char *name, const char *text,
+                     size_t length) {
+    napi_value value;
+    napi_create_string_utf8(c->env, text, length, &value);
+    napi_set_named_property(c->env, thrown, name, value);
+}
+
+napi_value fail_with(call *c, const firn_error *error) {
+    const char *text = error->text;
+    napi_value thrown, number;
     napi_create_object(c->env, &thrown);
-    napi_create_int32(c->env, code, &number);
-    napi_create_string_utf8(c->env, text, NAPI_AUTO_LENGTH, &sentence);
+    napi_create_int32(c->env, error->code, &number);
     napi_set_named_property(c->env, thrown, "code", number);
-    napi_set_named_property(c->env, thrown, "text", sentence);
+    set_text(c, thrown, "text", text, NAPI_AUTO_LENGTH);
+    set_text(c, thrown, "cure", error->cure_at != 0 ? text + error->cure_at : "", NAPI_AUTO_LENGTH);
+    set_text(c, thrown, "cureName", firn_curename(error->cure), NAPI_AUTO_LENGTH);
+    set_text(c, thrown, "value", text + error->value.at, error->value.length);
+    set_text(c, thrown, "limit", text + error->limit.at, error->limit.length);
     napi_throw(c->env, thrown);
     return NULL;
 }
 
-napi_value fail_with(call *c, const firn_error *error) {
-    return fail(c, error->code, error->text);
+/* `cure` may be NULL. */
+napi_value fail(call *c, int code, const char *what, const char *cure) {
+    firn_error error;
+    if (cure != NULL) {
+        firn_error_set(&error, code, FIRN_CURE_OTHER, "%s: %s", what, cure);
+    } else {
+        firn_error_set(&error, code, FIRN_CURE_NONE, "%s", what);
+    }
+    return fail_with(c, &error);
 }
 
 static bool is_null(call *c, size_t i) {
@@ -87,7 +105,7 @@ void *object_of(call *c, size_t i, const napi_type_tag *tag) {
     bool mine = false;
     if (i >= c->count || napi_check_object_type_tag(c->env, c->args[i], tag, &mine) != napi_ok ||
         !mine || napi_unwrap(c->env, c->args[i], &data) != napi_ok) {
-        fail(c, FIRN_EUSAGE, "not an object of firn");
+        fail(c, FIRN_EUSAGE, "not an object of firn", NULL);
     }
     return data;
 }

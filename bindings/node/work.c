@@ -41,7 +41,7 @@ static void ended(napi_env env, napi_status status, void *data) {
     napi_value value = NULL, thrown;
     bool failed = false;
     if (status != napi_ok) {
-        w->error = (firn_error){FIRN_EUSAGE, "the thread ends: open another one elsewhere"};
+        firn_error_set(&w->error, FIRN_EUSAGE, 0, "the thread ends: open another one elsewhere");
         w->code = FIRN_EUSAGE;
     }
     if (w->code == FIRN_OK) {
@@ -100,7 +100,7 @@ static napi_value run_here(work *w) {
 void *work_new(call *c, size_t size) {
     work *w = calloc(1, size);
     if (w == NULL) {
-        return end(c, fail(c, FIRN_EMEMORY, "out of memory"));
+        return end(c, fail(c, FIRN_EMEMORY, "out of memory", NULL));
     }
     w->c = *c;
     return w;

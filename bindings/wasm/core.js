@@ -5,6 +5,8 @@
 
 const firnCore = (() => {
   const NULL = 0xffffffff
+  const ERROR_TEXT = 32 // where the text of a firn_error begins, and its size
+  const ERROR_SIZE = 512
   const KINDS = { bigint: 0, string: 1, buffer: 2 }
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
@@ -44,7 +46,8 @@ const firnCore = (() => {
       }
       return bytes
     }
-    const error = (code, text) => ({ code, text }) // api.js makes a FirnError of it
+    // api.js makes a FirnError of it
+    const error = (code, what, cure) => ({ code, text: cure ? `${what}: ${cure}` : what, cure, cureName: cure && 'OTHER' })
     const u32 = at => view() && numbers.getUint32(at, true)
     const u64 = raw => numbers.getBigUint64(raw.byteOffset, true)
 
@@ -64,12 +67,29 @@ const firnCore = (() => {
       }
     }
 
+    // The firn_error at `from`, and the name of its cure after it.
+    function failure (from) {
+      const memory = view()
+      const u16 = at => numbers.getUint16(from + at, true)
+      const part = (at, length) => decoder.decode(memory.subarray(at, at + length))
+      const textTo = at => decoder.decode(memory.subarray(at, memory.indexOf(0, at)))
+      const text = from + ERROR_TEXT
+      return {
+        code: numbers.getInt32(from, true),
+        text: textTo(text),
+        cure: u16(6) === 0 ? '' : textTo(text + u16(6)),
+        cureName: textTo(from + ERROR_SIZE),
+        value: part(text + u16(8), u16(10)),
+        limit: part(text + u16(12), u16(14))
+      }
+    }
+
     // The result of a call, at out(): `size` bytes, or an error.
     function taken (size) {
       const from = wasm.out()
       if (from === 0) throw error(codes.MEMORY, 'out of memory')
       if (size >= 0) return view().subarray(from, from + size)
-      throw error(size, decoder.decode(view().subarray(from, view().indexOf(0, from))))
+      throw failure(from)
     }
 
     function bytesFrom (name, ...args) {
@@ -99,7 +119,7 @@ const firnCore = (() => {
     }
 
     function handleOf (self) {
-      if (self.handle === 0) throw error(codes.USAGE, `the ${self.what} is closed: open another one`)
+      if (self.handle === 0) throw error(codes.USAGE, `the ${self.what} is closed`, 'open another one')
       return self.handle
     }
 
@@ -201,7 +221,7 @@ const firnCore = (() => {
         return u64(taken(wasm.read_order(order.handle)))
       },
       openSegment () {
-        throw error(codes.SYSTEM, 'integers of a segment come from a store, and WebAssembly has none: take them from firn serve, ' +
+        throw error(codes.SYSTEM, 'integers of a segment come from a store, and WebAssembly has none', 'take them from firn serve, ' +
           'or use the addon of Node.js')
       }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What core.js calls. Arguments are in one buffer, each as a length of 32 bits, its bytes, and a zero; the length 2^32-1
- * is null. A call returns how many bytes it wrote at out(), or a negative error code, with the sentence and
- * a zero there. Texts in results end with a zero each. */
+ * is null. A call returns how many bytes it wrote at out(), or a negative error code, with a
+ * firn_error and the name of its cure there. Texts in results end with a zero each. */
 #include "../node/output.h"
 #include "object.h"
 #include "platform/jansson.h"
@@ -62,17 +62,23 @@ static int fail(int code) {
     if (!make_room(4096)) {
         return FIRN_EMEMORY;
     }
-    memcpy(out, error.text, sizeof error.text);
+    memcpy(out, &error, sizeof error);
+    strcpy(out + sizeof error, firn_curename(error.cure));
     return code;
 }
 
-static int refuse(int code, const char *text) {
-    snprintf(error.text, sizeof error.text, "%s", text);
+/* `cure` may be NULL. */
+static int refuse(int code, const char *what, const char *cure) {
+    if (cure != NULL) {
+        firn_error_set(&error, code, FIRN_CURE_OTHER, "%s: %s", what, cure);
+    } else {
+        firn_error_set(&error, code, FIRN_CURE_NONE, "%s", what);
+    }
     return fail(code);
 }
 
 static int no_memory(void) {
-    return refuse(FIRN_EMEMORY, "out of memory");
+    return refuse(FIRN_EMEMORY, "out of memory", NULL);
 }
 
 static int put_bytes(const firn_id *id) {
@@ -104,9 +110,8 @@ static int id_of(firn_id *id, const firn_scheme *scheme) {
     size_t size;
     const char *bytes = text_of(&size);
     if (size != (scheme->bits + 7) / 8) {
-        snprintf(error.text, sizeof error.text, "%zu bytes: an ID of %s has %u", size, scheme->name,
-                 (unsigned)(scheme->bits + 7) / 8);
-        return FIRN_ERANGE;
+        return firn_error_set(&error, FIRN_ERANGE, 0, "%zu bytes, but an ID of %s has %u", size,
+                              scheme->name, (unsigned)(scheme->bits + 7) / 8);
     }
     return firn_id_from_bytes(id, (const uint8_t *)bytes, scheme->bits, &error);
 }
@@ -119,7 +124,7 @@ static int fields_of(firn_fields *fields, const firn_scheme *scheme, uint32_t co
         size_t lengths[2];
         const char *name = text_of(&lengths[0]), *value = text_of(&lengths[1]);
         if (lengths[0] >= 199 || lengths[1] >= 199) {
-            return refuse(FIRN_ERANGE, "a name or value has 199 bytes or more: shorten it");
+            return refuse(FIRN_ERANGE, "a name or value has 199 bytes or more", "shorten it");
         }
         code = firn_fields_set(fields, scheme, name, value, &error);
     }
@@ -223,7 +228,7 @@ EXPORT(parse) int parse(void) {
     const char *name = text_of(NULL), *text = text_of(&length);
     int form = name != NULL ? firn_form_find(name) : scheme.form;
     if (form < 0) {
-        return refuse(FIRN_EUSAGE, "there is no such form: see forms()");
+        return refuse(FIRN_EUSAGE, "there is no such form", "see forms()");
     }
     code = firn_parse(&id, form, scheme.bits, text, length, &error);
     if (code == FIRN_OK) {
@@ -243,7 +248,7 @@ EXPORT(format) int format(void) {
     const char *name = text_of(NULL);
     int form = name != NULL ? firn_form_find(name) : scheme.form;
     if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        return refuse(FIRN_EUSAGE, "the form does not write IDs of this width: see forms()");
+        return refuse(FIRN_EUSAGE, "the form does not write IDs of this width", "see forms()");
     }
     code = id_of(&id, &scheme);
     if (code != FIRN_OK || !make_room(4096)) {
@@ -259,7 +264,7 @@ EXPORT(convert) int convert(void) {
     int code = scheme_of(&from);
     const firn_scheme *to = firn_scheme_find(text_of(NULL));
     if (code == FIRN_OK && to == NULL) {
-        return refuse(FIRN_EUSAGE, "there is no such scheme: see schemes()");
+        return refuse(FIRN_EUSAGE, "there is no such scheme", "see schemes()");
     }
     if (code == FIRN_OK) {
         code = id_of(&id, &from);
@@ -544,7 +549,7 @@ EXPORT(open_order) int open_order(firn_order **handle) {
     size_t size;
     const char *keys = text_of(NULL), *key = text_of(&size);
     if (size != 16) {
-        return refuse(FIRN_EUSAGE, "the key has another length: give 16 bytes");
+        return refuse(FIRN_EUSAGE, "the key has another length", "give 16 bytes");
     }
     int code = firn_order_open(handle, keys, (const uint8_t *)key, NULL, &error);
     explicit_bzero(in, in_size);

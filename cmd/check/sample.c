@@ -141,13 +141,13 @@ static int take(session *s, void *context, const char *text, size_t length, firn
         code = narrow(it, &one.id, &why);
     }
     if (code != FIRN_OK) {
-        return set_error(error, code, "'%.40s': %s", word, why.text);
+        return prefix_error(error, code, &why, "'%.40s': ", word);
     }
     if (next < length) {
         code = firn_time_parse(&one.at, text + next, length - next, &why);
         one.seen = true;
     }
-    return code == FIRN_OK ? add(it, &one, error) : set_error(error, code, "%s", why.text);
+    return code == FIRN_OK ? add(it, &one, error) : prefix_error(error, code, &why, "%s", "");
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {

@@ -207,7 +207,7 @@ static int begin_clock(session *s, sample *it) {
     }
     int code = firn_time_parse(&it->clock.now, text, strlen(text), &error);
     if (code != FIRN_OK) {
-        set_error(&error, code, "time=%.60s: %s", text, error.text);
+        prefix_error(&error, code, &error, "time=%.60s: ", text);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }

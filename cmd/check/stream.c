@@ -245,10 +245,10 @@ static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, 
         in->minus = in->minus || text[0] == '-';
         return FIRN_OK;
     }
-    return set_error(error, code, "'%.40s'%s: %s%s", text, length > 40 ? "..." : "", why.text,
-                     in->reader.form < 0 && !in->reader.named
-                         ? " (as the first line does; or set the form with --from)"
-                         : "");
+    prefix_error(error, code, &why, "'%.40s'%s: ", text, length > 40 ? "..." : "");
+    return in->reader.form < 0 && !in->reader.named
+               ? suffix_error(error, " (as the first line does; or set the form with --from)")
+               : code;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
@@ -330,12 +330,13 @@ static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error)
     if (code == FIRN_OK) {
         return FIRN_OK;
     }
-    set_error(error, code, "%s: %s", stream_place(place, in, in->index, in->line), error->text);
+    prefix_error(error, code, error, "%s: ", stream_place(place, in, in->index, in->line));
     if (!in->keep_going) {
         return code;
     }
     if (in->bad++ == 0) {
         in->bad_one = *error;
+        translate_error(&in->bad_one, SURFACE_COMMAND);
     }
     memset(id, 0, sizeof *id);
     return FIRN_OK;

@@ -44,7 +44,7 @@ static int second_of(int question) {
 }
 
 static bool take_line(choose_answers *answers, int question, char *line) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const int second = second_of(question);
     char *more = second >= 0 ? strchr(line, ' ') : NULL;
     if (more != NULL) {

@@ -58,7 +58,7 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
                ? readings_certain(readings, counts, "set --scheme or --from", &why)
                : readings_convert(&out, &work->scheme, readings, counts, "set --scheme", &why);
     if (code != FIRN_OK) {
-        return set_error(error, code, "'%.50s'%s: %s", text, length > 50 ? "..." : "", why.text);
+        return prefix_error(error, code, &why, "'%.50s'%s: ", text, length > 50 ? "..." : "");
     }
     code = format_id(converted, &out, work->form >= 0 ? work->form : work->scheme.form, error);
     if (code != FIRN_OK) {

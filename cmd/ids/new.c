@@ -78,7 +78,7 @@ static int read_date(session *s, issue *work) {
                                time != NULL ? time : tick, &error);
     }
     if (code == FIRN_ETEXT && time != NULL) {
-        set_error(&error, code, "time=%.60s: %s", time, error.text);
+        prefix_error(&error, code, &error, "time=%.60s: ", time);
     }
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);

@@ -11,7 +11,7 @@ static int read_time(session *s, const char *text, firn_time *time) {
     firn_error error;
     int code = firn_time_parse(time, text, strlen(text), &error);
     if (code != FIRN_OK) {
-        set_error(&error, code, "%.60s is not a time: %s", text, error.text);
+        prefix_error(&error, code, &error, "%.60s is not a time: ", text);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }

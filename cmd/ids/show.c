@@ -213,7 +213,7 @@ static int read_order(const showing *work, firn_reading *reading, const char *te
     uint64_t integer;
     int code = firn_order_read(work->order, &integer, text, length, &why);
     if (code != FIRN_OK) {
-        return set_error(error, code, "'%.40s': %s", text, why.text);
+        return prefix_error(error, code, &why, "'%.40s': ", text);
     }
     *reading = (firn_reading){&work->scheme, work->scheme.form, {integer, 0, 0, work->scheme.bits}};
     return FIRN_OK;

@@ -157,7 +157,8 @@ int amount_time(session *s, int option, firn_time *time) {
     if (text == NULL || firn_time_parse(time, text, strlen(text), &error) == FIRN_OK) {
         return STATUS_DONE;
     }
-    return fail_usage(s, "--%s %.40s: %s", option_names[option].name, text, error.text);
+    prefix_error(&error, FIRN_EUSAGE, &error, "--%s %.40s: ", option_names[option].name, text);
+    return fail(s, &error);
 }
 
 char *duration_text(char text[DURATION_SIZE], double seconds) {

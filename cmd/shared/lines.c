@@ -49,10 +49,12 @@ static int refill(void *out, firn_error *error) {
 
 /* The output for a bad line with --keep-going. */
 static void write_error(session *s, const firn_error *error) {
+    firn_error said = *error;
+    translate_error(&said, SURFACE_COMMAND);
     if (s->option[OPTION_JSON] != NULL) {
-        json_line(&s->out, json_pack("{s:o}", "error", json_foreign(error->text)));
+        json_line(&s->out, json_pack("{s:o}", "error", json_foreign(said.text)));
     } else {
-        output_print(&s->out, "error: %s\n", error->text);
+        output_print(&s->out, "error: %s\n", said.text);
     }
 }
 
@@ -96,7 +98,7 @@ int lines_do(session *s, char **words, size_t count, line_work *work, void *cont
         if (code != FIRN_OK && (s->option[OPTION_KEEP_GOING] == NULL || code == FIRN_EIO)) {
             progress_end(&shown);
             if (code != FIRN_EIO) {
-                set_error(&error, code, "line %" PRIu64 ": %s", number, error.text);
+                prefix_error(&error, code, &error, "line %" PRIu64 ": ", number);
             }
             return fail(s, &error);
         }

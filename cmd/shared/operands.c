@@ -138,7 +138,7 @@ int operand_scheme(session *s, firn_scheme *scheme) {
     int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"),
                                 keyed ? NULL : operand_value(s, "digits"), &error);
     if (code == FIRN_ETEXT && epoch != NULL) {
-        set_error(&error, code, "epoch=%.60s: %s", epoch, error.text);
+        prefix_error(&error, code, &error, "epoch=%.60s: ", epoch);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
@@ -153,7 +153,7 @@ int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *wo
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     int code = firn_fields_set(fields, scheme, name, word + length + 1, error);
     if (code == FIRN_ETEXT && operand_is(word, "time")) {
-        set_error(error, code, "%.80s: %s", word, error->text); /* the library knows no names */
+        prefix_error(error, code, error, "%.80s: ", word); /* the library knows no names */
     }
     return argument_code(code, error);
 }

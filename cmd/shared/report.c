@@ -9,7 +9,7 @@
 
 /* Written at once, so that lines of several processes do not mix. */
 void tell(const char *lead, const char *text) {
-    char line[512];
+    char line[64 + sizeof(((firn_error *)0)->text)];
     int length = snprintf(line, sizeof line - 1, "%s%s", lead, text);
     size_t size = length < 0 ? 0 : (size_t)length;
     if (size > sizeof line - 2) {
@@ -24,16 +24,18 @@ void tell(const char *lead, const char *text) {
 }
 
 int fail(session *s, const firn_error *error) {
+    firn_error said = *error;
+    translate_error(&said, SURFACE_COMMAND);
     output_flush(&s->out);
-    tell("firn: ", error->text);
+    tell("firn: ", said.text);
     return status_of(error->code);
 }
 
 int fail_as(session *s, int code, const char *format, ...) {
-    firn_error error = {code, ""};
+    firn_error error;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error.text, sizeof error.text, format, arguments);
+    set_error_list(&error, code, format, arguments);
     va_end(arguments);
     return fail(s, &error);
 }

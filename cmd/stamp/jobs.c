@@ -215,7 +215,7 @@ static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[
         memcpy(value, r->field[i].text, r->field[i].length);
         value[r->field[i].length] = '\0';
         if (firn_fields_set(fields, it->scheme, it->name[i], value, &why) != FIRN_OK) {
-            return set_error(error, FIRN_ETEXT, "%s", why.text);
+            return prefix_error(error, FIRN_ETEXT, &why, "%s", "");
         }
         if (it->node[i]) {
             firn_fields_get(value, fields, it->scheme, (uint32_t)it->field[i]);

@@ -451,11 +451,12 @@ static bool is_bad_record(int code) {
 static int pass_over(stamping *it, const record *r, int code, firn_error *error) {
     tally *t = &it->tally;
     if (r->fatal || !is_bad_record(code) || it->on_error == ON_ERROR_STOP) {
-        return set_error(error, code, "line %" PRIu64 ": %s", it->line, error->text);
+        return prefix_error(error, code, error, "line %" PRIu64 ": ", it->line);
     }
     if (t->bad++ == 0) {
         t->bad_line = it->line;
         t->bad_one = *error;
+        translate_error(&t->bad_one, SURFACE_COMMAND);
     }
     if (it->on_error == ON_ERROR_NULL && r->placed) {
         write_record(it, r, NULL);
@@ -626,7 +627,7 @@ static int stamp(stamping *it, firn_error *error) {
     if (code == FIRN_OK) {
         code = begin(it, &title, &head, error);
         if (code == FIRN_ETEXT) {
-            set_error(error, code, "line 1: %s", error->text);
+            prefix_error(error, code, error, "line 1: ");
         }
     }
     if (code == FIRN_OK) {

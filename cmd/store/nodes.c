@@ -199,7 +199,7 @@ static void put_left_out(session *s, size_t count, const char *what, const char 
 static int list_all(session *s, firn_store *store) {
     listing list = {.s = s, .now = mark_now()};
     const char *ns = operand_value(s, "ns");
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int code = firn_store_list(store, ns, visit, &list, &error);
     if (code == FIRN_EMEMORY && error.code == 0) {
         out_of_memory(&error); /* of keep_row */

@@ -73,7 +73,7 @@ static int trust(firn_store *store, const place *at, firn_error *error) {
 }
 
 static int trust_all(session *s, firn_store *store, survey *it) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int code = firn_store_list(store, NULL, see_holding, it, &error);
     const char *all = it->all_names[0] != '\0' ? it->all_names : "integer";
     if (code == FIRN_OK && !add(it, ALL_NAMES, all, "1")) { /* last: new names come after it */

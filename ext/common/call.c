@@ -26,7 +26,7 @@ const char *sql_subject(sql_call *it) {
 
 /* The error of a call, with the argument that it is about. */
 static int refuse(sql_call *it, int code) {
-    return set_error(&it->error, code, "'%.50s': %s", sql_subject(it), it->error.text);
+    return prefix_error(&it->error, code, &it->error, "'%.50s': ", sql_subject(it));
 }
 
 /* `form` as of firn_guess_all. */
@@ -303,8 +303,8 @@ int sql_to_bin(sql_call *it) {
     firn_id id;
     int code = firn_parse(&id, form, 128, value->text, length, &why);
     if (code != FIRN_OK) {
-        return set_error(&it->error, code, "the UUID '%.*s': %s", (int)(length < 50 ? length : 50),
-                         value->text, why.text);
+        return prefix_error(&it->error, code, &why,
+                            "the UUID '%.*s': ", (int)(length < 50 ? length : 50), value->text);
     }
     firn_id_bytes(bytes, &id);
     for (int i = 0; i < 16; i++) {

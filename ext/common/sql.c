@@ -190,8 +190,8 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
             return FIRN_OK;
         }
     }
-    return set_error(error, why.code, "the time '%.*s': %s", (int)(length < 40 ? length : 40), text,
-                     why.text);
+    return prefix_error(error, why.code, &why,
+                        "the time '%.*s': ", (int)(length < 40 ? length : 40), text);
 }
 
 int sql_time_number(firn_time *time, const char *text, size_t length, firn_error *error) {

@@ -232,7 +232,8 @@ static Datum text_with_prefix(const char *prefix, size_t length, const firn_id *
     char text[SQL_TEXT_SIZE];
     firn_error error;
     if (sql_typeid(text, prefix, length, id, &error) != FIRN_OK) {
-        firn_refuse(FIRN_EUSAGE, "%s", error.text);
+        error.code = FIRN_EUSAGE;
+        firn_fail(&error);
     }
     return PointerGetDatum(cstring_to_text(text));
 }

@@ -3,6 +3,7 @@
 #include "extension.h"
 
 #include "common/int.h"
+#include "errors.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "port/pg_bswap.h"
@@ -49,33 +50,26 @@ static void make_valid(char *text) {
     }
 }
 
-/* "cause: cure": the cure starts after the last colon with a blank. */
 void firn_fail(const firn_error *error) {
-    char cause[sizeof error->text];
+    firn_error said = *error;
     char *cure = NULL;
-    strlcpy(cause, error->text, sizeof cause);
-    make_valid(cause);
-    for (char *at = strstr(cause, ": "); at != NULL; at = strstr(at + 1, ": ")) {
-        cure = at;
+    translate_error(&said, SURFACE_POSTGRES);
+    make_valid(said.text);
+    if (said.cure_at > 0) {
+        said.text[said.cure_at - 2] = '\0';
+        cure = said.text + said.cure_at;
     }
-    if (cure != NULL) {
-        *cure = '\0';
-        cure += 2;
-        if (strstr(cure, "--max-shift") != NULL) { /* the command's name for it */
-            cure = "raise firn.max_shift_ms, or take a scheme with more sequence bits";
-        }
-    }
-    ereport(ERROR, (errcode(state_of(error->code)), errmsg("firn: %s", cause),
+    ereport(ERROR, (errcode(state_of(error->code)), errmsg("firn: %s", said.text),
                     cure != NULL ? errhint("%c%s%s", toupper((unsigned char)cure[0]), cure + 1,
                                            cure[strlen(cure) - 1] == '?' ? "" : ".")
                                  : 0));
 }
 
 void firn_refuse(int code, const char *format, ...) {
-    firn_error error = {.code = code};
+    firn_error error;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error.text, sizeof error.text, format, arguments);
+    set_error_list(&error, code, format, arguments);
     va_end(arguments);
     firn_fail(&error);
 }

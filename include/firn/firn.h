@@ -70,15 +70,99 @@ enum {
     FIRN_ERRORS(FIRN_X)
 #undef FIRN_X
 };
-/* One error: the code and a message with value, limit and cure, on one line. */
+/* What to do about an error: name, number, words. A program decides by the number; the words are
+ * for people, in the terms of this header. docs/reference/errors.md has the words of the command,
+ * the server and SQL. OTHER: the text says what to do, and no number stands for it. */
+#define FIRN_CURES(X)                                                                              \
+    X(OTHER, 1, "do what the text says")                                                           \
+    X(SPELLING, 2, "use the name that the text suggests")                                          \
+    X(LISTED, 3, "use one of the values that the text lists")                                      \
+    X(SMALLER, 4, "choose a smaller number")                                                       \
+    X(LEAVE_OUT, 5, "leave it out")                                                                \
+    X(SET_FIELD, 6, "set the field that the text names")                                           \
+    X(NAME_SCHEME, 7, "name another scheme")                                                       \
+    X(LIST_SCHEMES, 8, "use a scheme of docs/reference/schemes.md")                                \
+    X(LIST_KEYS, 9, "use a key of docs/reference/keys.md, or a field of the scheme")               \
+    X(OTHER_SCHEME, 10, "choose another scheme, epoch= or bits=")                                  \
+    X(SET_UNSIGNED, 11, "set unsigned=1")                                                          \
+    X(RAISE_SHIFT, 12, "raise shift_ms, or use a scheme with more sequence bits")                  \
+    X(RAISE_DISORDER, 13, "raise disorder_ms")                                                     \
+    X(RAISE_LEAD, 14, "request fewer, or raise max_lead_ms")                                       \
+    X(RAISE_WAIT, 15, "check the store, or raise max_wait_ms")                                     \
+    X(FEWER_IDS, 16, "request fewer at once")                                                      \
+    X(SLOW_DOWN, 17, "issue fewer, or set full=wait or more nodes=")                               \
+    X(TRY_AGAIN, 18, "try again")                                                                  \
+    X(SEND_AGAIN, 19, "send the same request again with the same grant")                           \
+    X(WAIT, 20, "wait")                                                                            \
+    X(OTHER_NODE, 21, "use another node, or wait")                                                 \
+    X(NODE_OUT, 22, "leave the node out")                                                          \
+    X(SET_NODE, 23, "set the node, or name the job to take one from the store")                    \
+    X(MORE_NODES, 24, "use a layout with more node bits")                                          \
+    X(UNUSED_NODE, 25, "back-date without a store, with a node that was never used")               \
+    X(OTHER_NAMESPACE, 26, "use another ns= for this one")                                         \
+    X(SAME_KIND, 27, "use the same kind and increment, or another name")                           \
+    X(OTHER_NAME, 28, "use another name")                                                          \
+    X(ADVANCE, 29, "advance the segment above every number handed out")                            \
+    X(OTHER_SERIES, 30, "use another series")                                                      \
+    X(NAME_JOB, 31, "set the name of the job")                                                     \
+    X(OTHER_JOB, 32, "use the same input and options, or another name of the job")                 \
+    X(SET_SEED, 33, "set a separate random seed for each file, and keep it secret")                \
+    X(ORDER_KEY, 34, "open it as order numbers, which takes one")                                  \
+    X(CHECK_DUPLICATES, 35, "look for duplicates among the IDs since then")                        \
+    X(OPEN_OWN, 36, "open another one in this process")                                            \
+    X(END_COPY, 37, "end one of the two, and start processes instead of cloning them")             \
+    X(FIX_CLOCK, 38, "fix the clock")                                                              \
+    X(CHECK_STORE, 39, "check the store")                                                          \
+    X(OTHER_STORE, 40, "name another store")                                                       \
+    X(KNOWN_STORE, 41, "use a kind of store that firn has")                                        \
+    X(LOCAL_DISK, 42, "name a path on a local disk or a volume, or accept the risk with unsafe=1") \
+    X(MOVING, 43, "wait until the move of the store is done")                                      \
+    X(REOPEN, 44, "the operator of the store must open it again")                                  \
+    X(INSTALL, 45, "install what it needs")                                                        \
+    X(MEMORY, 46, "give this process more memory")                                                 \
+    X(NUMBER_OR_JOB, 47, "set a number, or leave it out and name the job")                         \
+    X(JOB_OR_NO_NODE, 48, "name the job, or leave the node out")                                   \
+    X(OTHER_PLACE, 49, "create it by hand, or name another place")                                 \
+    X(RAISE_END, 50, "raise end=, or use another segment")                                         \
+    X(NEW_NAMES, 51, "the operator of the store must accept new names again")
+
+enum {
+    FIRN_CURE_NONE = 0,
+#define FIRN_X(name, value, text) FIRN_CURE_##name = (value),
+    FIRN_CURES(FIRN_X)
+#undef FIRN_X
+};
+
+/* A part of the text of an error, in bytes; a length of 0: there is none. */
+typedef struct firn_span {
+    uint16_t at, length;
+} firn_span;
+
+/* One error. `text` is one line, "what is wrong (value, limit): what to do", and is never cut.
+ *
+ * The layout is fixed, 512 bytes, without a size by which it could grow: callers declare an error
+ * without setting it (`firn_error error;`), so the library could not trust a size in it. Members to
+ * come take bytes of `reserved`, which are 0. On failure the library sets every member. */
 typedef struct firn_error {
-    int32_t code;
-    char text[204]; /* at most 200 bytes and the zero */
+    int32_t code;     /* FIRN_E..., or 0 */
+    uint16_t cure;    /* FIRN_CURE_...; FIRN_CURE_NONE: the text says only what is wrong */
+    uint16_t cure_at; /* where in `text` the cure begins; 0: it has none */
+    firn_span value;  /* the wrong value */
+    firn_span limit;  /* its limit, such as "0 to 1023" */
+    uint8_t reserved[16];
+    char text[480];
 } firn_error;
 
 FIRN_API const char *firn_strerror(int code); /* The short sentence for a code; never NULL. */
 /* The name of a code: "BUSY" for FIRN_EBUSY, "OK" for 0, "?" for an unknown code. */
 FIRN_API const char *firn_errname(int code);
+/* The name of a cure: "RAISE_SHIFT" for FIRN_CURE_RAISE_SHIFT, "NONE" for 0, "?" if unknown. */
+FIRN_API const char *firn_curename(int cure);
+/* Fills in `error` (may be NULL) and returns `code`, for your own stores, clocks and bindings. The
+ * last ": " of `format` begins the cure: "%d is too large: use less". If it has none, the words of
+ * `cure` follow. Arguments are never searched. `cure` may be 0. */
+FIRN_API int firn_error_set(firn_error *error, int code, int cure, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* The element of `names` (NULL-terminated) nearest to `name`, ignoring letter case; or NULL. */
 FIRN_API const char *firn_nearest(const char *name, const char *const *names);
 

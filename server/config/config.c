@@ -223,7 +223,7 @@ static int check_addresses(const config *it, const char *name, const char *addre
                            firn_error *error) {
     int code = addresses_check(addresses, error);
     if (code != FIRN_OK) {
-        return set_error(error, code, "%s: %s", name, error->text);
+        return prefix_error(error, code, error, "%s: ", name);
     }
     if (!settings_authenticate(&it->set) && address_is_public(addresses)) {
         return set_error(error, FIRN_EUSAGE,

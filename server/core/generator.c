@@ -162,10 +162,8 @@ int generator_open(generator *it, firn_error *error) {
 static int date_reserved(const generator *it, firn_gen *gen, const firn_time *time, firn_id *ids,
                          size_t n, firn_error *error) {
     int code = firn_at(gen, time, ids, n, error);
-    char *advice = code == FIRN_EBUSY ? strstr(error->text, ", so leave it out") : NULL;
-    if (advice != NULL) {
-        snprintf(advice, sizeof error->text - (size_t)(advice - error->text),
-                 ": remove node from [generator %.63s] of firn.ini", it->name);
+    if (code == FIRN_EBUSY && error->cure == FIRN_CURE_NODE_OUT) {
+        replace_cure(error, "remove node from [generator %.63s] of firn.ini", it->name);
     }
     return code;
 }

@@ -132,13 +132,9 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
         firn_scheme_time(scheme, fields.value[index].low, &it->time);
     }
     it->dated = code == FIRN_OK;
-    char *advice = code == FIRN_ELAYOUT ? strstr(error->text, ", epoch= or bits=") : NULL;
-    if (advice != NULL) {
-        *advice = '\0'; /* clients cannot set these */
-    }
-    return code == FIRN_ETEXT ? set_error(error, code, "%s: %.120s",
-                                          parameter_text(said, it, key, value), error->text)
-                              : code;
+    return code == FIRN_ETEXT
+               ? prefix_error(error, code, error, "%s: ", parameter_text(said, it, key, value))
+               : code;
 }
 
 /* The limit of back-dated IDs per request: each time is a separate reservation, and the renewer

@@ -10,7 +10,7 @@
 
 static int read_integers(request *it, word key, word value, firn_error *error) {
     int code = read_count(&it->count, it, key, value, catalog_max_block(), error);
-    return code == FIRN_ERANGE ? set_error(error, code, "%.170s (max_block)", error->text) : code;
+    return code == FIRN_ERANGE ? suffix_error(error, " (max_block)") : code;
 }
 
 static int read_counts_only(request *it, const char *verb, firn_error *error) {

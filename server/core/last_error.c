@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "last_error.h"
 
+#include "errors.h"
 #include "log.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ void last_error_set(last_error *it, const char *what, const char *name, int code
         return;
     }
     pthread_mutex_lock(&lock);
-    it->error = code == FIRN_OK ? (firn_error){0, ""} : *error;
+    it->error = code == FIRN_OK ? (firn_error){0} : *error;
+    translate_error(&it->error, SURFACE_SERVER);
     atomic_store_explicit(&it->code, code, memory_order_seq_cst);
     pthread_mutex_unlock(&lock);
     if (code != was && !(is_outage(code) && is_outage(was))) {

@@ -60,11 +60,6 @@ static int make_scheme(firn_scheme *scheme, const request *it, word name, firn_e
     if (code == FIRN_OK) {
         code = firn_scheme_make(scheme, text, epoch, bits, digits, error);
     }
-    char *advice = code == FIRN_EUSAGE ? strstr(error->text, "run firn schemes") : NULL;
-    if (advice != NULL) { /* clients have no command line */
-        snprintf(advice, sizeof error->text - (size_t)(advice - error->text), "%s",
-                 "FIRN.SCHEMES and GET /v1/schemes list them");
-    }
     return code;
 }
 
@@ -90,7 +85,7 @@ static int read_fields(firn_fields *fields, const firn_scheme *scheme, const req
         }
         code = firn_fields_set(fields, scheme, name, value, error);
         if (code == FIRN_ETEXT) {
-            set_error(error, code, "%s=%.60s: %.120s", name, value, error->text);
+            prefix_error(error, code, error, "%s=%.60s: ", name, value);
         }
     }
     return code;
@@ -151,8 +146,7 @@ static int read_time(firn_time *time, const request *it, const char *key, firn_e
         return set_error(error, FIRN_EUSAGE, "%s is missing: use from=TIME and to=TIME", key);
     }
     code = code == FIRN_OK ? firn_time_parse(time, text, strlen(text), error) : code;
-    return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", key, text, error->text)
-                              : code;
+    return code == FIRN_ETEXT ? prefix_error(error, code, error, "%s=%.60s: ", key, text) : code;
 }
 
 static int answer_range(request *it, reply *out, firn_error *error) {

@@ -43,7 +43,7 @@ struct renewer {
     bool closed; /* refuses tasks */
     bool ended;  /* signalled by `end` */
     pthread_cond_t end;
-    char trouble[204], caution[204];
+    char trouble[ERROR_TEXT_SIZE], caution[204];
     _Atomic bool usable;
     _Atomic uint64_t calls, failures;
     _Atomic int64_t beat_ms, busy_ms; /* CLOCK_MONOTONIC; busy_ms 0: no call is running */
@@ -84,11 +84,12 @@ static void note(renewer *it, int code, const firn_error *error) {
     pthread_mutex_lock(&it->lock);
     was = atomic_exchange_explicit(&it->usable, usable, memory_order_seq_cst);
     bool first = it->trouble[0] == '\0';
-    snprintf(it->trouble, sizeof it->trouble, "%s", usable ? "" : error->text);
+    firn_error said = usable ? (firn_error){0} : *error;
+    translate_error(&said, SURFACE_SERVER);
+    memcpy(it->trouble, said.text, sizeof it->trouble);
     pthread_mutex_unlock(&it->lock);
     if (!usable && (was || first)) {
-        log_event(LOG_LEVEL_ERROR, "store unavailable", "store", it->shown, "why", error->text,
-                  NULL);
+        log_event(LOG_LEVEL_ERROR, "store unavailable", "store", it->shown, "why", said.text, NULL);
     } else if (usable && !was) {
         log_event(LOG_LEVEL_INFO, "store ready", "store", it->shown, NULL);
     }
@@ -113,7 +114,7 @@ static int end_call(renewer *it, int code, const firn_error *why, firn_error *er
 static int meter_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                          firn_error *error) {
     renewer *it = self;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     begin_call(it);
     return end_call(it, firn_store_reserve(it->engine, request, first, held, &why), &why, error);
 }
@@ -121,7 +122,7 @@ static int meter_reserve(void *self, const firn_request *request, int64_t *first
 static int meter_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                            int64_t high, firn_error *error) {
     renewer *it = self;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     begin_call(it);
     return end_call(it, firn_store_give_back(it->engine, ns, key, mine, high, &why), &why, error);
 }
@@ -129,7 +130,7 @@ static int meter_give_back(void *self, const char *ns, const char *key, const fi
 static int meter_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
     renewer *it = self;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     begin_call(it);
     return end_call(it, firn_store_list(it->engine, ns, visit, context, &why), &why, error);
 }
@@ -137,7 +138,7 @@ static int meter_list(void *self, const char *ns, firn_visit *visit, void *conte
 /* The store's clock; a store without one has not failed. */
 static int meter_now(void *self, firn_time *now, firn_error *error) {
     renewer *it = self;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     atomic_store_explicit(&it->busy_ms, monotonic_ms(), memory_order_seq_cst);
     int code = firn_store_now(it->engine, now, &why);
     if (code == FIRN_ESYSTEM) {
@@ -527,7 +528,7 @@ int renewer_check(const char *url, firn_error *error) {
     const firn_store_options options = {.must_exist = true};
     char kind[KIND_SIZE + 8];
     firn_store *store = NULL;
-    firn_error why = {0, ""};
+    firn_error why = {0};
     if (url == NULL) {
         return FIRN_OK;
     }
@@ -537,9 +538,11 @@ int renewer_check(const char *url, firn_error *error) {
     if (code == FIRN_OK) { /* memory: */
         firn_store_close(store);
     }
-    const bool unknown = strncmp(why.text, "firn has no store of kind ", 26) == 0 ||
-                         strstr(why.text, " is not a kind of store: ") != NULL;
-    return code == FIRN_EUSAGE && unknown ? set_error(error, code, "%s", why.text) : FIRN_OK;
+    if (code != FIRN_EUSAGE || why.cure != FIRN_CURE_KNOWN_STORE) {
+        return FIRN_OK;
+    }
+    *error = why;
+    return code;
 }
 
 /* The i-th; NULL past the last. */

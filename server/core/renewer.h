@@ -5,6 +5,7 @@
 #ifndef FIRN_RENEWER_H
 #define FIRN_RENEWER_H
 
+#include "errors.h"
 #include "net/list.h"
 
 #include <firn/firn.h>
@@ -77,7 +78,7 @@ firn_store *renewer_store(renewer *it, firn_error *error);
 typedef struct renewer_state {
     char url[256]; /* without its password */
     bool usable;   /* as renewer_answers */
-    char trouble[204];
+    char trouble[ERROR_TEXT_SIZE];
     char caution[204]; /* why the store may lose acknowledged writes, or "" */
     uint64_t calls, failures;
     int64_t beat_ms, busy_ms; /* since its last round began; duration of the running call */

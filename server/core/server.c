@@ -45,16 +45,16 @@ static bool segment_is_ready(const segment *it) {
            (range != NULL && (fetched || firn_segment_left(range) > 0));
 }
 
-static void say(char why[256], const char *what, const char *name, bool open, int code,
+static void say(char why[SERVER_WHY_SIZE], const char *what, const char *name, bool open, int code,
                 const char *text) {
-    snprintf(why, 256, "%s %s: %.160s", what, name,
+    snprintf(why, SERVER_WHY_SIZE, "%s %s: %s", what, name,
              code != FIRN_OK ? text
              : open          ? "nothing is left to issue, and the store does not answer"
                              : "not open yet");
 }
 
 /* The reason of the first that cannot issue. */
-static bool find_unready(char why[256]) {
+static bool find_unready(char why[SERVER_WHY_SIZE]) {
     const generator *g;
     const segment *s;
     firn_error error;
@@ -78,7 +78,7 @@ static bool find_unready(char why[256]) {
 }
 
 /* The reason of the first that fails on every server. */
-static void find_shared_failure(char why[256]) {
+static void find_shared_failure(char why[SERVER_WHY_SIZE]) {
     const generator *g;
     const segment *s;
     firn_error error;
@@ -133,7 +133,7 @@ static bool renewer_counts(size_t index) {
     return catalog_began_with(index) || renewer_serves(index, false);
 }
 
-bool catalog_ready(char why[256]) {
+bool catalog_ready(char why[SERVER_WHY_SIZE]) {
     renewer_state state;
     why[0] = '\0';
     if (find_unready(why)) {
@@ -141,16 +141,17 @@ bool catalog_ready(char why[256]) {
     }
     for (size_t i = 0; renewer_look(i, &state); i++) {
         if (!state.usable && renewer_counts(i) && !renewer_serves(i, true)) {
-            snprintf(why, 256, "store %.60s: %.120s", state.url, state.trouble);
+            snprintf(why, SERVER_WHY_SIZE, "store %s: %s", state.url, state.trouble);
             return false;
         }
         if (!state.usable) {
             int64_t left = least_window_ms();
             if (left < 0 || left == WINDOW_MOST_MS) {
-                snprintf(why, 256, "store %.60s: %.120s; integers already fetched are still issued",
-                         state.url, state.trouble);
+                snprintf(why, SERVER_WHY_SIZE,
+                         "store %s: %s; integers already fetched are still issued", state.url,
+                         state.trouble);
             } else {
-                snprintf(why, 256, "store %.60s: %.120s; windows last another %" PRId64 " ms",
+                snprintf(why, SERVER_WHY_SIZE, "store %s: %s; windows last another %" PRId64 " ms",
                          state.url, state.trouble, left);
             }
         }
@@ -182,9 +183,9 @@ bool server_is_leaving(void) {
     return atomic_load_explicit(&leaving, memory_order_relaxed);
 }
 
-bool server_is_ready(char why[256]) {
+bool server_is_ready(char why[SERVER_WHY_SIZE]) {
     if (server_is_leaving()) {
-        snprintf(why, 256, "the server is stopping");
+        snprintf(why, SERVER_WHY_SIZE, "the server is stopping");
         return false;
     }
     return catalog_ready(why);

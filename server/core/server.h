@@ -3,6 +3,8 @@
 #ifndef FIRN_SERVER_H
 #define FIRN_SERVER_H
 
+#include "errors.h"
+
 #include <firn/firn.h>
 #include <stdbool.h>
 
@@ -15,10 +17,12 @@ bool server_is_leaving(void);
 void server_begin(void);
 void server_leave(void);
 
+/* Room for why the server is not ready: the URL of a store, its trouble, and what that means. */
+#define SERVER_WHY_SIZE (ERROR_TEXT_SIZE + 256 + 80)
 /* Is everything that is not late open, with IDs or integers left? `why`: the reason in one line, or
  * "". Any thread. */
-bool catalog_ready(char why[256]);
+bool catalog_ready(char why[SERVER_WHY_SIZE]);
 /* The same, but false once the server leaves: what /readyz reports. */
-bool server_is_ready(char why[256]);
+bool server_is_ready(char why[SERVER_WHY_SIZE]);
 
 #endif

@@ -152,7 +152,7 @@ static json_t *renewers_array(void) {
 int answer_status(const request *it, reply *out, firn_error *error) {
     enum { SEGMENTS_TOLD = 1000 }; /* the page is polled every second */
     static const char *const none[] = {NULL};
-    char why[256];
+    char why[SERVER_WHY_SIZE];
     if (check_keys(it, "status", none, error) != FIRN_OK) {
         return error->code;
     }

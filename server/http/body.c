@@ -112,7 +112,7 @@ static int read_json(exchange *it, firn_error *error) {
     int code = FIRN_OK;
     it->json = json_loadb(it->body, it->body_length, JSON_REJECT_DUPLICATES, &why);
     if (it->json == NULL) {
-        return set_error(error, FIRN_EUSAGE, "the body is not JSON: line %d, column %d: %.100s",
+        return set_error(error, FIRN_EUSAGE, "the body is not JSON, at line %d, column %d (%.100s)",
                          why.line, why.column, why.text);
     }
     if (!json_is_object(it->json) || json_object_size(it->json) > REQUEST_PAIRS_MAX + 1) {

@@ -7,6 +7,7 @@
 #include "core/json_lines.h"
 #include "core/server.h"
 #include "core/text.h"
+#include "errors.h"
 #include "object.h"
 
 #include <inttypes.h>
@@ -81,8 +82,10 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
                !request_may_pass(&it->request, code)) {
         status = MHD_HTTP_CONFLICT; /* the end of a segment, no node or no IDs for a past time */
     }
+    firn_error said = *error;
+    translate_error(&said, SURFACE_SERVER);
     return answer_problem(it, status, firn_errname(code),
-                          error->text[0] != '\0' ? error->text : firn_strerror(code));
+                          said.text[0] != '\0' ? said.text : firn_strerror(code));
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
@@ -181,7 +184,7 @@ enum MHD_Result page_health(exchange *it) {
 }
 
 enum MHD_Result page_ready(exchange *it) {
-    char why[256];
+    char why[SERVER_WHY_SIZE];
     if (server_is_ready(why)) {
         char text[sizeof why + 8];
         snprintf(text, sizeof text, why[0] != '\0' ? "ready\n%s\n" : "ready\n", why);

@@ -101,7 +101,7 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
     } while (0)
 
 static bool read_server(size_t i, char *labels, double *values) {
-    char why[256];
+    char why[SERVER_WHY_SIZE];
     if (i > 0) {
         return false;
     }

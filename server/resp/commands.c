@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "connection.h"
+#include "errors.h"
 #include "handlers.h"
 
 #include <pthread.h>
@@ -95,12 +96,14 @@ enum outcome reply_page(text_out *text, resp_out *out) {
  * later without a person acting. */
 void command_refuse(const request *asked, const firn_error *error, resp_out *out) {
     int code = error->code;
+    firn_error said = *error;
+    translate_error(&said, SURFACE_SERVER);
     resp_error(out,
                request_may_pass(asked, code)                   ? "TRYAGAIN"
                : code == FIRN_EBACK || code == FIRN_EEXHAUSTED ? firn_errname(code)
                : code == FIRN_EMEMORY                          ? "OOM"
                                                                : "ERR",
-               error->text);
+               said.text);
 }
 
 void command_reply_ids(const question *ask, const reply *answer, resp_out *out) {

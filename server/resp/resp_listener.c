@@ -199,7 +199,7 @@ static void on_timer(uv_timer_t *timer) {
 static void come_back(command_waiter *one) {
     connection *it = one->waiter.client;
     reply out = {0};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int code = waiter_finish(&one->waiter, &out, &error);
     if (it != NULL) {
         it->waiter = NULL;

@@ -213,7 +213,7 @@ static bool stream_on(connection *it) {
 static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
-    firn_error error = {0, ""};
+    firn_error error = {0};
     quota_charge charge = {0};
     const char *full = too_much(&ask->request);
     int code = full != NULL ? set_error(&error, FIRN_EWINDOW, "%s", full)

@@ -69,7 +69,7 @@ static struct {
     bool on_terminal;
     int notices; /* of the kernel: vmgenid.h */
     bool ready;  /* as last logged */
-    char why[256];
+    char why[SERVER_WHY_SIZE];
     int64_t watchdog_ms, alive_at_ms;
 } all = {.notices = -1,
          .protocols = {
@@ -86,7 +86,9 @@ static struct {
 
 /* Failures before serving are printed as the command prints them. */
 static int fail(const firn_error *error) {
-    fprintf(stderr, "firn: %s\n", error->text);
+    firn_error said = *error;
+    translate_error(&said, SURFACE_COMMAND); /* a person started it */
+    fprintf(stderr, "firn: %s\n", said.text);
     return status_of(error->code);
 }
 

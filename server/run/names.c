@@ -27,7 +27,7 @@ static int take_names(const sections *them, int (*take)(const section *, firn_er
         const section *one = &them->all[i];
         code = take(one, error);
         if (code != FIRN_OK) {
-            set_error(error, code, "%.80s: %s", one->where, error->text);
+            prefix_error(error, code, error, "%.80s: ", one->where);
         }
     }
     return code;

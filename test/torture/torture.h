@@ -94,7 +94,7 @@ typedef struct seat {
     _Atomic int64_t again_ms;               /* the first lot since world.back_ms */
     _Atomic int code;                       /* of that failure */
     _Atomic long lots;                      /* issued, by all who sat here */
-    char text[204];
+    char text[sizeof(((firn_error *)0)->text)];
 } seat;
 
 /* What clients and their scene share. */
@@ -106,7 +106,7 @@ typedef struct world {
     _Atomic long hits[POINTS], killed, hung, failures;
     _Atomic int64_t longest_ms; /* of all calls */
     _Atomic int odd_code;       /* a failure that no fault here explains */
-    char odd_text[204];
+    char odd_text[sizeof(((firn_error *)0)->text)];
     ledger *ledger;
 } world;
 

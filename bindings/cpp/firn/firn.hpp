@@ -44,6 +44,8 @@ template <typename T> class result {
   public:
     result(T value) : value_(std::move(value)) {
         error_.code = 0;
+        error_.cure = error_.cure_at = 0;
+        error_.value = error_.limit = {0, 0};
         error_.text[0] = '\0';
     }
     result(const firn_error &error) : error_(error) {}
@@ -68,12 +70,22 @@ template <typename T> returned<T> give(int code, T value, const firn_error &erro
 /* What every function throws. what() is one line: what is wrong, the limit, and what to do. */
 class error : public std::runtime_error {
   public:
-    explicit error(const firn_error &from) : std::runtime_error(from.text), code_(from.code) {}
+    explicit error(const firn_error &from)
+        : std::runtime_error(from.text), code_(from.code), cure_code_(from.cure),
+          cure_(from.cure_at != 0 ? from.text + from.cure_at : ""),
+          value_(from.text + from.value.at, from.value.length),
+          limit_(from.text + from.limit.at, from.limit.length) {}
     int code() const { return code_; } /* FIRN_E... */
     const char *name() const { return firn_errname(code_); }
+    int cure_code() const { return cure_code_; } /* FIRN_CURE_... */
+    const char *cure_name() const { return firn_curename(cure_code_); }
+    const std::string &cure() const { return cure_; }   /* what to do; "": the text does not say */
+    const std::string &value() const { return value_; } /* the wrong value, or "" */
+    const std::string &limit() const { return limit_; } /* its limit, or "" */
 
   private:
-    int code_;
+    int code_, cure_code_;
+    std::string cure_, value_, limit_;
 };
 template <typename T> using returned = T;
 template <typename T> returned<T> give(int code, T value, const firn_error &why) {
@@ -89,6 +101,8 @@ namespace detail {
 struct reason : firn_error {
     reason() {
         code = 0;
+        cure = cure_at = 0;
+        value = limit = {0, 0};
         text[0] = '\0';
     }
 };
@@ -194,7 +208,9 @@ class scheme {
     }
     /* The time of an ID. FIRN_EMISMATCH; FIRN_EUSAGE: the scheme has no time. */
     returned<time_point> time(const id &of) const {
-        firn_error why{FIRN_EUSAGE, "the scheme has no time: choose one with a field time"};
+        firn_error why{};
+        firn_error_set(&why, FIRN_EUSAGE, FIRN_CURE_NAME_SCHEME,
+                       "the scheme has no time: choose one with a field time");
         firn_fields values{};
         firn_time at{};
         const int field = scheme_.tick_ns != 0 ? firn_scheme_field(&scheme_, "time") : -1;

@@ -15,7 +15,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"math/rand"
 	"net"
 	"strings"
@@ -115,7 +114,9 @@ func (c *Client) dropIdle(i int) {
 }
 
 func fail(code firn.Code, cause error, format string, args ...any) error {
-	return &firn.Error{Code: code, Text: fmt.Sprintf(format, args...), Err: cause}
+	e := firn.NewError(code, format, args...)
+	e.Err = cause
+	return e
 }
 
 // do sends a command until a server carries it out, refuses it, or the time is over.
@@ -184,9 +185,11 @@ func (c *Client) timeout(ctx context.Context, last error) error {
 	}
 	var why *firn.Error
 	if !errors.As(last, &why) {
-		return fail(firn.ErrUnavailable, cause, "no server was asked: %v", cause)
+		return fail(firn.ErrUnavailable, cause, "no server was asked (%v)", cause)
 	}
-	return fail(why.Code, cause, "%s", why.Text)
+	same := *why
+	same.Err = cause
+	return &same
 }
 
 // once makes one attempt at the current server, and leaves it for the next one if that fails.
@@ -251,7 +254,7 @@ func (c *Client) dial(ctx context.Context, deadline time.Time, s *server) (*conn
 	defer cancel()
 	raw, err := c.config.Dial(within, s.network, s.address)
 	if err != nil {
-		return nil, fail(firn.ErrUnavailable, err, "%s does not answer: %v", s.address, err)
+		return nil, fail(firn.ErrUnavailable, err, "%s%v", s.address+" does not answer: ", err)
 	}
 	if c.config.TLS != nil && s.network != "unix" {
 		settings := c.config.TLS.Clone()
@@ -261,7 +264,7 @@ func (c *Client) dial(ctx context.Context, deadline time.Time, s *server) (*conn
 		secure := tls.Client(raw, settings)
 		if err := secure.HandshakeContext(within); err != nil {
 			raw.Close()
-			return nil, fail(firn.ErrUnavailable, err, "%s: TLS failed: %v", s.address, err)
+			return nil, fail(firn.ErrUnavailable, err, "%s%v", s.address+": TLS failed: ", err)
 		}
 		raw = secure
 	}

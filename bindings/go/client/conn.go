@@ -77,7 +77,7 @@ func (c *conn) ask(ctx context.Context, deadline time.Time, args []string) (any,
 		if errors.As(err, &known) {
 			return nil, err
 		}
-		return nil, fail(firn.ErrUnavailable, err, "%s does not answer: %v", c.address, err)
+		return nil, fail(firn.ErrUnavailable, err, "%s%v", c.address+" does not answer: ", err)
 	}
 	c.broken = false
 	if text, ok := reply.(refused); ok {
@@ -91,12 +91,12 @@ func (c *conn) refusal(text string) error {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "TRYAGAIN", "OOM", "LOADING", "BUSY": // the last two: a Redis or a proxy in between
-		return fail(firn.ErrOverload, nil, "%s: %s", c.address, rest)
+		return fail(firn.ErrOverload, nil, "%s%s", c.address+": ", rest)
 	case "NOAUTH":
 		c.broken = true // its token was removed: the next connection sends the token again
-		return fail(firn.ErrDenied, nil, "%s: the server needs a token: set Token", c.address)
+		return fail(firn.ErrDenied, nil, "%s the server needs a token: set Token", c.address+":")
 	case "WRONGPASS", "NOPERM":
-		return fail(firn.ErrDenied, nil, "%s: %s", c.address, rest)
+		return fail(firn.ErrDenied, nil, "%s%s", c.address+": ", rest)
 	case "BACK":
 		return fail(firn.ErrBack, nil, "%s", rest)
 	case "EXHAUSTED":
@@ -104,7 +104,7 @@ func (c *conn) refusal(text string) error {
 	}
 	if strings.HasPrefix(rest, "max number of clients") {
 		c.broken = true
-		return fail(firn.ErrOverload, nil, "%s: %s", c.address, rest)
+		return fail(firn.ErrOverload, nil, "%s%s", c.address+": ", rest)
 	}
 	return fail(firn.ErrUsage, nil, "%s", rest)
 }

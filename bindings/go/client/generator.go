@@ -205,7 +205,7 @@ func (s *source[T]) Next(ctx context.Context) (T, error) {
 				return none, f.err
 			}
 		case <-ctx.Done():
-			return none, fail(firn.ErrUnavailable, ctx.Err(), "no server has answered: %v", ctx.Err())
+			return none, fail(firn.ErrUnavailable, ctx.Err(), "no server has answered (%v)", ctx.Err())
 		}
 	}
 }

@@ -42,12 +42,20 @@ func checkVersion() error {
 }
 
 func fail(code firn.Code, format string, args ...any) error {
-	return &firn.Error{Code: code, Text: fmt.Sprintf(format, args...)}
+	return firn.NewError(code, format, args...)
 }
 
 // errorOf turns an error of the library into one of Go.
 func errorOf(e *C.firn_error) error {
-	return &firn.Error{Code: firn.Code(e.code), Text: C.GoString(&e.text[0])}
+	text := C.GoString(&e.text[0])
+	part := func(s C.firn_span) string {
+		if end := int(s.at) + int(s.length); end <= len(text) {
+			return text[s.at:end]
+		}
+		return ""
+	}
+	return &firn.Error{Code: firn.Code(e.code), Text: text, CureAt: int(e.cure_at),
+		CureName: C.GoString(C.firn_curename(C.int(e.cure))), Value: part(e.value), Limit: part(e.limit)}
 }
 
 // arena holds C strings during a call.

@@ -218,7 +218,7 @@ func TestIntegers(t *testing.T) {
 func TestErrorsNameTheCure(t *testing.T) {
 	_, err := Open[firn.ID]("snowflak", Config{})
 	var known *firn.Error
-	if !errors.As(err, &known) || known.Code != firn.ErrUsage || !strings.Contains(known.Cure(), "did you mean") {
+	if !errors.As(err, &known) || known.Code != firn.ErrUsage || !strings.Contains(known.Cure(), "did you mean") || known.CureName != "SPELLING" || known.Value != "snowflak" {
 		t.Error(err)
 	}
 	g := open[firn.ID](t, "snowflake", "")

@@ -48,8 +48,8 @@ int firn_go_store(firn_store **store, const char *url, const char *module_dir, b
 firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *error) {
     firn_id *ids = malloc(n * sizeof *ids);
     if (ids == NULL) {
-        error->code = FIRN_EMEMORY;
-        strcpy(error->text, "out of memory: ask for fewer IDs at once");
+        firn_error_set(error, FIRN_EMEMORY, FIRN_CURE_FEWER_IDS,
+                       "out of memory: ask for fewer IDs at once");
         return NULL;
     }
     int code = at != NULL ? firn_at(gen, at, ids, n, error) : firn_next_n(gen, ids, n, error);
@@ -90,8 +90,7 @@ firn_scheme *firn_go_scheme(const char *name, const char *epoch, const char *bit
     const firn_scheme *listed = firn_scheme_find(name);
     firn_scheme *out = malloc(sizeof *out);
     if (out == NULL) {
-        error->code = FIRN_EMEMORY;
-        strcpy(error->text, "out of memory");
+        firn_error_set(error, FIRN_EMEMORY, FIRN_CURE_NONE, "out of memory");
     } else if (listed != NULL && epoch == NULL && bits == NULL && digits == NULL) {
         *out = *listed;
     } else if (firn_scheme_make(out, name, epoch, bits, digits, error) != FIRN_OK) {

@@ -17,7 +17,7 @@
 #define MOST_TEXTS         6
 
 /* Throws a FirnException. */
-void fail(JNIEnv *env, int code, const char *text);
+void fail(JNIEnv *env, int code, const char *what, const char *cure); /* `cure` may be NULL */
 void fail_with(JNIEnv *env, const firn_error *error);
 
 /* The texts of a call's arguments, freed together. */

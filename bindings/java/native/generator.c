@@ -14,7 +14,7 @@ typedef struct generator {
 } generator;
 
 static void closed(JNIEnv *env) {
-    fail(env, FIRN_EUSAGE, "the generator is closed: open another one");
+    fail(env, FIRN_EUSAGE, "the generator is closed", "open another one");
 }
 
 /* The Java object's copy of the scheme must not point into the generator. */
@@ -40,7 +40,7 @@ NATIVE(jlong, openGenerator)
     (void)none;
     if (self == NULL || all.failed) {
         if (!all.failed) {
-            fail(env, FIRN_EMEMORY, "out of memory");
+            fail(env, FIRN_EMEMORY, "out of memory", NULL);
         }
     } else {
         config.has_renewer = strstr(config.keys, "mode=online") == NULL;
@@ -96,12 +96,13 @@ NATIVE(void, nextWide)
 }
 
 static bool count_is_good(JNIEnv *env, jint count) {
-    char text[80];
+    firn_error error;
     if (count >= 0 && count <= COUNT_MAX) {
         return true;
     }
-    snprintf(text, sizeof text, "%d IDs at once: ask for 0 to %d", (int)count, COUNT_MAX);
-    fail(env, FIRN_ERANGE, text);
+    firn_error_set(&error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS, "%d IDs at once: ask for 0 to %d",
+                   (int)count, COUNT_MAX);
+    fail_with(env, &error);
     return false;
 }
 
@@ -112,7 +113,7 @@ static void *begin_many(JNIEnv *env, generator *self, jint count, size_t size) {
     }
     void *ids = malloc((size_t)count * size + 1);
     if (ids == NULL) {
-        fail(env, FIRN_EMEMORY, "out of memory");
+        fail(env, FIRN_EMEMORY, "out of memory", NULL);
     } else if (!enter(&self->guard)) {
         free(ids);
         ids = NULL;

@@ -36,7 +36,7 @@ NATIVE(jlong, openSegment)
     (void)none;
     if (self == NULL) {
         if (!all.failed) {
-            fail(env, FIRN_EMEMORY, "out of memory");
+            fail(env, FIRN_EMEMORY, "out of memory", NULL);
         }
         free_texts(&all);
         return 0;
@@ -88,7 +88,7 @@ static jlong ask(JNIEnv *env, jlong address, verb *what, int64_t argument) {
     firn_error error;
     int64_t value = 0;
     if (!enter(&self->guard)) {
-        fail(env, FIRN_EUSAGE, "the segment is closed: open another one");
+        fail(env, FIRN_EUSAGE, "the segment is closed", "open another one");
         return 0;
     }
     int code = what(self->segment, argument, &value, &error);

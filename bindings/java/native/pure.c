@@ -155,7 +155,7 @@ static int form_of(texts *all, jbyteArray name, const firn_scheme *scheme) {
     const char *text = text_of(all, name, NULL);
     int form = text != NULL ? firn_form_find(text) : scheme->form;
     if (!all->failed && form < 0) {
-        fail(all->env, FIRN_EUSAGE, "there is no such form: see Firn.forms()");
+        fail(all->env, FIRN_EUSAGE, "there is no such form", "see Firn.forms()");
     }
     return all->failed ? -1 : form;
 }
@@ -193,7 +193,7 @@ NATIVE(jbyteArray, format)
     int form = form_of(&all, form_name, scheme);
     if (form >= 0) {
         if (firn_form_width(form, scheme->bits) == 0 || *firn_format(text, &id, form) == '\0') {
-            fail(env, FIRN_EUSAGE, "the form does not write IDs of this width: see Firn.forms()");
+            fail(env, FIRN_EUSAGE, "the form does not write IDs of this width", "see Firn.forms()");
         } else {
             out = bytes_of(env, text, strlen(text));
         }

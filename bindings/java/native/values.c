@@ -7,23 +7,33 @@
 #include <time.h>
 
 /* Looked up for each error: a global reference would keep the class, and its loader, alive. */
-void fail(JNIEnv *env, int code, const char *text) {
+void fail_with(JNIEnv *env, const firn_error *error) {
+    const char *text = error->text, *name = firn_curename(error->cure);
     jclass type = (*env)->FindClass(env, "dev/firn/FirnException");
-    jmethodID of = type != NULL
-                       ? (*env)->GetStaticMethodID(env, type, "of", "(I[B)Ldev/firn/FirnException;")
-                       : NULL;
+    jmethodID of = type != NULL ? (*env)->GetStaticMethodID(env, type, "of",
+                                                            "(I[B[BIIIII)Ldev/firn/FirnException;")
+                                : NULL;
     jbyteArray bytes = of != NULL ? bytes_of(env, text, strlen(text)) : NULL;
-    if (bytes == NULL) {
+    jbyteArray cure = bytes != NULL ? bytes_of(env, name, strlen(name)) : NULL;
+    if (cure == NULL) {
         return; /* something else was thrown */
     }
-    jobject thrown = (*env)->CallStaticObjectMethod(env, type, of, (jint)code, bytes);
+    jobject thrown = (*env)->CallStaticObjectMethod(
+        env, type, of, (jint)error->code, bytes, cure, (jint)error->cure_at, (jint)error->value.at,
+        (jint)error->value.length, (jint)error->limit.at, (jint)error->limit.length);
     if (!(*env)->ExceptionCheck(env) && thrown != NULL) {
         (*env)->Throw(env, thrown);
     }
 }
 
-void fail_with(JNIEnv *env, const firn_error *error) {
-    fail(env, error->code, error->text);
+void fail(JNIEnv *env, int code, const char *what, const char *cure) {
+    firn_error error;
+    if (cure != NULL) {
+        firn_error_set(&error, code, FIRN_CURE_OTHER, "%s: %s", what, cure);
+    } else {
+        firn_error_set(&error, code, FIRN_CURE_NONE, "%s", what);
+    }
+    fail_with(env, &error);
 }
 
 const char *text_of(texts *all, jbyteArray bytes, size_t *length) {
@@ -34,7 +44,7 @@ const char *text_of(texts *all, jbyteArray bytes, size_t *length) {
     char *text = malloc((size_t)size + 1);
     if (text == NULL) {
         all->failed = true;
-        fail(all->env, FIRN_EMEMORY, "out of memory");
+        fail(all->env, FIRN_EMEMORY, "out of memory", NULL);
         return NULL;
     }
     all->text[all->count++] = text;

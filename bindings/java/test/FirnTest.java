@@ -264,6 +264,7 @@ final class FirnTest {
         FirnException error = Check.fails(Code.USAGE, () -> Generator.of("snowflak").open());
         Check.same(-1, error.code().number());
         Check.that(error.cure().contains("did you mean") && error.getMessage().equals(error.reason() + ": " + error.cure()));
+        Check.that(error.cureName().equals("SPELLING") && error.value().equals("snowflak") && error.limit().isEmpty());
         Check.fails(Code.TEXT, () -> Scheme.of("uuid7").parse("nonsense"));
         FirnException range = Check.fails(Code.RANGE, () -> Scheme.of("snowflake").pack(Map.of("time", PAST, "datacenter", 32, "worker", 0, "sequence", 0)));
         Check.that(range.reason().contains("32") && range.getMessage().contains("31"));

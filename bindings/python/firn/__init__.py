@@ -27,13 +27,19 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 class Error(Exception):
     """An error of firn. str() is one sentence: what is wrong, the limit, and what to do.
 
-    `code` is the number of the C library, `name` its name, `cure` what to do ("" if the sentence does not say)."""
+    `code` is the number of the C library and `name` its name. `cure` is what to do ("" if the sentence does not say) and
+    `cure_name` its name in firn.h ("RAISE_SHIFT", or "NONE"). `value` is the wrong value, `limit` its limit; "" if none."""
     code = 0
     name = ""
+    cure = ""
+    cure_name = "NONE"
+    value = ""
+    limit = ""
 
-    @property
-    def cure(self):
-        return str(self).rpartition(": ")[2] if ": " in str(self) else ""
+    def __init__(self, text="", cure=""):
+        super().__init__("%s: %s" % (text, cure) if cure else text)
+        if cure:
+            self.cure, self.cure_name = cure, "OTHER"
 
 
 def _errors():
@@ -64,8 +70,8 @@ async def _elsewhere(call):
 # ---- arguments -----------------------------------------------------------------------------------------------
 
 
-def _usage(text):
-    return UsageError(text)  # noqa: F821, made above
+def _usage(text, cure):
+    return UsageError(text, cure)  # noqa: F821, made above
 
 
 def _text(name, value):
@@ -77,7 +83,7 @@ def _text(name, value):
         value = "@%d.%09d" % (sec, ns) if sec >= 0 else _firn.time_format(sec, ns, 9)
     value = str(value)
     if "\0" in value or any(part.isspace() for part in value):
-        raise _usage("%s=%r has a blank or a zero byte: remove it" % (name, value))
+        raise _usage("%s=%r has a blank or a zero byte" % (name, value), "remove it")
     return value
 
 
@@ -89,7 +95,7 @@ def _instant(time):
     """(sec, ns) of a datetime with a time zone, of RFC 3339 text, or of an int: nanoseconds since 1970."""
     if isinstance(time, datetime.datetime):
         if time.tzinfo is None:
-            raise _usage("the datetime %s has no time zone: give it one, such as datetime.timezone.utc" % time)
+            raise _usage("the datetime %s has no time zone" % time, "give it one, such as datetime.timezone.utc")
         past = time - _EPOCH
         return past.days * 86400 + past.seconds, past.microseconds * 1000
     if isinstance(time, int) and not isinstance(time, bool):
@@ -116,7 +122,7 @@ def _raw(id, name, args, form):
     if isinstance(id, int) and not isinstance(id, bool):
         size = (_firn.describe(name, *args)[2] + 7) // 8
         if not -(1 << 63) <= id < 1 << 8 * size or (id < 0 and size != 8):
-            raise RangeError("%d does not fit in %d bytes: %s has %d" % (id, size, name, size))  # noqa: F821
+            raise RangeError("%d does not fit in the %d bytes of %s" % (id, size, name))  # noqa: F821
         return (id & (1 << 8 * size) - 1).to_bytes(size, "big")
     if isinstance(id, str):
         return _firn.parse(name, *args, form, id)
@@ -330,10 +336,10 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
     args = _args(epoch, bits, digits)
     if scheme is None:
         if not isinstance(id, (str, uuid.UUID)):
-            raise _usage("the scheme of %r is not known: name one" % (id,))
+            raise _usage("the scheme of %r is not known" % (id,), "name one")
         readings = guess(str(id))
         if not readings:
-            raise TextError("%r is not an ID of a known scheme: name its scheme" % (id,))  # noqa: F821
+            raise TextError("%r is not an ID of a known scheme" % (id,), "name its scheme")  # noqa: F821
         scheme, form, raw = readings[0].scheme, readings[0].form, _firn.guess(str(id))[0][2]
     else:
         raw = _raw(id, scheme, args, form)

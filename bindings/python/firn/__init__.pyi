@@ -12,8 +12,11 @@ ID = Union[int, uuid.UUID, str, bytes]
 class Error(Exception):
     code: int
     name: str
-    @property
-    def cure(self) -> str: ...
+    cure: str
+    cure_name: str
+    value: str
+    limit: str
+    def __init__(self, text: str = "", cure: str = "") -> None: ...
 
 class UsageError(Error, ValueError): ...
 class RangeError(Error, ValueError): ...

@@ -24,7 +24,7 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *nam
                             "note",   "output", "unsafe", NULL};
     const char *scheme, *keys, *store, *dir, *note, *output;
     int unsafe = 0;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_gen *gen = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, named, "sszzzzp", names, &scheme, &keys, &store, &dir,
                                      &note, &output, &unsafe)) {
@@ -70,14 +70,13 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *nam
 static int generator_shut(generator *self) {
     firn_gen *gen = self->gen;
     renewer *renewer = self->renewer;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (gen == NULL) {
         return 0;
     }
     if (*users_of(&self->busy) > 0) {
-        error.code = FIRN_EUSAGE;
-        snprintf(error.text, sizeof error.text,
-                 "another thread uses the generator: close it after its threads");
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "another thread uses the generator: close it after its threads");
         fail(&error);
         return -1;
     }
@@ -170,7 +169,7 @@ static int generator_one(generator *self, firn_id *id, bool waits, firn_error *e
 
 static PyObject *generator_next(PyObject *object, PyObject *none) {
     generator *self = (generator *)object;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     (void)none;
     const int code = generator_one(self, &id, true, &error);
@@ -180,7 +179,7 @@ static PyObject *generator_next(PyObject *object, PyObject *none) {
 /* One ID, or None if next would wait. */
 static PyObject *generator_now(PyObject *object, PyObject *none) {
     generator *self = (generator *)object;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     (void)none;
     const int code = generator_one(self, &id, false, &error);
@@ -192,7 +191,7 @@ static PyObject *generator_now(PyObject *object, PyObject *none) {
 
 /* `count` IDs as raw memory: uint64_t for up to 64 bits, else firn_id. */
 static int generator_fill(generator *self, void *out, Py_ssize_t count, const firn_time *at) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int code, tries = 0;
     do {
         if (self->gen == NULL) {
@@ -217,11 +216,11 @@ static int generator_fill(generator *self, void *out, Py_ssize_t count, const fi
 }
 
 static bool count_is_good(Py_ssize_t count) {
-    firn_error error = {.code = FIRN_ERANGE};
+    firn_error error;
     if (count >= 0 && count <= 1 << 27) {
         return true;
     }
-    snprintf(error.text, sizeof error.text, "%zd IDs at once: ask for 0 to %d", count, 1 << 27);
+    firn_error_set(&error, FIRN_ERANGE, 0, "%zd IDs at once: ask for 0 to %d", count, 1 << 27);
     fail(&error);
     return false;
 }
@@ -351,7 +350,7 @@ typedef struct ids {
 static PyObject *generator_ids(PyObject *object, PyObject *args) {
     generator *self = (generator *)object;
     long long age_us;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (!PyArg_ParseTuple(args, "L", &age_us)) {
         return NULL;
     }
@@ -401,9 +400,8 @@ static int ids_take(ids *self, void *id, firn_error *error) {
         return firn_block_next(self->block, id, error);
     }
     if (*users_of(&self->busy) > 0) {
-        error->code = FIRN_EUSAGE;
-        snprintf(error->text, sizeof error->text,
-                 "another thread uses the iterator: use one in each thread");
+        firn_error_set(error, FIRN_EUSAGE, 0,
+                       "another thread uses the iterator: use one in each thread");
         return FIRN_EUSAGE;
     }
     ++*users_of(&self->busy);
@@ -416,7 +414,7 @@ static int ids_take(ids *self, void *id, firn_error *error) {
 
 static PyObject *ids_next(PyObject *object) {
     ids *self = (ids *)object;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     union {
         uint64_t number;
         uint8_t bytes[20];

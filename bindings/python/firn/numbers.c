@@ -14,7 +14,7 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
     static char *names[] = {"key", "keys", "store", "module_dir", "unsafe", NULL};
     const char *key, *keys, *url, *dir;
     int unsafe = 0;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_store *store = NULL;
     firn_segment *made = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, named, "sszzp", names, &key, &keys, &url, &dir,
@@ -59,11 +59,11 @@ static void segment_dealloc(PyObject *object) {
 
 static PyObject *segment_close(PyObject *object, PyObject *none) {
     segment *self = (segment *)object;
-    firn_error error = {.code = FIRN_EUSAGE};
+    firn_error error;
     (void)none;
     if (*users_of(&self->busy) > 0) {
-        snprintf(error.text, sizeof error.text,
-                 "another thread uses the segment: close it after its threads");
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "another thread uses the segment: close it after its threads");
         return fail(&error);
     }
     firn_segment *one = self->segment;
@@ -80,7 +80,7 @@ static PyObject *segment_close(PyObject *object, PyObject *none) {
 /* segment.call(verb, argument): next, block, peek or advance, which may ask the store. */
 static PyObject *segment_call(PyObject *object, PyObject *args) {
     segment *self = (segment *)object;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const char *verb;
     long long argument = 0;
     int64_t value = 0;
@@ -114,7 +114,7 @@ static PyObject *segment_call(PyObject *object, PyObject *args) {
 /* The next integer, or None if next would wait. */
 static PyObject *segment_now(PyObject *object, PyObject *none) {
     segment *self = (segment *)object;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     int64_t value = 0, count = 0;
     (void)none;
     if (self->segment == NULL) {
@@ -144,13 +144,13 @@ static PyObject *order_new(PyTypeObject *type, PyObject *args, PyObject *named) 
     static char *names[] = {"key", "keys", "module_dir", NULL};
     const char *key, *keys, *dir;
     Py_ssize_t size;
-    firn_error error = {.code = FIRN_EUSAGE};
+    firn_error error;
     firn_order *made = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, named, "y#sz", names, &key, &size, &keys, &dir)) {
         return NULL;
     }
     if (size != 16) {
-        snprintf(error.text, sizeof error.text, "the key has %zd bytes: give 16", size);
+        firn_error_set(&error, FIRN_EUSAGE, 0, "the key has %zd bytes: give 16", size);
         return fail(&error);
     }
     if (firn_order_open(&made, keys, (const uint8_t *)key, dir, &error) != FIRN_OK) {
@@ -176,7 +176,7 @@ static void order_dealloc(PyObject *object) {
 
 static PyObject *order_write(PyObject *object, PyObject *argument) {
     char text[FIRN_ORDER_SIZE];
-    firn_error error = {0, ""};
+    firn_error error = {0};
     unsigned long long integer = PyLong_AsUnsignedLongLong(argument);
     if (PyErr_Occurred() != NULL) {
         return NULL;
@@ -188,7 +188,7 @@ static PyObject *order_write(PyObject *object, PyObject *argument) {
 
 static PyObject *order_read(PyObject *object, PyObject *args) {
     uint64_t integer = 0;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     Py_ssize_t size;
     const char *text;
     if (!PyArg_ParseTuple(args, "s#", &text, &size)) {

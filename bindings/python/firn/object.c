@@ -4,6 +4,31 @@
 
 #include <string.h>
 
+/* Sets an attribute to bytes of an error's text. False: an exception is raised. */
+static bool set_text(PyObject *raised, const char *name, const char *text, size_t length) {
+    PyObject *value = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    const bool set = value != NULL && PyObject_SetAttrString(raised, name, value) == 0;
+    Py_XDECREF(value);
+    return set;
+}
+
+/* A new exception with the parts of the error; NULL: another one is raised. */
+static PyObject *exception_of(PyObject *kind, const firn_error *error) {
+    const char *text = error->text, *name = firn_curename(error->cure);
+    const char *cure = error->cure_at != 0 ? text + error->cure_at : "";
+    PyObject *sentence = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    PyObject *raised = sentence != NULL ? PyObject_CallFunctionObjArgs(kind, sentence, NULL) : NULL;
+    Py_XDECREF(sentence);
+    if (raised != NULL &&
+        (!set_text(raised, "cure", cure, strlen(cure)) ||
+         !set_text(raised, "cure_name", name, strlen(name)) ||
+         !set_text(raised, "value", text + error->value.at, error->value.length) ||
+         !set_text(raised, "limit", text + error->limit.at, error->limit.length))) {
+        Py_CLEAR(raised);
+    }
+    return raised;
+}
+
 /* Raises the exception of error->code. Returns NULL. */
 PyObject *fail(const firn_error *error) {
     const firn_shared *shared = firn_python();
@@ -14,14 +39,18 @@ PyObject *fail(const firn_error *error) {
     PyObject *kind = code != NULL && shared->errors != NULL
                          ? PyDict_GetItemWithError(shared->errors, code)
                          : NULL;
-    PyErr_SetString(kind != NULL ? kind : PyExc_RuntimeError, error->text);
+    PyObject *raised = exception_of(kind != NULL ? kind : PyExc_RuntimeError, error);
+    if (raised != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    }
+    Py_XDECREF(raised);
     Py_XDECREF(code);
     return NULL;
 }
 
 PyObject *fail_closed(const char *what) {
-    firn_error error = {.code = FIRN_EUSAGE};
-    snprintf(error.text, sizeof error.text, "the %s is closed: open another one", what);
+    firn_error error;
+    firn_error_set(&error, FIRN_EUSAGE, 0, "the %s is closed: open another one", what);
     return fail(&error);
 }
 
@@ -78,7 +107,7 @@ static int natural_result(const firn_scheme *scheme, int form) {
 
 /* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form) {
-    firn_error error = {.code = FIRN_EUSAGE};
+    firn_error error;
     *form = scheme->form;
     if (output == NULL) {
         int result = natural_result(scheme, scheme->form);
@@ -100,10 +129,11 @@ int result_of(const firn_scheme *scheme, const char *output, int *form) {
     if (*form >= 0 && firn_form_width(*form, scheme->bits) > 0) {
         return RESULT_TEXT;
     }
-    snprintf(error.text, sizeof error.text,
-             "output=%.40s does not fit %s, which has %u bits: int (up to 64), uuid (128), bytes, "
-             "text or a form",
-             output, scheme->name, (unsigned)scheme->bits);
+    firn_error_set(
+        &error, FIRN_EUSAGE, 0,
+        "output=%.40s does not fit %s, which has %u bits: int (up to 64), uuid (128), bytes, "
+        "text or a form",
+        output, scheme->name, (unsigned)scheme->bits);
     fail(&error);
     return -1;
 }

@@ -8,7 +8,7 @@
 
 static bool scheme_of(firn_scheme *scheme, const char *name, const char *epoch, const char *bits,
                       const char *digits) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     const firn_scheme *listed = firn_scheme_find(name);
     if (listed != NULL && epoch == NULL && bits == NULL && digits == NULL) {
         *scheme = *listed;
@@ -22,10 +22,10 @@ static bool scheme_of(firn_scheme *scheme, const char *name, const char *epoch, 
 }
 
 static bool id_of(firn_id *id, const firn_scheme *scheme, const char *bytes, Py_ssize_t size) {
-    firn_error error = {.code = FIRN_ERANGE};
+    firn_error error;
     if ((uint32_t)size != (scheme->bits + 7) / 8) {
-        snprintf(error.text, sizeof error.text, "%zd bytes: an ID of %s has %u", size, scheme->name,
-                 (unsigned)(scheme->bits + 7) / 8);
+        firn_error_set(&error, FIRN_ERANGE, 0, "%zd bytes: an ID of %s has %u", size, scheme->name,
+                       (unsigned)(scheme->bits + 7) / 8);
     } else if (firn_id_from_bytes(id, (const uint8_t *)bytes, scheme->bits, &error) == FIRN_OK) {
         return true;
     }
@@ -40,7 +40,7 @@ static PyObject *bytes_of(const firn_id *id) {
 }
 
 static bool put_fields(firn_fields *fields, const firn_scheme *scheme, PyObject *pairs) {
-    firn_error error = {0, ""};
+    firn_error error = {0};
     memset(fields, 0, sizeof *fields);
     for (Py_ssize_t i = 0; i < PyList_Size(pairs); i++) {
         const char *name, *value;
@@ -62,7 +62,7 @@ static PyObject *pack(PyObject *module, PyObject *args) {
     PyObject *pairs;
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzO!", &name, &epoch, &bits, &digits, &PyList_Type, &pairs) ||
         !scheme_of(&scheme, name, epoch, bits, digits) || !put_fields(&fields, &scheme, pairs)) {
@@ -78,7 +78,7 @@ static PyObject *unpack(PyObject *module, PyObject *args) {
     Py_ssize_t size;
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_time time = {0, 0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzy#", &name, &epoch, &bits, &digits, &bytes, &size) ||
@@ -117,7 +117,7 @@ static PyObject *range(PyObject *module, PyObject *args) {
     PyObject *pairs;
     firn_scheme scheme;
     firn_fields pinned;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id least, greatest;
     if (!PyArg_ParseTuple(args, "szzz(Li)(Li)O!", &name, &epoch, &bits, &digits, &from_sec,
                           &from.ns, &to_sec, &to.ns, &PyList_Type, &pairs) ||
@@ -139,7 +139,7 @@ static PyObject *parse(PyObject *module, PyObject *args) {
     Py_ssize_t size;
     firn_scheme scheme;
     firn_fields fields;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzzs#", &name, &epoch, &bits, &digits, &form_name, &text,
                           &size) ||
@@ -148,8 +148,7 @@ static PyObject *parse(PyObject *module, PyObject *args) {
     }
     int form = form_name != NULL ? firn_form_find(form_name) : scheme.form;
     if (form < 0) {
-        error.code = FIRN_EUSAGE;
-        snprintf(error.text, sizeof error.text, "no form %.40s: see firn.forms()", form_name);
+        firn_error_set(&error, FIRN_EUSAGE, 0, "no form %.40s: see firn.forms()", form_name);
         return fail(&error);
     }
     if (firn_parse(&id, form, scheme.bits, text, (size_t)size, &error) != FIRN_OK ||
@@ -166,7 +165,7 @@ static PyObject *format(PyObject *module, PyObject *args) {
     char text[FIRN_TEXT_SIZE];
     Py_ssize_t size;
     firn_scheme scheme;
-    firn_error error = {.code = FIRN_EUSAGE};
+    firn_error error;
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzzy#", &name, &epoch, &bits, &digits, &form_name, &bytes,
                           &size) ||
@@ -175,9 +174,9 @@ static PyObject *format(PyObject *module, PyObject *args) {
     }
     int form = form_name != NULL ? firn_form_find(form_name) : scheme.form;
     if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        snprintf(error.text, sizeof error.text,
-                 "%.40s does not write IDs of %u bits: see firn.forms()",
-                 form_name != NULL ? form_name : "the form", (unsigned)scheme.bits);
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "%.40s does not write IDs of %u bits: see firn.forms()",
+                       form_name != NULL ? form_name : "the form", (unsigned)scheme.bits);
         return fail(&error);
     }
     return PyUnicode_FromString(firn_format(text, &id, form));
@@ -189,7 +188,7 @@ static PyObject *convert(PyObject *module, PyObject *args) {
     const char *from_name, *to_name, *bytes;
     Py_ssize_t size;
     firn_scheme from, to;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id, out;
     if (!PyArg_ParseTuple(args, "ssy#", &from_name, &to_name, &bytes, &size) ||
         !scheme_of(&from, from_name, NULL, NULL, NULL) ||
@@ -271,7 +270,7 @@ static PyObject *digest(PyObject *module, PyObject *args) {
     const char *scheme_name, *space, *name;
     Py_ssize_t size;
     firn_scheme scheme;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "ssy#", &scheme_name, &space, &name, &size) ||
         !scheme_of(&scheme, scheme_name, NULL, NULL, NULL)) {
@@ -326,7 +325,7 @@ static PyObject *time_parse(PyObject *module, PyObject *args) {
     const char *text;
     Py_ssize_t size;
     firn_time time;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     if (!PyArg_ParseTuple(args, "s#", &text, &size)) {
         return NULL;
     }

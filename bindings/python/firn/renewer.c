@@ -123,7 +123,7 @@ void store_end(PyThreadState *state) {
 /* With the lock, which it releases during the call. Milliseconds until the next step. */
 static int64_t step(renewer *r) {
     int64_t wait_ms = 50;
-    firn_error error = {0, ""};
+    firn_error error = {0};
     r->kicked = false;
     here.inside++;
     unlock();

@@ -29,7 +29,7 @@ class ID(types.TypeDecorator):
         super().__init__(length)
         self.kind = _KINDS.get(kind, kind)
         if self.kind not in _KINDS.values():
-            raise firn.UsageError("%r is not a kind of ID: use %s" % (kind, ", ".join(map(repr, _KINDS))))
+            raise firn.UsageError("%r is not a kind of ID" % (kind,), "use " + ", ".join(map(repr, _KINDS)))
         self.length = length
 
     def __repr__(self):

@@ -253,6 +253,7 @@ class Bad(unittest.TestCase):
             firn.open("snowflak")
         self.assertEqual((caught.exception.code, caught.exception.name), (-1, "USAGE"))
         self.assertIn("did you mean", caught.exception.cure)
+        self.assertEqual((caught.exception.cure_name, caught.exception.value, caught.exception.limit), ("SPELLING", "snowflak", ""))
         self.assertIsInstance(caught.exception, ValueError)
         self.assertIsInstance(caught.exception, firn.Error)
         with self.assertRaises(firn.TextError):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Errors: code, kind, text, cure.
+//! Errors: code, kind, text, cure, value, limit.
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,20 +32,34 @@ macro_rules! kinds {
 sys::firn_errors!(kinds);
 
 /// Why a call failed. Displays one sentence: what is wrong, with value and limit, and what to do.
-pub struct Error(Box<(i32, String)>);
+pub struct Error(Box<Parts>);
+
+#[derive(Default)]
+struct Parts {
+    code: i32,
+    cure_code: u16,
+    text: String,
+    cure: String,
+    value: String,
+    limit: String,
+}
 
 impl Error {
-    pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
-        Error(Box::new((code, text.into())))
+    /// An error of this crate. `cure` says what to do, or is empty.
+    pub(crate) fn new(code: i32, what: impl Into<String>, cure: &str) -> Self {
+        let what = what.into();
+        let text = if cure.is_empty() { what } else { format!("{what}: {cure}") };
+        let cure_code = if cure.is_empty() { sys::FIRN_CURE_NONE } else { sys::FIRN_CURE_OTHER } as u16;
+        Error(Box::new(Parts { code, cure_code, text, cure: cure.to_string(), ..Parts::default() }))
     }
 
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Error::new(sys::FIRN_EUSAGE, text)
+    pub(crate) fn usage(what: impl Into<String>, cure: &str) -> Self {
+        Error::new(sys::FIRN_EUSAGE, what, cure)
     }
 
     /// The code of the C library: -7 for `FIRN_EBUSY`.
     pub fn code(&self) -> i32 {
-        self.0 .0
+        self.0.code
     }
 
     /// The kind of the error.
@@ -60,12 +74,32 @@ impl Error {
 
     /// The whole sentence.
     pub fn text(&self) -> &str {
-        &self.0 .1
+        &self.0.text
     }
 
     /// What to do: the end of the sentence, or `""` if it does not say.
     pub fn cure(&self) -> &str {
-        self.text().rsplit_once(": ").map_or("", |(_, cure)| cure)
+        &self.0.cure
+    }
+
+    /// The cure as a number: one of `FIRN_CURE_...` of `firn.h`, 0 if there is none.
+    pub fn cure_code(&self) -> u16 {
+        self.0.cure_code
+    }
+
+    /// The name of the cure: `"RAISE_SHIFT"`, or `"NONE"`.
+    pub fn cure_name(&self) -> &'static str {
+        text_of(unsafe { sys::firn_curename(self.cure_code().into()) }).unwrap_or("?")
+    }
+
+    /// What was given or found, as in the sentence; `""` if the error has no value.
+    pub fn value(&self) -> &str {
+        &self.0.value
+    }
+
+    /// What the value should have been, such as `"0 to 1023"`; `""` if the error has no limit.
+    pub fn limit(&self) -> &str {
+        &self.0.limit
     }
 }
 
@@ -83,11 +117,20 @@ impl fmt::Debug for Error {
 
 impl error::Error for Error {}
 
+const NOTHING: sys::firn_span = sys::firn_span { at: 0, length: 0 };
+
 /// Calls a C function with room for its error, which is not zeroed.
 #[inline]
 pub(crate) fn call(function: impl FnOnce(*mut sys::firn_error) -> i32) -> Result<()> {
     let mut why = MaybeUninit::<sys::firn_error>::uninit();
-    unsafe { ptr::addr_of_mut!((*why.as_mut_ptr()).text[0]).write(0) };
+    unsafe {
+        let raw = why.as_mut_ptr();
+        ptr::addr_of_mut!((*raw).cure).write(0);
+        ptr::addr_of_mut!((*raw).cure_at).write(0);
+        ptr::addr_of_mut!((*raw).value).write(NOTHING);
+        ptr::addr_of_mut!((*raw).limit).write(NOTHING);
+        ptr::addr_of_mut!((*raw).text[0]).write(0);
+    }
     let code = function(why.as_mut_ptr());
     if code == sys::FIRN_OK {
         return Ok(());
@@ -97,14 +140,27 @@ pub(crate) fn call(function: impl FnOnce(*mut sys::firn_error) -> i32) -> Result
 
 #[cold]
 fn failed(code: i32, why: *const sys::firn_error) -> Error {
-    // The text ends with a zero: `call` wrote one, or the function that failed.
-    let text = unsafe { CStr::from_ptr(ptr::addr_of!((*why).text).cast()) };
-    Error::new(code, text.to_string_lossy())
+    // The text ends with a zero: `call` wrote one, or the function that failed. The text after that is not set.
+    let (text, cure_code, cure_at, value, limit) = unsafe {
+        let text = CStr::from_ptr(ptr::addr_of!((*why).text).cast()).to_bytes();
+        (text, (*why).cure, (*why).cure_at, (*why).value, (*why).limit)
+    };
+    let part = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let span = |of: sys::firn_span| part(text.get(of.at.into()..usize::from(of.at) + usize::from(of.length)));
+    let cure = if cure_at == 0 { None } else { text.get(cure_at.into()..) };
+    Error(Box::new(Parts {
+        code,
+        cure_code,
+        text: part(Some(text)),
+        cure: part(cure),
+        value: span(value),
+        limit: span(limit),
+    }))
 }
 
 /// A string for C. Refuses a zero byte.
 pub(crate) fn c_string(name: &str, value: impl Into<Vec<u8>>) -> Result<CString> {
-    CString::new(value).map_err(|_| Error::usage(format!("{name} has a zero byte: remove it")))
+    CString::new(value).map_err(|_| Error::usage(format!("{name} has a zero byte"), "remove it"))
 }
 
 /// A string that lives as long as the library. `None`: NULL.
@@ -142,12 +198,8 @@ pub(crate) fn check_version() -> Result<()> {
         CHECKED.store(true, Ordering::Relaxed);
         return Ok(());
     }
-    let text = format!(
-        "libfirn is version {}, this crate is for {}: install both from one release",
-        version(),
-        sys::FIRN_VERSION
-    );
-    Err(Error::new(sys::FIRN_ESYSTEM, text))
+    let text = format!("libfirn is version {}, this crate is for {}", version(), sys::FIRN_VERSION);
+    Err(Error::new(sys::FIRN_ESYSTEM, text, "install both from one release"))
 }
 
 #[cfg(test)]

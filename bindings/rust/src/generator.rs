@@ -56,7 +56,7 @@ impl Settings {
         let mut keys = String::new();
         for (name, value) in &self.keys {
             if value.contains(char::is_whitespace) || name.contains(|c: char| c.is_whitespace() || c == '=') {
-                return Err(Error::usage(format!("{name}={value:?} has a blank: remove it")));
+                return Err(Error::usage(format!("{name}={value:?} has a blank"), "remove it"));
             }
             keys.extend([name, "=", value, " "]);
         }
@@ -163,7 +163,7 @@ impl Builder {
             };
             call(|why| unsafe { sys::firn_open_with(&mut gen, &config, why) })
         })?;
-        let raw = NonNull::new(gen).ok_or_else(|| Error::usage("libfirn opened no generator"))?;
+        let raw = NonNull::new(gen).ok_or_else(|| Error::usage("libfirn opened no generator", ""))?;
         let scheme = unsafe { &*sys::firn_gen_scheme(raw.as_ptr()) };
         Ok(Generator { raw, form: scheme.form, bits: scheme.bits })
     }
@@ -282,7 +282,7 @@ fn with_capacity<T>(n: usize) -> Result<Vec<T>> {
 }
 
 fn reserve<T>(out: &mut Vec<T>, n: usize) -> Result<()> {
-    out.try_reserve(n).map_err(|_| Error::new(sys::FIRN_EMEMORY, format!("no memory for {n} IDs: ask for fewer")))
+    out.try_reserve(n).map_err(|_| Error::new(sys::FIRN_EMEMORY, format!("no memory for {n} IDs"), "ask for fewer"))
 }
 
 impl Generator {
@@ -306,8 +306,8 @@ impl Generator {
         if T::fits(self.bits) {
             return Ok(());
         }
-        let text = format!("IDs of {} bits are no {type_name}: ask for firn::Id", self.bits);
-        Err(Error::usage(text))
+        let text = format!("IDs of {} bits are no {type_name}", self.bits);
+        Err(Error::usage(text, "ask for firn::Id"))
     }
 
     /// One ID: strict order, fresh time.

@@ -30,7 +30,7 @@ pub(crate) fn form_of(name: &str) -> Result<c_int> {
     let c_name = c_string("the form", name)?;
     match unsafe { sys::firn_form_find(c_name.as_ptr()) } {
         form if form >= 0 => Ok(form),
-        _ => Err(Error::usage(format!("there is no form {name:?}: choose one of firn::forms()"))),
+        _ => Err(Error::usage(format!("there is no form {name:?}"), "choose one of firn::forms()")),
     }
 }
 
@@ -58,13 +58,16 @@ impl Id {
         let number = form_of(form)?;
         let text = with_text(&self.raw, number, str::to_string);
         if text.is_empty() {
-            return Err(Error::usage(format!("the form {form} does not write this ID of {} bits", self.bits())));
+            return Err(Error::usage(
+                format!("the form {form} does not write this ID of {} bits", self.bits()),
+                "choose one of firn::forms()",
+            ));
         }
         Ok(text)
     }
 
     fn too_wide(&self, bits: u32) -> Error {
-        Error::new(sys::FIRN_ERANGE, format!("the ID has {} bits: it does not fit {bits}", self.bits()))
+        Error::new(sys::FIRN_ERANGE, format!("the ID has {} bits, which does not fit {bits}", self.bits()), "")
     }
 }
 
@@ -174,7 +177,7 @@ impl TryFrom<Id> for Uuid {
         if id.bits() == 128 {
             Ok(Uuid::from_raw(&id.raw))
         } else {
-            Err(Error::new(sys::FIRN_ERANGE, format!("the ID has {} bits: a UUID has 128", id.bits())))
+            Err(Error::new(sys::FIRN_ERANGE, format!("the ID has {} bits", id.bits()), "a UUID has 128"))
         }
     }
 }

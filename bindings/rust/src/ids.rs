@@ -47,14 +47,14 @@ impl<'gen, T: Output> Ids<'gen, T> {
     pub(crate) fn open(gen: &'gen Generator, max_age: Duration) -> Result<Self> {
         let age_us = match i64::try_from(max_age.as_micros()) {
             Ok(0) => {
-                let text = format!("max_age is {max_age:?}: give 1 µs to 1 s");
-                return Err(Error::new(sys::FIRN_ERANGE, text));
+                let text = format!("max_age is {max_age:?}");
+                return Err(Error::new(sys::FIRN_ERANGE, text, "give 1 µs to 1 s"));
             }
             age => age.unwrap_or(i64::MAX),
         };
         let mut block = ptr::null_mut();
         call(|why| unsafe { sys::firn_block_open(&mut block, gen.raw.as_ptr(), age_us, why) })?;
-        let none = || Error::usage("libfirn opened no block");
+        let none = || Error::usage("libfirn opened no block", "");
         let block = NonNull::new(block).ok_or_else(none)?;
         let page = NonNull::new(unsafe { sys::firn_block_page(block.as_ptr()) }).ok_or_else(none)?;
         let stride = if gen.bits <= 64 { 8 } else { (gen.bits as usize + 7) / 8 };

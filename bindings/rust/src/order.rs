@@ -47,7 +47,7 @@ impl OrderBuilder {
         let mut raw = ptr::null_mut();
         let secret = self.secret.as_ptr();
         call(|why| unsafe { sys::firn_order_open(&mut raw, keys.as_ptr(), secret, pointer(&folder), why) })?;
-        let raw = NonNull::new(raw).ok_or_else(|| Error::usage("libfirn opened no key"))?;
+        let raw = NonNull::new(raw).ok_or_else(|| Error::usage("libfirn opened no key", ""))?;
         Ok(Order { raw })
     }
 }

@@ -285,7 +285,7 @@ impl Scheme {
         if self.raw.bits < 64 && number >> self.raw.bits != 0 {
             let text =
                 format!("{number} does not fit into {} bits, the width of an ID of {}", self.raw.bits, self.name());
-            return Err(Error::new(sys::FIRN_ERANGE, text));
+            return Err(Error::new(sys::FIRN_ERANGE, text, ""));
         }
         self.checked(sys::firn_id { low: number, high: 0, top: 0, bits: self.raw.bits })
     }
@@ -294,8 +294,8 @@ impl Scheme {
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Id> {
         let size = (self.raw.bits as usize + 7) / 8;
         if bytes.len() != size {
-            let text = format!("{} bytes: an ID of {} has {size}", bytes.len(), self.name());
-            return Err(Error::new(sys::FIRN_ERANGE, text));
+            let text = format!("{} bytes, but an ID of {} has {size}", bytes.len(), self.name());
+            return Err(Error::new(sys::FIRN_ERANGE, text, ""));
         }
         let mut raw = raw_id();
         call(|why| unsafe { sys::firn_id_from_bytes(&mut raw, bytes.as_ptr(), self.raw.bits, why) })?;
@@ -383,6 +383,6 @@ pub fn guess(text: &str) -> Vec<Reading> {
 pub fn show(text: &str) -> Result<Shown> {
     match guess(text).first() {
         Some(best) => Scheme::new(best.scheme)?.show(&best.id),
-        None => Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows: name its scheme"))),
+        None => Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows"), "name its scheme")),
     }
 }

@@ -53,7 +53,7 @@ impl SegmentBuilder {
             (Ok(()), Some(raw), Some(store)) => Ok(Segment { raw, store }),
             (opened, _, _) => {
                 unsafe { sys::firn_store_close(store) };
-                Err(opened.err().unwrap_or_else(|| Error::usage("libfirn opened no segment")))
+                Err(opened.err().unwrap_or_else(|| Error::usage("libfirn opened no segment", "")))
             }
         }
     }

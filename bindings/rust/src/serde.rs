@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Uuid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let human = deserializer.is_human_readable();
         let of_bytes = |bytes: &[u8]| {
-            let size = || crate::Error::new(firn_sys::FIRN_ERANGE, format!("{} bytes: a UUID has 16", bytes.len()));
+            let size = || crate::Error::new(firn_sys::FIRN_ERANGE, format!("{} bytes", bytes.len()), "a UUID has 16");
             <[u8; 16]>::try_from(bytes).map(Uuid::from).map_err(|_| size())
         };
         let visitor = Read { of_text: str::parse::<Uuid>, of_bytes };

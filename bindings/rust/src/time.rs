@@ -14,7 +14,7 @@ pub(crate) fn to_firn(time: SystemTime) -> Result<sys::firn_time> {
         Err(error) => (error.duration(), true),
     };
     let range =
-        |_| Error::new(sys::FIRN_ERANGE, "the time is more than 2^63 seconds away from 1970: choose a nearer one");
+        |_| Error::new(sys::FIRN_ERANGE, "the time is more than 2^63 seconds away from 1970", "choose a nearer one");
     let (sec, ns) = (i64::try_from(past.as_secs()).map_err(range)?, past.subsec_nanos() as i32);
     Ok(match (before, ns) {
         (false, _) => sys::firn_time { sec, ns },
@@ -41,7 +41,7 @@ pub fn parse_time(text: &str) -> Result<SystemTime> {
     check_version()?;
     let mut time = sys::firn_time { sec: 0, ns: 0 };
     call(|why| unsafe { sys::firn_time_parse(&mut time, text.as_ptr().cast(), text.len(), why) })?;
-    let far = || Error::new(sys::FIRN_ERANGE, format!("SystemTime cannot represent {text:.60?}: choose a nearer time"));
+    let far = || Error::new(sys::FIRN_ERANGE, format!("SystemTime cannot represent {text:.60?}"), "choose a nearer time");
     from_firn(&time).ok_or_else(far)
 }
 

@@ -4,7 +4,6 @@
 package kind
 
 import (
-	"fmt"
 	"reflect"
 	"time"
 	"unsafe"
@@ -74,5 +73,5 @@ func Age(age time.Duration) (time.Duration, error) {
 }
 
 func fail(code firn.Code, format string, args ...any) error {
-	return &firn.Error{Code: code, Text: fmt.Sprintf(format, args...)}
+	return firn.NewError(code, format, args...)
 }

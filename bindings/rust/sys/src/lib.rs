@@ -50,11 +50,76 @@ macro_rules! codes {
 pub const FIRN_OK: c_int = 0;
 firn_errors!(codes);
 
+pub const FIRN_CURE_NONE: c_int = 0;
+pub const FIRN_CURE_OTHER: c_int = 1;
+pub const FIRN_CURE_SPELLING: c_int = 2;
+pub const FIRN_CURE_LISTED: c_int = 3;
+pub const FIRN_CURE_SMALLER: c_int = 4;
+pub const FIRN_CURE_LEAVE_OUT: c_int = 5;
+pub const FIRN_CURE_SET_FIELD: c_int = 6;
+pub const FIRN_CURE_NAME_SCHEME: c_int = 7;
+pub const FIRN_CURE_LIST_SCHEMES: c_int = 8;
+pub const FIRN_CURE_LIST_KEYS: c_int = 9;
+pub const FIRN_CURE_OTHER_SCHEME: c_int = 10;
+pub const FIRN_CURE_SET_UNSIGNED: c_int = 11;
+pub const FIRN_CURE_RAISE_SHIFT: c_int = 12;
+pub const FIRN_CURE_RAISE_DISORDER: c_int = 13;
+pub const FIRN_CURE_RAISE_LEAD: c_int = 14;
+pub const FIRN_CURE_RAISE_WAIT: c_int = 15;
+pub const FIRN_CURE_FEWER_IDS: c_int = 16;
+pub const FIRN_CURE_SLOW_DOWN: c_int = 17;
+pub const FIRN_CURE_TRY_AGAIN: c_int = 18;
+pub const FIRN_CURE_SEND_AGAIN: c_int = 19;
+pub const FIRN_CURE_WAIT: c_int = 20;
+pub const FIRN_CURE_OTHER_NODE: c_int = 21;
+pub const FIRN_CURE_NODE_OUT: c_int = 22;
+pub const FIRN_CURE_SET_NODE: c_int = 23;
+pub const FIRN_CURE_MORE_NODES: c_int = 24;
+pub const FIRN_CURE_UNUSED_NODE: c_int = 25;
+pub const FIRN_CURE_OTHER_NAMESPACE: c_int = 26;
+pub const FIRN_CURE_SAME_KIND: c_int = 27;
+pub const FIRN_CURE_OTHER_NAME: c_int = 28;
+pub const FIRN_CURE_ADVANCE: c_int = 29;
+pub const FIRN_CURE_OTHER_SERIES: c_int = 30;
+pub const FIRN_CURE_NAME_JOB: c_int = 31;
+pub const FIRN_CURE_OTHER_JOB: c_int = 32;
+pub const FIRN_CURE_SET_SEED: c_int = 33;
+pub const FIRN_CURE_ORDER_KEY: c_int = 34;
+pub const FIRN_CURE_CHECK_DUPLICATES: c_int = 35;
+pub const FIRN_CURE_OPEN_OWN: c_int = 36;
+pub const FIRN_CURE_END_COPY: c_int = 37;
+pub const FIRN_CURE_FIX_CLOCK: c_int = 38;
+pub const FIRN_CURE_CHECK_STORE: c_int = 39;
+pub const FIRN_CURE_OTHER_STORE: c_int = 40;
+pub const FIRN_CURE_KNOWN_STORE: c_int = 41;
+pub const FIRN_CURE_LOCAL_DISK: c_int = 42;
+pub const FIRN_CURE_MOVING: c_int = 43;
+pub const FIRN_CURE_REOPEN: c_int = 44;
+pub const FIRN_CURE_INSTALL: c_int = 45;
+pub const FIRN_CURE_MEMORY: c_int = 46;
+pub const FIRN_CURE_NUMBER_OR_JOB: c_int = 47;
+pub const FIRN_CURE_JOB_OR_NO_NODE: c_int = 48;
+pub const FIRN_CURE_OTHER_PLACE: c_int = 49;
+pub const FIRN_CURE_RAISE_END: c_int = 50;
+pub const FIRN_CURE_NEW_NAMES: c_int = 51;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_span {
+    pub at: u16,
+    pub length: u16,
+}
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct firn_error {
     pub code: i32,
-    pub text: [c_char; 204],
+    pub cure: u16,
+    pub cure_at: u16,
+    pub value: firn_span,
+    pub limit: firn_span,
+    pub reserved: [u8; 16],
+    pub text: [c_char; 480],
 }
 
 /* ---- id ---- */
@@ -486,6 +551,8 @@ extern "C" {
     pub fn firn_version() -> *const c_char;
     pub fn firn_strerror(code: c_int) -> *const c_char;
     pub fn firn_errname(code: c_int) -> *const c_char;
+    pub fn firn_curename(cure: c_int) -> *const c_char;
+    pub fn firn_error_set(error: *mut firn_error, code: c_int, cure: c_int, format: *const c_char, ...) -> c_int;
     pub fn firn_nearest(name: *const c_char, names: *const *const c_char) -> *const c_char;
     pub fn firn_id_cmp(a: *const firn_id, b: *const firn_id) -> c_int;
     pub fn firn_id_bytes(out: *mut u8, id: *const firn_id) -> usize;

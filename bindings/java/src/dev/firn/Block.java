@@ -47,7 +47,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
 
     private static long microseconds(Duration age) {
         if (age.compareTo(Duration.ofNanos(1000)) < 0 || age.compareTo(Duration.ofSeconds(1)) > 0) {
-            throw Text.range("the maximum age is " + age + ": use 1 microsecond to 1 s");
+            throw Text.range("the maximum age is " + age, "use 1 microsecond to 1 s");
         }
         return age.toNanos() / 1000;
     }
@@ -62,7 +62,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
      */
     private int take() {
         if (Thread.currentThread() != thread) {
-            throw Text.usage("this block belongs to the thread " + thread.getName() + ": open one in each thread");
+            throw Text.usage("this block belongs to the thread " + thread.getName(), "open one in each thread");
         }
         int next = page.getInt(NEXT);
         if (next >= page.getInt(COUNT) || generator.closed || !hasClock || System.nanoTime() - page.getLong(UNTIL_NS) >= 0) {
@@ -75,7 +75,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
 
     private void fill() {
         if (page == CLOSED) {
-            throw Text.usage("the block is closed: open another one");
+            throw Text.usage("the block is closed", "open another one");
         }
         for (int tries = 0;; tries++) {
             try {
@@ -97,7 +97,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
     @Override
     public long nextLong() {
         if (stride != 8) {
-            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a long has 64: use nextId() or nextUuid()");
+            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a long has 64", "use nextId() or nextUuid()");
         }
         long id = page.getLong(take());
         Reference.reachabilityFence(this);
@@ -112,7 +112,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
      */
     public UUID nextUuid() {
         if (stride != 16 || scheme.bits() != 128) {
-            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128: use nextId() or nextLong()");
+            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128", "use nextId() or nextLong()");
         }
         int at = take();
         UUID id = new UUID(big(at), big(at + 8));
@@ -153,7 +153,7 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
     @Override
     public void close() {
         if (!isMine()) {
-            throw Text.usage("this block belongs to the thread " + thread.getName() + ": close it there");
+            throw Text.usage("this block belongs to the thread " + thread.getName(), "close it there");
         }
         page = CLOSED;
         cleanable.clean();

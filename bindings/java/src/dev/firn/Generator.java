@@ -91,7 +91,7 @@ public final class Generator implements AutoCloseable {
      */
     public UUID nextUuid() {
         if (scheme.bits() != 128) {
-            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128: use next() or nextLong()");
+            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128", "use next() or nextLong()");
         }
         long[] parts = nextWide();
         return new UUID(parts[0], parts[1]);

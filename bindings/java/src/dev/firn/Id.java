@@ -47,7 +47,7 @@ public final class Id implements Comparable<Id> {
      */
     public long toLong() {
         if (scheme.bits() > 64) {
-            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a long has 64: use toUuid(), toBytes() or toString()");
+            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a long has 64", "use toUuid(), toBytes() or toString()");
         }
         return low;
     }
@@ -60,7 +60,7 @@ public final class Id implements Comparable<Id> {
      */
     public UUID toUuid() {
         if (scheme.bits() != 128) {
-            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128: use toLong(), toBytes() or toString()");
+            throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128", "use toLong(), toBytes() or toString()");
         }
         return new UUID(high, low);
     }

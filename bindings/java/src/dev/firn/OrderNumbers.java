@@ -25,7 +25,7 @@ public final class OrderNumbers implements AutoCloseable {
      */
     public static Options<OrderNumbers> of(byte[] key) {
         if (key.length != 16) {
-            throw Text.usage("the key has " + key.length + " bytes: use 16");
+            throw Text.usage("the key has " + key.length + " bytes", "use 16");
         }
         return new Options<>(options -> new OrderNumbers(key, options));
     }
@@ -65,7 +65,7 @@ public final class OrderNumbers implements AutoCloseable {
 
     private long opened() {
         if (address == 0) {
-            throw Text.usage("the key is closed: open it again");
+            throw Text.usage("the key is closed", "open it again");
         }
         return address;
     }

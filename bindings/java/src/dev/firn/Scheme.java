@@ -55,7 +55,7 @@ public final class Scheme {
     public static Scheme of(String text, Map<String, ?> options) {
         for (String key : options.keySet()) {
             if (!OPTIONS.contains(key)) {
-                throw Text.usage("a scheme has no option " + key + ": use epoch, bits or digits");
+                throw Text.usage("a scheme has no option " + key, "use epoch, bits or digits");
             }
         }
         ByteBuffer struct = room();
@@ -147,10 +147,10 @@ public final class Scheme {
      */
     public Id id(long number) {
         if (bits > 64) {
-            throw Text.usage(name + " has " + bits + " bits, a long has 64: use a UUID, bytes or text");
+            throw Text.usage(name + " has " + bits + " bits, a long has 64", "use a UUID, bytes or text");
         }
         if (bits < 64 && number >>> bits != 0) {
-            throw Text.range(Long.toUnsignedString(number) + " does not fit in " + name + ", which has " + bits + " bits");
+            throw new FirnException(Code.RANGE, Long.toUnsignedString(number) + " does not fit in " + name + ", which has " + bits + " bits");
         }
         int size = (bits + 7) / 8;
         byte[] bytes = new byte[size];
@@ -182,7 +182,7 @@ public final class Scheme {
     public Id id(byte[] bytes) {
         int size = (bits + 7) / 8;
         if (bytes.length != size) {
-            throw Text.range(bytes.length + " bytes: an ID of " + name + " has " + size);
+            throw new FirnException(Code.RANGE, bytes.length + " bytes, but an ID of " + name + " has " + size);
         }
         long[] out = new long[3];
         Native.fromBytes(struct, bytes, out);

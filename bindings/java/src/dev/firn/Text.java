@@ -15,19 +15,19 @@ final class Text {
     private Text() {
     }
 
-    static FirnException usage(String message) {
-        return new FirnException(Code.USAGE, message);
+    static FirnException usage(String reason, String cure) {
+        return new FirnException(Code.USAGE, reason, cure);
     }
 
-    static FirnException range(String message) {
-        return new FirnException(Code.RANGE, message);
+    static FirnException range(String reason, String cure) {
+        return new FirnException(Code.RANGE, reason, cure);
     }
 
     /** Refuses what would change or be cut off on the way. */
     static byte[] utf8(String name, String value) {
         Objects.requireNonNull(value, name);
         if (value.indexOf('\0') >= 0) {
-            throw usage(name + " has a zero character: remove it");
+            throw usage(name + " has a zero character", "remove it");
         }
         return encoded(name, value);
     }
@@ -39,7 +39,7 @@ final class Text {
             bytes.get(out, 0, out.length - 1);
             return out;
         } catch (CharacterCodingException error) {
-            throw usage(name + " has half of a surrogate pair: remove it");
+            throw usage(name + " has half of a surrogate pair", "remove it");
         }
     }
 
@@ -63,15 +63,14 @@ final class Text {
         }
         if (!(value instanceof String || value instanceof Long || value instanceof Integer || value instanceof Short
             || value instanceof Byte || value instanceof BigInteger)) {
-            throw usage(name + " is a " + value.getClass().getSimpleName()
-                + ": use a String, a whole number, a Boolean or an Instant");
+            throw usage(name + " is a " + value.getClass().getSimpleName(), "use a String, a whole number, a Boolean or an Instant");
         }
         return value.toString();
     }
 
     static String withoutBlanks(String name, String value) {
         if (value.chars().anyMatch(Character::isWhitespace)) {
-            throw usage(name + " has a blank: remove it");
+            throw usage(name + " has a blank", "remove it");
         }
         return value;
     }
