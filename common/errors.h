@@ -35,7 +35,7 @@ enum surface {
     SURFACE_COUNT
 };
 
-/* The words of the surface for a cure; NULL: those of the library. */
+/* The words of the surface for a cure; NULL: the words of the library. */
 const char *cure_words(int cure, enum surface surface);
 /* Puts the words of the surface in place of the library's. */
 void translate_error(firn_error *error, enum surface surface);

@@ -13,7 +13,7 @@
 #define FIRN__VALUE(format) "\1" format "\1"
 #define FIRN__LIMIT(format) "\2" format "\2"
 
-/* A format without its marks. Places are bytes of it; 0 stands for none, so marks are one higher. */
+/* A format without its marks. Places are bytes of it; 0 means none, so marks are one higher. */
 typedef struct firn__plan {
     char format[512];
     size_t length;
@@ -105,8 +105,8 @@ static inline size_t firn__character(const char *text, size_t at) {
     return at;
 }
 
-/* Puts `text` into the error. Where it is too long, "..." takes the place of the end of what is
- * wrong: what to do stays whole. Returns how many bytes of the beginning are as they were. */
+/* Puts `text` into the error. Where it is too long, "..." takes the place of the end of the
+ * cause: the cure stays whole. Returns how many bytes of the beginning are as they were. */
 static inline size_t firn__error_put(firn_error *error, const char *text, size_t length,
                                      size_t cure) {
     size_t most = sizeof error->text - 1, kept = length;

@@ -66,7 +66,7 @@ refused "firn.node may have fields" "$(new node=35)" 'node 35 is in firn.node'
 refused "a node that was the extension's until the last change is refused too" "$(new node=7)" 'node 7 was in firn.node'
 same "a layout without such fields is not concerned" 1 "$("$FIRN" new tsid node=35 --store "$store" -q | wc -l)"
 set_to firn.node 9
-refused "and until the last change but one" "$(new node=7)" 'node 7 was in firn.node'
+refused "and until the second last change" "$(new node=7)" 'node 7 was in firn.node'
 given() {
     [ "$(new "node=$1" | grep -c '^[0-9]*$')" = 1 ]
 }

@@ -30,7 +30,7 @@ refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snow
 refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes. .*firn new --help" new snowflake machine=3 "$unsafe"
 refuses "a layout has no such key" 2 "'machine': see .*firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
 refuses "a scheme far from all names the command that lists them" 2 "no scheme 'qqqq': run firn schemes" new qqqq
-# What the list of cures tells the reader to type must be there.
+# Each command and option of the list of cures must exist.
 for word in $(sed -n '/^CURE(/,$p' common/cures.def | grep -oE 'firn [a-z]+|--[a-z-]+' | tr ' ' _ | sort -u); do
     case $word in
     firn_*) check "a cure may name the command ${word#firn_}" "$FIRN" "${word#firn_}" --help ;;

@@ -105,7 +105,7 @@ static void value_and_limit_are_parts_of_the_text(void **state) {
     assert_string_equal(error.text + error.cure_at, "did you mean `snowflake`?");
 }
 
-/* A text that is too long loses the end of what is wrong, never what to do. */
+/* A text that is too long loses the end of the cause, never the cure. */
 static void a_long_text_keeps_its_cure_and_whole_characters(void **state) {
     char longest[3000];
     firn_error error;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Marks that the PostgreSQL extension lost: in promotions, on a primary and its standbys, and by TRUNCATE and DELETE. What
-# is lost is guarded, once for the whole server, and no ID comes twice.
+# Marks that the PostgreSQL extension lost: in promotions, on a primary and its standbys, and by TRUNCATE and DELETE. The
+# extension guards the losses once for the whole server, and no ID comes twice.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
 . test/tap
 
@@ -104,7 +104,7 @@ test/engine kill "$primary"
 # ---- promotions ---------------------------------------------------------------------------------------------------------
 
 on "$late" 'SELECT pg_promote(true, 60)' >/dev/null
-check "a promoted server finds itself on another timeline before anybody asks for an ID" await has_looked "$late"
+check "a promoted server finds itself on another timeline before it reserves an ID" await has_looked "$late"
 issue "$late" js53 60000 "$TMPDIR/js53.late"
 issue "$late" snowflake 100000 "$TMPDIR/snowflake.late"
 same "it issues no ID again of a scheme that was first used after the standby was cut off" '60000 0' \
@@ -117,7 +117,7 @@ check "for 15 s since the promotion" is_guarded_from_start "$late"
 says "the guard is over for all schemes at once, also for those that are used later" '|1' "$late" \
     'SET firn.max_wait_ms = 5000' "SELECT '|' || count(leaf())"
 says "and for those that were never used" '|1' "$late" 'SET firn.max_wait_ms = 5000' "SELECT '|' || count(seata())"
-says "nodes of old rows must be confirmed" 'may have old rows' "$late" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
+says "the nodes for old rows must be confirmed" 'may have old rows' "$late" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
 
 on "$early" 'SELECT pg_promote(true, 60)' >/dev/null
 issue "$early" snowflake 100000 "$TMPDIR/early.new"
@@ -125,7 +125,7 @@ same "a promoted server that has no tables yet repeats no ID" '100000 0' \
     "$(grep -c '^[0-9]*$' "$TMPDIR/early.new") $(twice "$TMPDIR/early.lost" "$TMPDIR/snowflake.lost" "$TMPDIR/early.new")"
 check "because it guards all marks since its promotion" begins_after "$early" snowflake "$TMPDIR/early.new"
 check "that is for 15 s" yes_on "$early" 'SELECT isfinite(until) FROM firn_marks.server'
-says "and nodes of old rows must be confirmed there too" 'may have old rows' "$early" \
+says "and the nodes for old rows must be confirmed there too" 'may have old rows' "$early" \
     "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
 test/engine stop "$early"
 
@@ -143,7 +143,7 @@ on "$late" "SELECT firn_confirm_history('950-999')" 'CREATE ROLE visitor' >/dev/
 issue "$late" snowflake 100000 "$TMPDIR/snowflake.before"
 until=$(on "$late" 'SELECT until FROM firn_marks.server')
 check "a server with every commit is promoted" promote_itself 2
-on "$late" 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' >/dev/null # every backend now knows of the guard
+on "$late" 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' >/dev/null # every backend has seen the guard
 says "not everybody may say that nothing is lost" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
 same "somebody who may says so" "" "$(on "$late" 'SELECT firn_take_over()')"
 same "then there is no other guard than before the promotion" "$until" "$(on "$late" 'SELECT until FROM firn_marks.server')"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The tables that the PostgreSQL extension writes with the rights of a superuser: no role becomes a superuser through
-# them, and none makes IDs repeat, whatever is granted, by default privileges too.
+# them or causes duplicates, with any grants and default privileges.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
 . test/tap
 
@@ -56,7 +56,7 @@ same "default privileges reach no table that firn writes" "" "$(ask "SELECT reln
 same "nor the schemas of these tables" "" "$(ask "SELECT nspname, grantee::regrole FROM pg_namespace, aclexplode(nspacl)
     WHERE nspname LIKE 'firn%' AND grantee <> nspowner")"
 same "a function of the script that revokes them is gone" 0 "$(ask "SELECT count(*) FROM pg_proc WHERE proname = 'revoke'")"
-same "tables of a role that is called firn do not lie among the marks" public \
+same "tables of a role that is called firn are not among the marks" public \
     "$(ask "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = 'landed'")"
 
 evil='CREATE OR REPLACE FUNCTION pg_temp.evil() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ALTER ROLE mig SUPERUSER; RETURN NEW; END$$'
@@ -177,7 +177,7 @@ same "CREATE EXTENSION refuses a schema of its name" 'ERROR:  42P06: schema "fir
     "$(database=early ask 'SET ROLE mig' 'CREATE SCHEMA firn_jobs' 'RESET ROLE' 'CREATE EXTENSION firn')"
 # ---- reasons that reach the caller -------------------------------------------------------------------------------------
 
-same "who waits longer than the renewer is told why it failed" 'ERROR:  08006: firn: the marks could not be written, canceling statement due to lock timeout' \
+same "a call that waits longer than the renewer has the reason" 'ERROR:  08006: firn: the marks could not be written, canceling statement due to lock timeout' \
     "$(ask BEGIN 'LOCK TABLE firn_marks.mark' '\! psql -XqAt -v VERBOSITY=verbose -h 127.0.0.1 -p '"$port"' -U firn postgres -c "SELECT discord()" 2>&1' \
         ROLLBACK | grep ERROR)"
 is_set() {

@@ -31,7 +31,7 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
 }
 
 own='(src|modules|server|cmd|common|ext|include)/'
-# The library does not know the command, and whoever wants to know what an error says looks at its code and its cure.
+# The library does not know the command, and no code reads the sentence of an error: it has a code and a cure.
 # shellcheck disable=SC2046
 {
     verbs=$(sed -n 's/^COMMAND(\([a-z]*\).*/\1/p' cmd/commands.def | paste -sd'|')

@@ -342,7 +342,7 @@ function firnApi (native, addonError) {
       return new Segment(key, { [isOpen]: await promised('openSegment', ...segmentArgs(key, options)) })
     }
 
-    // If the store fails, so do the calls that waited for their turn meanwhile: each would wait as long.
+    // If the store fails, so do the calls that waited for their turn until then: each would wait as long.
     #queued (verb, argument) {
       const failed = this.#failed
       const turn = this.#last.then(undefined, error => { if (error.reason === 'STORE' && failed !== this.#failed) throw error })

@@ -22,7 +22,7 @@ typedef struct call {
     napi_value self, args[MOST_ARGS];
     size_t count, texts;
     char *text[MOST_ARGS];
-    bool async; /* JavaScript wants a promise */
+    bool async; /* the result is a promise */
 } call;
 
 call begin(napi_env env, napi_callback_info info);
@@ -49,7 +49,7 @@ typedef struct usage {
     work *closer;
 } usage;
 
-/* The first member of what a call needs that may wait. */
+/* The first member of the arguments of a call that may wait. */
 struct work {
     call c;                       /* its texts live as long as the work, its arguments do not */
     usage *of;                    /* of the object in the first argument; NULL: it has none */
@@ -63,7 +63,7 @@ struct work {
     napi_deferred deferred;
 };
 
-/* Zeros but for `c`, which it takes over; NULL: thrown. */
+/* Zeros except `c`, which it takes over; NULL: thrown. */
 void *work_new(call *c, size_t size);
 /* Runs and frees it: the value or NULL with an exception, or a promise. */
 napi_value work_do(work *w);

@@ -75,7 +75,7 @@ static void queue(work *w) {
     napi_queue_async_work(w->c.env, w->job);
 }
 
-/* A promise, if JavaScript wants one. */
+/* A promise, if the call returns one. */
 static napi_value promise_of(work *w) {
     napi_value promise = NULL;
     if (w->c.async) {

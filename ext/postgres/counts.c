@@ -372,8 +372,8 @@ static void write_all(void) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-/* Whoever deletes a row, with a right that no grant shows (pg_write_all_data) or as a superuser, would make IDs repeat:
- * only this file writes. Rows that a publisher sends count another server's IDs, so they are left out. */
+/* A deleted row would cause duplicates, and some roles can delete without a grant (pg_write_all_data, superusers): only
+ * this file writes. Rows that a publisher sends count another server's IDs, so they are left out. */
 static Datum keep(FunctionCallInfo fcinfo) {
     const TriggerData *it = (TriggerData *)fcinfo->context;
     if (!CALLED_AS_TRIGGER(fcinfo)) {
@@ -421,7 +421,7 @@ static TransactionId changed_by(Oid trigger) {
     return xid;
 }
 
-/* The trigger that kept the table's rows until now; InvalidOid: there is none. */
+/* The trigger that kept the table's rows until now; InvalidOid: no trigger. */
 static Oid keeper_of(Oid own) {
     Relation table = relation_open(own, NoLock);
     Oid found = InvalidOid;

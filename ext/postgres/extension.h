@@ -59,7 +59,7 @@ enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
 firn_time firn_time_of(TimestampTz at);
 /* At the first call of a place in a statement: refuses an argument of type timestamptz that is a timestamp or a date, which
- * PostgreSQL reads in the time zone of the session without a word. */
+ * PostgreSQL reads silently in the time zone of the session. */
 void firn_check_zone(FunctionCallInfo fcinfo, int argument);
 TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
@@ -223,7 +223,7 @@ void firn_shared_change_node(const char *text);
 int64 firn_shared_node_changed(void);
 /* Was this the value of firn.node, for statements that began before it changed? Those have 5 s to end. */
 bool firn_shared_left_node(const char *text);
-/* Writes the present value of firn.node and those of the last 25 s, each after a semicolon. */
+/* Writes the present value of firn.node and the values of the last 25 s, each after a semicolon. */
 void firn_shared_list_nodes(char *out, size_t size);
 
 /* When the first wait of a call began, in ms of the steady clock; 0: it did not wait yet. */
@@ -275,7 +275,7 @@ void firn_tell(void *self, const char *text);
 /* ---- tables that only firn touches (private.c) ------------------------------------------------ */
 
 /* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a superuser may touch
- * it, or if it runs foreign code. InvalidOid: there is none. */
+ * it, or if it runs foreign code. InvalidOid: no such table. */
 Oid firn_private_lock(const char *schema, const char *name);
 /* Takes away what default privileges gave for a schema and its tables. */
 void firn_private_revoke(const char *schema);
@@ -286,7 +286,7 @@ typedef struct firn_caller {
     int context, settings;
 } firn_caller;
 
-/* Becomes another role, which may do nothing but run statements whose names mean PostgreSQL's own, and opens SPI. */
+/* Becomes another role, which may only run statements whose names mean PostgreSQL's own, and opens SPI. */
 firn_caller firn_private_enter(Oid owner);
 /* The same as the owner of a table, which is looked at again before. */
 firn_caller firn_private_write(Oid table);

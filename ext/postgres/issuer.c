@@ -174,7 +174,7 @@ static bool is_answered(const void *cell) {
     return ((const firn_cell *)cell)->wish.state != FIRN_TAKE_ASKED;
 }
 
-/* Fails with the reason of the renewer, if it has one. The library may have given the request up meanwhile, and would ask
+/* Fails with the reason of the renewer, if it has one. The library may have given the request up, and would ask
  * again without looking at the answer. */
 static void take_reason(firn_cell *cell) {
     firn_error why = {.code = FIRN_OK};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that firn writes with the rights of a superuser: in a schema of their own, where nothing is granted to anybody.
- * Whoever could put code on such a table would be a superuser, so each use locks the table first and then looks at it.
+/* Tables that firn writes with the rights of a superuser: in separate schemas, where nothing is granted to anybody.
+ * A role that could put code on such a table would be a superuser, so each use locks the table first and then looks at it.
  * This file knows no table by name. */
 #include "extension.h"
 

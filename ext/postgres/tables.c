@@ -114,7 +114,7 @@ static const char confirm_nodes[] =
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
 /* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. A trigger that was
- * dropped, disabled or made again since then has another xmin: rows may have been deleted meanwhile. */
+ * dropped, disabled or made again since then has another xmin: rows may have been deleted until then. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"

@@ -72,7 +72,7 @@ enum {
 };
 /* What to do about an error: name, number, words. A program decides by the number; the words are
  * for people, in the terms of this header. docs/reference/errors.md has the words of the command,
- * the server and SQL. OTHER: the text says what to do, and no number stands for it. */
+ * the server and SQL. OTHER: the text says what to do, without a number. */
 #define FIRN_CURES(X)                                                                              \
     X(OTHER, 1, "do what the text says")                                                           \
     X(SPELLING, 2, "use the name that the text suggests")                                          \
@@ -133,7 +133,7 @@ enum {
 #undef FIRN_X
 };
 
-/* A part of the text of an error, in bytes; a length of 0: there is none. */
+/* A part of the text of an error, in bytes; a length of 0: no such part. */
 typedef struct firn_span {
     uint16_t at, length;
 } firn_span;

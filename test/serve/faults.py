@@ -478,7 +478,7 @@ def a_clock_that_steps():
     serving.wait_for("a time that stays", stays)
     step_to(0)
     serving.wait_for("a clock that has caught up", lambda: not stays())
-    tap.same("the status tells whether the time of IDs stays", [False], told)
+    tap.same("the status says that the time of IDs does not stay", [False], told)
     watch = Watch(server)
     answered = []
     for seconds in (0, -1, -5, 20, 0, -3600, 30, 0):
