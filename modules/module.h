@@ -255,10 +255,10 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
 
 bool module_is_closed(const char *layout);
 
-/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace can
- * be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may repeat
- * a change that others can see, and that is not on disk yet. The write must run before or after each reservation of the
- * namespace, and of any unknown one if it is of MODULE_ALL_NAMES. */
+/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace
+ * can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may
+ * repeat a change that others can see, and that is not on disk yet. The write must run before or after each
+ * reservation of the namespace, and of any unknown one if it is of MODULE_ALL_NAMES. */
 int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,
                           const char *where, firn_error *error);
 
