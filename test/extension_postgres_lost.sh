@@ -184,7 +184,7 @@ loses() {
         "$said $(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
     check "because the loss is noticed and guarded" begins_after "$late" js53 "$TMPDIR/js53.2"
     same "and forbidden again" 3 \
-        "$(on "$late" "SELECT count(*) FROM pg_trigger WHERE tgname = 'firn_keep' AND tgenabled = 'A'")"
+        "$(on "$late" "SELECT count(*) FROM pg_trigger WHERE tgfoid = 'firn_marks.keep'::regproc AND tgenabled = 'A'")"
 }
 on_disk='SET synchronous_commit = on'
 loses "TRUNCATE with its trigger disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' 'TRUNCATE firn_marks.mark' \
