@@ -109,21 +109,21 @@ static inline size_t firn__character(const char *text, size_t at) {
  * cause: the cure stays whole. Returns how many bytes of the beginning are as they were. */
 static inline size_t firn__error_put(firn_error *error, const char *text, size_t length,
                                      size_t cure) {
-    size_t most = sizeof error->text - 1, kept = length;
+    size_t most = sizeof error->text - 1, intact = length;
     if (length > most) {
         size_t tail = cure < length && length - cure < most / 2 ? length - cure : 0;
-        kept = firn__character(text, most - tail - 3);
-        memcpy(error->text, text, kept);
-        memcpy(error->text + kept, "...", 3);
-        memcpy(error->text + kept + 3, text + length - tail, tail);
-        error->text[kept + 3 + tail] = '\0';
-        error->cure_at = tail > 0 ? (uint16_t)(kept + 5) : 0;
-        return kept;
+        intact = firn__character(text, most - tail - 3);
+        memcpy(error->text, text, intact);
+        memcpy(error->text + intact, "...", 3);
+        memcpy(error->text + intact + 3, text + length - tail, tail);
+        error->text[intact + 3 + tail] = '\0';
+        error->cure_at = tail > 0 ? (uint16_t)(intact + 5) : 0;
+        return intact;
     }
     memcpy(error->text, text, length);
     error->text[length] = '\0';
     error->cure_at = cure < length ? (uint16_t)(cure + 2) : 0;
-    return kept;
+    return intact;
 }
 
 static inline void firn__error_write(firn_error *error, int code, int cure, const char *format,
@@ -134,9 +134,9 @@ static inline void firn__error_write(firn_error *error, int code, int cure, cons
     size_t length = firn__plan_write(&plan, text, sizeof text, arguments);
     size_t end = plan.cure != 0 ? firn__plan_measure(&plan, plan.cure, arguments) : length;
     firn_error made = {.code = code};
-    size_t kept = firn__error_put(&made, text, length, end);
-    made.value = firn__plan_span(&plan, plan.mark[0], kept, arguments);
-    made.limit = firn__plan_span(&plan, plan.mark[1], kept, arguments);
+    size_t intact = firn__error_put(&made, text, length, end);
+    made.value = firn__plan_span(&plan, plan.mark[0], intact, arguments);
+    made.limit = firn__plan_span(&plan, plan.mark[1], intact, arguments);
     made.cure = (uint16_t)(made.cure_at == 0 || cure != 0 ? cure : FIRN_CURE_OTHER);
     *error = made;
 }
