@@ -225,11 +225,11 @@ static void a_fixed_node_is_taken_once_by_each_job(void **state) {
     assert_int_equal(world.notices, 1);
     node = 77;
     assert_int_equal(node_of(gen, true, 103, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs or another job's: back-dated ones need a node");
+    said(&error, FIRN_EBUSY, "issues live IDs or another job's, but back-dated ones need a node");
     assert_int_equal(node, 77);
     assert_int_equal(world.notices, 1);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs: back-dated ones need a node");
+    said(&error, FIRN_EBUSY, "issues live IDs, but back-dated ones need a node");
     closed(gen);
     gen = opened(FOUR, "node=4 mode=online");
     world.log.fate = FATE_TWIN;

@@ -195,7 +195,7 @@ static void new_names_are_shut(void **state) {
     int64_t first = -1;
     assert_int_equal(taken(store, "known", "1"), 0);
     relabelled(store, ALL_NAMES, NULL, SHUT, 0, 0);
-    refused(store, "new", "1", "is closed (for a test)");
+    refused(store, "new", "1", "is closed (for a test, with 'integer *')");
     assert_int_equal(taken(store, "known", "2"), 0);
     assert_int_equal(take(store, "new", CLOSED, "1", &first, &error), FIRN_OK);
     refused(store, "new", "1", "is closed");

@@ -332,7 +332,7 @@ static void again_and_again(void **state) {
         copy_over_and_remove_log(); /* each time without what was noticed before */
         denied(store, "snow", "no back-dated IDs");
         denied(store, "snow", "back-date without a store, with a node that was never used");
-        denied(store, "integer quiet", "--min N, N above every number handed out");
+        denied(store, "integer quiet", "advance the segment above every number");
         asked(store, "snow", GUARD * i, GUARD * i);
         asked(store, "snow", 0, GUARD * i + 10);
     }
