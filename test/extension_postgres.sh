@@ -468,6 +468,50 @@ same "what COPY stamps is counted when it commits" '6|6' "$(ask 'SELECT count(*)
 refuses "IDs whose counting a savepoint undid are not committed" 55006 "a savepoint was rolled back" \
     "DO \$\$ DECLARE id bigint := firn_stamp('snowflake', 'by loops', now()); BEGIN
      BEGIN RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$"
+
+# ---- savepoints: each ends with as many IDs as rows, or with an error that names the savepoint ----------------------
+# once SENTENCE TABLE STATEMENT...: no ID of the table comes twice after the statements, in one session, and after a
+# second run of them
+once() {
+    sentence=$1 table=$2
+    shift 2
+    ask "CREATE TABLE $table (id bigint, n int, x text, at timestamptz DEFAULT '2024-01-01Z')" >/dev/null
+    said=$({ ask "$@" && ask "$@"; } 2>&1)
+    check "$sentence" [ "$(ask "SELECT count(id) = count(DISTINCT id) FROM $table")" = t ]
+    case $said in
+    *ERROR*) says "$sentence, else it says why" 'a savepoint was rolled back' "$said" ;;
+    *) check "$sentence, and all rows have one" [ "$(ask "SELECT count(id) > 0 AND count(id) = count(*) FROM $table")" = t ] ;;
+    esac
+}
+ask "CREATE FUNCTION caught(n int) RETURNS int LANGUAGE plpgsql AS
+     'BEGIN PERFORM 1 FROM pg_class LIMIT 1; RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN RETURN n; END'" \
+    "CREATE FUNCTION catches() RETURNS trigger LANGUAGE plpgsql AS
+     'BEGIN PERFORM caught(1); RETURN new; END'" >/dev/null
+once "a function that catches an error beside a stamp repeats no ID" s_function \
+    "INSERT INTO s_function (id, n) SELECT firn_stamp('snowflake', 's_function', '2024-01-01Z'), caught(n) FROM generate_series(1, 10) n"
+once "nor does a BEFORE trigger that catches one" s_before \
+    'CREATE OR REPLACE TRIGGER catches BEFORE INSERT ON s_before FOR EACH ROW EXECUTE FUNCTION catches()' \
+    "INSERT INTO s_before (id) SELECT firn_stamp('snowflake', 's_before', '2024-01-01Z') FROM generate_series(1, 10)"
+once "nor an AFTER trigger" s_after \
+    'CREATE OR REPLACE TRIGGER catches AFTER INSERT ON s_after FOR EACH ROW EXECUTE FUNCTION catches()' \
+    "INSERT INTO s_after (id) SELECT firn_stamp('snowflake', 's_after', '2024-01-01Z') FROM generate_series(1, 10)"
+same "which is no reason to fail" 20 "$(ask 'SELECT count(*) FROM s_after')"
+once "nor a loop that catches errors of single rows" s_loop "DO \$\$ DECLARE r record; BEGIN
+    FOR r IN SELECT firn_stamp('snowflake', 's_loop', '2024-01-01Z') AS id FROM generate_series(1, 50) LOOP
+        BEGIN INSERT INTO s_loop VALUES (r.id); PERFORM caught(1); EXCEPTION WHEN others THEN NULL; END;
+    END LOOP; END \$\$"
+once "nor a cursor beside a savepoint that is rolled back" s_cursor "DO \$\$ DECLARE id bigint;
+    c CURSOR FOR SELECT firn_stamp('snowflake', 's_cursor', '2024-01-01Z') FROM generate_series(1, 9); BEGIN
+    OPEN c; FETCH c INTO id; INSERT INTO s_cursor VALUES (id); PERFORM caught(1);
+    FETCH c INTO id; INSERT INTO s_cursor VALUES (id); END \$\$"
+once "nor two texts of options of one job beside such a savepoint" s_options "INSERT INTO s_options (id)
+    SELECT CASE WHEN n % 2 = 0 THEN firn_stamp('snowflake', 's_options', '2024-01-01Z')
+                ELSE firn_stamp('snowflake', 's_options', '2024-01-01Z', '') END + 0 * caught(n) FROM generate_series(1, 10) n"
+ask "CREATE TABLE s_copy (k int, id bigint DEFAULT firn_stamp('snowflake', 's_copy', '2024-01-01Z'))" >/dev/null
+printf '%s\n' 'BEGIN;' 'SAVEPOINT a;' 'COPY s_copy (k) FROM STDIN;' 1 2 3 '\.' 'RELEASE a;' 'SAVEPOINT b;' 'ROLLBACK TO b;' \
+    'COPY s_copy (k) FROM STDIN;' 4 5 6 '\.' 'COMMIT;' | psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres
+same "COPY in a released savepoint is counted there" '6|6' "$(ask 'SELECT count(*), count(DISTINCT id) FROM s_copy')"
+
 same "nobody reads or changes its counts" 'ERROR:  42501: permission denied for schema firn_jobs' \
     "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_jobs.job' | head -n 1)"
 ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \

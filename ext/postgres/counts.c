@@ -65,7 +65,7 @@ struct firn_counted {
     Oid table;
     uint32 chunk_bits; /* ticks of a chunk: 2^chunk_bits */
     uint64 ahead;      /* ticks that a row may be shifted by */
-    int dirty_level;   /* of the transaction that has counts which are not written; 0: none */
+    int dirty_level; /* nesting level of the (sub)transaction that has counts which are not written; 0: none */
     HTAB *chunks;
 };
 
@@ -117,24 +117,37 @@ static void at_end(XactEvent event, void *unused) {
     }
 }
 
-/* The table returns to its previous state. So do the counts here, which are read again; unwritten
- * counts of the outer transaction would be lost. */
+/* Whether an outer transaction has counts that are not written. The present one must not write them: its rollback would
+ * take them back, but not the IDs. */
+static bool is_outer(const firn_counted *it) {
+    return it->dirty_level != 0 && it->dirty_level < GetCurrentTransactionNestLevel();
+}
+
+/* After a release the outer transaction has the counts. After a rollback the table returns to its previous state. So do
+ * the counts here, which are read again; unwritten counts of the outer transaction would be lost. */
 static void at_savepoint(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
                          void *unused) {
-    if (event != SUBXACT_EVENT_ABORT_SUB) {
-        return;
+    const int level = GetCurrentTransactionNestLevel();
+    if (event == SUBXACT_EVENT_PRE_COMMIT_SUB) {
+        write_all();
     }
-    for (const firn_counted *it = opened; it != NULL; it = it->next) {
-        spoiled =
-            spoiled || (it->dirty_level != 0 && it->dirty_level < GetCurrentTransactionNestLevel());
+    for (firn_counted *it = opened; it != NULL; it = it->next) {
+        if (event == SUBXACT_EVENT_COMMIT_SUB && it->dirty_level == level) {
+            it->dirty_level = level - 1;
+        }
+        spoiled = spoiled || (event == SUBXACT_EVENT_ABORT_SUB && is_outer(it));
     }
-    writing = false;
-    forget_all();
+    if (event == SUBXACT_EVENT_ABORT_SUB) {
+        writing = false;
+        forget_all();
+    }
 }
 
 static ExecutorFinish_hook_type finish_before;
 
+/* The statement's IDs are counted before its AFTER triggers, which may roll back what they do. */
 static void finish(QueryDesc *query) {
+    write_all();
     if (finish_before != NULL) {
         finish_before(query);
     } else {
@@ -360,7 +373,7 @@ static void write_all(void) {
         return; /* the statements that write counts run through the executor too */
     }
     for (firn_counted *it = opened; it != NULL; it = it->next) {
-        if (it->dirty_level != 0) {
+        if (it->dirty_level != 0 && !is_outer(it)) {
             writing = true;
             PushActiveSnapshot(GetTransactionSnapshot());
             write_one(it);
@@ -469,12 +482,16 @@ firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
 
 /* Other schemes or options of the same job count in the same rows, so only one of them may be open at a time. */
 static void close_other(const char *key) {
+    bool open = false, outer = false;
+    write_all();
     for (const firn_counted *it = opened; it != NULL; it = it->next) {
-        if (strcmp(it->key, key) == 0) {
-            write_all();
-            forget_all();
-            return;
-        }
+        open = open || strcmp(it->key, key) == 0;
+        outer = outer || is_outer(it);
+    }
+    if (open && outer) {
+        refuse_spoiled();
+    } else if (open) {
+        forget_all();
     }
 }
 
