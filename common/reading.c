@@ -39,13 +39,19 @@ static size_t hex_prefix(const char *text, size_t length) {
     return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
 }
 
-/* Reads a decimal number, if that is the scheme's own form, or hex with 0x or full width. */
+/* Whether IDs of a scheme are kept as integers: its own form is decimal, or a bigint holds it. Nobody writes a TID so. */
+static bool is_number(const firn_scheme *scheme) {
+    return scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED ||
+           (scheme->bits == 64 && scheme->form != FIRN_FORM_BASE32SORT);
+}
+
+/* Reads a decimal number, or hex with 0x or full width. */
 static int read_number(const firn_scheme *scheme, firn_reading *reading, const char *text,
                        size_t length, firn_error *error) {
     size_t sign = length > 1 && text[0] == '-';
     bool digits = length > sign && strspn(text + sign, "0123456789") == length - sign;
     size_t prefix = hex_prefix(text, length);
-    if (digits && (scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED)) {
+    if (digits && is_number(scheme)) {
         reading->form = FIRN_FORM_DEC;
         return firn_parse(&reading->id, FIRN_FORM_DEC, scheme->bits, text, length, error);
     }

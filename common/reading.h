@@ -29,7 +29,7 @@ typedef struct id_matches {
 } id_matches;
 
 /* Fills `readings` with everything that fits, best first. A given scheme is read in the given form, or in its own form
- * or as hex; as decimal only if its own form is decimal. FIRN_ETEXT: nothing fits; FIRN_EMISMATCH. */
+ * or as hex; as decimal only if its own form is decimal or it has 64 bits. FIRN_ETEXT: nothing fits; FIRN_EMISMATCH. */
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 const char *text, size_t length, firn_error *error);
 /* The same, and the formats that the text may have. FIRN_ETEXT only if there is no format, or if

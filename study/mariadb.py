@@ -106,7 +106,7 @@ class MariaDB(Server):
 
     def leaves(self, table):
         self.flush(table)
-        return leaves(os.path.join(self.folder, "data", "my", "firn", table + ".ibd"))
+        return leaves(os.path.join(self.folder, "data", "my1", "firn", table + ".ibd"))
 
     def counters(self):
         names = "Innodb_lsn_current", "Innodb_data_written", "Innodb_buffer_pool_reads"

@@ -383,6 +383,8 @@ pub fn guess(text: &str) -> Vec<Reading> {
 pub fn show(text: &str) -> Result<Shown> {
     match guess(text).first() {
         Some(best) => Scheme::new(best.scheme)?.show(&best.id),
-        None => Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows"), "name its scheme")),
+        None => {
+            Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows"), "name its scheme"))
+        }
     }
 }

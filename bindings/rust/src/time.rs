@@ -41,7 +41,8 @@ pub fn parse_time(text: &str) -> Result<SystemTime> {
     check_version()?;
     let mut time = sys::firn_time { sec: 0, ns: 0 };
     call(|why| unsafe { sys::firn_time_parse(&mut time, text.as_ptr().cast(), text.len(), why) })?;
-    let far = || Error::new(sys::FIRN_ERANGE, format!("SystemTime cannot represent {text:.60?}"), "choose a nearer time");
+    let far =
+        || Error::new(sys::FIRN_ERANGE, format!("SystemTime cannot represent {text:.60?}"), "choose a nearer time");
     from_firn(&time).ok_or_else(far)
 }
 
