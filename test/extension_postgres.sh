@@ -487,7 +487,7 @@ ask "CREATE FUNCTION caught(n int) RETURNS int LANGUAGE plpgsql AS
      'BEGIN PERFORM 1 FROM pg_class LIMIT 1; RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN RETURN n; END'" \
     "CREATE FUNCTION catches() RETURNS trigger LANGUAGE plpgsql AS
      'BEGIN PERFORM caught(1); RETURN new; END'" >/dev/null
-once "a function that catches an error beside a stamp repeats no ID" s_function \
+once "a function that catches an error while the statement stamps repeats no ID" s_function \
     "INSERT INTO s_function (id, n) SELECT firn_stamp('snowflake', 's_function', '2024-01-01Z'), caught(n) FROM generate_series(1, 10) n"
 once "nor does a BEFORE trigger that catches one" s_before \
     'CREATE OR REPLACE TRIGGER catches BEFORE INSERT ON s_before FOR EACH ROW EXECUTE FUNCTION catches()' \
@@ -495,16 +495,16 @@ once "nor does a BEFORE trigger that catches one" s_before \
 once "nor an AFTER trigger" s_after \
     'CREATE OR REPLACE TRIGGER catches AFTER INSERT ON s_after FOR EACH ROW EXECUTE FUNCTION catches()' \
     "INSERT INTO s_after (id) SELECT firn_stamp('snowflake', 's_after', '2024-01-01Z') FROM generate_series(1, 10)"
-same "which is no reason to fail" 20 "$(ask 'SELECT count(*) FROM s_after')"
+same "and it does not fail" 20 "$(ask 'SELECT count(*) FROM s_after')"
 once "nor a loop that catches errors of single rows" s_loop "DO \$\$ DECLARE r record; BEGIN
     FOR r IN SELECT firn_stamp('snowflake', 's_loop', '2024-01-01Z') AS id FROM generate_series(1, 50) LOOP
         BEGIN INSERT INTO s_loop VALUES (r.id); PERFORM caught(1); EXCEPTION WHEN others THEN NULL; END;
     END LOOP; END \$\$"
-once "nor a cursor beside a savepoint that is rolled back" s_cursor "DO \$\$ DECLARE id bigint;
+once "nor a cursor and a savepoint that is rolled back" s_cursor "DO \$\$ DECLARE id bigint;
     c CURSOR FOR SELECT firn_stamp('snowflake', 's_cursor', '2024-01-01Z') FROM generate_series(1, 9); BEGIN
     OPEN c; FETCH c INTO id; INSERT INTO s_cursor VALUES (id); PERFORM caught(1);
     FETCH c INTO id; INSERT INTO s_cursor VALUES (id); END \$\$"
-once "nor two texts of options of one job beside such a savepoint" s_options "INSERT INTO s_options (id)
+once "nor two texts of options of one job and such a savepoint" s_options "INSERT INTO s_options (id)
     SELECT CASE WHEN n % 2 = 0 THEN firn_stamp('snowflake', 's_options', '2024-01-01Z')
                 ELSE firn_stamp('snowflake', 's_options', '2024-01-01Z', '') END + 0 * caught(n) FROM generate_series(1, 10) n"
 ask "CREATE TABLE s_copy (k int, id bigint DEFAULT firn_stamp('snowflake', 's_copy', '2024-01-01Z'))" >/dev/null
