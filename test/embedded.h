@@ -63,6 +63,11 @@ static inline firn_store_options safe_options(void) {
     return (firn_store_options){.module_dir = FIRN_BUILD_DIR "/firn"};
 }
 
+/* SQLite has no queue for its lock: on a slow machine one of several processes may wait for long. */
+static inline firn_store_options patient_options(void) {
+    return (firn_store_options){.module_dir = FIRN_BUILD_DIR "/firn", .wait_ms = 300000};
+}
+
 /* The build folder may be on an overlay or in memory, where tests may lose data. */
 static inline int open_with(firn_store **store, const char *name, firn_store_options options,
                             firn_error *error) {

@@ -99,13 +99,10 @@ static void no_child_hangs(void **state) {
 
 /* ---- a program with threads in the store ----------------------------------------------------- */
 
-/* SQLite has no queue for its lock: on a slow machine a thread may wait for long. */
 static firn_store *open_patient(const char *name) {
-    firn_store_options options = safe_options();
     firn_store *store = NULL;
     firn_error error = {0};
-    options.wait_ms = 300000;
-    if (open_with(&store, name, options, &error) != FIRN_OK) {
+    if (open_with(&store, name, patient_options(), &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return store;

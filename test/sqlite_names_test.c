@@ -73,14 +73,13 @@ static int duplicates(const ledger *it) {
 static _Atomic bool drawing, ending;
 
 static void draw_often(ledger *it, int who, const char *name) {
-    firn_store_options options = safe_options();
     firn_store *store;
     firn_error error = {0};
     atomic_fetch_add(&it->ready, 1);
     for (int i = 0; i < 30000 && atomic_load(&it->ready) < 2; i++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    if (open_with(&store, name, options, &error) != FIRN_OK) {
+    if (open_with(&store, name, patient_options(), &error) != FIRN_OK) {
         it->refused[who]++;
     }
     for (int i = 0; error.code == 0 && i < ROUNDS; i++) {
