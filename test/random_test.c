@@ -19,6 +19,7 @@
 
 #include "entropy.h"
 #include "folder.h"
+#include "in_child.h"
 #include "issued.h"
 #include "processor.h"
 #include "sanitized.h"
@@ -82,14 +83,6 @@ void *__wrap_dlsym(void *library, const char *name) {
            : ours && fake != NULL ? (void *)(uintptr_t)fake
                                   : __real_dlsym(library, name);
 }
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "# %s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static void in_process(int (*check)(void)) {
     fflush(NULL);

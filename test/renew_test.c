@@ -14,16 +14,9 @@
 
 #include "entropy.h"
 #include "folder.h"
+#include "in_child.h"
 #include "issued.h"
 #include "present.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "# %s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static bool unwiped; /* the kernel does not wipe, and the library does not learn it */
 

@@ -12,15 +12,10 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "in_child.h"
+
 #include "../common/vmgenid.c"
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "# %s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
 #define TEXT(text) text, sizeof(text) /* with the last zero */
 
 static const char notice[] =

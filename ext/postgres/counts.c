@@ -482,17 +482,20 @@ firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
 
 /* Other schemes or options of the same job count in the same rows, so only one of them may be open at a time. */
 static void close_other(const char *key) {
-    bool open = false, outer = false;
-    write_all();
+    bool open = false;
     for (const firn_counted *it = opened; it != NULL; it = it->next) {
         open = open || strcmp(it->key, key) == 0;
-        outer = outer || is_outer(it);
     }
-    if (open && outer) {
-        refuse_spoiled();
-    } else if (open) {
-        forget_all();
+    if (!open) {
+        return;
     }
+    write_all();
+    for (const firn_counted *it = opened; it != NULL; it = it->next) {
+        if (is_outer(it)) {
+            refuse_spoiled();
+        }
+    }
+    forget_all();
 }
 
 firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
