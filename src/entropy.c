@@ -55,6 +55,12 @@ void firn__entropy_drop(void) {
     firn__wiped_renew(renew_block);
 }
 
+/* The blocks first: a generator that another thread renews draws its new identity from that thread's. */
+void firn_renew_identity(void) {
+    firn__entropy_drop();
+    firn__wiped_renew(NULL);
+}
+
 static void make_key(void) {
     key_made = pthread_key_create(&at_exit, release_all) == 0;
 }

@@ -380,6 +380,9 @@ void firn__permit_soften(firn__permit *permit);
 static inline void firn__permit_shut(firn__permit *permit) {
     atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_seq_cst);
 }
+static inline bool firn__permit_is_shut(const firn__permit *permit) {
+    return !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN);
+}
 /* Closes permit k and, when `give_back`, gives its rest back. */
 int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
 /* After a step back beyond back_ms: leaves every node. */

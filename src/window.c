@@ -132,7 +132,12 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
         need->steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
         return FIRN_OK; /* another process was faster: check the need again */
     }
-    int64_t end = permit == NULL ? 0 : firn__end_of(permit);
+    bool shut = permit != NULL && firn__permit_is_shut(permit);
+    if (shut && firn__is_renewed(gen)) {
+        return FIRN_OK; /* the caller's next round leaves the node */
+    }
+    /* A window that firn__gen_renew met just after its claim is shut, and nobody else leaves it. */
+    int64_t end = permit == NULL || shut ? 0 : firn__end_of(permit);
     if (permit != NULL && need->end <= end) {
         bool due = need->end > firn__soft_of(permit) && permit->reserved && !permit->lost;
         return due ? renew_or_drop(gen, k, permit, need, error) : FIRN_OK;
@@ -144,7 +149,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     if (permit == NULL) {
         return firn__claim_window(gen, k, need->tick, need->n, error);
     }
-    bool idle = need->tick >= permit->base_tick + ((uint64_t)end >> gen->s);
+    bool idle = shut || need->tick >= permit->base_tick + ((uint64_t)end >> gen->s);
     if (!idle && !permit->lost) {
         int code = renew_or_drop(gen, k, permit, need, error);
         if (code != FIRN_EBUSY) {
@@ -158,8 +163,8 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
         firn_mark held = {firn__slots_of(gen, permit->base_tick) + end + 1, 0};
         return firn__claim_busy(gen, &held, false, need->tick, error);
     }
-    /* Idle past the end, or lost: a claim again, the own node first unless it was lost. */
-    gen->past->has_node[k] = gen->past->has_node[k] && !permit->lost;
+    /* Idle past the end, lost or shut: a claim again, the own node first if it was only idle. */
+    gen->past->has_node[k] = gen->past->has_node[k] && !permit->lost && !shut;
     firn__permit_retire(gen, k, false, NULL);
     return firn__claim_window(gen, k, need->tick, need->n, error);
 }

@@ -266,10 +266,6 @@ void firn__wiped_renew(void (*only)(void *page)) {
     unlock_lists();
 }
 
-void firn_renew_identity(void) {
-    firn__wiped_renew(NULL);
-}
-
 bool firn__wiped_may_load(void) {
     return atomic_load_explicit(&of_process()->may_load, memory_order_seq_cst) == getpid();
 }

@@ -164,6 +164,32 @@ static int see_node(void) {
     return 0;
 }
 
+/* Renewal that meets a window which another thread has just claimed in answer to the same renewal. */
+static int see_shut(void) {
+    static const char *const names[] = {"snowflake", "ulid", "uuid7"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        firn_gen *gen;
+        firn_id id, later;
+        CHECK(open_one(&gen, names[i], NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
+        uint64_t node = node_of(gen);
+        firn__permit_shut(firn__permit_of(gen, 0));
+        CHECK(firn_next(gen, &later, NULL) == FIRN_OK);
+        CHECK(!gen->reserved || node_of(gen) != node);
+        CHECK(memcmp(&id, &later, sizeof id) != 0);
+        int64_t wait_ms;
+        firn__permit_shut(firn__permit_of(gen, 0));
+        CHECK(firn_gen_step(gen, &wait_ms, NULL) == FIRN_OK);
+        CHECK(!gen->reserved || !firn__permit_is_shut(firn__permit_of(gen, 0)));
+        CHECK(firn_close(gen, NULL) == FIRN_OK);
+    }
+    return 0;
+}
+
+static void a_window_shut_at_its_claim_is_left(void **state) {
+    (void)state;
+    in_process(see_shut);
+}
+
 static void another_node_is_claimed(void **state) {
     (void)state;
     in_process(see_node);
@@ -266,6 +292,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_copy_that_renews_repeats_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_node_is_claimed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_window_shut_at_its_claim_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_bytes_are_drawn_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_counter_that_goes_back_is_a_sign, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_issue_meanwhile, set_up, tear_down),
