@@ -205,10 +205,6 @@ void firn__wiped_renew(void (*only)(void *page)) {
     }
 }
 
-void firn_renew_identity(void) {
-    firn__wiped_renew(NULL);
-}
-
 void firn__wiped_free(void *page, size_t size) {
     size_t count = (size + 4095) / 4096;
     for (renewal **at = &renewals; *at != NULL; at = &(*at)->next) {
