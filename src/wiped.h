@@ -18,7 +18,7 @@ enum firn__renewal { FIRN__RENEW_RANDOM, FIRN__RENEW_RESERVED, FIRN__RENEW_ISSUE
  * the memory. It must not wait, and not free or make wiped memory. */
 void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
                         void (*renew)(void *page));
-/* Calls those of one rank. */
+/* Calls `renew` of all memory with this rank. */
 void firn__wiped_renew(enum firn__renewal rank);
 
 /* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and

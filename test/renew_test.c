@@ -261,7 +261,7 @@ static void renew_issued(void *page) {
     strcat(order, "i");
 }
 
-/* Whatever was made first: else a thread that draws in between takes what the copies share. */
+/* In any order of making: else a thread that draws in between takes what the copies share. */
 static int see_order(void) {
     static void (*const renews[])(void *) = {renew_random, renew_reserved, renew_issued};
     for (int shift = 0; shift < 3; shift++) {
