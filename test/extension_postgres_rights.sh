@@ -201,6 +201,40 @@ waits=$(ask "SELECT wait_event FROM pg_stat_activity WHERE backend_type = 'firn 
     "SELECT CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'FirnRequests' ELSE 'Extension' END")
 same "what the renewer waits for has a name on PostgreSQL 17" 1 "$(echo "$waits" | sort -u | wc -l | tr -d ' ')"
 
+# ---- settings of firn.database, whose owner is no superuser -----------------------------------------------------------
+
+renewer() {
+    ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'"
+}
+has_begun_again() {
+    now=$(renewer)
+    [ "${now:-$before}" != "$before" ]
+}
+# with_new_renewer STATEMENT...: an ID that only a renewer can have reserved that began after the statements.
+with_new_renewer() {
+    before=$(renewer) count=$((count + 1))
+    ask "$@" "SELECT pg_terminate_backend($before)" >/dev/null
+    await has_begun_again
+    ask 'SET firn.max_wait_ms = 20000' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
+}
+ask 'CREATE ROLE owner' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
+database=aside
+ask 'CREATE EXTENSION firn' >/dev/null
+for setting in 'role = owner' 'session_authorization = owner' 'search_path = trap' 'default_transaction_read_only = on' \
+    "default_transaction_isolation = 'serializable'" 'statement_timeout = 1' 'lock_timeout = 1' 'row_security = off' \
+    'standard_conforming_strings = off' 'exit_on_error = on' "DateStyle = 'German'"; do
+    said=$(ask 'SET ROLE owner' "ALTER DATABASE postgres SET $setting")
+    [ -z "$said" ] || fail "the owner may set $setting" "$said"
+done
+same "the renewer writes marks in spite of the owner's settings" 1 "$(with_new_renewer 'SELECT 1')"
+same "and where the owner forbids connections" 1 "$(with_new_renewer 'SET ROLE owner' \
+    'ALTER DATABASE postgres ALLOW_CONNECTIONS false' 'RESET ROLE')"
+same "and in spite of settings of the role that the server belongs to" 1 "$(with_new_renewer \
+    'ALTER ROLE firn IN DATABASE postgres SET role = owner' 'ALTER ROLE firn SET default_transaction_read_only = on')"
+ask 'SET default_transaction_read_only = off' 'ALTER ROLE firn RESET ALL' 'ALTER ROLE firn IN DATABASE postgres RESET ALL' \
+    'ALTER DATABASE postgres RESET ALL' 'ALTER DATABASE postgres ALLOW_CONNECTIONS true' 'ALTER DATABASE postgres OWNER TO firn' >/dev/null
+database=postgres
+
 # ---- in the end --------------------------------------------------------------------------------------------------------
 
 refused "a table that a crash empties is refused" 42501 "not a plain, permanent table" "drop it" \

@@ -4,6 +4,7 @@
 #include "extension.h"
 
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -202,7 +203,7 @@ static void write_all(round_ *it) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
-    firn_caller before = firn_private_enter(GetUserId());
+    firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
     bool there = it->asked || firn_tables_exist();
@@ -290,11 +291,34 @@ static void leave(int code, Datum unused) {
     LWLockRelease(firn_slots->lock);
 }
 
+/* ALTER DATABASE ... SET and ALTER ROLE ... SET are for the sessions of applications. The owner of the database, who need
+ * not be a superuser, must not stop the renewer by them. */
+static void undo_settings_of_database(void) {
+    static const char given[] =
+        "SELECT name, boot_val FROM pg_settings WHERE boot_val IS NOT NULL AND context IN ('user',"
+        " 'superuser') AND source IN ('database', 'user', 'database user')";
+    StartTransactionCommand();
+    SPI_connect();
+    PushActiveSnapshot(GetTransactionSnapshot());
+    if (SPI_execute(given, true, 0) != SPI_OK_SELECT) {
+        elog(ERROR, "firn: the settings cannot be read");
+    }
+    for (uint64 i = 0; i < SPI_tuptable->numvals; i++) {
+        const HeapTuple row = SPI_tuptable->vals[i];
+        (void)set_config_option(SPI_getvalue(row, SPI_tuptable->tupdesc, 1),
+                                SPI_getvalue(row, SPI_tuptable->tupdesc, 2), PGC_SUSET,
+                                PGC_S_SESSION, GUC_ACTION_SET, true, LOG, false);
+    }
+    PopActiveSnapshot();
+    SPI_finish();
+    CommitTransactionCommand();
+}
+
 static void settle(void) {
     static const char *const settings[][2] = {
+        {"role", "none"},
         {"synchronous_commit", "on"},
         {"search_path", "pg_catalog, pg_temp"},
-        /* of the database, whose owner need not be a superuser */
         {"default_tablespace", ""},
         {"default_table_access_method", "heap"},
         /* what the renewer creates runs no event triggers */
@@ -311,9 +335,11 @@ static void settle(void) {
 #endif
         {"jit", "off"}
     };
+    SetSessionAuthorization(BOOTSTRAP_SUPERUSERID, true);
     for (size_t i = 0; i < lengthof(settings); i++) {
         SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION);
     }
+    undo_settings_of_database();
 }
 
 /* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for up to
@@ -347,7 +373,8 @@ void firn_background_main(Datum argument) {
         0) { /* by the first renewer since the server began, which runs after its recovery */
         firn_slots->found = firn_now();
     }
-    BackgroundWorkerInitializeConnection(firn_setting_database, NULL, 0);
+    /* ALLOW_CONNECTIONS false is for applications too */
+    BackgroundWorkerInitializeConnection(firn_setting_database, NULL, BGWORKER_BYPASS_ALLOWCONN);
     settle();
     before_shmem_exit(leave, 0);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
