@@ -47,6 +47,8 @@ stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 # What many guides say, before the extension and its marks exist.
 ask 'CREATE ROLE mig LOGIN' 'ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO mig' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO mig WITH GRANT OPTION' \
+    'ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO mig WITH GRANT OPTION' \
+    'ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON ROUTINES TO mig' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO mig' 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC' \
     'GRANT ALL ON SCHEMA public TO mig' 'CREATE EXTENSION firn' 'SELECT count(snowflake())' \
     'CREATE TABLE landed (n int)' >/dev/null
@@ -55,6 +57,11 @@ same "default privileges reach no table that firn writes" "" "$(ask "SELECT reln
     AND grantee <> relowner")"
 same "nor the schemas of these tables" "" "$(ask "SELECT nspname, grantee::regrole FROM pg_namespace, aclexplode(nspacl)
     WHERE nspname LIKE 'firn%' AND grantee <> nspowner")"
+same "nor the functions that not everybody may call" "" "$(ask "SELECT p.oid::regprocedure, a.grantee::regrole FROM pg_proc p,
+    aclexplode(proacl) a WHERE a.grantee <> proowner AND (proname LIKE 'firn%' OR pronamespace::regnamespace::text LIKE 'firn%')
+    AND NOT EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0)")"
+same "so nobody else hands the server over" "ERROR:  42501: permission denied for function firn_hand_over" \
+    "$(ask 'SET ROLE mig' 'SELECT firn_hand_over()')"
 same "a function of the script that revokes them is gone" 0 "$(ask "SELECT count(*) FROM pg_proc WHERE proname = 'revoke'")"
 same "tables of a role that is called firn are not among the marks" public \
     "$(ask "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = 'landed'")"
@@ -201,7 +208,7 @@ waits=$(ask "SELECT wait_event FROM pg_stat_activity WHERE backend_type = 'firn 
     "SELECT CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'FirnRequests' ELSE 'Extension' END")
 same "what the renewer waits for has a name on PostgreSQL 17" 1 "$(echo "$waits" | sort -u | wc -l | tr -d ' ')"
 
-# ---- settings of firn.database, whose owner is no superuser -----------------------------------------------------------
+# ---- settings of firn.database, which belongs to another role ---------------------------------------------------------
 
 renewer() {
     ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'"

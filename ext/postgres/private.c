@@ -109,20 +109,25 @@ static void check_schema(Oid schema, const char *name) {
     pfree(object);
 }
 
-/* The result names each grant that default privileges gave. */
+/* The result names each grant that default privileges gave for the schema, what is in it, and the functions. */
 static const char granted[] =
-    "SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE a.grantee WHEN 0"
-    " THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
-    " FROM (SELECT format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace"
-    " WHERE nspname = $1 UNION ALL SELECT format('TABLE %I.%I', $1, relname), relacl, relowner"
-    " FROM pg_class WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace"
-    " WHERE nspname = $1)) o (object, acl, owner), aclexplode(o.acl) a WHERE a.grantee <> o.owner";
+    "WITH s AS (SELECT oid, format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace WHERE"
+    " nspname = $1) SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE"
+    " a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+    " FROM (SELECT format, nspacl, nspowner FROM s UNION ALL"
+    " SELECT format('TABLE %s', oid::regclass), relacl, relowner FROM pg_class"
+    " WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM s) UNION ALL"
+    " SELECT format('FUNCTION %s', oid::regprocedure), coalesce(proacl, acldefault('f', proowner)),"
+    " proowner FROM pg_proc WHERE pronamespace = (SELECT oid FROM s) OR oid = ANY ($2))"
+    " o (object, acl, owner), aclexplode(o.acl) a WHERE a.grantee <> o.owner";
 
-void firn_private_revoke(const char *schema) {
-    Oid type = NAMEOID;
-    Datum value = DirectFunctionCall1(namein, CStringGetDatum(schema));
+void firn_private_revoke(const char *schema, ArrayType *functions) {
+    Oid types[] = {NAMEOID, REGPROCEDUREARRAYOID};
+    Datum values[] = {DirectFunctionCall1(namein, CStringGetDatum(schema)),
+                      PointerGetDatum(functions)};
     firn_caller before = firn_private_enter(GetUserId());
-    if (SPI_execute_with_args(granted, 1, &type, &value, NULL, false, 0) != SPI_OK_SELECT) {
+    if (SPI_execute_with_args(granted, lengthof(values), types, values,
+                              functions != NULL ? NULL : " n", false, 0) != SPI_OK_SELECT) {
         elog(ERROR, "firn: the grants on %s cannot be read", schema);
     }
     SPITupleTable *rows = SPI_tuptable;

@@ -8,7 +8,6 @@
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "storage/fd.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -87,9 +86,7 @@ static const char create[] =
     " until_before timestamptz);"
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
     "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
-    "$$;"
-    "REVOKE ALL ON FUNCTION firn_marks.keep() FROM PUBLIC;" KEEP("firn_marks.mark")
-        KEEP("firn_marks.history") KEEP("firn_marks.server");
+    "$$;" KEEP("firn_marks.mark") KEEP("firn_marks.history") KEEP("firn_marks.server");
 
 /* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
 static const char has_triggers[] =
@@ -331,13 +328,13 @@ static bool make_tables(void) {
     made = !firn_tables_exist();
     if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
         SPI_execute("CREATE SCHEMA firn_marks", false, 0);
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
     }
     if (!lock_tables() || run(has_triggers, &none) == 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the tables could not be created");
         }
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
         lock_tables();
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
