@@ -603,7 +603,7 @@ dump() {
 }
 # unkept STATEMENT: without the triggers that forbid it.
 unkept() {
-    ask 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep' 'ALTER TABLE firn_marks.history DISABLE TRIGGER firn_keep' "$1"
+    ask 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' 'ALTER TABLE firn_marks.history DISABLE TRIGGER ALL' "$1"
 }
 set_to "firn.node = '15'"
 set_to "firn.history = '980-989'"
@@ -613,9 +613,9 @@ dump --data-only >"$TMPDIR/data.sql"
 ask "SELECT firn_stamp('snowflake', 'behind the dump', '2020-01-01')" >>"$TMPDIR/dumped"
 for lost in restored emptied dropped; do
     case $lost in
-    restored) ask 'DROP SCHEMA firn CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
+    restored) ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
     emptied) unkept 'TRUNCATE firn_marks.mark, firn_marks.history' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/data.sql" >/dev/null ;;
-    dropped) ask 'DROP SCHEMA firn CASCADE' >/dev/null ;;
+    dropped) ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null ;;
     esac
     refuses "tables that were $lost give no node to old rows" 55000 "may have old rows" \
         "SELECT firn_stamp('snowflake', 'again $lost', '2020-01-01')"

@@ -38,7 +38,7 @@ supers() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999
+    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999 -c wal_level=logical
 port=$(cat "$place/port")
 stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 
@@ -109,6 +109,55 @@ check "a job is not continued when its rows were in danger for a while" [ "${aft
 job replicated 'SET session_replication_role = replica' 'DELETE FROM firn_jobs.job' \
     "INSERT INTO firn_jobs.job VALUES ('snowflake', 'sent', 0, '')"
 same "what replication sends is left out" "|0" "$said|$(ask "SELECT count(*) FROM firn_jobs.job WHERE job = 'sent'")"
+
+# ---- rows of marks ---------------------------------------------------------------------------------------------------
+
+# The rows, without those that the renewer has written since.
+marks() {
+    ask "SELECT ns, node, high FROM firn_marks.mark WHERE ns = 'untouched'" 'SELECT * FROM firn_marks.server' \
+        'SELECT * FROM firn_marks.handover' 'SELECT * FROM firn_marks.history ORDER BY confirmed'
+}
+# unwritten TABLE COLUMN ROW: nobody writes the rows of a table, with any rights.
+unwritten() {
+    for statement in "INSERT INTO firn_marks.$1 VALUES ($3)" "INSERT INTO firn_marks.$1 TABLE firn_marks.$1 ON CONFLICT DO NOTHING" \
+        "UPDATE firn_marks.$1 SET $2 = 1" "DELETE FROM firn_marks.$1" \
+        "MERGE INTO firn_marks.$1 USING (SELECT 1) s ON true WHEN MATCHED THEN UPDATE SET $2 = 1" \
+        "COPY firn_marks.$1 FROM PROGRAM 'psql -XqAt -h 127.0.0.1 -p $port -U firn postgres -c \"COPY firn_marks.$1 TO STDOUT\"'"; do
+        same "refused: ${statement%% FROM PROGRAM*}" 3 "$({
+            ask 'SET ROLE writer' "$statement"
+            ask "$statement"
+            ask 'SET session_replication_role = replica' "$statement"
+        } | grep -c "55000: firn_marks.$1 holds")"
+    done
+}
+ask 'GRANT pg_execute_server_program TO writer' "SELECT firn_new_bigint('snowflake', 'ns=untouched')" >/dev/null
+before=$(marks)
+unwritten mark high "'untouched', 8, '', 0, NULL, 1, 1, now(), '', NULL"
+unwritten history high "1, 1, 0, 1, now(), ''"
+unwritten server timeline "true, 1, 1, '', now(), 1, now()"
+refused "nobody says that the server handed its nodes over" 55000 "firn_marks.handover holds" "drop schema" 'SET ROLE writer' \
+    "INSERT INTO firn_marks.handover SELECT system, timeline, marks, now() FROM firn_marks.server"
+same "and all rows are as before" "$before" "$(marks)"
+# A publication FOR ALL TABLES of another server, whose rows come by COPY first and one by one then.
+sent() {
+    [ "$(ask "SELECT count(*) FROM public.sentinel")" = "$1" ]
+}
+ask 'CREATE TABLE public.sentinel (n int PRIMARY KEY)' 'CREATE DATABASE publisher' >/dev/null
+database=publisher
+ask 'CREATE TABLE public.sentinel (n int PRIMARY KEY)' 'CREATE SCHEMA firn_marks' "CREATE TABLE firn_marks.mark (ns text, node bigint,
+    layout text, high bigint, job text, system bigint, timeline integer, changed timestamptz, marks text, counts text, PRIMARY KEY (ns, node))" \
+    "INSERT INTO firn_marks.mark VALUES ('sent', 1, '', 0, NULL, 1, 1, now(), '', NULL)" 'INSERT INTO public.sentinel VALUES (1)' \
+    'CREATE PUBLICATION all_tables FOR ALL TABLES' "SELECT pg_create_logical_replication_slot('sent', 'pgoutput')" >/dev/null
+database=postgres
+ask "CREATE SUBSCRIPTION sent CONNECTION 'host=127.0.0.1 port=$port user=firn dbname=publisher' PUBLICATION all_tables
+    WITH (create_slot = false)" >/dev/null
+check "a subscription to all tables of another server copies them" await sent 1
+database=publisher ask "UPDATE firn_marks.mark SET high = 1" "INSERT INTO firn_marks.mark VALUES ('untouched', 7, '', 0, NULL, 1, 1, now(), '', NULL)" \
+    'INSERT INTO public.sentinel VALUES (2)' >/dev/null
+check "and follows" await sent 2
+same "but leaves its marks out" "0 $before" "$(ask "SELECT count(*) FROM firn_marks.mark WHERE ns = 'sent'") $(marks)"
+ask 'DROP SUBSCRIPTION sent' >/dev/null
+database=publisher ask "SELECT pg_drop_replication_slot('sent')" >/dev/null
 
 # ---- what a superuser did to the tables ------------------------------------------------------------------------------
 

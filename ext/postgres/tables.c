@@ -22,17 +22,25 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-/* A table that was emptied and filled again from a copy may have the same identity, so a trigger forbids DELETE and
- * TRUNCATE, as in the stores (modules/postgres_sql.h). */
+/* A row that is deleted or changed lets IDs repeat, and some roles can do this without a grant (pg_write_all_data): only
+ * the renewer writes. Rows that a publisher sends are another server's, so they are left out. The trigger is SQL, so that
+ * the tables can be restored on a server without firn. */
 #define KEEP_BODY                                                                                  \
-    "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
+    "DECLARE kind text := (SELECT backend_type FROM pg_stat_get_activity(pg_backend_pid()));"      \
+    " BEGIN IF TG_LEVEL = 'ROW' AND kind = 'firn renewer' THEN"                                    \
+    " IF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF;"                               \
+    " ELSIF TG_LEVEL = 'ROW' AND kind LIKE 'logical replication%' THEN RETURN NULL; END IF;"       \
+    " RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat',"      \
     " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks:"       \
     " IDs begin again after a guard of 15 s.'; END"
 #define KEEP(table)                                                                                \
     "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
-    "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \
+    "DROP TRIGGER IF EXISTS firn_keep_rows ON " table ";"                                          \
+    "CREATE TRIGGER firn_keep BEFORE TRUNCATE ON " table                                           \
     " FOR EACH STATEMENT EXECUTE FUNCTION firn_marks.keep();"                                      \
-    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep;"
+    "CREATE TRIGGER firn_keep_rows BEFORE INSERT OR UPDATE OR DELETE ON " table                    \
+    " FOR EACH ROW EXECUTE FUNCTION firn_marks.keep();"                                            \
+    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep, ENABLE ALWAYS TRIGGER firn_keep_rows;"
 
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
  * tables a row was written to: a restored copy of a row does not have the identity of its table.
@@ -85,16 +93,22 @@ static const char create[] =
     " before integer,"
     " until_before timestamptz);"
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
-    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
-    "$$;" KEEP("firn_marks.mark") KEEP("firn_marks.history") KEEP("firn_marks.server");
+    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql"
+    " SET search_path = pg_catalog, pg_temp AS $$" KEEP_BODY "$$;" KEEP("firn_marks.mark")
+        KEEP("firn_marks.history") KEEP("firn_marks.handover") KEEP("firn_marks.server");
 
-/* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
+/* The triggers of the tables. */
+#define KEEPERS                                                                                    \
+    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname ~ '^firn_keep'"          \
+    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"        \
+    " to_regclass('firn_marks.handover'), to_regclass('firn_marks.server'))"
+
+/* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8 + 16. */
 static const char has_triggers[] =
-    "SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
-    " WHERE t.tgname = 'firn_keep' AND t.tgenabled = 'A' AND t.tgtype = 42 AND t.tgqual IS NULL"
-    " AND p.oid = to_regprocedure('firn_marks.keep()') AND p.prosrc = $$" KEEP_BODY "$$"
-    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"
-    " to_regclass('firn_marks.server')) HAVING count(*) = 3";
+    "SELECT 1" KEEPERS
+    " AND t.tgtype = CASE t.tgname WHEN 'firn_keep' THEN 34 ELSE 31 END AND t.tgenabled = 'A'"
+    " AND t.tgqual IS NULL AND p.oid = to_regprocedure('firn_marks.keep()')"
+    " AND p.prosrc = $$" KEEP_BODY "$$ HAVING count(*) = 8";
 
 static const char begin_history[] =
     "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
@@ -118,10 +132,8 @@ static const char identify[] =
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
     " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
     " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
-    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY t.oid))"
-    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname = 'firn_keep'"
-    " AND t.tgrelid IN ('firn_marks.mark'::regclass, 'firn_marks.history'::regclass, "
-    "'firn_marks.server'::regclass)))";
+    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY "
+    "t.oid))" KEEPERS "))";
 
 /* ---- where this server is ---- */
 
