@@ -196,4 +196,26 @@ loses "DELETE with another function in the trigger" "$on_disk" \
     'CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$' \
     "DELETE FROM firn_marks.mark WHERE ns = 'js53'"
 loses "DROP of all tables" "$on_disk" 'SET client_min_messages = error' 'DROP SCHEMA firn_marks CASCADE'
+
+# ---- tables that come back after others were in use ----------------------------------------------------------------------
+
+# returns WHERE AWAY BACK: IDs and a node for old rows after the statement AWAY, then BACK and a crash.
+returns() {
+    on "$late" "SELECT firn_confirm_history('970-979')" "$2" >/dev/null
+    test/engine restart "$late"
+    issue "$late" js53 150000 "$TMPDIR/js53.1"
+    on "$late" "SELECT firn_confirm_history('970-979')" "SELECT firn_stamp('snowflake', '$1', '2020-01-01', 'node=970')" >/dev/null
+    on "$late" "$on_disk" "$3" >/dev/null
+    test/engine kill "$late"
+    test/engine restart "$late"
+    issue "$late" js53 60000 "$TMPDIR/js53.2"
+    same "no ID comes twice when the marks come back from $1" '60000 0' \
+        "$(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
+    check "because they are guarded, though they are the same as before" is_guarded_from_start "$late"
+    says "and old rows get no node that they got in between" 'may have old rows' "$late" \
+        "SELECT firn_stamp('snowflake', 'back from $1', '2020-01-01', 'node=970')"
+}
+on "$late" 'CREATE DATABASE other' >/dev/null
+returns 'another schema' 'ALTER SCHEMA firn_marks RENAME TO aside' 'DROP SCHEMA firn_marks CASCADE; ALTER SCHEMA aside RENAME TO firn_marks'
+returns 'another database' "ALTER SYSTEM SET firn.database = 'other'" 'ALTER SYSTEM RESET firn.database'
 finish

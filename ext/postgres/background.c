@@ -223,9 +223,6 @@ static void write_all(round_ *it) {
     /* If it is terminated while it waits for a synchronous standby, the commit returns early: then
      * nothing is issued. */
     CHECK_FOR_INTERRUPTS();
-    if (there) {
-        firn_tables_note_begun();
-    }
 }
 
 /* As "cause: cure", from which firn_fail makes message and hint again. */

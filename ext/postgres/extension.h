@@ -321,8 +321,6 @@ void firn_hold(void);
 bool firn_tables_exist(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
 void firn_tables_prepare(void);
-/* After the commit, before anybody is answered: a file of the data directory says that tables exist. */
-void firn_tables_note_begun(void);
 /* Reserves slots for a cell: the answer is written into the wish. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
 /* Carries out a take: the answer is written into it. */

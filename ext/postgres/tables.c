@@ -4,21 +4,19 @@
 #include "extension.h"
 
 #include "catalog/namespace.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "../../modules/module.h"
 #include "errors.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
@@ -134,6 +132,16 @@ static const char identify[] =
     " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
     " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY "
     "t.oid))" KEEPERS "))";
+
+/* ---- which tables are in use ---- */
+
+/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use. So a row that all
+ * databases share counts the changes and names the last tables, as "COUNT TABLES". A transaction that reserves in other
+ * tables writes it too, so it is on each standby that has the tables. As a comment on database 0, which never exists,
+ * the row outlives every database. */
+static const char read_use[] =
+    "SELECT split_part(description, ' ', 1)::bigint, split_part(description, ' ', 2)"
+    " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass";
 
 /* ---- where this server is ---- */
 
@@ -270,7 +278,7 @@ static Datum cell_at(int column, bool *is_null) {
  * another system, and tables that were dropped, truncated or restored have other numbers. */
 typedef struct identity {
     int64 system, timeline;
-    char marks[80];
+    char marks[96];
 } identity;
 
 static identity me;
@@ -279,43 +287,6 @@ static void add_me(arguments *list) {
     add_int(list, me.system);
     add_int(list, me.timeline);
     add_text(list, me.marks);
-}
-
-/* A file of the data directory outlives the tables. While it exists, tables that are missing were
- * lost, and nobody knows which nodes old rows have. */
-static const char begun_file[] = "firn.begun";
-
-static bool has_begun(void) {
-    struct stat unused;
-    if (stat(begun_file, &unused) == 0) {
-        return true;
-    }
-    if (errno != ENOENT) {
-        ereport(ERROR,
-                (errcode_for_file_access(),
-                 errmsg("firn: the file %s in the data directory cannot be read: %m", begun_file)));
-    }
-    return false;
-}
-
-/* Before anything is handed out. Once a process: the directory's other files are not ours. */
-void firn_tables_note_begun(void) {
-    static const char text[] = "firn issues IDs in this cluster. Keep this file: without it, lost "
-                               "marks may not be noticed.\n";
-    static bool noted;
-    if (noted || has_begun()) {
-        noted = true;
-        return;
-    }
-    int file = OpenTransientFile(begun_file, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
-    if (file < 0 || write(file, text, sizeof text - 1) != sizeof text - 1 || pg_fsync(file) != 0 ||
-        CloseTransientFile(file) != 0) {
-        ereport(ERROR, (errcode_for_file_access(),
-                        errmsg("firn: the file %s in the data directory cannot be written: %m",
-                               begun_file)));
-    }
-    fsync_fname(".", true);
-    noted = true;
 }
 
 static bool made; /* firn_marks.mark, in this transaction */
@@ -334,8 +305,7 @@ bool firn_tables_exist(void) {
     return OidIsValid(schema) && OidIsValid(get_relname_relid("mark", schema));
 }
 
-/* Returns true when no tables were here before, as far as this directory tells. */
-static bool make_tables(void) {
+static void make_tables(void) {
     arguments none = {0};
     made = !firn_tables_exist();
     if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
@@ -353,16 +323,36 @@ static bool make_tables(void) {
                  * a tick of 1 s ahead of the clock. */
         firn_hold();
     }
-    return made && !has_begun();
 }
 
-static void read_identity(void) {
+/* Returns the number of the present use of these tables, which is counted if others were in use before. 1: the first
+ * tables of this server. */
+static int64 count_use(const char *tables) {
+    arguments none = {0};
+    bool is_null;
+    int64 count = 0;
+    if (run(read_use, &none) > 0) {
+        count = DatumGetInt64(cell_at(1, &is_null));
+        if (strcmp(TextDatumGetCString(cell_at(2, &is_null)), tables) == 0) {
+            return count;
+        }
+    }
+    CreateSharedComments(InvalidOid, DatabaseRelationId,
+                         psprintf(INT64_FORMAT " %s", ++count, tables));
+    return count;
+}
+
+/* Returns true when no tables were in use before. */
+static bool read_identity(void) {
     arguments none = {0};
     bool is_null;
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-    strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
+    const char *tables = TextDatumGetCString(cell_at(3, &is_null));
+    int64 use = count_use(tables);
+    snprintf(me.marks, sizeof me.marks, "%s/" INT64_FORMAT, tables, use);
+    return made && use == 1;
 }
 
 enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
@@ -425,8 +415,8 @@ static void adopt(void) {
 
 void firn_tables_prepare(void) {
     arguments list = {0};
-    bool fresh = make_tables();
-    read_identity();
+    make_tables();
+    bool fresh = read_identity();
     if (fresh && me.timeline == 1) {
         add_me(&list);
         run(begin_history, &list);
