@@ -139,19 +139,29 @@ promote_itself() {
     on "$late" 'SELECT pg_promote(true, 60)' >/dev/null
     await yes_on "$late" "SELECT timeline > $1 FROM firn_marks.server"
 }
-on "$late" "SELECT firn_confirm_history('950-999')" 'CREATE ROLE visitor' >/dev/null
-issue "$late" snowflake 100000 "$TMPDIR/snowflake.before"
-until=$(on "$late" 'SELECT until FROM firn_marks.server')
-check "a server with every commit is promoted" promote_itself 2
-on "$late" 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' >/dev/null # every backend has seen the guard
-says "not everybody may say that nothing is lost" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
-same "somebody who may says so" "" "$(on "$late" 'SELECT firn_take_over()')"
+# take_over STATEMENT...: promotes it again where the guard ended before the last statement.
+take_over() {
+    for timeline in 2 3 4 5; do
+        on "$late" "SELECT firn_confirm_history('950-999')" >/dev/null
+        issue "$late" snowflake 100000 "$TMPDIR/snowflake.before$timeline"
+        until=$(on "$late" 'SELECT until FROM firn_marks.server')
+        promote_itself "$timeline" || return 1
+        said=$(on "$late" "$@")
+        [ "${said%nothing to take over*}" != "$said" ] || break
+    done
+}
+on "$late" 'CREATE ROLE visitor' >/dev/null
+check "a server with every commit is promoted" take_over 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' 'SELECT firn_take_over()'
+same "somebody says so while all backends see the guard" 1 "$(echo "$said" | grep -c 'is guarded for')"
+says "not everybody may" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
 same "then there is no other guard than before the promotion" "$until" "$(on "$late" 'SELECT until FROM firn_marks.server')"
 issue "$late" snowflake 100000 "$TMPDIR/snowflake.after"
 same "IDs continue, and none comes twice" '100000 0' "$(grep -c '^[0-9]*$' "$TMPDIR/snowflake.after") $(
-    twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late" "$TMPDIR/snowflake.before" "$TMPDIR/snowflake.after")"
+    twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late" "$TMPDIR"/snowflake.before* "$TMPDIR/snowflake.after")"
 says "old rows get nodes of the ranges that were confirmed before" '|950' "$late" \
     "SELECT '|' || (firn_stamp('snowflake', 'taken', '2020-01-01', 'node=950') >> 12 & 1023)"
+
+says "when the guard has ended, nothing can be taken over" 'the guard after the promotion has ended' "$late" 'SELECT firn_take_over()'
 
 # ---- copies of marks ----------------------------------------------------------------------------------------------------
 

@@ -273,7 +273,8 @@ with_new_renewer() {
     await has_begun_again
     ask 'SET firn.max_wait_ms = 20000' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
 }
-ask 'CREATE ROLE owner' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
+ask 'CREATE ROLE owner LOGIN' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
+check "the owner of firn.database dumps it without the marks" pg_dump -N firn_marks -h 127.0.0.1 -p "$port" -U owner postgres
 database=aside
 ask 'CREATE EXTENSION firn' >/dev/null
 for setting in 'role = owner' 'session_authorization = owner' 'search_path = trap' 'default_transaction_read_only = on' \
@@ -291,10 +292,17 @@ ask 'SET default_transaction_read_only = off' 'ALTER ROLE firn RESET ALL' 'ALTER
     'ALTER DATABASE postgres RESET ALL' 'ALTER DATABASE postgres ALLOW_CONNECTIONS true' 'ALTER DATABASE postgres OWNER TO firn' >/dev/null
 database=postgres
 
+long='mig: a role with a name that is as long as the server allows it'
+refused "the hint reaches the caller, however long, and with any name" 08006 "is granted to" \
+    "REVOKE ALL ON TABLE firn_marks.mark FROM \"$long\" CASCADE" \
+    "CREATE ROLE \"$long\"" "GRANT SELECT ON firn_marks.mark TO \"$long\"" "SELECT firn_new_bigint('snowflake', 'ns=granted')"
+ask "DROP OWNED BY \"$long\"" >/dev/null
+
 # ---- in the end --------------------------------------------------------------------------------------------------------
 
 refused "a table that a crash empties is refused" 42501 "not a plain, permanent table" "drop it" \
     'ALTER TABLE firn_jobs.job SET UNLOGGED' "$stamp"
-refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \
+refused "firn's own trigger is refused while its function belongs to somebody else" 08006 \
+    "has a trigger whose function belongs to a role" "ALTER FUNCTION ... OWNER TO a superuser" \
     'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
 finish

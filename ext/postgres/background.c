@@ -229,14 +229,13 @@ static void write_all(round_ *it) {
 static void tell(firn_error *why, const char *what, const ErrorData *error) {
     static const char own[] = "firn: ";
     bool is_own = strncmp(error->message, own, sizeof own - 1) == 0;
-    char cure[120];
-    bool said = error->hint != NULL && strstr(error->hint, ": ") == NULL &&
-                strlcpy(cure, error->hint, sizeof cure) < sizeof cure;
-    if (said && cure[strlen(cure) - 1] == '.') {
-        cure[strlen(cure) - 1] = '\0';
+    const char *cure = error->hint != NULL ? error->hint : "see the server's log";
+    size_t length = strlen(cure);
+    if (length > 0 && cure[length - 1] == '.') { /* firn_fail writes it again */
+        length--;
     }
-    set_error(why, FIRN_ESTORE, "%s%s%.110s: %s", is_own ? "" : what, is_own ? "" : ", ",
-              error->message + (is_own ? sizeof own - 1 : 0), said ? cure : "see the server's log");
+    set_error(why, FIRN_ESTORE, "%s%s%.150s: %.*s", is_own ? "" : what, is_own ? "" : ", ",
+              error->message + (is_own ? sizeof own - 1 : 0), (int)Min(length, 270), cure);
 }
 
 /* The transaction failed: all waiting backends get the reason. */

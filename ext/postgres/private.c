@@ -150,24 +150,27 @@ static bool is_others(Relation table) {
     return !superuser_arg(table->rd_rel->relowner);
 }
 
-/* Only superusers put functions into the schema. One that somebody else owns can be another one at any time. */
-static bool is_own_function(Oid function, Oid schema) {
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    bool is = false;
-    if (HeapTupleIsValid(tuple)) {
-        const FormData_pg_proc *form = (Form_pg_proc)GETSTRUCT(tuple);
-        is = form->pronamespace == schema && superuser_arg(form->proowner);
-        ReleaseSysCache(tuple);
-    }
-    return is;
-}
-
-/* Apart from firn's own, which keep rows. */
+/* Only superusers put functions into the schema: those are firn's own triggers, which keep rows. */
 static bool has_trigger(Relation table) {
     bool has = false;
     for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
-        has = has ||
-              !is_own_function(table->trigdesc->triggers[i].tgfoid, RelationGetNamespace(table));
+        Oid function = table->trigdesc->triggers[i].tgfoid;
+        has = has || get_func_namespace(function) != RelationGetNamespace(table);
+    }
+    return has;
+}
+
+/* The owner of a function can replace it at any time. */
+static bool has_trigger_of_others(Relation table) {
+    bool has = false;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        HeapTuple tuple =
+            SearchSysCache1(PROCOID, ObjectIdGetDatum(table->trigdesc->triggers[i].tgfoid));
+        has = has || !HeapTupleIsValid(tuple) ||
+              !superuser_arg(((Form_pg_proc)GETSTRUCT(tuple))->proowner);
+        if (HeapTupleIsValid(tuple)) {
+            ReleaseSysCache(tuple);
+        }
     }
     return has;
 }
@@ -233,6 +236,9 @@ static const struct {
     {is_others, "belongs to a role that is not a superuser",
      "if it is firn's, ALTER TABLE ... OWNER TO a superuser; else drop it"},
     {has_trigger, "has a trigger or a foreign key", "drop that"},
+    {has_trigger_of_others,
+     "has a trigger whose function belongs to a role that is not a superuser",
+     "ALTER FUNCTION ... OWNER TO a superuser, or let the owner be a superuser again"},
     {has_rule, "has a rule", "DROP RULE"},
     {has_policy, "has row security",
      "ALTER TABLE ... DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"},

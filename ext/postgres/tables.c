@@ -160,7 +160,7 @@ static const char begin_here[] =
 static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
                                  " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
 
-static const char guard_again[] = "UPDATE firn_marks.server SET until = $1";
+static const char guard_again[] = "UPDATE firn_marks.server SET until = $1, before = NULL";
 
 /* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
 static const char take_over_here[] =
@@ -469,6 +469,7 @@ static int64 slot_in(const firn_cell *cell, int s) {
 static void guard_copies(void) {
     arguments list = {0}, who = {0};
     here.until = guard_from(firn_now());
+    here.before = 0;
     add_time(&list, here.until);
     add_me(&who);
     run(guard_again, &list);
@@ -649,9 +650,9 @@ static void take(firn_take *it, arguments *range) {
         set_error(
             &it->why, FIRN_EWINDOW,
             "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
-            "or a restore (timeline " INT64_FORMAT
-            "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
-            it->low, it->high, me.timeline, it->low, it->high);
+            "or a restore (timeline " INT64_FORMAT "): set firn.history to nodes that never had "
+            "old rows, then SELECT firn_confirm_history()",
+            it->low, it->high, me.timeline);
         return;
     }
     add_int(&list, (int64)it->mark);
@@ -701,6 +702,10 @@ void firn_tables_do(firn_take *it) {
             set_error(&it->why, FIRN_EUSAGE,
                       "this server was not promoted with the marks that it has: there is nothing "
                       "to take over");
+        } else if (here.until <= firn_now()) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "the guard after the promotion has ended, so there is nothing to take over: "
+                      "for old rows, name unused nodes with firn_confirm_history('LOW-HIGH')");
         } else {
             take_over();
         }
