@@ -548,7 +548,7 @@ same "the row of the server tells so" t "$(ask "SELECT timeline > 1 AND until > 
 
 refuses "which nodes old rows took after it is not known, so none is given" 55000 "may have old rows" \
     "SELECT firn_stamp('snowflake', 'found', now())"
-refuses "nor one that is named" 55000 "nodes 950-950" \
+refuses "nor one that is named, and the hint names none that may have old rows" 55000 "nodes 950-950*never had old rows*firn_confirm_history()" \
     "SELECT firn_stamp('snowflake', 'found', now(), 'node=950')"
 refuses "a range is needed to confirm" 22023 "not a range of nodes" "SELECT firn_confirm_history('many')"
 set_to "firn.history = '$((taken + 1))-999'"
@@ -603,7 +603,7 @@ dump() {
 }
 # unkept STATEMENT: without the triggers that forbid it.
 unkept() {
-    ask 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep' 'ALTER TABLE firn_marks.history DISABLE TRIGGER firn_keep' "$1"
+    ask 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' 'ALTER TABLE firn_marks.history DISABLE TRIGGER ALL' "$1"
 }
 set_to "firn.node = '15'"
 set_to "firn.history = '980-989'"
@@ -613,9 +613,9 @@ dump --data-only >"$TMPDIR/data.sql"
 ask "SELECT firn_stamp('snowflake', 'behind the dump', '2020-01-01')" >>"$TMPDIR/dumped"
 for lost in restored emptied dropped; do
     case $lost in
-    restored) ask 'DROP SCHEMA firn CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
+    restored) ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
     emptied) unkept 'TRUNCATE firn_marks.mark, firn_marks.history' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/data.sql" >/dev/null ;;
-    dropped) ask 'DROP SCHEMA firn CASCADE' >/dev/null ;;
+    dropped) ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null ;;
     esac
     refuses "tables that were $lost give no node to old rows" 55000 "may have old rows" \
         "SELECT firn_stamp('snowflake', 'again $lost', '2020-01-01')"

@@ -139,24 +139,35 @@ promote_itself() {
     on "$late" 'SELECT pg_promote(true, 60)' >/dev/null
     await yes_on "$late" "SELECT timeline > $1 FROM firn_marks.server"
 }
-on "$late" "SELECT firn_confirm_history('950-999')" 'CREATE ROLE visitor' >/dev/null
-issue "$late" snowflake 100000 "$TMPDIR/snowflake.before"
-until=$(on "$late" 'SELECT until FROM firn_marks.server')
-check "a server with every commit is promoted" promote_itself 2
-on "$late" 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' >/dev/null # every backend has seen the guard
-says "not everybody may say that nothing is lost" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
-same "somebody who may says so" "" "$(on "$late" 'SELECT firn_take_over()')"
+# take_over STATEMENT...: promotes it again where the guard ended before the last statement.
+take_over() {
+    for timeline in 2 3 4 5; do
+        on "$late" "SELECT firn_confirm_history('950-999')" >/dev/null
+        issue "$late" snowflake 100000 "$TMPDIR/snowflake.before$timeline"
+        until=$(on "$late" 'SELECT until FROM firn_marks.server')
+        promote_itself "$timeline" || return 1
+        said=$(on "$late" "$@")
+        [ "${said%nothing to take over*}" != "$said" ] || break
+    done
+}
+on "$late" 'CREATE ROLE visitor' >/dev/null
+check "a server with every commit is promoted" take_over 'SET firn.max_wait_ms = 0' 'SELECT snowflake()' 'SELECT firn_take_over()'
+same "somebody says so while all backends see the guard" 1 "$(echo "$said" | grep -c 'is guarded for')"
+says "not everybody may" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
 same "then there is no other guard than before the promotion" "$until" "$(on "$late" 'SELECT until FROM firn_marks.server')"
 issue "$late" snowflake 100000 "$TMPDIR/snowflake.after"
 same "IDs continue, and none comes twice" '100000 0' "$(grep -c '^[0-9]*$' "$TMPDIR/snowflake.after") $(
-    twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late" "$TMPDIR/snowflake.before" "$TMPDIR/snowflake.after")"
+    twice "$TMPDIR/snowflake.lost" "$TMPDIR/snowflake.late" "$TMPDIR"/snowflake.before* "$TMPDIR/snowflake.after")"
 says "old rows get nodes of the ranges that were confirmed before" '|950' "$late" \
     "SELECT '|' || (firn_stamp('snowflake', 'taken', '2020-01-01', 'node=950') >> 12 & 1023)"
+
+says "when the guard has ended, nothing can be taken over" 'the guard after the promotion has ended' "$late" 'SELECT firn_take_over()'
 
 # ---- copies of marks ----------------------------------------------------------------------------------------------------
 
 test/engine restart "$late" # without windows
-on "$late" "UPDATE firn_marks.mark SET system = 1 WHERE ns = 'leaf'" >/dev/null
+on "$late" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' "UPDATE firn_marks.mark SET system = 1 WHERE ns = 'leaf'" \
+    'ALTER TABLE firn_marks.mark ENABLE ALWAYS TRIGGER firn_keep, ENABLE ALWAYS TRIGGER firn_keep_rows' >/dev/null
 issue "$late" leaf 1000 "$TMPDIR/leaf.after"
 same "a mark that came from another server is noticed" "1000 t" \
     "$(grep -c '^[0-9]*$' "$TMPDIR/leaf.after") $(on "$late" "SELECT until > timestamptz '$until' FROM firn_marks.server")"
@@ -183,16 +194,38 @@ loses() {
     same "$sentence: no ID comes twice after a crash" ' 60000 0' \
         "$said $(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
     check "because the loss is noticed and guarded" begins_after "$late" js53 "$TMPDIR/js53.2"
-    same "and forbidden again" 3 \
+    same "and forbidden again" 8 \
         "$(on "$late" "SELECT count(*) FROM pg_trigger WHERE tgfoid = 'firn_marks.keep'::regproc AND tgenabled = 'A'")"
 }
 on_disk='SET synchronous_commit = on'
 loses "TRUNCATE with its trigger disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER ALL' 'TRUNCATE firn_marks.mark' \
     'ALTER TABLE firn_marks.mark ENABLE TRIGGER ALL'
-loses "DELETE while the trigger was disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep' \
-    "DELETE FROM firn_marks.mark WHERE ns = 'js53'" 'ALTER TABLE firn_marks.mark ENABLE ALWAYS TRIGGER firn_keep'
+loses "DELETE while the trigger was disabled" "$on_disk" 'ALTER TABLE firn_marks.mark DISABLE TRIGGER firn_keep_rows' \
+    "DELETE FROM firn_marks.mark WHERE ns = 'js53'" 'ALTER TABLE firn_marks.mark ENABLE ALWAYS TRIGGER firn_keep_rows'
 loses "DELETE with another function in the trigger" "$on_disk" \
     'CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$' \
     "DELETE FROM firn_marks.mark WHERE ns = 'js53'"
 loses "DROP of all tables" "$on_disk" 'SET client_min_messages = error' 'DROP SCHEMA firn_marks CASCADE'
+
+# ---- tables that come back after others were in use ----------------------------------------------------------------------
+
+# returns WHERE AWAY BACK: IDs and a node for old rows after the statement AWAY, then BACK and a crash.
+returns() {
+    on "$late" "SELECT firn_confirm_history('970-979')" "$2" >/dev/null
+    test/engine restart "$late"
+    issue "$late" js53 150000 "$TMPDIR/js53.1"
+    on "$late" "SELECT firn_confirm_history('970-979')" "SELECT firn_stamp('snowflake', '$1', '2020-01-01', 'node=970')" >/dev/null
+    on "$late" "$on_disk" "$3" >/dev/null
+    test/engine kill "$late"
+    test/engine restart "$late"
+    issue "$late" js53 60000 "$TMPDIR/js53.2"
+    same "no ID comes twice when the marks come back from $1" '60000 0' \
+        "$(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
+    check "because they are guarded, though they are the same as before" is_guarded_from_start "$late"
+    says "and old rows get no node that they got in between" 'may have old rows' "$late" \
+        "SELECT firn_stamp('snowflake', 'back from $1', '2020-01-01', 'node=970')"
+}
+on "$late" 'CREATE DATABASE other' >/dev/null
+returns 'another schema' 'ALTER SCHEMA firn_marks RENAME TO aside' 'DROP SCHEMA firn_marks CASCADE; ALTER SCHEMA aside RENAME TO firn_marks'
+returns 'another database' "ALTER SYSTEM SET firn.database = 'other'" 'ALTER SYSTEM RESET firn.database'
 finish

@@ -455,7 +455,7 @@ Oid firn_counts_table(void) {
 }
 
 /* The script of the extension calls it, and drops it. */
-FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema), (Datum)0))
+FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema, PG_GETARG_ARRAYTYPE_P(0)), (Datum)0))
 
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));

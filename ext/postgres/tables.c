@@ -4,36 +4,41 @@
 #include "extension.h"
 
 #include "catalog/namespace.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
-#include "storage/fd.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "../../modules/module.h"
 #include "errors.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-/* A table that was emptied and filled again from a copy may have the same identity, so a trigger forbids DELETE and
- * TRUNCATE, as in the stores (modules/postgres_sql.h). */
+/* A row that is deleted or changed lets IDs repeat, and some roles can do this without a grant (pg_write_all_data): only
+ * the renewer writes. Rows that a publisher sends are another server's, so they are left out. The trigger is SQL, so that
+ * the tables can be restored on a server without firn. */
 #define KEEP_BODY                                                                                  \
-    "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
+    "DECLARE kind text := (SELECT backend_type FROM pg_stat_get_activity(pg_backend_pid()));"      \
+    " BEGIN IF TG_LEVEL = 'ROW' AND kind = 'firn renewer' THEN"                                    \
+    " IF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF;"                               \
+    " ELSIF TG_LEVEL = 'ROW' AND kind LIKE 'logical replication%' THEN RETURN NULL; END IF;"       \
+    " RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat',"      \
     " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks:"       \
     " IDs begin again after a guard of 15 s.'; END"
 #define KEEP(table)                                                                                \
     "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
-    "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \
+    "DROP TRIGGER IF EXISTS firn_keep_rows ON " table ";"                                          \
+    "CREATE TRIGGER firn_keep BEFORE TRUNCATE ON " table                                           \
     " FOR EACH STATEMENT EXECUTE FUNCTION firn_marks.keep();"                                      \
-    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep;"
+    "CREATE TRIGGER firn_keep_rows BEFORE INSERT OR UPDATE OR DELETE ON " table                    \
+    " FOR EACH ROW EXECUTE FUNCTION firn_marks.keep();"                                            \
+    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep, ENABLE ALWAYS TRIGGER firn_keep_rows;"
 
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
  * tables a row was written to: a restored copy of a row does not have the identity of its table.
@@ -86,18 +91,22 @@ static const char create[] =
     " before integer,"
     " until_before timestamptz);"
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
-    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
-    "$$;"
-    "REVOKE ALL ON FUNCTION firn_marks.keep() FROM PUBLIC;" KEEP("firn_marks.mark")
-        KEEP("firn_marks.history") KEEP("firn_marks.server");
+    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql"
+    " SET search_path = pg_catalog, pg_temp AS $$" KEEP_BODY "$$;" KEEP("firn_marks.mark")
+        KEEP("firn_marks.history") KEEP("firn_marks.handover") KEEP("firn_marks.server");
 
-/* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
+/* The triggers of the tables. */
+#define KEEPERS                                                                                    \
+    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname ~ '^firn_keep'"          \
+    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"        \
+    " to_regclass('firn_marks.handover'), to_regclass('firn_marks.server'))"
+
+/* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8 + 16. */
 static const char has_triggers[] =
-    "SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
-    " WHERE t.tgname = 'firn_keep' AND t.tgenabled = 'A' AND t.tgtype = 42 AND t.tgqual IS NULL"
-    " AND p.oid = to_regprocedure('firn_marks.keep()') AND p.prosrc = $$" KEEP_BODY "$$"
-    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"
-    " to_regclass('firn_marks.server')) HAVING count(*) = 3";
+    "SELECT 1" KEEPERS
+    " AND t.tgtype = CASE t.tgname WHEN 'firn_keep' THEN 34 ELSE 31 END AND t.tgenabled = 'A'"
+    " AND t.tgqual IS NULL AND p.oid = to_regprocedure('firn_marks.keep()')"
+    " AND p.prosrc = $$" KEEP_BODY "$$ HAVING count(*) = 8";
 
 static const char begin_history[] =
     "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
@@ -121,10 +130,18 @@ static const char identify[] =
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
     " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
     " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
-    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY t.oid))"
-    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname = 'firn_keep'"
-    " AND t.tgrelid IN ('firn_marks.mark'::regclass, 'firn_marks.history'::regclass, "
-    "'firn_marks.server'::regclass)))";
+    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY "
+    "t.oid))" KEEPERS "))";
+
+/* ---- which tables are in use ---- */
+
+/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use. So a row that all
+ * databases share counts the changes and names the last tables, as "COUNT TABLES". A transaction that reserves in other
+ * tables writes it too, so it is on each standby that has the tables. As a comment on database 0, which never exists,
+ * the row outlives every database. */
+static const char read_use[] =
+    "SELECT split_part(description, ' ', 1)::bigint, split_part(description, ' ', 2)"
+    " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass";
 
 /* ---- where this server is ---- */
 
@@ -143,7 +160,7 @@ static const char begin_here[] =
 static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
                                  " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
 
-static const char guard_again[] = "UPDATE firn_marks.server SET until = $1";
+static const char guard_again[] = "UPDATE firn_marks.server SET until = $1, before = NULL";
 
 /* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
 static const char take_over_here[] =
@@ -261,7 +278,7 @@ static Datum cell_at(int column, bool *is_null) {
  * another system, and tables that were dropped, truncated or restored have other numbers. */
 typedef struct identity {
     int64 system, timeline;
-    char marks[80];
+    char marks[96];
 } identity;
 
 static identity me;
@@ -270,43 +287,6 @@ static void add_me(arguments *list) {
     add_int(list, me.system);
     add_int(list, me.timeline);
     add_text(list, me.marks);
-}
-
-/* A file of the data directory outlives the tables. While it exists, tables that are missing were
- * lost, and nobody knows which nodes old rows have. */
-static const char begun_file[] = "firn.begun";
-
-static bool has_begun(void) {
-    struct stat unused;
-    if (stat(begun_file, &unused) == 0) {
-        return true;
-    }
-    if (errno != ENOENT) {
-        ereport(ERROR,
-                (errcode_for_file_access(),
-                 errmsg("firn: the file %s in the data directory cannot be read: %m", begun_file)));
-    }
-    return false;
-}
-
-/* Before anything is handed out. Once a process: the directory's other files are not ours. */
-void firn_tables_note_begun(void) {
-    static const char text[] = "firn issues IDs in this cluster. Keep this file: without it, lost "
-                               "marks may not be noticed.\n";
-    static bool noted;
-    if (noted || has_begun()) {
-        noted = true;
-        return;
-    }
-    int file = OpenTransientFile(begun_file, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
-    if (file < 0 || write(file, text, sizeof text - 1) != sizeof text - 1 || pg_fsync(file) != 0 ||
-        CloseTransientFile(file) != 0) {
-        ereport(ERROR, (errcode_for_file_access(),
-                        errmsg("firn: the file %s in the data directory cannot be written: %m",
-                               begun_file)));
-    }
-    fsync_fname(".", true);
-    noted = true;
 }
 
 static bool made; /* firn_marks.mark, in this transaction */
@@ -325,35 +305,54 @@ bool firn_tables_exist(void) {
     return OidIsValid(schema) && OidIsValid(get_relname_relid("mark", schema));
 }
 
-/* Returns true when no tables were here before, as far as this directory tells. */
-static bool make_tables(void) {
+static void make_tables(void) {
     arguments none = {0};
     made = !firn_tables_exist();
     if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
         SPI_execute("CREATE SCHEMA firn_marks", false, 0);
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
     }
     if (!lock_tables() || run(has_triggers, &none) == 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the tables could not be created");
         }
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
         lock_tables();
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
                  * a tick of 1 s ahead of the clock. */
         firn_hold();
     }
-    return made && !has_begun();
 }
 
-static void read_identity(void) {
+/* Returns the number of the present use of these tables, which is counted if others were in use before. 1: the first
+ * tables of this server. */
+static int64 count_use(const char *tables) {
+    arguments none = {0};
+    bool is_null;
+    int64 count = 0;
+    if (run(read_use, &none) > 0) {
+        count = DatumGetInt64(cell_at(1, &is_null));
+        if (strcmp(TextDatumGetCString(cell_at(2, &is_null)), tables) == 0) {
+            return count;
+        }
+    }
+    CreateSharedComments(InvalidOid, DatabaseRelationId,
+                         psprintf(INT64_FORMAT " %s", ++count, tables));
+    return count;
+}
+
+/* Returns true when no tables were in use before. */
+static bool read_identity(void) {
     arguments none = {0};
     bool is_null;
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-    strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
+    const char *tables = TextDatumGetCString(cell_at(3, &is_null));
+    int64 use = count_use(tables);
+    snprintf(me.marks, sizeof me.marks, "%s/" INT64_FORMAT, tables, use);
+    return made && use == 1;
 }
 
 enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
@@ -416,8 +415,8 @@ static void adopt(void) {
 
 void firn_tables_prepare(void) {
     arguments list = {0};
-    bool fresh = make_tables();
-    read_identity();
+    make_tables();
+    bool fresh = read_identity();
     if (fresh && me.timeline == 1) {
         add_me(&list);
         run(begin_history, &list);
@@ -470,6 +469,7 @@ static int64 slot_in(const firn_cell *cell, int s) {
 static void guard_copies(void) {
     arguments list = {0}, who = {0};
     here.until = guard_from(firn_now());
+    here.before = 0;
     add_time(&list, here.until);
     add_me(&who);
     run(guard_again, &list);
@@ -650,9 +650,9 @@ static void take(firn_take *it, arguments *range) {
         set_error(
             &it->why, FIRN_EWINDOW,
             "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
-            "or a restore (timeline " INT64_FORMAT
-            "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
-            it->low, it->high, me.timeline, it->low, it->high);
+            "or a restore (timeline " INT64_FORMAT "): set firn.history to nodes that never had "
+            "old rows, then SELECT firn_confirm_history()",
+            it->low, it->high, me.timeline);
         return;
     }
     add_int(&list, (int64)it->mark);
@@ -702,6 +702,10 @@ void firn_tables_do(firn_take *it) {
             set_error(&it->why, FIRN_EUSAGE,
                       "this server was not promoted with the marks that it has: there is nothing "
                       "to take over");
+        } else if (here.until <= firn_now()) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "the guard after the promotion has ended, so there is nothing to take over: "
+                      "for old rows, name unused nodes with firn_confirm_history('LOW-HIGH')");
         } else {
             take_over();
         }
