@@ -41,8 +41,9 @@ increment = 3
 # the last reply counts.
 COMMANDS = [
     # waiting does not help, so TRYAGAIN would be wrong
-    ("FIRN.NEW fixed TIME 2024-03-01", r"ERR .*never used: remove node from \[generator fixed\] of firn.ini"),
-    ("FIRN.NEW narrow COUNT 1000 TIME 2024-03-01", "EXHAUSTED .*back-dated IDs"),
+    ("FIRN.NEW fixed TIME 2024-03-01", r"TAKEN .*never used: remove node from \[generator fixed\] of firn.ini"),
+    ("FIRN.NEW narrow COUNT 1000 TIME 2024-03-01", "ERR 1000 back-dated IDs are more"),
+    ("FIRN.NEW narrow COUNT 31 TIME 2024-03-02; FIRN.NEW narrow TIME 2024-03-02; FIRN.NEW narrow TIME 2024-03-02", "FULL 0 of 1 back-dated IDs fit"),
     ("INCR .", "ERR .*must not be '.' or contain '..'"),
     ("INCR a..b", "ERR .*must not be '.' or contain '..'"),
     ("INCR a.b", "1"),
@@ -177,8 +178,8 @@ COMMANDS = [
     ("FIRN.SCHEMES snowflake x 1", "ERR .*'x'"),
     # integers
     ("GET nothing", "None"),
-    ("INCRBY short 2; INCR short; INCR short", "EXHAUSTED .*3"),
-    ("FIRN.BLOCK short COUNT 4", "EXHAUSTED .*3"),
+    ("INCRBY short 2; INCR short; INCR short", "END .*3"),
+    ("FIRN.BLOCK short COUNT 4", "END .*3"),
     ("INCR '' ", "ERR .*63"),
     ("INCR " + "x" * 300, "ERR .*63"),
     ("INCR 'a b'", "ERR .*2"),
@@ -297,8 +298,11 @@ REQUESTS = [
     (f"GET /v1/show/{ID}?all=2", 400, "all=2"),
     (f"GET /v1/show/{ID}?all=1", 200, ID),
     ("GET /v1/show/x?scheme=snowflake&format=text", 422, "x"),
-    ("GET /v1/new/fixed?time=2024-03-01", 409, "BUSY"),
-    ("GET /v1/new/narrow?n=1000&time=2024-03-01", 409, "EXHAUSTED"),
+    ("GET /v1/new/fixed?time=2024-03-01", 409, "TAKEN"),
+    ("GET /v1/new/narrow?n=1000&time=2024-03-01", 422, "RANGE"),
+    ("GET /v1/new/narrow?n=31&time=2024-03-03", 200, ""),
+    ("GET /v1/new/narrow?time=2024-03-03", 200, ""),
+    ("GET /v1/new/narrow?time=2024-03-03", 409, '"code":"FULL","cure":"request fewer, or raise max_lead_ms","cure_name":"RAISE_LEAD","value":"1"'),
     # Leaf's
     ("GET /api/segment/get/short", 500, "LeafServerException"),
     ("GET /api/segment/get/tickets", 200, "^[0-9]+$"),
