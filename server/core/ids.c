@@ -353,9 +353,10 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
     word name = request_value(it, "name"), of = request_value(it, "namespace");
     int code = worker_make_room(it->worker, false, error);
     if (code == FIRN_OK && !word_copy(of, space, sizeof space)) {
+        char given[PARAMETER_SIZE];
         code = set_error(error, FIRN_EUSAGE,
-                         "namespace=%.*s is not a namespace: use dns, url, oid, x500 or a UUID",
-                         word_shown(of), of.text);
+                         "%s is not a namespace: use dns, url, oid, x500 or a UUID",
+                         parameter_text(given, it, word_of("namespace"), of));
     }
     if (code == FIRN_OK) {
         code = firn_digest(it->worker->ids, it->digest, space, name.text, name.length, error);
