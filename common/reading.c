@@ -64,15 +64,17 @@ static int read_number(const firn_scheme *scheme, firn_reading *reading, const c
 }
 
 /* Suggests a form that would have fit, or a scheme. */
-static int name_form(const firn_scheme *scheme, const char *text, size_t length, int code,
+static int name_form(const id_reader *reader, const char *text, size_t length, int code,
                      firn_error *error) {
+    const firn_scheme *scheme = &reader->scheme;
     firn_reading readings[FIRN_READINGS_MAX];
     firn_id id;
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            return suffix_error(error, " (valid as %s with --from %s or from=%s)",
-                                firn_form_name(form), firn_form_name(form), firn_form_name(form));
+            const char *name = firn_form_name(form), *from = reader->from;
+            return from != NULL ? suffix_error(error, " (valid as %s with %s%s)", name, from, name)
+                                : suffix_error(error, " (valid as %s)", name);
         }
     }
     return firn_guess(readings, text, length, -1) == 0
@@ -93,7 +95,7 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
     if (code != FIRN_OK && reader->form < 0) {
         int first = code;
         code = read_number(scheme, reading, text, length, error);
-        code = code == FIRN_OK ? code : name_form(scheme, text, length, first, error);
+        code = code == FIRN_OK ? code : name_form(reader, text, length, first, error);
     }
     return code == FIRN_OK ? firn_unpack(&fields, scheme, &reading->id, error) : code;
 }
@@ -144,10 +146,9 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,
                          length > 40 ? "..." : "", remark);
     }
-    return set_error(
-        error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.64s", text,
-        length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
-        cure != NULL ? cure : "set --scheme or --from, or find IDs in a text with show --find");
+    return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.64s",
+                     text, length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
+                     cure);
 }
 
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,

@@ -14,7 +14,8 @@ typedef struct id_reader {
     firn_scheme scheme;
     int form; /* -1: any */
     enum reading_habit habit;
-    const char *cure; /* advice if no scheme fits; NULL: options of the command */
+    const char *cure; /* advice if no scheme fits */
+    const char *from; /* how to name a form: "--from ", "from="; NULL: the caller cannot */
 } id_reader;
 
 /* Readings of a text: the first `plausible` of `all` are plausible, the rest fit by chance. */

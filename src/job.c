@@ -223,7 +223,7 @@ static int refuse_room(const firn_job *job, const firn_time *time, uint64_t tick
             scheme->name, when);
     }
     uint64_t rows = job->capacity > UINT64_MAX / ticks ? UINT64_MAX : job->capacity * ticks;
-    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_SHIFT,
+    return firn_error_set(error, FIRN_EFULL, FIRN_CURE_RAISE_SHIFT,
                           "more than %" PRIu64 " records share " FIRN__VALUE(
                               "%s") ", which is the limit of that tick and "
                                     "the " FIRN__LIMIT("%" PRId64 " ms") " after it",
@@ -446,7 +446,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     firn__gen_begin(gen);
     int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
-        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_JOB,
+        return firn_error_set(error, FIRN_ETAKEN, FIRN_CURE_OTHER_JOB,
                               "job " FIRN__VALUE("%s") " was started with other input or options",
                               name);
     }

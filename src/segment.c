@@ -156,7 +156,7 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
 /* ---- fetching -------------------------------------------------------------------------------- */
 
 static int exhausted(const firn_segment *segment, firn_error *error) {
-    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_END,
+    return firn_error_set(error, FIRN_EEND, FIRN_CURE_RAISE_END,
                           "%s has reached its end=" FIRN__LIMIT("%" PRId64), segment->ns,
                           segment->keys.end);
 }

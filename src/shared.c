@@ -294,7 +294,7 @@ static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **
                firn_error *error) {
     firn__shared *shared = gen->shared;
     if (shared->count == room_of(gen)) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
+        return firn__fail(error, FIRN_EEND,
                           "%s used %" PRIu32
                           " nodes in this shared memory, which has no room for another: use new "
                           "memory",

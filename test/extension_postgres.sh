@@ -181,7 +181,7 @@ same "a GRANT lets them" "t|t|t" "$(ask 'SET ROLE visitor' "SELECT firn_new_bigi
     firn_new_bigint('snowflake', 'ns=x') > 0, instagram(5) > 0")"
 refuses "with one function, not with the next" 42501 "a custom layout" 'SET ROLE visitor' \
     "SELECT firn_new('time:42/ms@@2024-01-01 node:9 sequence:12')"
-refuses "those who may do not fill all places" 53400 "192 pairs of namespace and node" 'SET ROLE visitor' \
+refuses "those who may do not fill all places" 2200H "192 pairs of namespace and node" 'SET ROLE visitor' \
     'SELECT count(instagram(n)) FROM generate_series(0, 299) n'
 same "others find one for a scheme that was never used" t "$(ask 'SET ROLE visitor' 'SELECT discord() IS NOT NULL')"
 same "what another role of the session used is not theirs either" 'ERROR:  42501: firn: permission denied for a custom layout with a node' \
@@ -530,7 +530,7 @@ same "functions of a hostile search_path are not called" '2|2' "$(ask 'SET ROLE 
     'CREATE FUNCTION trap.firn_new(text) RETURNS text LANGUAGE sql AS $$SELECT (1 / 0)::text$$' \
     'SET search_path = trap, pg_catalog, public' "SELECT (SELECT count(*) FROM uuid7s(2)), (SELECT count(*) FROM firn_new_n('ksuid', 2))")"
 ask 'TRUNCATE firn_jobs.job' >/dev/null
-refuses "a job whose counts are lost is not continued" 55006 "its table firn_jobs.job was lost" "$(batch 1 1)" \
+refuses "a job whose counts are lost is not continued" 42710 "its table firn_jobs.job was lost" "$(batch 1 1)" \
     "SELECT firn_stamp('snowflake', 'parts', now())"
 
 # ---- promotion and restored backups -------------------------------------------------------------------------------
@@ -654,7 +654,7 @@ set_to "firn.node = '9'"
 ask 'SELECT count(leaf())' >/dev/null
 unkept "DELETE FROM firn_marks.mark WHERE ns = 'leaf'"
 ask "SELECT firn_confirm_history('9-9')" >/dev/null
-refuses "a node of live IDs is not given to old rows, even if its mark was deleted" 55006 "no node of leaf" \
+refuses "a node of live IDs is not given to old rows, even if its mark was deleted" 2200H "no node of leaf" \
     "SELECT firn_stamp('leaf', 'late', now(), 'node=9')"
 set_to "fsync = off"
 refuses "a server without fsync may forget: it is refused" 08006 "fsync is off" 'SELECT snowflake()'
@@ -706,7 +706,7 @@ same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_s
     FROM generate_series(1, 1000)")"
 stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"
 same "a job with a name continues over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
-refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_jobs.job' "$stored"
+refuses "unless its counts are lost" 42710 "started with other input" 'TRUNCATE firn_jobs.job' "$stored"
 set_to "firn.node = '7'"
 refuses "both at once are refused" 22023 "gives each backend its own node" 'SELECT snowflake()'
 

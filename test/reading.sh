@@ -143,7 +143,7 @@ for command in show "convert --to hex"; do
     done
     same "$command: a ULID that lost a character is an error" 0 $bad
 done
-refuses "the form that it has by chance is named" 1 "valid as base36 with --from base36 or from=base36" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
+refuses "the form that it has by chance is named" 1 "valid as base36 with --from base36.$" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
 says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
 says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b

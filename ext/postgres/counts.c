@@ -461,7 +461,7 @@ void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));
     Oid keeper = keeper_of(table);
     if (!OidIsValid(keeper)) {
-        firn_refuse(FIRN_EBUSY, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
+        firn_refuse(FIRN_EBACK, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
                                 "ALWAYS, so rows may be missing: enable it so, and give the jobs "
                                 "other names");
     }

@@ -513,7 +513,7 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
         kept->floor = Max(kept->floor, guarded_slot(cell));
     }
     if (!no_job) {
-        set_error(why, FIRN_EBUSY,
+        set_error(why, FIRN_ETAKEN,
                   "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
                   cell->node, cell->ns);
     } else if (kept->mark.high >= (int64)cell->slot_end) {
@@ -614,22 +614,22 @@ static bool find_begun(firn_take *it) {
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
     bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
     if (it->counts[0] == '\0') {
-        set_error(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+        set_error(&it->why, FIRN_ETAKEN, "job %s of %.60s was done before: give it another name",
                   it->job, it->ns);
     } else if (!DatumGetBool(cell_at(3, &is_null))) {
         set_error(
-            &it->why, FIRN_EBUSY,
+            &it->why, FIRN_ETAKEN,
             "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
             "forgotten: give the other rows another job name",
             it->job, it->ns);
     } else if (!same_counts) {
         set_error(
-            &it->why, FIRN_EBUSY,
+            &it->why, FIRN_ETAKEN,
             "job %s of %.60s was begun in another database, or its table firn_jobs.job was lost: "
             "give the other rows another job name",
             it->job, it->ns);
     } else if (it->low == it->high && it->node != it->low) {
-        set_error(&it->why, FIRN_EBUSY,
+        set_error(&it->why, FIRN_ETAKEN,
                   "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
                   it->job, it->ns, it->node);
     }
@@ -663,7 +663,7 @@ static void take(firn_take *it, arguments *range) {
     add_int(&list, (int64)it->high);
     add_live_nodes(&list, it->ns);
     if (run(take_node, &list) == 0) {
-        set_error(&it->why, FIRN_EBUSY,
+        set_error(&it->why, FIRN_EEND,
                   "no node of %.60s from %" PRIu64 " to %" PRIu64
                   " is left for old rows: widen firn.history, or give another node",
                   it->ns, it->low, it->high);

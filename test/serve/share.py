@@ -249,7 +249,7 @@ def quotas_come_back():
     serving.wait_for("readiness", lambda: server.get("/readyz")[0] == 200)
     shop = entered(server, SHOP)
     tap.same("a block of the whole quota", 10, shop.ask("INCRBY", "short", 10))
-    serving.wait_for("the quota", lambda: refusal(shop, "INCRBY", "short", 10) == "EXHAUSTED")
+    serving.wait_for("the quota", lambda: refusal(shop, "INCRBY", "short", 10) == "END")
     begun = time.monotonic()
     found = [refusal(shop, "INCRBY", "short", 10) for _ in range(20)]
     found += [post(server, "/v1/block/short?n=10", SHOP)[0] for _ in range(20)]

@@ -25,7 +25,7 @@ macro_rules! firn_errors {
             Mismatch FIRN_EMISMATCH = -5, "the ID does not belong to this scheme";
             Namespace FIRN_ENAMESPACE = -6, "the namespace belongs to another layout";
             Busy FIRN_EBUSY = -7, "the node is in use";
-            Exhausted FIRN_EEXHAUSTED = -8, "no ID is left within the limits";
+            Exhausted FIRN_EEXHAUSTED = -8, "no ID is left until the clock advances";
             Window FIRN_EWINDOW = -9, "the window is used up and could not be renewed";
             Clock FIRN_ECLOCK = -10, "the clock cannot be used";
             Store FIRN_ESTORE = -11, "the store is not available";
@@ -38,6 +38,9 @@ macro_rules! firn_errors {
             Unsorted FIRN_EUNSORTED = -18, "IDs of this scheme do not sort by time";
             System FIRN_ESYSTEM = -19, "the system lacks a required feature";
             Back FIRN_EBACK = -20, "the store has lost reservations that it made before";
+            Taken FIRN_ETAKEN = -21, "the node or name is taken, and waiting does not help";
+            End FIRN_EEND = -22, "nothing is left, and waiting does not help";
+            Full FIRN_EFULL = -23, "no ID is left at that time";
         }
     };
 }
