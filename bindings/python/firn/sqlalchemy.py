@@ -44,8 +44,12 @@ class ID(types.TypeDecorator):
         return dialect.type_descriptor(types.String(36 if self.kind is uuid.UUID else self.length))
 
     def process_bind_param(self, value, dialect):
-        if value is None or self.kind is int or (self.kind is uuid.UUID and dialect.name == "postgresql"):
+        if value is None or self.kind is int:
             return value
+        if self.kind is uuid.UUID:
+            value = value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))  # one spelling, so that equal ones are equal
+            if dialect.name == "postgresql":
+                return value
         return str(value)
 
     def process_result_value(self, value, dialect):
