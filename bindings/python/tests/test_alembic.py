@@ -12,8 +12,11 @@ try:
     import alembic.command
     import alembic.config
     import sqlalchemy
+    import sqlalchemy.orm
 except ImportError:
     raise unittest.SkipTest("Alembic is not installed") from None
+
+import firn
 
 README = os.path.join(os.path.dirname(__file__), "../README.md")
 MODELS = """
@@ -88,11 +91,23 @@ class Migrations(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("FIRN_TEST_POSTGRES"), "FIRN_TEST_POSTGRES names no PostgreSQL")
     def test_on_postgres(self):
-        server = os.environ["FIRN_TEST_POSTGRES"].replace("postgres://", "postgresql://")
-        with sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
-            for name in "created", "migrated":
-                connection.execute(sqlalchemy.text("CREATE DATABASE " + name))
-        types = self.check(*(server.rpartition("/")[0] + "/" + name for name in ("created", "migrated")))
+        server = os.environ["FIRN_TEST_POSTGRES"]
+        urls = [server.rpartition("/")[0] + "/" + name for name in ("created", "migrated")]
+        segments = []
+        with sqlalchemy.create_engine(server.replace("postgres:", "postgresql:"), isolation_level="AUTOCOMMIT").connect() as connection:
+            for url in urls:
+                connection.execute(sqlalchemy.text("CREATE DATABASE " + url.rpartition("/")[2]))
+                # A store in the database of the application: autogenerate would drop its tables, and integers would begin again.
+                segments.append(firn.Segment("orders", store=url + "?table=shop", kind="serial"))
+        before = [segment.next() for segment in segments]
+        types = self.check(*(url.replace("postgres:", "postgresql:") for url in urls))
+        self.assertEqual([segment.next() for segment in segments], [n + 1 for n in before])
+        self.assertLessEqual({"shop_mark", "shop_namespace"}, set(types))
+        # The other way of the reference: a schema at which no tool looks.
+        with sqlalchemy.create_engine(urls[1].replace("postgres:", "postgresql:")).begin() as connection:
+            connection.execute(sqlalchemy.text("CREATE SCHEMA firn_store"))
+        firn.Segment("orders", store=urls[1] + "?options=-csearch_path=firn_store", kind="serial").next()
+        self.assertEqual(self.types(urls[1].replace("postgres:", "postgresql:")), types)
         self.assertEqual([types[scheme]["id"] for scheme in ("snowflake", "uuid7", "ulid")], ["BIGINT None", "UUID None", "VARCHAR(40) None"])
 
 

@@ -52,6 +52,21 @@ class Columns(unittest.TestCase):
         with self.assertRaisesRegex(firn.UsageError, r"'uid' is not a kind of ID: use 'int', 'uuid', 'text'"):
             ID("uid")
 
+    def test_a_uuid_has_one_spelling(self):
+        table = Table("events", MetaData(), Column("id", ID("uuid"), primary_key=True))
+        engine = create_engine("sqlite://")
+        table.metadata.create_all(engine)
+        id = uuid.uuid4()
+        with engine.begin() as connection:
+            connection.execute(table.insert(), {"id": str(id).upper()})
+            for same in id, str(id), id.hex, str(id).upper(), "{%s}" % id:
+                self.assertEqual(list(connection.execute(select(table.c.id).where(table.c.id == same))), [(id,)])
+                with self.assertRaises(exc.IntegrityError):
+                    connection.execute(table.insert(), {"id": same})
+            with self.assertRaisesRegex(exc.StatementError, "badly formed"):
+                connection.execute(table.insert(), {"id": "no UUID"})
+            self.assertEqual(list(connection.execute(select(table.c.id))), [(id,)])
+
     def test_every_row_of_a_statement_gets_its_own_id(self):
         gen = firn.open("snowflake", store="memory:")
         table = Table("orders", MetaData(), Column("key", Integer, primary_key=True), Column("total", Integer))
