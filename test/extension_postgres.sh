@@ -548,8 +548,9 @@ same "the row of the server tells so" t "$(ask "SELECT timeline > 1 AND until > 
 
 refuses "which nodes old rows took after it is not known, so none is given" 55000 "may have old rows" \
     "SELECT firn_stamp('snowflake', 'found', now())"
-refuses "nor one that is named, and the hint names none that may have old rows" 55000 "nodes 950-950*never had old rows*firn_confirm_history()" \
+refuses "nor one that is named" 55000 "nodes 950-950" \
     "SELECT firn_stamp('snowflake', 'found', now(), 'node=950')"
+check "and the hint does not say to confirm that node" [ "${said#*HINT:*950}" = "$said" ]
 refuses "a range is needed to confirm" 22023 "not a range of nodes" "SELECT firn_confirm_history('many')"
 set_to "firn.history = '$((taken + 1))-999'"
 ask "SELECT firn_confirm_history()" >/dev/null

@@ -81,7 +81,7 @@ static const char create[] =
     "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
     /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without a row of this server
      * there issues nothing before `until`. After a promotion with these tables: the timeline that it ended, and the
-     * `until` of that one. */
+     * `until` of that one. `renewer` is the last renewer's number. */
     "CREATE TABLE IF NOT EXISTS firn_marks.server ("
     " one boolean PRIMARY KEY,"
     " system bigint NOT NULL,"
@@ -89,7 +89,8 @@ static const char create[] =
     " marks text NOT NULL,"
     " until timestamptz NOT NULL,"
     " before integer,"
-    " until_before timestamptz);"
+    " until_before timestamptz,"
+    " renewer bigint);"
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
     "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql"
     " SET search_path = pg_catalog, pg_temp AS $$" KEEP_BODY "$$;" KEEP("firn_marks.mark")
@@ -135,13 +136,19 @@ static const char identify[] =
 
 /* ---- which tables are in use ---- */
 
-/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use. So a row that all
- * databases share counts the changes and names the last tables, as "COUNT TABLES". A transaction that reserves in other
- * tables writes it too, so it is on each standby that has the tables. As a comment on database 0, which never exists,
- * the row outlives every database. */
+/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use; or a copy of their
+ * database may take its place, with its number (CREATE DATABASE ... OID). So a row that all databases share counts the
+ * changes, and names the last tables and the last renewer, as does firn_marks.server: "COUNT TABLES RENEWER". A
+ * transaction that reserves in other tables writes it too, so it is on each standby that has the tables. As a comment on
+ * database 0, which never exists, the row outlives every database. */
 static const char read_use[] =
-    "SELECT split_part(description, ' ', 1)::bigint, split_part(description, ' ', 2)"
-    " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass";
+    "SELECT count, same, same AND renewer = $2 FROM"
+    " (SELECT one[1]::bigint, one[3]::bigint, one[2] = $1 AND one[3]::bigint IS NOT DISTINCT FROM"
+    " (SELECT renewer FROM firn_marks.server) FROM (SELECT string_to_array(description, ' ')"
+    " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass) t (one))"
+    " u (count, renewer, same)";
+
+static const char note_renewer[] = "UPDATE firn_marks.server SET renewer = $1";
 
 /* ---- where this server is ---- */
 
@@ -325,34 +332,50 @@ static void make_tables(void) {
     }
 }
 
-/* Returns the number of the present use of these tables, which is counted if others were in use before. 1: the first
- * tables of this server. */
-static int64 count_use(const char *tables) {
-    arguments none = {0};
+/* The present use of the tables. */
+static struct {
+    int64 count;   /* of uses, since the first tables of this server: 1 */
+    int64 renewer; /* this process's number */
+    bool noted;
+    char tables[80];
+} use;
+
+static void read_the_use(void) {
+    arguments list = {0};
     bool is_null;
-    int64 count = 0;
-    if (run(read_use, &none) > 0) {
-        count = DatumGetInt64(cell_at(1, &is_null));
-        if (strcmp(TextDatumGetCString(cell_at(2, &is_null)), tables) == 0) {
-            return count;
-        }
+    if (use.renewer == 0 && !pg_strong_random(&use.renewer, sizeof use.renewer)) {
+        elog(ERROR, "firn: the kernel gave no random bytes");
     }
-    CreateSharedComments(InvalidOid, DatabaseRelationId,
-                         psprintf(INT64_FORMAT " %s", ++count, tables));
-    return count;
+    use.count = 1;
+    use.noted = false;
+    add_text(&list, use.tables);
+    add_int(&list, use.renewer);
+    if (run(read_use, &list) > 0) {
+        bool same = DatumGetBool(cell_at(2, &is_null));
+        use.count = DatumGetInt64(cell_at(1, &is_null)) + (same ? 0 : 1);
+        use.noted = DatumGetBool(cell_at(3, &is_null));
+    }
 }
 
-/* Returns true when no tables were in use before. */
-static bool read_identity(void) {
+static void note_use(void) {
+    arguments list = {0};
+    if (!use.noted) {
+        char *text = psprintf(INT64_FORMAT " %s " INT64_FORMAT, use.count, use.tables, use.renewer);
+        CreateSharedComments(InvalidOid, DatabaseRelationId, text);
+        add_int(&list, use.renewer);
+        run(note_renewer, &list);
+    }
+}
+
+static void read_identity(void) {
     arguments none = {0};
     bool is_null;
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-    const char *tables = TextDatumGetCString(cell_at(3, &is_null));
-    int64 use = count_use(tables);
-    snprintf(me.marks, sizeof me.marks, "%s/" INT64_FORMAT, tables, use);
-    return made && use == 1;
+    strlcpy(use.tables, TextDatumGetCString(cell_at(3, &is_null)), sizeof use.tables);
+    read_the_use();
+    snprintf(me.marks, sizeof me.marks, "%s/" INT64_FORMAT, use.tables, use.count);
 }
 
 enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
@@ -416,13 +439,15 @@ static void adopt(void) {
 void firn_tables_prepare(void) {
     arguments list = {0};
     make_tables();
-    bool fresh = read_identity();
+    read_identity();
+    bool fresh = made && use.count == 1;
     if (fresh && me.timeline == 1) {
         add_me(&list);
         run(begin_history, &list);
     }
     find_here(fresh);
     adopt();
+    note_use();
 }
 
 /* ---- marks of live IDs ----------------------------------------------------------------------- */
