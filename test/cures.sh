@@ -52,11 +52,11 @@ cure ORDER_KEY 'stamp --scheme order' 'eval "$(command_in "firn new order --key-
 cure SET_SEED 'stamp --scheme uuid7' \
     '(cd "$TMPDIR" && eval "stamp --scheme uuid7 $(command_in "--seed \".*)\"")" && test -s seeds)'
 
-# A store that was restored: integers go on above what was given out, back-dated IDs without it.
+# A store that was restored: integers go on above the numbers handed out, back-dated IDs without it.
 firn segment orders --store "$db" "$unsafe" >/dev/null 2>&1
 firn new snowflake node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 cp "$TMPDIR/cures.db" "$TMPDIR/copy"
-for i in 1 2 3; do
+for _ in 1 2 3; do
     firn segment orders --store "$db" "$unsafe" >/dev/null 2>&1
     firn new snowflake node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 done
@@ -92,7 +92,7 @@ cure OTHER_PLACE 'firn segment orders --store "sqlite:/proc/firn/x/firn.db?creat
     'firn segment orders "$(command_in --store)" "sqlite:$TMPDIR/other.db" "$unsafe"'
 cure JOB_OR_NO_NODE 'stamp --scheme time-random node=1' 'stamp --scheme time-random --seed 7f3a "$(command_in --job)" fourth --store "$db" "$unsafe"'
 
-# ---- those of every language, whose keys the command takes -----------------------------------------
+# ---- cures of every language, whose keys the command takes -----------------------------------------
 cure OTHER_SCHEME 'firn new snowflake epoch=1900-01-01 node=1 "$unsafe"' 'firn new snowflake epoch=2024-01-01 node=1 "$unsafe" --store "$db"'
 firn new snowflake ns=shared node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 cure OTHER_NAMESPACE 'firn new tsid ns=shared node=1 --store "$db" "$unsafe"' 'firn new tsid ns=mine node=1 --store "$db" "$unsafe"'
@@ -100,8 +100,8 @@ cure SAME_KIND 'firn segment gone kind=ticket increment=3 offset=1 --store "$db"
 cure RAISE_END 'firn segment small end=2 -n 3 --store "$db" "$unsafe"' 'firn segment small end=20 --store "$db" "$unsafe"'
 
 # ---- all of them -----------------------------------------------------------------------------------
-# Not provoked here: a store that moves at this moment (MOVING: test/command_move.sh); a file system that loses what is
-# written, which a test cannot mount (LOCAL_DISK: test/sqlite_names_test.c); memory of several processes that a crash left
+# Not provoked here: a store that moves at this moment (MOVING: test/command_move.sh); a file system that loses
+# writes, which a test cannot mount (LOCAL_DISK: test/sqlite_names_test.c); memory of several processes that a crash left
 # (CHECK_DUPLICATES: test/shared_test.c); a store of a job without a name, which the command always sets (NAME_JOB:
 # test/job_test.c).
 {
