@@ -38,6 +38,10 @@ export class Ids implements AsyncIterableIterator<ID> {
 }
 export class FirnClientError extends Error {
   code: string
+  cure: string
+  cureName: string
+  value: string
+  limit: string
 }
 export class OverloadError extends FirnClientError {}
 export class UnreachableError extends FirnClientError {}

@@ -357,6 +357,9 @@ def refuses_malformed(self):
 def refuses_requests(self):
     ask, client = self.driver.ask, self.driver.open(self.first, self.second)
     self.fails("an unknown scheme is a wrong request", "request", ask("next", client, "snowflak"), "snowflak")
+    if not self.language.resp:  # which has one line
+        self.same("it has its cure and its value", ["did you mean `snowflake`?", "SPELLING", "snowflak"],
+                  [urllib.parse.unquote(part) for part in ask("cure", client, "snowflak")[:3]])
     fake = fakes.Fake(lambda request, count: ("ERR", "COUNT is out of range"))
     self.fails("a wrong request is an error", "request", ask("many", self.driver.open(fake), "snowflake", 3), "out of range")
     self.same("and is sent once", 1, fake.requests)
