@@ -103,6 +103,9 @@ class Migrations(unittest.TestCase):
         types = self.check(*(url.replace("postgres:", "postgresql:") for url in urls))
         self.assertEqual([segment.next() for segment in segments], [n + 1 for n in before])
         self.assertLessEqual({"shop_mark", "shop_namespace"}, set(types))
+        with sqlalchemy.create_engine(urls[1].replace("postgres:", "postgresql:")).connect() as connection:
+            self.assertEqual(connection.execute(sqlalchemy.text(
+                "SELECT collation_name FROM information_schema.columns WHERE table_name = 'ulid' AND column_name = 'id'")).scalar(), "C")
         # The other way of the reference: a schema at which no tool looks.
         with sqlalchemy.create_engine(urls[1].replace("postgres:", "postgresql:")).begin() as connection:
             connection.execute(sqlalchemy.text("CREATE SCHEMA firn_store"))
