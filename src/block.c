@@ -72,7 +72,7 @@ int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error 
         free(block);
         return code;
     }
-    firn__wiped_renews(block->page, block->page_size, renew_page);
+    firn__wiped_renews(block->page, block->page_size, FIRN__RENEW_ISSUED, renew_page);
     *out = block;
     return FIRN_OK;
 }

@@ -52,13 +52,13 @@ static void renew_block(void *block) {
 }
 
 void firn__entropy_drop(void) {
-    firn__wiped_renew(renew_block);
+    firn__wiped_renew(FIRN__RENEW_RANDOM);
 }
 
-/* The blocks first: a generator that another thread renews draws its new identity from that thread's. */
 void firn_renew_identity(void) {
-    firn__entropy_drop();
-    firn__wiped_renew(NULL);
+    firn__wiped_renew(FIRN__RENEW_RANDOM);
+    firn__wiped_renew(FIRN__RENEW_RESERVED);
+    firn__wiped_renew(FIRN__RENEW_ISSUED);
 }
 
 static void make_key(void) {
@@ -76,7 +76,7 @@ static int make_block(firn__block **here, firn_error *error) {
         firn__wiped_free(block, sizeof *block);
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a thread's entropy");
     }
-    firn__wiped_renews(block, sizeof *block, renew_block);
+    firn__wiped_renews(block, sizeof *block, FIRN__RENEW_RANDOM, renew_block);
     *here = block;
     return FIRN_OK;
 }

@@ -28,7 +28,7 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */
-        firn__wiped_renews(gen->live, sizeof(firn__live), firn__gen_renew);
+        firn__wiped_renews(gen->live, sizeof(firn__live), FIRN__RENEW_RESERVED, firn__gen_renew);
         gen->seen_at = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN *
                        (uint32_t)sizeof(firn__seen);
         atomic_store_explicit(&gen->live->any.era, serial | 1, memory_order_relaxed);

@@ -115,7 +115,8 @@ static int make_shelf(firn_segment *segment, firn_error *error) {
     int code;
     segment->shelf = firn__wiped(sizeof(segment_shelf), &code, error);
     if (code == FIRN_OK) {
-        firn__wiped_renews(segment->shelf, sizeof(segment_shelf), renew_shelf);
+        firn__wiped_renews(segment->shelf, sizeof(segment_shelf), FIRN__RENEW_RESERVED,
+                           renew_shelf);
     }
     return code;
 }

@@ -33,6 +33,7 @@ typedef struct region {
     _Atomic(void *) at; /* NULL: the entry is free */
     size_t size;
     void (*renew)(void *page); /* or NULL; with the lock held */
+    enum firn__renewal rank;
     struct region *next, *next_free;
 } region;
 
@@ -246,20 +247,22 @@ void firn__wiped_free(void *page, size_t size) {
 
 /* ---- a copy of the process ---------------------------------------------------------------------- */
 
-void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
+                        void (*renew)(void *page)) {
     region *it = find_region(page, whole_size(size));
     lock_lists();
     it->renew = renew;
+    it->rank = rank;
     unlock_lists();
 }
 
-void firn__wiped_renew(void (*only)(void *page)) {
+void firn__wiped_renew(enum firn__renewal rank) {
     firn__wiped_look();
     lock_lists(); /* nobody frees a region during this time */
     for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
          it = it->next) {
         void *at = atomic_load_explicit(&it->at, memory_order_acquire);
-        if (at != NULL && it->renew != NULL && (only == NULL || only == it->renew)) {
+        if (at != NULL && it->renew != NULL && it->rank == rank) {
             it->renew(at);
         }
     }

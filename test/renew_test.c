@@ -17,6 +17,7 @@
 #include "in_child.h"
 #include "issued.h"
 #include "present.h"
+#include "wiped.h"
 
 static bool unwiped; /* the kernel does not wipe, and the library does not learn it */
 
@@ -241,6 +242,51 @@ static void a_counter_that_goes_back_is_a_sign(void **state) {
     in_process(see_counter);
 }
 
+/* ---- order ------------------------------------------------------------------------------------------- */
+
+static char order[4];
+
+static void renew_random(void *page) {
+    (void)page;
+    strcat(order, "r");
+}
+
+static void renew_reserved(void *page) {
+    (void)page;
+    strcat(order, "s");
+}
+
+static void renew_issued(void *page) {
+    (void)page;
+    strcat(order, "i");
+}
+
+/* In any order of making: else a thread that draws in between takes what the copies share. */
+static int see_order(void) {
+    static void (*const renews[])(void *) = {renew_random, renew_reserved, renew_issued};
+    for (int shift = 0; shift < 3; shift++) {
+        void *pages[3];
+        order[0] = '\0';
+        for (int i = 0; i < 3; i++) {
+            int code, rank = (i + shift) % 3;
+            pages[i] = firn__wiped(64, &code, NULL);
+            CHECK(pages[i] != NULL);
+            firn__wiped_renews(pages[i], 64, (enum firn__renewal)rank, renews[rank]);
+        }
+        firn_renew_identity();
+        for (int i = 0; i < 3; i++) {
+            firn__wiped_free(pages[i], 64);
+        }
+        CHECK(strcmp(order, "rsi") == 0);
+    }
+    return 0;
+}
+
+static void random_bytes_are_renewed_first_and_ids_last(void **state) {
+    (void)state;
+    in_process(see_order);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 static _Atomic bool renewing;
@@ -295,6 +341,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_window_shut_at_its_claim_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_bytes_are_drawn_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_counter_that_goes_back_is_a_sign, set_up, tear_down),
+        cmocka_unit_test(random_bytes_are_renewed_first_and_ids_last),
         cmocka_unit_test_setup_teardown(threads_issue_meanwhile, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

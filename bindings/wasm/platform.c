@@ -168,6 +168,7 @@ typedef struct renewal {
     struct renewal *next;
     void *page;
     void (*renew)(void *page);
+    enum firn__renewal rank;
 } renewal;
 static renewal *renewals;
 
@@ -187,26 +188,23 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
-void firn__wiped_renews(void *page, size_t size, void (*renew)(void *page)) {
+void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
+                        void (*renew)(void *page)) {
     (void)size;
     renewal *it = malloc(sizeof *it);
     if (it == NULL) {
         abort(); /* it would be used by two copies */
     }
-    *it = (renewal){renewals, page, renew};
+    *it = (renewal){renewals, page, renew, rank};
     renewals = it;
 }
 
-void firn__wiped_renew(void (*only)(void *page)) {
+void firn__wiped_renew(enum firn__renewal rank) {
     for (renewal *it = renewals; it != NULL; it = it->next) {
-        if (only == NULL || only == it->renew) {
+        if (it->rank == rank) {
             it->renew(it->page);
         }
     }
-}
-
-void firn_renew_identity(void) {
-    firn__wiped_renew(NULL);
 }
 
 void firn__wiped_free(void *page, size_t size) {
