@@ -52,7 +52,7 @@ cure ORDER_KEY 'stamp --scheme order' 'eval "$(command_in "firn new order --key-
 cure SET_SEED 'stamp --scheme uuid7' \
     '(cd "$TMPDIR" && eval "stamp --scheme uuid7 $(command_in "--seed \".*)\"")" && test -s seeds)'
 
-# A store that was restored: integers go on above the numbers handed out, back-dated IDs without it.
+# A store that was restored: integers continue above those that were issued, back-dated IDs without it.
 firn segment orders --store "$db" "$unsafe" >/dev/null 2>&1
 firn new snowflake node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 cp "$TMPDIR/cures.db" "$TMPDIR/copy"
