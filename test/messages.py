@@ -14,7 +14,7 @@ CALLS = {"firn__fail": 2, "firn_error_set": 3, "module_fail": 2, "module_advise"
 ROOM = int(re.search(r"char text\[(\d+)\];\n\} firn_error", (ROOT / "include/firn/firn.h").read_text()).group(1)) - 1
 # What prefix_error puts before a text: "line 18446744073709551615: " of firn stamp, "'...': " with 50 bytes and "..."
 PREFIX = 60
-# An argument, and the most bytes of it. Those of the sources come first; then names by what they are names of.
+# An argument, and the most bytes of it. Arguments in the sources come first; then names by what they are names of.
 BOUNDS = [
     (r"sqlite_tail\(.*\)", 72),  # the end of a path (modules/sqlite_open.c)
     (r"path", 72),  # in the SQLite module: such an end
@@ -233,7 +233,7 @@ def measure(call, arguments, before):
         whole = longest(text, list(arguments[place + 1:]), before)
         names = re.findall(r"FIRN_CURE_(\w+)", arguments[2]) if place == 3 else []
         words = max((CURES.get(name, 0) for name in names), default=0)
-        if words and cure >= 0:  # the words of another surface may take the place of those of the format
+        if words and cure >= 0:  # the words of another surface may take the place of the words of the format
             whole = max(whole, longest(text[:cure], list(arguments[place + 1:]), before) + 2 + words)
         elif words:
             whole += 2 + words
