@@ -103,10 +103,11 @@ int module_refuse_layout(firn_error *error, const firn_request *request, const c
         return module_refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
-        return module_fail(error, FIRN_ENAMESPACE,
-                           "namespace %.60s has no layout, so its record is damaged or of an older "
-                           "firn: see docs/reference/stores.md, or use another ns=",
-                           request->ns);
+        return module_advise(
+            error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+            "namespace %.60s has no layout, so its record is damaged or of an older "
+            "firn: see docs/reference/stores.md, or use another ns=",
+            request->ns);
     }
     while (stored[same] != '\0' && stored[same] == request->layout[same]) {
         same++;

@@ -61,8 +61,8 @@ static int memory_open(void **self, const char *url, const firn_store_options *o
 static int check_alive(const memory *store, firn_error *error) {
     return *store->alive != 0
                ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_EFORKED,
+               : firn_error_set(
+                     error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
                      "memory: belongs to the parent process: open a store of the child's own, "
                      "or one that both share, such as sqlite:PATH");
 }
@@ -93,10 +93,10 @@ static int check_layout(memory *store, const char *ns, const char *layout, firn_
         if (strcmp(store->spaces[i].ns, ns) == 0) {
             return strcmp(store->spaces[i].layout, layout) == 0
                        ? FIRN_OK
-                       : firn__fail(error, FIRN_ENAMESPACE,
-                                    "namespace %.30s has layout '%.60s', not '%.60s': use "
-                                    "another ns= for this one",
-                                    ns, store->spaces[i].layout, layout);
+                       : firn_error_set(error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+                                        "namespace %.30s has layout '%.60s', not '%.60s': use "
+                                        "another ns= for this one",
+                                        ns, store->spaces[i].layout, layout);
         }
     }
     space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
