@@ -274,8 +274,8 @@ int sqlite_begin(session *s) {
     }
     return code != FIRN_OK
                ? code
-               : module_fail(s->error, FIRN_ESTORE, "store %s keeps changing: try again",
-                             sqlite_tail(s->store->path));
+               : module_advise(s->error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
+                               "store %s keeps changing: try again", sqlite_tail(s->store->path));
 }
 
 int sqlite_begin_to_read(session *s, int64_t *version) {

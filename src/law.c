@@ -122,10 +122,11 @@ int firn__refuse_layout(firn_error *error, const firn_request *request, const ch
         return firn__refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
-        return firn__fail(error, FIRN_ENAMESPACE,
-                          "namespace %.60s has no layout, so its record is damaged or of an older "
-                          "firn: see docs/reference/stores.md, or use another ns=",
-                          request->ns);
+        return firn_error_set(
+            error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+            "namespace %.60s has no layout, so its record is damaged or of an older "
+            "firn: see docs/reference/stores.md, or use another ns=",
+            request->ns);
     }
     while (stored[same] != '\0' && stored[same] == request->layout[same]) {
         same++;

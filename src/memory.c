@@ -59,8 +59,8 @@ static int memory_open(void **self, const char *url, const firn_store_options *o
 static int check_alive(const memory *store, firn_error *error) {
     return *store->alive != 0
                ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_EFORKED,
+               : firn_error_set(
+                     error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
                      "memory: belongs to the parent process: open a store of the child's own, "
                      "or one that both share, such as sqlite:PATH");
 }

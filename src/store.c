@@ -367,10 +367,11 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
     }
     if (from == NULL ? open_layout(change->to) == change->to
                      : strcmp(open_layout(from), open_layout(change->to)) != 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "namespace %.60s can be closed or opened, but its layout cannot become "
-                          "'%.60s': use another namespace",
-                          change->ns, change->to);
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,
+            "namespace %.60s can be closed or opened, but its layout cannot become "
+            "'%.60s': use another namespace",
+            change->ns, change->to);
     }
     if (store->relabel == NULL) {
         return firn__fail(error, FIRN_EUSAGE,

@@ -264,12 +264,15 @@ def main():
                     over.append(f"{where}: up to {most} bytes, and an error has {ROOM}")
             except Unknown as what:
                 unknown.append(f"{where}: no bound for {what}")
-    for number_of, sentence, list_ in ((1, "the bound of each argument is known", unknown), (2, "no error is longer than its room", over)):
+    used = "".join(path.read_text() for folder in FOLDERS for path in (ROOT / folder).rglob("*.c"))
+    unused = [f"FIRN_CURE_{name}" for name in CURES if f"FIRN_CURE_{name}" not in used]
+    for number_of, sentence, list_ in ((1, "the bound of each argument is known", unknown), (2, "no error is longer than its room", over),
+                                       (3, "each cure is that of some error", unused)):
         print(f"{'not ok' if list_ else 'ok'} {number_of} - {sentence} ({count} messages)")
         for one in list_:
             print("#", one)
-    print("1..2")
-    return bool(unknown or over)
+    print("1..3")
+    return bool(unknown or over or unused)
 
 
 if __name__ == "__main__":

@@ -1305,6 +1305,21 @@ static void what_an_answer_costs_is_printed(void **state) {
     leave(&uuid);
 }
 
+static void a_cure_whose_value_does_not_fit_stays_the_librarys(void **state) {
+    (void)state;
+    firn_error error;
+    for (int length = 20; length <= 240; length += 220) {
+        firn_error_set(&error, FIRN_EBACK, FIRN_CURE_ADVANCE,
+                       "the store lost what it had granted of " ERROR_VALUE("%0*d") "%100s", length,
+                       7, "");
+        translate_error(&error, SURFACE_COMMAND);
+        const char *cure = length == 20 ? "run firn segment advance '0000" : "advance the segment ";
+        assert_ptr_equal(strstr(error.text + error.cure_at, cure), error.text + error.cure_at);
+        assert_null(strstr(error.text, "..."));
+        assert_int_equal(error.value.length, length);
+    }
+}
+
 /* Each byte is escaped, and it is the reason of a store with the longest URL. */
 static void a_log_line_has_the_longest_error(void **state) {
     (void)state;
@@ -1366,6 +1381,7 @@ int main(void) {
         TEST(status_spread_and_nodes_list_everything),
         TEST(a_store_that_is_invalid_is_refused_at_once),
         TEST(a_password_of_a_store_is_shown_to_nobody),
+        TEST(a_cure_whose_value_does_not_fit_stays_the_librarys),
         TEST(a_log_line_has_the_longest_error),
         TEST(what_an_answer_costs_is_printed),
     };
