@@ -81,14 +81,14 @@ int firn__refuse_back(firn_error *error, const char *where, const char *ns) {
     const bool series = strncmp(ns, "order ", 6) == 0;
     if (strncmp(ns, "integer ", 8) == 0) {
         return firn_error_set(error, FIRN_EBACK, FIRN_CURE_ADVANCE,
-                              "%.60s has changed or lost reservations since integer " FIRN__VALUE(
+                              "%.40s has changed or lost reservations since integer " FIRN__VALUE(
                                   "%s") " was last used",
                               where, ns + 8);
     }
     return firn_error_set(error, FIRN_EBACK,
                           series ? FIRN_CURE_OTHER_SERIES : FIRN_CURE_UNUSED_NODE,
-                          "%.60s has changed or lost reservations since %s was last used%s", where,
-                          ns, series ? "" : ", so it allows no back-dated IDs");
+                          "%.60s has changed or lost reservations since %.120s was last used%s",
+                          where, ns, series ? "" : ", so it allows no back-dated IDs");
 }
 
 bool firn__is_closed(const char *layout) {
