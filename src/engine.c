@@ -400,7 +400,7 @@ static int engine_now(void *self, firn_time *now, firn_error *error) {
     const engine *e = self;
     return e->driver->now != NULL
                ? e->driver->now(e->self, now, error)
-               : firn__fail(error, FIRN_ESYSTEM, "the store %.60s has no clock", e->driver->scheme);
+               : firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", e->driver->scheme);
 }
 
 static const char *engine_caution(void *self) {

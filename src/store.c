@@ -333,7 +333,7 @@ int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *
 
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
-        return firn__fail(error, FIRN_ESYSTEM, "the store %s has no clock", store->ops->scheme);
+        return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);
     }
     lock(store);
     int code = store->ops->now(store->self, now, error);

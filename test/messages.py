@@ -267,7 +267,7 @@ def main():
     used = "".join(path.read_text() for folder in FOLDERS for path in (ROOT / folder).rglob("*.c"))
     unused = [f"FIRN_CURE_{name}" for name in CURES if f"FIRN_CURE_{name}" not in used]
     for number_of, sentence, list_ in ((1, "the bound of each argument is known", unknown), (2, "no error is longer than its room", over),
-                                       (3, "each cure is that of some error", unused)):
+                                       (3, "some error has each cure", unused)):
         print(f"{'not ok' if list_ else 'ok'} {number_of} - {sentence} ({count} messages)")
         for one in list_:
             print("#", one)
