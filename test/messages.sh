@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# No error is cut: test/messages.py adds up the longest text of each, and finds injected ones.
+# No error is cut: test/messages.py adds up the longest text of each, and finds one that is injected.
 . test/tap
 inject() { printf 'static int injected(firn_error *error, const char *name, const char *%s) {\n    return %s;\n}\n' "$2" "$1" >"$TMPDIR/injected.c"; }
 long=$(printf '%0380d' 0)
