@@ -61,6 +61,7 @@ class Reading:
     scheme: str
     form: str
     id: ID
+    sure: str
 
 class Match:
     format: str
