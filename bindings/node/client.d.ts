@@ -10,8 +10,9 @@ export interface Options {
 }
 export interface Shown {
   id: string
-  scheme: string
-  bits: number
+  scheme: string | null
+  bits: number | null
+  sure: 'named' | 'certain' | 'likely' | 'possible' | 'none'
   time?: string
   unix_ns?: string
   fields: Record<string, number | string>
