@@ -84,7 +84,7 @@ class Client {
   show (id, scheme) {
     return this.#call('GET', ['show', id], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
       const shown = JSON.parse(body)
-      return shown && shown.scheme ? shown : undefined
+      return shown && shown.id ? shown : undefined
     })
   }
 

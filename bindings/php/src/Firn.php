@@ -144,7 +144,7 @@ final class Client
         $query = $scheme === null ? [] : ['scheme' => $scheme];
         return $this->call('GET', ['show', (string) $id], $query + ['format' => 'json'], function (string $text) {
             $shown = json_decode($text, true);
-            return is_array($shown) && isset($shown['scheme']) ? $shown : null;
+            return is_array($shown) && isset($shown['id']) ? $shown : null;
         });
     }
 

@@ -322,7 +322,23 @@ public final class FirnClient {
      * @throws ServerException one of its subclasses
      */
     public Map<String, String> show(String id) {
-        return call("GET", path("show", id), Map.of(), text -> pairs(text).containsKey("id") ? pairs(text) : null);
+        return shown(id, Map.of());
+    }
+
+    /**
+     * What an ID of a scheme contains: an integer alone does not tell of which scheme it is.
+     *
+     * @param id the text of an ID
+     * @param scheme its scheme
+     * @return names and values
+     * @throws ServerException one of its subclasses
+     */
+    public Map<String, String> show(String id, String scheme) {
+        return shown(id, Map.of("scheme", scheme));
+    }
+
+    private Map<String, String> shown(String id, Map<String, String> query) {
+        return call("GET", path("show", id), query, text -> pairs(text).containsKey("id") ? pairs(text) : null);
     }
 
     /**
