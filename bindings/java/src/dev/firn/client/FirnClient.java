@@ -326,7 +326,7 @@ public final class FirnClient {
     }
 
     /**
-     * What an ID of a scheme contains: an integer alone does not tell of which scheme it is.
+     * What an ID contains, read as an ID of one scheme: an integer may be an ID of several.
      *
      * @param id the text of an ID
      * @param scheme its scheme
