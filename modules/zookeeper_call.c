@@ -177,13 +177,10 @@ static void on_log(const char *message) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-void zk_forget(store *self) {
+void zk_forget(void *of) {
+    store *self = of;
     self->newest = 0;
     self->suspect = false;
-    self->origin = 0;
-    self->losses = 0;
-    memset(self->known, 0, sizeof self->known);
-    self->link.memory = (module_memory){0};
 }
 
 /* A forked child has none of the library's threads, and their locks may stay locked: everything of
@@ -326,11 +323,7 @@ static int make_connection(store *self, firn_error *error) {
         return module_copy(error, code, &own);
     }
     module_retry_worked(&self->link.retry);
-    /* Another connection may reach another history, in which a znode with the remembered version
-     * holds something else. */
-    for (size_t i = 0; i < ZK_REMEMBERED; i++) {
-        self->known[i].outdated = true;
-    }
+    self->connections++;
     return FIRN_OK;
 }
 

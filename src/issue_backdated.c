@@ -127,9 +127,10 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
     return firn_error_set(
         error, FIRN_ETAKEN, required ? FIRN_CURE_OTHER_NODE : FIRN_CURE_NODE_OUT,
         required
-            ? "%s of %s issues live IDs%s, but back-dated ones need a node that was never used: "
+            ? "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never "
+              "used: "
               "name one"
-            : "%s of %s issues live IDs%s, but back-dated ones need a node that was never used",
+            : "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never used",
         firn__gen_node_text(text, gen, gen->pinned), gen->ns, job ? " or another job's" : "");
 }
 

@@ -270,9 +270,10 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     firn__draw drawn;
     firn__wiped_look();
     if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
-        return firn__fail(error, FIRN_EFORKED,
-                          "the job belongs to the parent of this process, which may issue the same "
-                          "IDs: open another job");
+        return firn_error_set(
+            error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+            "the job belongs to the parent of this process, which may issue the same "
+            "IDs: open another job");
     }
     int code = firn__history_tick(gen, time, &tick, error);
     if (code == FIRN_OK && job->disorder_ms > 0) {

@@ -107,7 +107,7 @@ matches "typeid with a prefix" 'user_a_[0-7][0-9a-hjkmnp-tv-z]{25}' new typeid p
 matches "typeid without" '[0-7][0-9a-hjkmnp-tv-z]{25}' new typeid
 matches "any UUID as a typeid" 'x_[0-7][0-9a-hjkmnp-tv-z]{25}' new uuid4 --as typeid prefix=x
 matches "the raw time" '00000000-0005-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}' new uuid7 tick=5
-matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake","bits":64,.*"fields":\{"datacenter":1,"worker":2,"sequence":0\},"candidates":\["snowflake"\]\}' \
+matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake","bits":64,.*"fields":\{"datacenter":1,"worker":2,"sequence":0\},"candidates":\["snowflake"\],"sure":"named"\}' \
     new snowflake datacenter=1 worker=2 "$unsafe" --json
 same "a claimed node is reported once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
 ask new snowflake "$unsafe" node=9

@@ -56,7 +56,7 @@ cure SET_SEED 'stamp --scheme uuid7' \
 firn segment orders --store "$db" "$unsafe" >/dev/null 2>&1
 firn new snowflake node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 cp "$TMPDIR/cures.db" "$TMPDIR/copy"
-for i in 1 2 3; do
+for _ in 1 2 3; do
     firn segment orders --store "$db" "$unsafe" >/dev/null 2>&1
     firn new snowflake node=1 --store "$db" "$unsafe" >/dev/null 2>&1
 done

@@ -12,7 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "../../modules/module.h"
+#include "../../src/law.h"
 #include "errors.h"
 
 #include <fcntl.h>
@@ -594,7 +594,7 @@ static int64 guarded_slot(const firn_cell *cell) {
 
 /* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table, may be lost: then the
  * floor is the end of the guard. Returns false, and why, when nothing of it may be issued. */
-static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
+static bool read_mark(const firn_cell *cell, firn__kept *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
     kept->current = true;
@@ -652,14 +652,14 @@ static int64 floor_of_stores(const firn_cell *cell) {
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* The same rule as in the stores: modules/module.h. */
+/* The same rule as in the stores: src/law.h. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
-    static const module_memory nothing;
+    static const firn__memory nothing;
     char key[FIRN_KEY_SIZE];
-    module_verdict verdict;
+    firn__verdict verdict;
     firn_error unused;
     firn_mark held;
-    module_kept kept = {.known = true, .layout = cell->layout};
+    firn__kept kept = {.known = true, .layout = cell->layout};
     if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
         set_error(&wish->why, FIRN_EWINDOW,
                   "firn.node has changed since this statement began, and node %" PRIu64
@@ -684,7 +684,7 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
                             .earliest = wish->earliest,
                             .latest = wish->latest,
                             .grant = wish->grant};
-    if (module_decide(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
+    if (firn__law_reserve(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
         wish->first = verdict.first;
         write_mark(cell, verdict.first + wish->count);
         return;

@@ -363,16 +363,23 @@ FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 
+/* How sure an answer about a text is. A random text of its alphabet and length gets the answer in more
+ * than 1 case of 64 (possible), in at most 1 of 64 (likely) or in at most 1 of 10^6 (certain). */
+enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
+
 /* One reading of a text. */
 typedef struct firn_reading {
     const firn_scheme *scheme;
     int form;
+    int sure; /* FIRN_POSSIBLE: not an answer; FIRN_LIKELY */
     firn_id id;
 } firn_reading;
 #define FIRN_READINGS_MAX 64
 /* Finds the schemes that a text is plausibly an ID of, best first, and returns how many: 0 for
- * numbers below 10^13, times since 1970 and hashes, for example. The readings may be different IDs
- * (decimal and hex): compare them before you convert. `form`: the only form to read, or -1. */
+ * numbers below 10^13, times since 1970 and hashes, for example. A number, or 16 hex digits, shows no
+ * scheme: all its readings are only possible, the most frequent owner first; ask for the scheme. The
+ * readings may be different IDs (decimal and hex): compare them before you convert. `form`: the only
+ * form to read, or -1. */
 FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text,
                            size_t length, int form);
 /* Like firn_guess, with the readings that fit by chance after the *plausible ones; returns all. */

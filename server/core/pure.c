@@ -240,9 +240,12 @@ static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *r
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {
-    static const char *const known[] = {"scheme", "from", "epoch", "bits", "digits", "all", NULL};
+    static const char *const known[] = {"scheme", "from", "epoch", "bits",
+                                        "digits", "all",  "near",  NULL};
     char text[READING_TEXT_SIZE], room[VALUE_SIZE];
     const char *all = NULL;
+    const bool nears = request_value(it, "near").text != NULL;
+    firn_time near;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
     id_counts counts;
@@ -257,8 +260,16 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
                          parameter_text(given, it, word_of("all"), word_of(all)),
                          it->worker->http ? "all=1" : "ALL 1");
     }
+    code = code == FIRN_OK && nears ? read_time(&near, it, "near", error) : code;
     if (code == FIRN_OK) {
         code = read_id(it, text, &reader, readings, &counts, &matches, error);
+    }
+    if (code == FIRN_OK && nears && reader.named) {
+        code = set_error(error, FIRN_EUSAGE,
+                         "near chooses among the schemes: leave near or the scheme out");
+    }
+    if (code == FIRN_OK && nears) {
+        readings_near(readings, &counts, &matches, &near);
     }
     return code == FIRN_OK ? reply_json(object_of_text(text, readings, counts, &matches,
                                                        all != NULL, reader.named),

@@ -64,6 +64,7 @@ class Reading:
     scheme: str
     form: str
     id: ID
+    sure: str
 
 class Match:
     format: str

@@ -17,6 +17,16 @@ from sqlalchemy.sql.expression import Insert
 import firn
 
 _KINDS = {"int": int, "uuid": uuid.UUID, "text": str}
+# Other collations sort letters of both cases together, so ranges of base62 miss rows; MariaDB's treat both as equal.
+_COLLATIONS = {"postgresql": "C", "mysql": "ascii_bin", "mariadb": "ascii_bin"}
+
+
+def _text():
+    """The type of a text ID. It consists of types of SQLAlchemy, so that migrations need no import of firn."""
+    column_type = String(40)
+    for dialect, collation in _COLLATIONS.items():
+        column_type = column_type.with_variant(String(40, collation=collation), dialect)
+    return column_type
 
 
 class ID(types.TypeDecorator):
@@ -41,7 +51,9 @@ class ID(types.TypeDecorator):
             return dialect.type_descriptor(BigInteger())
         if self.kind is uuid.UUID and dialect.name == "postgresql":
             return dialect.type_descriptor(postgresql.UUID(as_uuid=True))
-        return dialect.type_descriptor(types.String(36 if self.kind is uuid.UUID else self.length))
+        if self.kind is uuid.UUID:
+            return dialect.type_descriptor(types.String(36))
+        return dialect.type_descriptor(types.String(self.length, collation=_COLLATIONS.get(dialect.name)))
 
     def process_bind_param(self, value, dialect):
         if value is None or self.kind is int:
@@ -70,7 +82,7 @@ def id_column(gen, *args, **options):
                                   "insert them as a list")
         return gen.next()
 
-    column_type = {int: BigInteger(), str: String(40)}.get(kind) or ID(kind)
+    column_type = BigInteger() if kind is int else _text() if kind is str else ID(kind)
     return Column(column_type, *args, default=default, **{"autoincrement": False, **options})  # no sequence
 
 

@@ -19,7 +19,7 @@ from firn.sqlalchemy import ID, id_column
 class Columns(unittest.TestCase):
     def test_every_kind(self):
         for scheme, kind, type_name in (("snowflake", int, " BIGINT"), ("uuid7", uuid.UUID, "UUID"),
-                                        ("ulid", str, "VARCHAR(40)")):
+                                        ("ulid", str, 'VARCHAR(40) COLLATE "C"')):
             base = declarative_base()
             gen = firn.open(scheme, store="memory:")
 
@@ -38,14 +38,16 @@ class Columns(unittest.TestCase):
                 self.assertEqual(len(set(ids)), 20)
                 self.assertEqual([order.id for order in session.query(Order).order_by(Order.id)], sorted(ids))
                 self.assertEqual(session.get(Order, ids[3]).id, ids[3])
-            self.assertNotIn("AUTO_INCREMENT", str(CreateTable(Order.__table__).compile(dialect=mysql.dialect())))
+            in_mysql = str(CreateTable(Order.__table__).compile(dialect=mysql.dialect()))
+            self.assertNotIn("AUTO_INCREMENT", in_mysql)
+            self.assertEqual("VARCHAR(40) COLLATE ascii_bin" in in_mysql, kind is str)
             sql = str(CreateTable(Order.__table__).compile(dialect=postgresql.dialect()))
             self.assertIn(type_name, sql)
             gen.close()
 
     def test_types_are_what_their_text_says(self):
         for kind, text, type_name in (("int", "ID('int')", "BIGINT"), ("uuid", "ID('uuid')", "UUID"), (uuid.UUID, "ID('uuid')", "UUID"),
-                                      ("text", "ID('text', length=40)", "VARCHAR(40)")):
+                                      ("text", "ID('text', length=40)", 'VARCHAR(40) COLLATE "C"')):
             self.assertEqual(repr(ID(kind)), text)
             self.assertEqual(eval(text).compile(dialect=postgresql.dialect()), type_name)
         self.assertEqual(ID(length=40).compile(dialect=postgresql.dialect()), "BIGINT")  # in migrations of older versions

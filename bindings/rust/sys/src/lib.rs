@@ -252,11 +252,17 @@ pub const FIRN_VALUE_SIZE: usize = 48;
 
 pub const FIRN_TEXT_SIZE: usize = 168;
 
+// enum firn_sure
+pub const FIRN_POSSIBLE: c_int = 0;
+pub const FIRN_LIKELY: c_int = 1;
+pub const FIRN_CERTAIN: c_int = 2;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct firn_reading {
     pub scheme: *const firn_scheme,
     pub form: c_int,
+    pub sure: c_int,
     pub id: firn_id,
 }
 
@@ -274,10 +280,14 @@ pub struct firn_text_format {
     pub source: *const c_char,
 }
 
-// enum firn_sure
-pub const FIRN_POSSIBLE: c_int = 0;
-pub const FIRN_LIKELY: c_int = 1;
-pub const FIRN_CERTAIN: c_int = 2;
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_owner {
+    pub name: *const c_char,
+    pub title: *const c_char,
+    pub prevalence: *const c_char,
+    pub source: *const c_char,
+}
 
 pub const FIRN_MATCHES_MAX: usize = 8;
 pub const FIRN_MATCH_FIELDS: usize = 6;
@@ -659,6 +669,7 @@ extern "C" {
         form: c_int,
     ) -> usize;
     pub fn firn_text_format_at(i: usize) -> *const firn_text_format;
+    pub fn firn_owner_at(i: usize) -> *const firn_owner;
     pub fn firn_sure_name(sure: c_int) -> *const c_char;
     pub fn firn_recognize(
         matches: *mut firn_match,

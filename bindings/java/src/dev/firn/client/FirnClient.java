@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -449,11 +450,12 @@ public final class FirnClient {
             }
             String detail = member(reply.text, "detail", null);
             String reason = member(reply.text, "code", Integer.toString(reply.status));
+            UnaryOperator<String> part = name -> member(reply.text, name, "");
             if (reply.status == 429 || reply.status == 503) {
                 String why = detail != null ? detail : "HTTP status " + reply.status;
-                busy = new ServerException.Overload("the servers are overloaded (" + why + "): try again later", reason);
+                busy = new ServerException.Overload("the servers are overloaded (" + why + "): try again later", reason, part);
             } else if (reply.status >= 400 && reply.status < 500 && detail != null) {
-                throw new ServerException.Request(detail, reason);
+                throw new ServerException.Request(detail, reason, part);
             } else {
                 failures.put(withoutUser(addresses.get(here)),
                     reply.status == 0 ? reply.text : reply.status == 200 ? "malformed reply" : "HTTP status " + reply.status);
