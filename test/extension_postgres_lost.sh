@@ -51,7 +51,7 @@ issue() {
 }
 # begins_after SERVER SCHEME FILE: the least ID of the file is not before the guard of the server has ended.
 begins_after() {
-    [ "$(on "$1" "SELECT firn_time($(sort -n "$3" | head -n 1), '$2') >= until FROM firn_marks.server")" = t ]
+    [ "$(on "$1" "SELECT firn_time($(sort -n "$3" | head -n 1), '$2') >= until AND isfinite(until) FROM firn_marks.server")" = t ]
 }
 # The end of the guard, in seconds since the server's process began, is 15 or later.
 is_guarded_from_start() {
@@ -156,11 +156,13 @@ says "and old rows get no node" 'may have old rows' "$unused" "SELECT firn_stamp
 test/engine stop "$unused"
 
 from=$late
+on "$late" "SELECT firn_confirm_history('940-949')" >/dev/null
 check "a standby follows the promoted server" standby "$early"
 check "and is cut off once more" cut "$early"
 test/engine halt "$early"
 issue "$late" js53 150000 "$TMPDIR/js53.1"
-on "$late" "SELECT firn_confirm_history('940-949')" "SELECT firn_stamp('snowflake', 'lost', '2020-01-01', 'node=940')" >"$TMPDIR/stamped"
+says "it gives old rows a node that was confirmed before" '|940' "$late" \
+    "SELECT '|' || (firn_stamp('snowflake', 'lost', '2020-01-01', 'node=940') >> 12 & 1023)"
 until=$(on "$late" 'SELECT until FROM firn_marks.server')
 test/engine kill "$late"
 starts_alone "$early"
@@ -170,7 +172,7 @@ same "started without its signal it repeats no ID on the same timeline" "2 60000
         twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
 check "because it is guarded" begins_after "$early" js53 "$TMPDIR/js53.2"
 check "as a copy, which the log says" says_copy "$early"
-says "and old rows get none of the nodes that were confirmed" 'may have old rows' "$early" \
+says "and old rows get no node, though it was confirmed" 'may have old rows' "$early" \
     "SELECT firn_stamp('snowflake', 'found', '2020-01-01', 'node=940')"
 again=$(on "$early" 'SELECT until FROM firn_marks.server')
 for how in kill halt; do
@@ -195,6 +197,12 @@ check "and gets the hand-over" await has_hand_over "$early" '>'
 says "it could use it, so the hand-over is not taken back" 'may issue without a guard until' "$late" 'SELECT firn_take_back()'
 says "nor with the promise that is not given" 55000 "$late" 'SELECT firn_take_back(standbys_discarded => false)'
 says "and nothing is issued" 'handed its nodes over' "$late" 'SELECT js53()'
+check "its data directory is copied" copies "$unused"
+starts_alone "$unused"
+says "the copy issues nothing either" 'handed its nodes over' "$unused" 'SELECT js53()'
+says "nor does it take back before the time" 'may issue without a guard until' "$unused" 'SELECT firn_take_back()'
+check "though it knows that it is a copy" says_copy "$unused"
+test/engine stop "$unused"
 # It becomes 11 minutes old; a change of the triggers would be another identity of the tables
 on "$late" "UPDATE pg_class SET relhastriggers = false WHERE oid = 'firn_marks.handover'::regclass" \
     "UPDATE firn_marks.handover SET at = at - interval '11 minutes'" \

@@ -209,6 +209,10 @@ static const char end_hand_over[] =
     " RETURNING at > now() - make_interval(mins => $4::integer)"
     " AND at <= now() + make_interval(secs => $5)";
 
+/* A copy of a server that handed over issues no more than that one. */
+static const char copy_hand_over[] = "UPDATE firn_marks.handover SET marks = $3"
+                                     " WHERE system = $1 AND timeline = $2 AND marks = $4";
+
 /* The next window of each node starts after the guard, as after an unplanned promotion. A standby whose clock is slow
  * by less than the guard refuses the hand-over before that. */
 static const char take_back_here[] =
@@ -474,6 +478,13 @@ static void tell_guard(void) {
              use.copied ? errhint("If the original may still run, set firn.node to another.") : 0));
 }
 
+static void keep_hand_over(void) {
+    arguments list = {0};
+    add_me(&list);
+    add_text(&list, psprintf("%s/" INT64_FORMAT, use.tables, use.count - 1));
+    run(copy_hand_over, &list);
+}
+
 /* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the `first` tables
  * have lost nothing; on a later one, or in a copy, they may have been lost before the renewer began. */
 static void find_here(bool fresh, bool first) {
@@ -486,6 +497,9 @@ static void find_here(bool fresh, bool first) {
         run(begin_here, &list);
         read_here_row();
         run(take_marks, &list);
+        if (use.copied) {
+            keep_hand_over();
+        }
         if (!first) {
             tell_guard();
         }
