@@ -145,15 +145,20 @@ starts_alone() {
 says_copy() {
     cat "$1"/log.* | grep -q 'the data directory is a copy'
 }
-starts_alone "$unused"
-issue "$unused" snowflake 100000 "$TMPDIR/unused.new"
-same "a backup from before the first ID repeats none, though it begins no timeline" '1 100000 0' \
-    "$(on "$unused" 'SELECT timeline FROM firn_marks.server') $(grep -c '^[0-9]*$' "$TMPDIR/unused.new") $(
-        twice "$TMPDIR/early.lost" "$TMPDIR/snowflake.lost" "$TMPDIR/unused.new")"
-check "because its data directory is a copy, which the log says" says_copy "$unused"
-check "and so it is guarded" begins_after "$unused" snowflake "$TMPDIR/unused.new"
-says "and old rows get no node" 'may have old rows' "$unused" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
-test/engine stop "$unused"
+case $(stat -c %W "$unused/data/pg/PG_VERSION") in
+0 | -) ;; # a file system without birth times: not noticed
+*)
+    starts_alone "$unused"
+    issue "$unused" snowflake 100000 "$TMPDIR/unused.new"
+    same "a backup from before the first ID repeats none, though it begins no timeline" '1 100000 0' \
+        "$(on "$unused" 'SELECT timeline FROM firn_marks.server') $(grep -c '^[0-9]*$' "$TMPDIR/unused.new") $(
+            twice "$TMPDIR/early.lost" "$TMPDIR/snowflake.lost" "$TMPDIR/unused.new")"
+    check "because its data directory is a copy, which the log says" says_copy "$unused"
+    check "and so it is guarded" begins_after "$unused" snowflake "$TMPDIR/unused.new"
+    says "and old rows get no node" 'may have old rows' "$unused" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
+    test/engine stop "$unused"
+    ;;
+esac
 
 from=$late
 on "$late" "SELECT firn_confirm_history('940-949')" >/dev/null
