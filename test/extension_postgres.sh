@@ -579,12 +579,13 @@ set_to "firn.node = '13'"
 refuses "a server that handed over has stopped issuing" 55000 "handed its nodes over at" 'SELECT snowflake()'
 refuses "nor takes nodes for old rows" 55000 "handed its nodes over at" \
     "SELECT firn_stamp('snowflake', 'behind', now(), 'node=986')"
-ask 'SELECT firn_take_back()' >/dev/null
+refuses "it does not take back at once, since a standby may issue" 55000 "may issue without a guard until" 'SELECT firn_take_back()'
+ask 'SELECT firn_hand_over()' 'SELECT firn_take_back(standbys_discarded => true)' >/dev/null
 set_to "firn.node = '12'"
 is_guarded() {
     ask 'SET firn.max_wait_ms = 100' 'SELECT snowflake()' | grep -q 'is guarded for'
 }
-check "it takes back, and continues after the guard when its window is used up" await is_guarded
+check "with a promise it does, and continues after the guard when its window is used up" await is_guarded
 set_to "firn.node = '14'"
 same "a node that issued nothing waits for it too" t "$(ask 'SELECT firn_time(snowflake(), $$snowflake$$) >= until FROM firn_marks.server')"
 ask 'SELECT firn_hand_over()' >/dev/null

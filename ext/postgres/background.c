@@ -185,7 +185,8 @@ static void check_durable(void) {
 static void do_all(round_ *it) {
     for (int i = 0; i < FIRN_TAKES; i++) {
         firn_take *one = &it->takes[i];
-        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK;
+        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK ||
+                      one->what == FIRN_ASK_TAKE_BACK_NOW;
         if (one->state == FIRN_TAKE_ASKED && (closes || !firn_tables_refuse(&one->why))) {
             firn_tables_do(one);
         }

@@ -174,13 +174,14 @@ typedef struct firn_cell {
 } firn_cell;
 
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
- * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_OVER: after a
- * promotion that lost nothing. */
+ * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_BACK_NOW: no
+ * standby that has the hand-over will be promoted. TAKE_OVER: after a promotion that lost nothing. */
 enum firn_ask {
     FIRN_ASK_NODE,
     FIRN_ASK_CONFIRM,
     FIRN_ASK_HAND_OVER,
     FIRN_ASK_TAKE_BACK,
+    FIRN_ASK_TAKE_BACK_NOW,
     FIRN_ASK_TAKE_OVER
 };
 

@@ -15,7 +15,9 @@
 #include "../../src/law.h"
 #include "errors.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -138,15 +140,18 @@ static const char identify[] =
 
 /* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use; or a copy of their
  * database may take its place, with its number (CREATE DATABASE ... OID). So a row that all databases share counts the
- * changes, and names the last tables and the last renewer, as does firn_marks.server: "COUNT TABLES RENEWER". A
- * transaction that reserves in other tables writes it too, so it is on each standby that has the tables. As a comment on
- * database 0, which never exists, the row outlives every database. */
+ * changes, and names the last tables and the last renewer, as does firn_marks.server: "COUNT TABLES RENEWER TIMELINE
+ * DIRECTORY". A transaction that reserves in other tables writes it too, so it is on each standby that has the tables. As
+ * a comment on database 0, which never exists, the row outlives every database. Another data directory on the same
+ * timeline is a copy that no promotion made, so the tables there begin another use. */
 static const char read_use[] =
-    "SELECT count, same, same AND renewer = $2 FROM"
+    "SELECT count, same AND NOT copied, same AND NOT copied AND renewer = $2, same AND copied FROM"
     " (SELECT one[1]::bigint, one[3]::bigint, one[2] = $1 AND one[3]::bigint IS NOT DISTINCT FROM"
-    " (SELECT renewer FROM firn_marks.server) FROM (SELECT string_to_array(description, ' ')"
+    " (SELECT renewer FROM firn_marks.server),"
+    " one[4]::bigint IS NOT DISTINCT FROM $3 AND one[5] IS DISTINCT FROM $4"
+    " FROM (SELECT string_to_array(description, ' ')"
     " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass) t (one))"
-    " u (count, renewer, same)";
+    " u (count, renewer, same, copied)";
 
 static const char note_renewer[] = "UPDATE firn_marks.server SET renewer = $1";
 
@@ -181,24 +186,35 @@ static const char take_over_here[] =
 
 /* ---- planned switchover ---- */
 
+/* How long a hand-over is valid, by the clock of the server that handed over. */
 enum { HAND_OVER_MINUTES = 10 };
 
+/* Of two hand-overs a standby may have either one. */
 static const char hand_over_here[] =
-    "INSERT INTO firn_marks.handover (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
-    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
+    "INSERT INTO firn_marks.handover AS h (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
+    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = greatest(h.at, now())";
 
 static const char handed_over[] =
-    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
-    " FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),"
+    " to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), until > now()"
+    " FROM (SELECT at, at + make_interval(mins => $4::integer) FROM firn_marks.handover"
+    " WHERE system = $1 AND timeline = $2 AND marks = $3) h (at, until)";
 
-/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
- * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
+/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes of that timeline.
+ * Bounded in time, since a backup or a standby of then must not count as the successor once the server has taken back. A
+ * time ahead of this clock by more than the guard shows that the clocks differ. */
 static const char end_hand_over[] =
     "DELETE FROM firn_marks.handover WHERE system = $1 AND marks = $3"
     " AND timeline = (SELECT before FROM firn_marks.server)"
-    " RETURNING at > now() - make_interval(mins => $4::integer)";
+    " RETURNING at > now() - make_interval(mins => $4::integer)"
+    " AND at <= now() + make_interval(secs => $5)";
 
-/* The next window of each node starts after the guard, as after an unplanned promotion. */
+/* A copy of a server that handed over issues no more than that one. */
+static const char copy_hand_over[] = "UPDATE firn_marks.handover SET marks = $3"
+                                     " WHERE system = $1 AND timeline = $2 AND marks = $4";
+
+/* The next window of each node starts after the guard, as after an unplanned promotion. A standby whose clock is slow
+ * by less than the guard refuses the hand-over before that. */
 static const char take_back_here[] =
     "WITH h AS (DELETE FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
     " RETURNING 1), s AS (UPDATE firn_marks.server SET until = $4, before = NULL FROM h)"
@@ -332,11 +348,60 @@ static void make_tables(void) {
     }
 }
 
+/* ---- the data directory ---- */
+
+/* A file of the data directory. A copy of the directory has another one. */
+typedef struct birth {
+    uint64 inode;
+    int64 s, ns; /* when it was created; 0: the file system does not say */
+} birth;
+
+static birth birth_of(const char *file) {
+    birth found = {0};
+#ifdef STATX_BTIME
+    struct statx it;
+    bool is_there = statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &it) == 0;
+    if (is_there) {
+        found.inode = it.stx_ino;
+    }
+    if (is_there && (it.stx_mask & STATX_BTIME) != 0) {
+        found.s = it.stx_btime.tv_sec;
+        found.ns = it.stx_btime.tv_nsec;
+    }
+#else
+    struct stat it;
+    bool is_there = stat(file, &it) == 0;
+    if (is_there) {
+        found.inode = it.st_ino;
+    }
+#endif
+    if (!is_there) {
+        ereport(ERROR,
+                (errcode_for_file_access(),
+                 errmsg("firn: the file %s in the data directory cannot be read: %m", file)));
+    }
+    return found;
+}
+
+/* PostgreSQL writes pg_control in place, and every restore brings another one. */
+static char *directory(void) {
+    birth it = birth_of("global/pg_control");
+    return psprintf(UINT64_FORMAT "/" INT64_FORMAT "." INT64_FORMAT, it.inode, it.s, it.ns);
+}
+
+/* initdb writes PG_VERSION before it chooses the system's number, whose upper half is the time. */
+static bool is_original(void) {
+    return birth_of("PG_VERSION").s <= (int64)((uint64)me.system >> 32);
+}
+
+/* ---- the use of the tables ---- */
+
 /* The present use of the tables. */
 static struct {
     int64 count;   /* of uses, since the first tables of this server: 1 */
     int64 renewer; /* this process's number */
     bool noted;
+    bool copied; /* it is another one because the data directory is a copy */
     char tables[80];
 } use;
 
@@ -348,19 +413,24 @@ static void read_the_use(void) {
     }
     use.count = 1;
     use.noted = false;
+    use.copied = false;
     add_text(&list, use.tables);
     add_int(&list, use.renewer);
+    add_int(&list, me.timeline);
+    add_text(&list, directory());
     if (run(read_use, &list) > 0) {
         bool same = DatumGetBool(cell_at(2, &is_null));
         use.count = DatumGetInt64(cell_at(1, &is_null)) + (same ? 0 : 1);
         use.noted = DatumGetBool(cell_at(3, &is_null));
+        use.copied = DatumGetBool(cell_at(4, &is_null));
     }
 }
 
 static void note_use(void) {
     arguments list = {0};
     if (!use.noted) {
-        char *text = psprintf(INT64_FORMAT " %s " INT64_FORMAT, use.count, use.tables, use.renewer);
+        char *text = psprintf(INT64_FORMAT " %s " INT64_FORMAT " " INT64_FORMAT " %s", use.count,
+                              use.tables, use.renewer, me.timeline, directory());
         CreateSharedComments(InvalidOid, DatabaseRelationId, text);
         add_int(&list, use.renewer);
         run(note_renewer, &list);
@@ -396,10 +466,28 @@ static void read_here_row(void) {
     here.before = is_null ? 0 : DatumGetInt32(before);
 }
 
-/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the first tables
- * have lost nothing; on a later one, they may have been lost in the promotion, which was before the renewer began. */
-static void find_here(bool fresh) {
-    bool first = fresh && me.timeline == 1;
+static void tell_guard(void) {
+    ereport(LOG,
+            (use.copied
+                 ? errmsg("firn: the data directory is a copy of another (timeline " INT64_FORMAT
+                          "), so marks may be incomplete: firn guards them for %d s",
+                          me.timeline, GUARD_S)
+                 : errmsg("firn: this server is now on timeline " INT64_FORMAT
+                          " with marks that may be incomplete: it guards them for %d s",
+                          me.timeline, GUARD_S),
+             use.copied ? errhint("If the original may still run, set firn.node to another.") : 0));
+}
+
+static void keep_hand_over(void) {
+    arguments list = {0};
+    add_me(&list);
+    add_text(&list, psprintf("%s/" INT64_FORMAT, use.tables, use.count - 1));
+    run(copy_hand_over, &list);
+}
+
+/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the `first` tables
+ * have lost nothing; on a later one, or in a copy, they may have been lost before the renewer began. */
+static void find_here(bool fresh, bool first) {
     arguments list = {0};
     add_me(&list);
     if (run(read_here, &list) == 0) {
@@ -409,10 +497,12 @@ static void find_here(bool fresh) {
         run(begin_here, &list);
         read_here_row();
         run(take_marks, &list);
-        ereport(first ? DEBUG1 : LOG,
-                (errmsg("firn: this server is now on timeline " INT64_FORMAT
-                        " with marks that may be incomplete: it guards them for %d s",
-                        me.timeline, GUARD_S)));
+        if (use.copied) {
+            keep_hand_over();
+        }
+        if (!first) {
+            tell_guard();
+        }
     } else {
         read_here_row();
     }
@@ -431,6 +521,7 @@ static void adopt(void) {
     bool is_null;
     add_me(&list);
     add_int(&list, HAND_OVER_MINUTES);
+    add_int(&list, GUARD_S);
     if (here.before != 0 && run(end_hand_over, &list) > 0 && DatumGetBool(cell_at(1, &is_null))) {
         take_over();
     }
@@ -441,11 +532,16 @@ void firn_tables_prepare(void) {
     make_tables();
     read_identity();
     bool fresh = made && use.count == 1;
-    if (fresh && me.timeline == 1) {
+    bool first = fresh && me.timeline == 1;
+    if (first && !is_original()) {
+        use.copied = true;
+        first = false;
+    }
+    if (first) {
         add_me(&list);
         run(begin_history, &list);
     }
-    find_here(fresh);
+    find_here(fresh, first);
     adopt();
     note_use();
 }
@@ -697,6 +793,41 @@ static void take(firn_take *it, arguments *range) {
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
 }
 
+/* Of this server: when it handed over, and until when that is valid. NULL: it did not. */
+static const char *read_hand_over(const char **until, bool *is_valid) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    add_int(&list, HAND_OVER_MINUTES);
+    if (run(handed_over, &list) == 0) {
+        return NULL;
+    }
+    *until = TextDatumGetCString(cell_at(2, &is_null));
+    *is_valid = DatumGetBool(cell_at(3, &is_null));
+    return TextDatumGetCString(cell_at(1, &is_null));
+}
+
+/* A standby that has the hand-over may have lost its connection and not get this. Promoted while the hand-over is valid, it
+ * would issue without a guard. */
+static void take_back(firn_take *it, arguments *list) {
+    const char *until;
+    bool is_valid;
+    const char *at = read_hand_over(&until, &is_valid);
+    if (at == NULL) {
+        set_error(&it->why, FIRN_EUSAGE,
+                  "this server did not hand its nodes over: there is nothing to take back");
+    } else if (is_valid && it->what != FIRN_ASK_TAKE_BACK_NOW) {
+        set_error(&it->why, FIRN_EWINDOW,
+                  "a standby with the hand-over of %s UTC may issue without a guard until %s UTC: "
+                  "wait until then, or, if no such standby will be promoted, SELECT "
+                  "firn_take_back(standbys_discarded => true)",
+                  at, until);
+    } else {
+        add_time(list, guard_from(firn_now()));
+        run(take_back_here, list);
+    }
+}
+
 void firn_tables_do(firn_take *it) {
     arguments me_only = {0};
     add_me(&me_only);
@@ -714,13 +845,8 @@ void firn_tables_do(firn_take *it) {
         run(hand_over_here, &me_only);
         break;
     case FIRN_ASK_TAKE_BACK:
-        if (run(handed_over, &me_only) == 0) {
-            set_error(&it->why, FIRN_EUSAGE,
-                      "this server did not hand its nodes over: there is nothing to take back");
-        } else {
-            add_time(&me_only, guard_from(firn_now()));
-            run(take_back_here, &me_only);
-        }
+    case FIRN_ASK_TAKE_BACK_NOW:
+        take_back(it, &me_only);
         break;
     case FIRN_ASK_TAKE_OVER:
         if (here.before == 0) {
@@ -738,15 +864,15 @@ void firn_tables_do(firn_take *it) {
 }
 
 bool firn_tables_refuse(firn_error *why) {
-    arguments list = {0};
-    bool is_null;
-    add_me(&list);
-    if (run(handed_over, &list) == 0) {
+    const char *until;
+    bool is_valid;
+    const char *at = read_hand_over(&until, &is_valid);
+    if (at == NULL) {
         return false;
     }
     set_error(why, FIRN_EWINDOW,
               "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
               "promoted, SELECT firn_take_back()",
-              TextDatumGetCString(cell_at(1, &is_null)));
+              at);
     return true;
 }
