@@ -465,23 +465,16 @@ for first in 1 4; do
     seq "$first" $((first + 2)) | psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -c 'COPY copied_in (k) FROM STDIN'
 done
 same "what COPY stamps is counted when it commits" '6|6' "$(ask 'SELECT count(*), count(DISTINCT id) FROM copied_in')"
-refuses "IDs whose counting a savepoint undid are not committed" 55006 "a savepoint was rolled back" \
-    "DO \$\$ DECLARE id bigint := firn_stamp('snowflake', 'by loops', now()); BEGIN
-     BEGIN RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$"
 
-# ---- savepoints: each ends with as many IDs as rows, or with an error that names the savepoint ----------------------
-# once SENTENCE TABLE STATEMENT...: no ID of the table comes twice after the statements, in one session, and after a
-# second run of them
+# ---- IDs that outlive a rollback: in variables, and in results that loops and cursors read --------------------------
+# once SENTENCE TABLE STATEMENT...: after two runs of the statements without an error, all rows of the table have
+# different IDs.
 once() {
     sentence=$1 table=$2
     shift 2
     ask "CREATE TABLE $table (id bigint, n int, x text, at timestamptz DEFAULT '2024-01-01Z')" >/dev/null
     said=$({ ask "$@" && ask "$@"; } 2>&1)
-    check "$sentence" [ "$(ask "SELECT count(id) = count(DISTINCT id) FROM $table")" = t ]
-    case $said in
-    *ERROR*) says "$sentence, else it says why" 'a savepoint was rolled back' "$said" ;;
-    *) check "$sentence, and all rows have one" [ "$(ask "SELECT count(id) > 0 AND count(id) = count(*) FROM $table")" = t ] ;;
-    esac
+    same "$sentence" '|t|t' "$said|$(ask "SELECT count(id) > 0 AND count(id) = count(*), count(*) = count(DISTINCT id) FROM $table")"
 }
 ask "CREATE FUNCTION caught(n int) RETURNS int LANGUAGE plpgsql AS
      'BEGIN PERFORM 1 FROM pg_class LIMIT 1; RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN RETURN n; END'" \
@@ -500,6 +493,23 @@ once "nor a loop that catches errors of single rows" s_loop "DO \$\$ DECLARE r r
     FOR r IN SELECT firn_stamp('snowflake', 's_loop', '2024-01-01Z') AS id FROM generate_series(1, 50) LOOP
         BEGIN INSERT INTO s_loop VALUES (r.id); PERFORM caught(1); EXCEPTION WHEN others THEN NULL; END;
     END LOOP; END \$\$"
+once "nor a variable that keeps an ID of a block that an error ended" s_block "DO \$\$ DECLARE id bigint; BEGIN
+    BEGIN id := firn_stamp('snowflake', 's_block', '2024-01-01Z'); RAISE division_by_zero;
+    EXCEPTION WHEN division_by_zero THEN NULL; END;
+    INSERT INTO s_block VALUES (id), (firn_stamp('snowflake', 's_block', '2024-01-01Z')); END \$\$"
+once "nor one that an INSERT of such a block gave" s_inner "DO \$\$ DECLARE kept bigint; BEGIN
+    BEGIN INSERT INTO s_inner VALUES (firn_stamp('snowflake', 's_inner', '2024-01-01Z')) RETURNING id INTO kept;
+    RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END;
+    INSERT INTO s_inner VALUES (kept);
+    INSERT INTO s_inner VALUES (firn_stamp('snowflake', 's_inner', '2024-01-01Z')); END \$\$"
+once "nor a loop that continues after its own ROLLBACK" s_rollback "DO \$\$ DECLARE r record; BEGIN
+    FOR r IN SELECT n, firn_stamp('snowflake', 's_rollback', '2024-01-01Z') AS id FROM generate_series(1, 300) n LOOP
+        INSERT INTO s_rollback VALUES (r.id);
+        IF r.n % 100 = 1 THEN ROLLBACK; ELSIF r.n % 100 = 0 THEN COMMIT; END IF;
+    END LOOP; END \$\$"
+once "nor a variable that a ROLLBACK leaves, after a COMMIT of nothing" s_nothing "DO \$\$ DECLARE id bigint; BEGIN
+    id := firn_stamp('snowflake', 's_nothing', '2024-01-01Z'); ROLLBACK; COMMIT; ROLLBACK; INSERT INTO s_nothing VALUES (id);
+    COMMIT; INSERT INTO s_nothing VALUES (firn_stamp('snowflake', 's_nothing', '2024-01-01Z')); END \$\$"
 once "nor a cursor and a savepoint that is rolled back" s_cursor "DO \$\$ DECLARE id bigint;
     c CURSOR FOR SELECT firn_stamp('snowflake', 's_cursor', '2024-01-01Z') FROM generate_series(1, 9); BEGIN
     OPEN c; FETCH c INTO id; INSERT INTO s_cursor VALUES (id); PERFORM caught(1);
@@ -512,6 +522,19 @@ printf '%s\n' 'BEGIN;' 'SAVEPOINT a;' 'COPY s_copy (k) FROM STDIN;' 1 2 3 '\.' '
     'COPY s_copy (k) FROM STDIN;' 4 5 6 '\.' 'COMMIT;' | psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres
 same "COPY in a released savepoint is counted there" '6|6' "$(ask 'SELECT count(*), count(DISTINCT id) FROM s_copy')"
 
+gives="SELECT firn_stamp('snowflake', 'both', '2024-01-01Z')"
+other="\\! psql -XqAtc \"$gives\" -h 127.0.0.1 -p $port -U firn postgres"
+refuses "an ID that another session got after a rollback is not committed" 55006 "other sessions may have got the IDs" \
+    BEGIN 'SAVEPOINT a' "$gives" 'ROLLBACK TO a' "$other" COMMIT
+refuses "nor are more given" 55006 "other sessions may have got the IDs" \
+    BEGIN 'SAVEPOINT a' "$gives" 'ROLLBACK TO a' "$other" "$gives"
+same "a session that had none waits for nothing" 3 "$(ask BEGIN 'SAVEPOINT a' 'ROLLBACK TO a' "$other" "$gives" COMMIT "$gives" |
+    sort -u | grep -c '^[0-9]*$')"
+same "a whole transaction that was rolled back gives the same IDs" 1 "$(ask BEGIN "$gives" ROLLBACK "$gives" | sort -u | grep -c .)"
+ask 'CREATE DATABASE dropped' >/dev/null
+dropped=$(database=dropped ask 'CREATE EXTENSION firn' BEGIN 'SAVEPOINT a' "SELECT firn_stamp('snowflake', 'dropped', now()) > 0" \
+    'ROLLBACK TO a' 'DROP EXTENSION firn' COMMIT 'SELECT count(*) FROM pg_extension WHERE extname = '"'firn'")
+same "and one may drop the extension" 't 0' "$(echo $dropped)"
 same "nobody reads or changes its counts" 'ERROR:  42501: permission denied for schema firn_jobs' \
     "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_jobs.job' | head -n 1)"
 ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \
