@@ -46,7 +46,7 @@ typedef struct mark {
 
 /* Versions are numbers of writes, so they come again after a restore. */
 typedef struct world {
-    uint64_t history; /* which copy answers; 0 is none */
+    uint64_t history; /* which copy answers */
     uint64_t writes;
     bool known;
     uint64_t origin, noted; /* `noted`: the history that the store's record names */
@@ -83,7 +83,7 @@ static size_t late_count, earlier_count;
 static uint64_t histories;
 static handle handles[HANDLES];
 static plan the;
-static int events;       /* that happened to the store by itself */
+static int events;       /* that happened to the store */
 static int reads;        /* of the driver */
 static bool waited;      /* since the last read: others have written during that time */
 static int answer;       /* of the next write: FIRN_EUNKNOWN, or FIRN_WRITE_CHANGED; 0: the truth */
