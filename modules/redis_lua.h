@@ -53,6 +53,7 @@ static const char reserve_lua[] = LUA_LATER
     "  doubted = losses ~= '0' and redis.call('HMGET', all, 'losses')[1] ~= losses\n"
     "end\n"
     "if doubted and guard == '0' then\n"
+    "  if old[5] == grant then old[5] = '0' end\n"
     "  if less(latest, high) then return {'busy', high, old[5] or '0', floor, losses} end\n"
     "  return {'changed', losses}\n"
     "end\n"

@@ -36,6 +36,7 @@ typedef struct call {
     pthread_cond_t changed;
     int holders;
     bool done;
+    bool cut; /* a session that was connected and then was not */
     int code; /* of the library; for a session its state */
     char *data;
     int length;

@@ -162,6 +162,7 @@ static void on_session(zhandle_t *handle, int type, int now, const char *path, v
     (void)path;
     if (type == ZOO_SESSION_EVENT) {
         pthread_mutex_lock(&it->lock);
+        it->cut = it->cut || (it->done && it->code == ZOO_CONNECTED_STATE && now != it->code);
         it->code = now;
         it->done = now == ZOO_CONNECTED_STATE || now == ZOO_AUTH_FAILED_STATE ||
                    now == ZOO_EXPIRED_SESSION_STATE;
@@ -327,13 +328,22 @@ static int make_connection(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
+/* Has the handle the connection that it was made with? The library may have made another one since, to a server of
+ * another history. */
+static bool is_connected(const store *self) {
+    pthread_mutex_lock(&self->session->lock);
+    const bool cut = self->session->cut;
+    pthread_mutex_unlock(&self->session->lock);
+    return !cut && zoo_state(self->handle) == ZOO_CONNECTED_STATE;
+}
+
 /* A handle that lost its connection is not used again, although the library would reconnect it: a
  * request would wait in it and could be sent after its caller gave up. */
 int zk_enter(store *self, firn_error *error) {
     if (module_link_begin(&self->link)) {
         zk_hang_up(self, true);
     }
-    if (self->handle != NULL && zoo_state(self->handle) != ZOO_CONNECTED_STATE) {
+    if (self->handle != NULL && !is_connected(self)) {
         zk_hang_up(self, false);
     }
     return self->handle != NULL ? FIRN_OK : make_connection(self, error);

@@ -68,7 +68,7 @@ typedef struct firn_driver {
      * `next` has beyond `seen` may get a greater number. FIRN_EUNKNOWN: sent, and it may have been carried out. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
                  firn_verb verb, firn_error *error);
-    /* Optional: sleeps before round 2, 3, ... of a conflict with other writers. */
+    /* Optional: sleeps before the read after conflict 1, 2, ... with other writers; the first has none. */
     void (*wait)(int round);
     /* Optional: makes durable what a read showed. */
     int (*confirm)(void *self, firn_error *error);

@@ -84,7 +84,8 @@ static void keep_state(engine *e, const firn_records *records) {
         it = &e->states[e->oldest++ % REMEMBERED];
     }
     it->records = *records;
-    it->usable = true;
+    it->usable =
+        records->ns_known && records->ns_losses == records->losses; /* else a guard may apply */
     it->records.fresh = false;
     it->records.shut = NULL; /* counts for a namespace without a record only */
     it->records.ns = keep_text(it->ns, records->ns);
@@ -126,7 +127,7 @@ static bool went_back(engine *e, const firn_records *seen) {
     const state *was = state_of(e, seen);
     return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
            (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
-           (was != NULL && seen->fresh &&
+           (was != NULL &&
             (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known));
 }
 
@@ -255,16 +256,23 @@ static int first_look(engine *e, turn *t, firn_error *error) {
     return FIRN_OK;
 }
 
+/* The store has what `next` says. A namespace without a record is not remembered: it would be a loss each time. */
+static void remember_store(engine *e, const firn_records *next) {
+    e->known = true;
+    e->origin = next->origin;
+    e->losses = next->losses;
+    if (next->ns_known) {
+        firn__remember_ns(&e->memory, next->ns);
+    }
+}
+
 /* After a write that was carried out. */
 static void take_over(engine *e, turn *t) {
     if (t->back) {
         forget(e); /* the store now knows what this handle knew */
     }
     if (t->verb == FIRN_VERB_RESERVE && e->driver->lost != NULL) {
-        e->known = true;
-        e->origin = t->next.origin;
-        e->losses = t->next.losses;
-        firn__remember_ns(&e->memory, t->seen.ns);
+        remember_store(e, &t->next);
         if ((t->which & FIRN_RECORD_KEY) != 0) {
             firn__remember(&e->memory, t->request, t->next.mark.high);
         }
@@ -277,8 +285,9 @@ static void take_over(engine *e, turn *t) {
 
 /* The law's verdict is final. What somebody else wrote, and this verb relies on, must be durable. */
 static int finish(engine *e, turn *t, int verdict, firn_error *error) {
-    if (verdict == FIRN_EBUSY && t->seen.ns_known && e->driver->lost != NULL) {
-        firn__remember_ns(&e->memory, t->seen.ns);
+    if (verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->which == 0 && t->seen.known &&
+        e->driver->lost != NULL) {
+        remember_store(e, &t->seen);
     }
     const bool own =
         verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->held.grant == t->request->grant;
@@ -294,8 +303,16 @@ static int finish(engine *e, turn *t, int verdict, firn_error *error) {
     return verdict;
 }
 
+/* After a write that was too late. The wait comes before the read, since others write during it. */
+static int read_later(engine *e, turn *t, int round, bool surely, firn_error *error) {
+    if (round > 0 && e->driver->wait != NULL) {
+        e->driver->wait(round);
+    }
+    return e->driver->read(e->self, &t->seen, surely, error);
+}
+
 /* Decides and writes. *done: the code is the verb's; else what is `seen` was read again. */
-static int one_round(engine *e, turn *t, bool *done, firn_error *error) {
+static int one_round(engine *e, turn *t, int round, bool *done, firn_error *error) {
     const int verdict = decide(e, t);
     if (!t->seen.fresh && (verdict != FIRN_OK || (t->which & FIRN_RECORD_STORE) != 0)) {
         return e->driver->read(e->self, &t->seen, true, error);
@@ -309,7 +326,7 @@ static int one_round(engine *e, turn *t, bool *done, firn_error *error) {
         e->wasted = t->request->grant;
     }
     if (code == FIRN_WRITE_CHANGED || code == FIRN_WRITE_FOREIGN) {
-        return e->driver->read(e->self, &t->seen, true, error);
+        return read_later(e, t, round, code == FIRN_WRITE_FOREIGN, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -334,10 +351,7 @@ static int in_rounds(engine *e, turn *t, firn_error *error) {
             return firn__refuse_contended(error, e->driver->where(e->self),
                                           t->verb == FIRN_VERB_RELABEL ? t->seen.ns : t->seen.key);
         }
-        if (i > 1 && e->driver->wait != NULL) {
-            e->driver->wait(i);
-        }
-        code = one_round(e, t, &done, error);
+        code = one_round(e, t, i, &done, error);
     }
     return code;
 }

@@ -203,6 +203,9 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
         return check_reach(out->first + request->count, kept, request, where, error);
     }
     *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
+    if (doubted && request->guard <= 0 && held->grant == request->grant) {
+        held->grant = 0; /* a late copy of the request, whose slots another copy may have granted */
+    }
     return firn__refuse_busy(error, request, held->high);
 }
 

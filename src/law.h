@@ -74,7 +74,8 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- *         {floor, 0} if the floor is above it: no window ends there
+ *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
+ *         is 0 there: a late copy may have been carried out where the slots are another's
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
