@@ -424,4 +424,5 @@ done
 wait $clients
 same "while it steps by an hour and back no ID comes twice, and none fails" "4000000 0" \
     "$(grep -hE '^[0-9]+$' "$TMPDIR"/stepped.* | "$FIRN" check --scheme snowflake --json | jq -r '"\(.ids) \(.duplicates)"')"
+grep -hvE '^[0-9]+$' "$TMPDIR"/stepped.* | sed 's/^/# /;3q'
 finish
