@@ -201,10 +201,10 @@ on "$late" 'SELECT firn_hand_over()' >/dev/null
 check "and gets the hand-over" await has_hand_over "$early" '>'
 says "it could use it, so the hand-over is not taken back" 'may issue without a guard until' "$late" 'SELECT firn_take_back()'
 says "nor with the promise that is not given" 55000 "$late" 'SELECT firn_take_back(standbys_discarded => false)'
-says "and nothing is issued" 'handed its nodes over' "$late" 'SELECT js53()'
+says "and no new window is given" 'handed its nodes over' "$late" 'SELECT tsid()'
 check "its data directory is copied" copies "$unused"
 starts_alone "$unused"
-says "the copy issues nothing either" 'handed its nodes over' "$unused" 'SELECT js53()'
+says "the copy issues nothing either" 'handed its nodes over' "$unused" 'SELECT tsid()'
 says "nor does it take back before the time" 'may issue without a guard until' "$unused" 'SELECT firn_take_back()'
 check "though it knows that it is a copy" says_copy "$unused"
 test/engine stop "$unused"
