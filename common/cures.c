@@ -38,7 +38,10 @@ void translate_error(firn_error *error, enum surface surface) {
     }
     if (at == NULL) {
         replace_cure(error, "%s", text);
-    } else if (error->value.length > 0) {
+        return;
+    }
+    const size_t length = error->cure_at + strlen(text) - (sizeof hole - 1) + error->value.length;
+    if (error->value.length > 0 && length < sizeof error->text) { /* or the library's words stay */
         char value[sizeof error->text];
         snprintf(value, sizeof value, "%.*s", error->value.length, error->text + error->value.at);
         replace_cure(error, "%.*s%s%s", (int)(at - text), text, value, at + sizeof hole - 1);

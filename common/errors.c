@@ -92,7 +92,10 @@ int out_of_memory(firn_error *error) {
     X(IO, STATUS_IO)                                                                               \
     X(UNSORTED, STATUS_USAGE)                                                                      \
     X(SYSTEM, STATUS_IO)                                                                           \
-    X(BACK, STATUS_STORE)
+    X(BACK, STATUS_STORE)                                                                          \
+    X(TAKEN, STATUS_USAGE)                                                                         \
+    X(END, STATUS_NO)                                                                              \
+    X(FULL, STATUS_NO)
 
 #define ONE(...) +1
 _Static_assert((0 STATUSES(ONE)) == (0 FIRN_ERRORS(ONE)), "each code of the library has a status");

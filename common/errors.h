@@ -13,6 +13,9 @@
 #define set_error(error, code, ...) firn_error_set(error, code, FIRN_CURE_NONE, __VA_ARGS__)
 void set_error_list(firn_error *error, int code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
+/* In a format: the value and the limit of the error. The marks are not written. */
+#define ERROR_VALUE(format) "\1" format "\1"
+#define ERROR_LIMIT(format) "\2" format "\2"
 /* Puts words before the text of `why`, which may be `error`: "words" + "text". Returns `code`. */
 int prefix_error(firn_error *error, int code, const firn_error *why, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -74,10 +74,11 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
         firn_time_unix_ns(ns, &time);
     }
     /* s? accepts NULL; o takes over its argument and fails on NULL */
-    return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "id", text, "scheme", scheme->name,
-                     "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
-                     index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
-                     candidates(readings, count));
+    return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o, s:s}", "id", text, "scheme",
+                     scheme->name, "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL,
+                     "unix_ns", index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields),
+                     "candidates", candidates(readings, count), "sure",
+                     readings->sure == FIRN_CERTAIN ? "named" : firn_sure_name(readings->sure));
 }
 
 /* ---- formats that are not schemes ------------------------------------------------------------ */
@@ -128,20 +129,46 @@ static json_t *object_of_match(const char *text, const firn_reading *readings, s
         firn_time_format(at, &match->time, match->digits);
         firn_time_unix_ns(ns, &match->time);
     }
-    return json_pack("{s:o, s:n, s:n, s:s?, s:s?, s:o, s:o, s:s, s:s}", "id", json_foreign(text),
-                     "scheme", "bits", "time", match->timed ? at : NULL, "unix_ns",
-                     match->timed ? ns : NULL, "fields", match_fields(match), "candidates",
-                     candidates(readings, count), "what", "format", "remark", match->reason);
+    return json_pack("{s:o, s:n, s:n, s:s?, s:s?, s:o, s:o, s:s, s:s, s:s}", "id",
+                     json_foreign(text), "scheme", "bits", "time", match->timed ? at : NULL,
+                     "unix_ns", match->timed ? ns : NULL, "fields", match_fields(match),
+                     "candidates", candidates(readings, count), "sure", firn_sure_name(match->sure),
+                     "what", "format", "remark", match->reason);
 }
 
-/* No scheme is plausible. */
-static json_t *object_of_none(const char *text, const firn_reading *readings, size_t count) {
+/* One thing that a text may be. */
+static json_t *possible_object(const id_possible *one) {
+    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    const firn_reading *reading = one->reading;
+    if (one->timed) { /* else it is not set */
+        firn_time_format(at, &one->time, one->digits);
+        firn_time_unix_ns(ns, &one->time);
+    }
+    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "scheme",
+                     reading != NULL ? reading->scheme->name : NULL, "format",
+                     reading == NULL ? one->match->format->name : NULL, "form",
+                     reading != NULL ? firn_form_name(reading->form) : NULL, "owner",
+                     one->owner != NULL ? one->owner->title : NULL, "prevalence",
+                     one->owner != NULL ? one->owner->prevalence : NULL, "time",
+                     one->timed ? at : NULL, "unix_ns", one->timed ? ns : NULL);
+}
+
+/* There is no answer: what the text may be. */
+static json_t *object_of_none(const char *text, const firn_reading *readings, id_counts counts,
+                              size_t count, const id_matches *matches) {
+    id_possible list[POSSIBLE_MAX];
+    const size_t possible = readings_possible(list, readings, counts, matches);
     char remark[REMARK_SIZE];
     const char *what = remark_on(remark, text, strlen(text));
-    return json_pack("{s:o, s:n, s:n, s:n, s:n, s:{}, s:o, s:s, s:s?}", "id", json_foreign(text),
-                     "scheme", "bits", "time", "unix_ns", "fields", "candidates",
-                     candidates(readings, count), "what", what, "remark",
-                     remark[0] != '\0' ? remark : NULL);
+    json_t *array = json_array();
+    for (size_t i = 0; i < possible && array != NULL; i++) {
+        array = json_with(array, possible_object(&list[i]));
+    }
+    return json_pack("{s:o, s:n, s:n, s:n, s:n, s:{}, s:o, s:s, s:o, s:s, s:s?}", "id",
+                     json_foreign(text), "scheme", "bits", "time", "unix_ns", "fields",
+                     "candidates", candidates(readings, count), "sure",
+                     possible > 0 ? firn_sure_name(FIRN_POSSIBLE) : "none", "readings", array,
+                     "what", what, "remark", remark[0] != '\0' ? remark : NULL);
 }
 
 json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts,
@@ -151,8 +178,8 @@ json_t *object_of_text(const char *text, const firn_reading *readings, id_counts
     if (matches != NULL && matches->count > 0 && matches->list[0].leads) {
         return add_matches(object_of_match(text, readings, count, &matches->list[0]), matches);
     }
-    if (counts.plausible == 0) {
-        return add_matches(object_of_none(text, readings, count), matches);
+    if (!readings_sure(readings, counts)) {
+        return add_matches(object_of_none(text, readings, counts, count, matches), matches);
     }
     json_t *object = object_of_id(reading_text(id, readings, text), readings, count);
     if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {

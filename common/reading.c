@@ -64,15 +64,17 @@ static int read_number(const firn_scheme *scheme, firn_reading *reading, const c
 }
 
 /* Suggests a form that would have fit, or a scheme. */
-static int name_form(const firn_scheme *scheme, const char *text, size_t length, int code,
+static int name_form(const id_reader *reader, const char *text, size_t length, int code,
                      firn_error *error) {
+    const firn_scheme *scheme = &reader->scheme;
     firn_reading readings[FIRN_READINGS_MAX];
     firn_id id;
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            return suffix_error(error, " (valid as %s with --from %s or from=%s)",
-                                firn_form_name(form), firn_form_name(form), firn_form_name(form));
+            const char *name = firn_form_name(form), *from = reader->from;
+            return from != NULL ? suffix_error(error, " (valid as %s with %s%s)", name, from, name)
+                                : suffix_error(error, " (valid as %s)", name);
         }
     }
     return firn_guess(readings, text, length, -1) == 0
@@ -93,7 +95,7 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
     if (code != FIRN_OK && reader->form < 0) {
         int first = code;
         code = read_number(scheme, reading, text, length, error);
-        code = code == FIRN_OK ? code : name_form(scheme, text, length, first, error);
+        code = code == FIRN_OK ? code : name_form(reader, text, length, first, error);
     }
     return code == FIRN_OK ? firn_unpack(&fields, scheme, &reading->id, error) : code;
 }
@@ -144,10 +146,9 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,
                          length > 40 ? "..." : "", remark);
     }
-    return set_error(
-        error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.64s", text,
-        length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
-        cure != NULL ? cure : "set --scheme or --from, or find IDs in a text with show --find");
+    return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.64s",
+                     text, length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
+                     cure);
 }
 
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
@@ -160,6 +161,7 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
             return prefix_error(error, code, &why, "%s'%.50s'%s: ", length == 0 ? "the ID " : "",
                                 text, length > 50 ? "..." : "");
         }
+        one.sure = FIRN_CERTAIN;
         readings[0] = one;
         *counts = (id_counts){1, 1};
         return FIRN_OK;
@@ -194,6 +196,117 @@ int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
     }
     *counts = (id_counts){0, 0};
     return FIRN_OK;
+}
+
+/* ---- what is only possible ------------------------------------------------------------------ */
+
+bool readings_sure(const firn_reading *readings, id_counts counts) {
+    return counts.plausible > 0 && readings[0].sure != FIRN_POSSIBLE;
+}
+
+int readings_answer(const firn_reading *readings, id_counts counts, const char *cure,
+                    firn_error *error) {
+    if (counts.plausible == 0) {
+        return set_error(error, FIRN_ETEXT, "it fits schemes only by chance: %s", cure);
+    }
+    return readings_sure(readings, counts)
+               ? FIRN_OK
+               : set_error(error, FIRN_ETEXT, "it may be an ID of %s or of another scheme: %s",
+                           readings[0].scheme->name, cure);
+}
+
+static id_possible possible_reading(const firn_reading *reading) {
+    id_possible out = {.reading = reading, .digits = firn_scheme_digits(reading->scheme)};
+    out.timed = id_time(&out.time, reading->scheme, &reading->id) > 0;
+    return out;
+}
+
+static id_possible possible_match(const firn_match *match) {
+    return (id_possible){
+        .match = match, .timed = match->timed, .digits = match->digits, .time = match->time};
+}
+
+size_t readings_possible(id_possible list[POSSIBLE_MAX], const firn_reading *readings,
+                         id_counts counts, const id_matches *matches) {
+    const firn_owner *owner = NULL;
+    const size_t formats = matches != NULL ? matches->count : 0;
+    bool listed[POSSIBLE_MAX] = {false};
+    size_t count = 0, o = 0;
+    do { /* at last those without an owner */
+        owner = firn_owner_at(o++);
+        for (size_t i = 0; i < counts.plausible + formats; i++) {
+            const bool read = i < counts.plausible;
+            const firn_match *match = read ? NULL : &matches->list[i - counts.plausible];
+            const char *name = read ? readings[i].scheme->name : match->format->name;
+            if (listed[i] ||
+                (owner != NULL ? strcmp(owner->name, name) != 0 : strcmp(name, "integer") == 0)) {
+                continue;
+            }
+            listed[i] = true;
+            list[count] = read ? possible_reading(&readings[i]) : possible_match(match);
+            list[count++].owner = owner;
+        }
+    } while (owner != NULL);
+    return count;
+}
+
+#define NEAR_S (10 * INT64_C(31556952))
+
+static bool is_near(const id_possible *one, const firn_time *near) {
+    int64_t apart;
+    return one->timed && !__builtin_sub_overflow(one->time.sec, near->sec, &apart) &&
+           apart >= -NEAR_S && apart <= NEAR_S;
+}
+
+/* Moves the readings that are near to the front, and drops the formats that are not. */
+static void keep_near(firn_reading *readings, id_counts *counts, id_matches *matches,
+                      const firn_time *near) {
+    size_t kept = 0, formats = 0;
+    for (size_t i = 0; i < counts->plausible; i++) {
+        const firn_reading reading = readings[i];
+        const id_possible one = possible_reading(&reading);
+        if (is_near(&one, near)) {
+            memmove(readings + kept + 1, readings + kept, (i - kept) * sizeof readings[0]);
+            readings[kept++] = reading;
+        }
+    }
+    for (size_t i = 0; i < matches->count; i++) {
+        const id_possible one = possible_match(&matches->list[i]);
+        if (is_near(&one, near)) {
+            matches->list[formats++] = matches->list[i];
+        }
+    }
+    counts->plausible = kept;
+    matches->count = formats;
+}
+
+void readings_near(firn_reading *readings, id_counts *counts, id_matches *matches,
+                   const firn_time *near) {
+    id_possible list[POSSIBLE_MAX];
+    size_t count = 0, times = 0;
+    if (readings_sure(readings, *counts) || (matches->count > 0 && matches->list[0].leads)) {
+        return;
+    }
+    const size_t all = readings_possible(list, readings, *counts, matches);
+    for (size_t i = 0; i < all; i++) {
+        if (is_near(&list[i], near)) {
+            times += count == 0 || firn_time_cmp(&list[i].time, &list[0].time) != 0;
+            list[count++] = list[i];
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    keep_near(readings, counts, matches, near);
+    if (times == 1 && counts->plausible > 0) {
+        readings[0].sure = FIRN_LIKELY;
+    } else if (times == 1) {
+        firn_match *match = &matches->list[0];
+        match->sure = FIRN_LIKELY;
+        match->leads = true;
+        snprintf(match->reason, sizeof match->reason,
+                 "nothing else that fits is within ten years of the time that was given");
+    }
 }
 
 /* ---- readings that disagree ----------------------------------------------------------------- */
@@ -235,10 +348,11 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
                      id_counts counts, const char *cure, firn_error *error) {
     const size_t plausible = counts.plausible;
     firn_id best, other;
-    if (plausible == 0) {
-        return set_error(error, FIRN_ETEXT, "it fits schemes only by chance: %s", cure);
+    int code = plausible == 0 ? readings_answer(readings, counts, cure, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
     }
-    int code = readings_certain(readings, counts, cure, error);
+    code = readings_certain(readings, counts, cure, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -253,6 +367,9 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
             return set_error(error, FIRN_ETEXT, "it may be %s or %s: %s", readings[0].scheme->name,
                              scheme->name, cure);
         }
+    }
+    if (!is_same(&best, &readings[0].id) && !readings_sure(readings, counts)) {
+        return readings_answer(readings, counts, cure, error);
     }
     *out = best;
     return FIRN_OK;

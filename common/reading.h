@@ -14,7 +14,8 @@ typedef struct id_reader {
     firn_scheme scheme;
     int form; /* -1: any */
     enum reading_habit habit;
-    const char *cure; /* advice if no scheme fits; NULL: options of the command */
+    const char *cure; /* advice if no scheme fits */
+    const char *from; /* how to name a form: "--from ", "from="; NULL: the caller cannot */
 } id_reader;
 
 /* Readings of a text: the first `plausible` of `all` are plausible, the rest fit by chance. */
@@ -43,11 +44,37 @@ bool reader_wonders(const id_reader *reader, const char *text, size_t length);
 /* FIRN_ETEXT: not an ID, and what it is instead; `cure` as in id_reader. */
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure);
 
+/* Whether the best reading is an answer. Numbers and 16 hex digits are only possible. */
+bool readings_sure(const firn_reading *readings, id_counts counts);
+/* FIRN_ETEXT unless the best reading is an answer. */
+int readings_answer(const firn_reading *readings, id_counts counts, const char *cure,
+                    firn_error *error);
+/* Without an answer: keeps what is within ten years of a time, if anything is. If that is one time only,
+ * its most frequent reading, or its format, becomes the answer. */
+void readings_near(firn_reading *readings, id_counts *counts, id_matches *matches,
+                   const firn_time *near);
+
+/* One of the things that a text may be. */
+typedef struct id_possible {
+    const firn_reading *reading; /* or NULL: */
+    const firn_match *match;
+    const firn_owner *owner; /* who issues most of them, or NULL */
+    bool timed;
+    int digits; /* of the second */
+    firn_time time;
+} id_possible;
+enum { POSSIBLE_MAX = FIRN_READINGS_MAX + FIRN_MATCHES_MAX };
+/* The plausible readings and the formats (may be NULL), the most frequent owner first; returns how many. A plain
+ * integer is not in the list. */
+size_t readings_possible(id_possible list[POSSIBLE_MAX], const firn_reading *readings,
+                         id_counts counts, const id_matches *matches);
+
 /* FIRN_ETEXT unless all plausible readings mean the same ID and the text is not also a plain
  * number. `cure` says how to choose. */
 int readings_certain(const firn_reading *readings, id_counts counts, const char *cure,
                      firn_error *error);
-/* Converts the best reading. FIRN_ETEXT: readings disagree; errors of firn_convert. */
+/* Converts the best reading. FIRN_ETEXT: readings disagree, or the ID would change and its scheme is only possible;
+ * errors of firn_convert. */
 int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
                      id_counts counts, const char *cure, firn_error *error);
 

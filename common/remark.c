@@ -54,6 +54,16 @@ static bool is_integer(const char *text, size_t length) {
     return length > sign && strspn(text + sign, "0123456789") >= length - sign;
 }
 
+/* Whether the last digit is the check digit of card numbers and IMEIs. */
+static bool has_luhn(const char *text, size_t length) {
+    unsigned sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned digit = (unsigned)(text[length - 1 - i] - '0'), twice = digit * 2;
+        sum += i % 2 == 0 ? digit : twice - (twice > 9 ? 9 : 0);
+    }
+    return (length == 15 || length == 16) && text[0] != '-' && sum % 10 == 0;
+}
+
 static void remark_integer(char out[REMARK_SIZE], const char *text, size_t length) {
     char time[REMARK_SIZE] = "";
     firn_id id;
@@ -62,9 +72,12 @@ static void remark_integer(char out[REMARK_SIZE], const char *text, size_t lengt
         read_number(time, id.low);
     }
     bool minus = text[0] == '-', zeros = text[minus] == '0' && length > 1;
-    snprintf(out, REMARK_SIZE, "%s%s%s%.90s",
+    snprintf(out, REMARK_SIZE, "%s%s%s%s%.50s",
              zeros ? minus ? "a minus before a 0" : "digits with a leading 0" : "a plain integer",
-             fits || zeros ? "" : ", too big for 64 bits", time[0] != '\0' ? "; " : "", time);
+             fits || zeros ? "" : ", too big for 64 bits",
+             has_luhn(text, length) ? "; its check digit is valid (Luhn), as of cards and IMEIs"
+                                    : "",
+             time[0] != '\0' ? "; " : "", time);
 }
 
 /* ---- UUIDs, hashes --------------------------------------------------------------------------- */
@@ -217,8 +230,10 @@ const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length)
         remark_uuid(remark, &id);
         return "uuid";
     }
-    if (length >= 16 && strspn(text, "0123456789abcdefABCDEF") == length) {
-        remark_hex(remark, length);
+    const bool prefixed = length > 12 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const size_t digits = strspn(text + (prefixed ? 2 : 0), "0123456789abcdefABCDEF");
+    if (digits >= (prefixed ? 11 : 16) && digits + (prefixed ? 2 : 0) == length) {
+        remark_hex(remark, digits);
         return "hex";
     }
     remark_damage(remark, text, length);

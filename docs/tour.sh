@@ -83,8 +83,8 @@ title "Back-dated: an ID with a time in the past, which sorts with the others"
 say new snowflake time=2024-02-29T12:00:00Z
 id=$(new snowflake time=2024-02-29T12:00:00Z)
 echo "$id"
-say show "$id"
-"$firn" show "$id"
+say show --scheme snowflake "$id"
+"$firn" show --scheme snowflake "$id"
 
 title "The range of a day, for WHERE id BETWEEN"
 say range snowflake 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z

@@ -48,7 +48,7 @@ function revoke(name, arguments, list, n, i, types) {
         sub(/^[^ ]+ /, "", list[i])
         types = types (i > 1 ? ", " : "") list[i]
     }
-    revoked = revoked (revoked == "" ? "" : ",\n") "    " name "(" types ")"
+    revoked = revoked (revoked == "" ? "" : ",\n") "    '" name "(" types ")'"
 }
 
 # One entry of the page: a function and its signatures, one per line.

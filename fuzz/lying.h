@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../modules/module.h"
+#include "../src/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -107,6 +108,14 @@ static void lie_verbs(const firn_store_ops *ops, void *self, uint8_t which) {
         }
     }
     firn_store_close(store);
+}
+
+__attribute__((unused)) static void lie_driven(const firn_driver *driver, void *driven,
+                                               uint8_t which) {
+    firn_error error = {0};
+    void *self = NULL;
+    assert(firn__engine_make(&self, driver, driven, &error) == FIRN_OK);
+    lie_verbs(&firn__engine_ops, self, which);
 }
 
 /* ---- calls that are not made ----------------------------------------------------------------- */

@@ -395,7 +395,7 @@ static void answer(question *ask, resp_out *out) {
     if (code == FIRN_OK) {
         command_reply(ask, &of, out);
     } else {
-        command_refuse(&ask->request, &error, out);
+        command_refuse(&error, out);
     }
     sent_free(sent);
 }

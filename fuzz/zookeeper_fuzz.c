@@ -119,6 +119,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     store *self = handle;
     self->handle = (zhandle_t *)(void *)self; /* there is one, and nobody looks into it */
     self->session = zk_call(1);
-    lie_verbs(&firn_store_module, handle, data[0]);
+    lie_driven(&firn_store_driver, handle, data[0]);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on etcd: its verbs, and how it notices that etcd lost reservations.
+/* The driver of etcd: how records are read and written, and how it notices that etcd lost reservations.
  *
  * The store lost reservations if the cluster's ID is not the one of its record, or if the Raft term, which never
  * falls in one cluster, is lower; or if two or more of the members in the record are gone, as after
@@ -8,48 +8,116 @@
  * noticed. */
 #include "etcd.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE        500 /* keys of one answer of a listing */
-#define PAGES_MOST  100000
-#define ROUNDS_MOST 1000
+#define PAGE       500 /* keys of one answer of a listing */
+#define PAGES_MOST 100000
 
-FIRN_API extern const firn_store_ops firn_store_module;
+FIRN_API extern const firn_driver firn_store_driver;
 
-/* ---- reserve --------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-static void forget(store *self) {
-    self->suspect = false;
-    self->losses = -1;
-    self->link.memory = (module_memory){0};
+/* The driver's part of the records: revisions, and the cluster of the store's record. */
+typedef struct own {
+    int64_t store_revision, ns_revision, mark_revision;
+    uint64_t cluster, term;
+    voters voters;
+} own;
+
+static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
+
+static own own_of(const firn_records *records) {
+    own out;
+    memcpy(&out, records->own, sizeof out);
+    return out;
 }
 
-/* Does the server show that the store lost reservations since its record was written? Reservations made by
- * this handle before another one noticed do not count. */
-static bool went_back(store *self, const state *now) {
-    if (self->losses >= 0 && now->origin == self->origin && now->losses > self->losses) {
-        forget(self);
+static void set_own(firn_records *records, const state *now) {
+    const own it = {now->store_revision, now->ns_revision, now->mark_revision,
+                    now->cluster,        now->term,        now->voters};
+    memcpy(records->own, &it, sizeof it);
+}
+
+static void take_over(firn_records *out, const state *now) {
+    out->fresh = true;
+    out->known = now->store_revision > 0;
+    out->origin = now->origin;
+    out->losses = now->losses;
+    out->all_new = now->all_new;
+    out->shut = now->shut[0] != '\0' ? now->shut : NULL;
+    out->ns_known = now->ns_revision > 0;
+    out->layout = now->layout;
+    out->ns_losses = now->ns_losses;
+    out->floor = now->floor;
+    out->key_known = now->mark_revision > 0;
+    out->mark = now->mark;
+    out->note = now->note;
+    out->stamp = now->mark_revision;
+    set_own(out, now);
+}
+
+static void state_of(state *out, const firn_records *in) {
+    const own it = own_of(in);
+    memset(out, 0, sizeof *out);
+    snprintf(out->ns, sizeof out->ns, "%s", in->ns);
+    snprintf(out->key, sizeof out->key, "%s", in->key);
+    snprintf(out->layout, sizeof out->layout, "%s", in->layout);
+    snprintf(out->note, sizeof out->note, "%s", in->note);
+    out->store_revision = it.store_revision;
+    out->ns_revision = it.ns_revision;
+    out->mark_revision = it.mark_revision;
+    out->cluster = it.cluster;
+    out->term = it.term;
+    out->voters = it.voters;
+    out->origin = in->origin;
+    out->losses = in->losses;
+    out->ns_losses = in->ns_losses;
+    out->floor = in->floor;
+    out->mark = in->mark;
+}
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+static int etcd_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    (void)names, (void)verb;
+    return etcd_ready(self, error);
+}
+
+static int etcd_read(void *of, firn_records *seen, bool surely, firn_error *error) {
+    store *self = of;
+    state *now = &self->state;
+    (void)surely; /* each read is linearizable */
+    memset(now, 0, sizeof *now);
+    snprintf(now->ns, sizeof now->ns, "%s", seen->ns);
+    snprintf(now->key, sizeof now->key, "%s", seen->key);
+    int code = etcd_read_state(self, now, error);
+    if (code == FIRN_OK) {
+        take_over(seen, now);
     }
-    return (now->store_revision > 0 && (now->cluster != self->cluster || now->term > self->term ||
-                                        etcd_gone(&now->voters, &self->voters) > 1)) ||
-           (now->store_revision == 0 && now->ns_revision > 0) || self->suspect ||
-           (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses));
+    return code;
 }
 
-/* Are the members that were listed different from the store's record? */
+static bool etcd_lost(void *of, const firn_records *seen) {
+    const store *self = of;
+    const own it = own_of(seen);
+    return self->suspect || (seen->known && (it.cluster != self->cluster || it.term > self->term ||
+                                             etcd_gone(&it.voters, &self->voters) > 1));
+}
+
+static void etcd_forget(void *of) {
+    store *self = of;
+    self->suspect = self->reserved = false;
+}
+
+/* Has the cluster another term or other members than the store's record says? */
 static bool has_changed(const store *self, const state *now) {
-    return self->voters.count > 0 &&
-           (self->voters.count != now->voters.count || etcd_gone(&now->voters, &self->voters) > 0);
-}
-
-/* What a record of the store says that is written now. */
-static void note_cluster(const store *self, state *next) {
-    next->cluster = self->cluster;
-    next->term = self->term;
-    next->voters = self->voters.count > 0 ? self->voters : next->voters;
+    return now->store_revision > 0 &&
+           (self->term > now->term ||
+            (self->voters.count > 0 && (self->voters.count != now->voters.count ||
+                                        etcd_gone(&now->voters, &self->voters) > 0)));
 }
 
 /* Looks who answered if the answer came on a new connection, although it was carried out. */
@@ -58,258 +126,50 @@ static int look_again(store *self, firn_error *error) {
     return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }
 
-/* How often the store lost reservations, including the loss that was just noticed. */
-static int64_t next_losses(const store *self, const state *now) {
-    return module_later(module_later(now->losses, now->ns_losses), self->losses) + 1;
-}
-
-static module_kept kept_of(store *self, const state *now) {
-    return (module_kept){
-        .back = went_back(self, now),
-        .known = now->ns_revision > 0,
-        .current = now->ns_losses == now->losses,
-        .complete = now->losses == 0 || now->all_new,
-        .layout = now->layout,
-        .shut = now->shut[0] != '\0' ? now->shut : NULL,
-        .floor = now->floor,
-        .mark = now->mark,
-    };
-}
-
-/* A verb's rounds: each decides by `now` and writes. *done: its code is the verb's; else `now` was
- * read again. */
-typedef int round_of(store *self, state *now, void *verb, bool *done, firn_error *error);
-
-/* Starts with the state that the last verb left, if it `recalls` and that was of the same key. */
-static int in_rounds(store *self, const char *ns, const char *key, bool recalls, round_of *round,
-                     void *verb, firn_error *error) {
-    state now = self->last;
-    bool done = false;
-    int code = etcd_ready(self, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    now.fresh = now.wasted = false;
-    if (!recalls || !self->last.known || strcmp(now.ns, ns) != 0 || strcmp(now.key, key) != 0) {
-        memset(&now, 0, sizeof now);
-        snprintf(now.ns, sizeof now.ns, "%s", ns);
-        snprintf(now.key, sizeof now.key, "%s", key);
-        code = etcd_read_state(self, &now, error);
-    }
-    self->last.known = false;
-    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
-        if (i > 1) {
-            module_nap(i);
-        }
-        if (i > 0 && module_now_ms() >= deadline_ms) {
-            break;
-        }
-        code = round(self, &now, verb, &done, error);
-    }
-    if (code != FIRN_OK || !done) {
-        return code != FIRN_OK
-                   ? code
-                   : module_refuse_contended(error, self->link.url.shown, recalls ? key : ns);
-    }
-    if (recalls) {
-        self->last = now;
-    }
-    return FIRN_OK;
-}
-
-/* Decides a request by a state. `next` is the state to write, without the mark, and `what` lists
- * its records. */
-static int decide(store *self, const state *now, const firn_request *request, state *next,
-                  change *what, int64_t *first, firn_mark *held, firn_error *error) {
-    const module_kept kept = kept_of(self, now);
-    module_verdict verdict;
-    int code = module_decide(&verdict, &kept, &self->link.memory, request, self->link.url.shown,
-                             held, error);
-    if (code == FIRN_EBUSY && now->wasted) {
-        held->grant = 0; /* the caller must not find its own grant there */
-    }
-    *next = *now;
-    if (verdict.back) {
-        next->losses = next_losses(self, now);
-    }
-    note_cluster(self, next);
-    *what = (change){verdict.back || now->store_revision == 0 || self->term > now->term ||
-                         has_changed(self, now),
-                     verdict.renew, code == FIRN_OK};
-    if (verdict.renew) {
-        next->floor = verdict.floor;
-        next->ns_losses = next->losses;
-        strcpy(next->layout, request->layout);
-    }
-    *first = verdict.first;
-    if (code == FIRN_OK) {
-        next->mark = (firn_mark){verdict.first + request->count, request->grant};
-        snprintf(next->note, sizeof next->note, "%s", request->note != NULL ? request->note : "");
-    }
-    return code;
-}
-
-/* A reservation in progress. */
-typedef struct reservation {
-    const firn_request *request;
-    int64_t first;
-    firn_mark held;
-} reservation;
-
-static int reserve_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
-    reservation *r = verb;
-    bool written = false;
-    int64_t slot = 0;
-    state next;
-    change what;
-    int verdict = decide(self, now, r->request, &next, &what, &slot, &r->held, error);
-    *done = false;
-    if ((verdict != FIRN_OK || what.own) && !now->fresh) {
-        return etcd_read_state(self, now, error); /* a remembered state refuses nothing */
-    }
-    const bool back = next.losses > now->losses; /* written with any verdict */
-    *done = verdict != FIRN_OK && !back && !what.ns;
-    if (*done) {
-        return verdict;
-    }
-    firn_error own = {0};
-    int code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, &own);
-    if (code == FIRN_OK) {
-        code = etcd_write_state(self, now, &next, &what, &module_reserve_points, &written, &own);
-    }
-    if (code != FIRN_OK || !written) {
-        *now = next;
-        return code == FIRN_OK ? code : module_copy(error, code, &own);
-    }
-    if (back) {
-        forget(self); /* the store now knows what this handle knew */
-    }
-    code = look_again(self, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (went_back(self, &next)) { /* the answer came from another store: those slots are lost */
-        now->wasted = true;
-        return etcd_read_state(self, now, error);
-    }
-    *now = next;
-    *done = true;
-    if (verdict == FIRN_OK) {
-        self->losses = now->losses;
-        self->origin = now->origin;
-        module_remember(&self->link.memory, r->request, now->mark.high);
-        r->first = slot;
-        return module_point(&self->link, module_reserve_points.committed, error);
-    }
-    return verdict;
-}
-
-static int etcd_reserve(void *of, const firn_request *request, int64_t *first, firn_mark *held,
-                        firn_error *error) {
-    reservation r = {.request = request};
-    int code = in_rounds(of, request->ns, request->key, true, reserve_round, &r, error);
-    *first = code == FIRN_OK ? r.first : *first;
-    *held = code == FIRN_EBUSY ? r.held : *held;
-    return code;
-}
-
-/* ---- give back ------------------------------------------------------------------------------- */
-
-/* A mark that is given back. */
-typedef struct lowering {
-    const firn_mark *mine;
-    int64_t high;
-} lowering;
-
-static int give_back_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
-    const lowering *l = verb;
-    const change what = {false, false, true};
-    bool written = false;
-    *done = false;
-    if (now->mark_revision == 0 || now->mark.high != l->mine->high ||
-        now->mark.grant != l->mine->grant) {
-        if (!now->fresh) {
-            return etcd_read_state(self, now, error);
-        }
-        *done = true;
-        return module_refuse_give_back(error, now->ns, now->key, l->mine);
-    }
-    state next = *now;
-    next.mark = (firn_mark){l->high, 0};
-    int code = etcd_write_state(self, now, &next, &what, &module_give_back_points, &written, error);
-    *now = next;
-    if (code == FIRN_OK && written) {
-        *done = true;
-        code = module_point(&self->link, module_give_back_points.committed, error);
-    }
-    return code;
-}
-
-static int etcd_give_back(void *of, const char *ns, const char *key, const firn_mark *mine,
-                          int64_t high, firn_error *error) {
+static int etcd_write(void *of, const firn_records *seen, firn_records *next, int which,
+                      firn_verb verb, firn_error *error) {
+    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
+                                                  &module_relabel_points};
     store *self = of;
-    lowering l = {mine, high};
-    module_forget_last(&self->link.memory);
-    return in_rounds(self, ns, key, true, give_back_round, &l, error);
-}
-
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-/* A layout that is replaced. */
-typedef struct relabelling {
-    const firn_relabel *wish;
-    int64_t *floor;
-} relabelling;
-
-/* Writes the store's record too, which each reservation of an unknown namespace compares. */
-static int relabel_round(store *self, state *now, void *verb, bool *done, firn_error *error) {
-    const relabelling *it = verb;
-    const module_kept kept = kept_of(self, now);
-    const bool declared = module_declares_loss(it->wish), back = kept.back || declared;
+    state now, then;
     bool written = false;
-    int code = module_decide_relabel(it->floor, &kept, it->wish, self->link.url.shown, error);
-    state next = *now;
-    *done = code != FIRN_OK && !back;
-    if (*done) {
+    state_of(&now, seen);
+    const change what = {(which & FIRN_RECORD_STORE) != 0 || has_changed(self, &now),
+                         (which & FIRN_RECORD_NS) != 0, (which & FIRN_RECORD_KEY) != 0};
+    int code = seen->known || !what.own ? FIRN_OK : module_random(&next->origin, error);
+    if (code != FIRN_OK) {
         return code;
     }
-    code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
-    note_cluster(self, &next);
-    if (back) { /* only report it */
-        next.losses = next_losses(self, now);
-    } else {
-        next.floor = *it->floor;
-        next.ns_losses = kept.known ? now->ns_losses : now->losses;
-        strcpy(next.layout, it->wish->to);
+    state_of(&then, next);
+    if (what.own) {
+        then.cluster = self->cluster;
+        then.term = self->term;
+        then.voters = self->voters.count > 0 ? self->voters : then.voters;
     }
-    if (code == FIRN_OK) {
-        code = etcd_write_state(self, now, &next, &(const change){true, !back, false},
-                                &module_relabel_points, &written, error);
+    code = etcd_write_state(self, &now, &then, &what, points[verb], &written, error);
+    if (code == FIRN_OK && written) {
+        code = look_again(self, error);
     }
-    *now = next;
     if (code != FIRN_OK || !written) {
-        return code;
+        return code != FIRN_OK ? code : FIRN_WRITE_CHANGED;
     }
-    if (back) {
-        forget(self);
+    self->suspect = self->suspect && next->losses == seen->losses; /* else it is written */
+    next->known = then.store_revision > 0;
+    next->stamp = then.mark_revision;
+    set_own(next, &then);
+    if (etcd_lost(self, next)) {
+        return FIRN_WRITE_FOREIGN;
     }
-    code = look_again(self, error);
-    if (code != FIRN_OK || declared) {
-        *done = declared;
-        return code;
-    }
-    if (back || went_back(self, &next)) {
-        return etcd_read_state(self, now, error);
-    }
-    *done = true;
-    return module_point(&self->link, module_relabel_points.committed, error);
+    self->reserved = self->reserved || (verb == FIRN_VERB_RESERVE && what.mark);
+    return module_point(&self->link, points[verb]->committed, error);
 }
 
-int firn_store_module_relabel(void *of, const firn_relabel *wish, int64_t *floor,
-                              firn_error *error) {
-    relabelling it = {wish, floor};
-    return in_rounds(of, wish->ns, "1", false, relabel_round, &it, error);
+static void etcd_wait(int round) {
+    module_nap(round);
+}
+
+static const char *etcd_where(void *of) {
+    return ((const store *)of)->link.url.shown;
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -548,7 +408,6 @@ static void begin_curl(void) {
 static int set_up(void *of, firn_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     store *self = of;
-    self->losses = -1;
     pthread_once(&once, begin_curl);
     int code = module_tls_read(&self->tls, &self->link.url, false, error);
     if (code == FIRN_OK) {
@@ -577,12 +436,18 @@ static int etcd_open(void **out, const char *url, const firn_store_options *opti
     return module_open(out, &engine, url, options, error);
 }
 
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "etcd",
+    .lasts = true,
     .open = etcd_open,
-    .reserve = etcd_reserve,
-    .give_back = etcd_give_back,
+    .begin = etcd_begin,
+    .read = etcd_read,
+    .lost = etcd_lost,
+    .write = etcd_write,
+    .wait = etcd_wait,
+    .forget = etcd_forget,
+    .where = etcd_where,
     .list = etcd_list,
     .now = etcd_now,
     .caution = module_caution,

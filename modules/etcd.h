@@ -3,6 +3,7 @@
 #ifndef FIRN_ETCD_H
 #define FIRN_ETCD_H
 
+#include "../src/driver.h"
 #include "module.h"
 
 #include <curl/curl.h>
@@ -29,10 +30,7 @@ typedef struct bytes {
 
 /* The records of the store, of a namespace and of one of its keys. */
 typedef struct state {
-    bool known;                  /* read, or written by this handle */
-    bool fresh;                  /* read in this verb */
-    bool wasted;                 /* this verb wrote to another cluster, as the answer showed */
-    bool all_new;                /* see MODULE_ALL_NAMES */
+    bool all_new;                /* see FIRN__ALL_NAMES */
     char shut[FIRN_LAYOUT_SIZE]; /* its layout if that is closed, or "" */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */
@@ -57,11 +55,10 @@ typedef struct store {
     size_t connected;       /* the host of the open connection */
     int refusal;            /* etcd's code of the last failure, or -1 */
     int64_t date_s;         /* of the last answer; 0: unknown */
-    state last;             /* of the last reservation */
+    state state;            /* that was read */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
     int64_t revision;       /* the highest seen */
-    int64_t losses;         /* of the store at this handle's last reservation; -1: none */
-    uint64_t origin;        /* likewise */
+    bool reserved;          /* since it last forgot what it saw */
     bool suspect;           /* an answer contradicts what this handle knows */
 } store;
 
@@ -107,8 +104,7 @@ typedef struct change {
     bool own, ns, mark;
 } change;
 
-/* If the records in etcd equal `now`: writes `next` and sets its revisions and *written. Otherwise
- * reads the records into `next`. */
+/* If the records in etcd equal `now`: writes `next` and sets its revisions and *written. */
 int etcd_write_state(store *self, const state *now, state *next, const change *what,
                      const module_points *at, bool *written, firn_error *error);
 

@@ -495,7 +495,6 @@ int etcd_ready(void *of, firn_error *error) {
     if (module_link_begin(&self->link)) {
         etcd_hang_up(self, true);
         self->greeted = false;
-        self->last.known = false;
     }
     int code = module_link_waits(&self->link, error);
     if (code != FIRN_OK) {

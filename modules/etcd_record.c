@@ -170,7 +170,7 @@ bool etcd_take_head(store *self, const json_t *answer) {
         cluster == 0 || revision < 1) {
         return false;
     }
-    if (self->losses >= 0 && (cluster != self->cluster || revision < self->revision)) {
+    if (self->reserved && (cluster != self->cluster || revision < self->revision)) {
         self->suspect = true;
     }
     self->revision = revision;
@@ -214,8 +214,7 @@ static bool take_state(state *now, const json_t *answer) {
     }
     now->all_new = all > 0 && other.ns_losses == now->losses;
     snprintf(now->shut, sizeof now->shut, "%s",
-             all > 0 && module_is_closed(other.layout) ? other.layout : "");
-    now->known = now->fresh = true;
+             all > 0 && firn__is_closed(other.layout) ? other.layout : "");
     return true;
 }
 
@@ -228,7 +227,7 @@ static json_t *ranges_of(const store *self, const state *now) {
     name_store(&own, self);
     etcd_name_namespace(&ns, self, now->ns);
     etcd_name_mark(&mark, self, now->ns, now->key);
-    etcd_name_namespace(&all, self, MODULE_ALL_NAMES);
+    etcd_name_namespace(&all, self, FIRN__ALL_NAMES);
     return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
                      range_of(&all));
 }
@@ -329,5 +328,5 @@ int etcd_write_state(store *self, const state *now, state *next, const change *w
         next->mark_revision = what->mark ? self->revision : now->mark_revision;
     }
     json_decref(answer);
-    return code == FIRN_OK && !*written ? etcd_read_state(self, next, error) : code;
+    return code;
 }

@@ -5,6 +5,7 @@
 #define FIRN_MODULE_H
 
 #include "../src/error_text.h" // IWYU pragma: export
+#include "../src/law.h"        // IWYU pragma: export
 
 #include <firn/firn.h>
 #include <netdb.h>
@@ -27,20 +28,6 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
-/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request. */
-int module_refuse_busy(firn_error *error, const firn_request *request, int64_t high);
-/* FIRN_ESTORE: other processes write the same key continuously. */
-int module_refuse_contended(firn_error *error, const char *where, const char *key);
-/* FIRN_EBUSY: the mark is no longer the one to give back. */
-int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
-                            const firn_mark *mine);
-/* FIRN_EBACK: the store lost reservations since the namespace was last reserved from. */
-int module_refuse_back(firn_error *error, const char *where, const char *ns);
-/* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
-int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
-/* FIRN_ESTORE: the namespace, or every new one, is closed. */
-/* `shut` is the namespace whose layout `stored` is closed: `ns`, or MODULE_ALL_NAMES. */
-int module_refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored);
 /* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_recode(firn_error *error, int code, int from, int to);
 
@@ -180,88 +167,6 @@ struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int po
 /* Abandons a lookup (may be NULL). A forked child must forget it instead. */
 void module_lookup_leave(module_lookup *lookup);
 
-/* ---- the reservation law (module_law.c) ------------------------------------------------------ */
-
-/* What a handle remembers: the last 256 namespaces that it reserved from, and its last reservation.
- * A store that no longer has one of them lost reservations. Starts as zero. */
-typedef struct module_memory {
-    uint64_t digests[256]; /* of namespaces */
-    unsigned next;
-    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-    int64_t high; /* of the last reservation's key; 0: none */
-} module_memory;
-
-void module_remember_ns(module_memory *memory, const char *ns);
-/* The reservation ends at `high`. */
-void module_remember(module_memory *memory, const firn_request *request, int64_t high);
-bool module_remembers_ns(const module_memory *memory, const char *ns);
-/* The guard of the request with the time since it was computed; 0: none. */
-int64_t module_guard(const firn_request *request);
-/* The smallest high-water mark that the request's key can have; 0: unknown. */
-int64_t module_least(const module_memory *memory, const firn_request *request);
-/* Forgets the last reservation, which may be given back. */
-void module_forget_last(module_memory *memory);
-
-/* firn segment advance '*' reserves from this namespace. From then on, until the store loses reservations
- * again, a namespace without a record is new. */
-#define MODULE_ALL_NAMES "integer *"
-/* The stored identity of a store that lost reservations; no engine has it. */
-#define MODULE_GONE_BACK "gone back"
-/* A change of MODULE_ALL_NAMES to this layout declares that the store lost reservations (firn nodes lost). */
-bool module_declares_loss(const firn_relabel *change);
-
-/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
- * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */
-#define MODULE_CLOSED    "closed ("
-#define MODULE_FORGOTTEN MODULE_CLOSED "forgotten" /* by firn nodes --forget */
-
-/* What a store keeps for a request. */
-typedef struct module_kept {
-    bool back;          /* the server shows a loss that the store's record does not have */
-    bool known;         /* the namespace has a record */
-    bool current;       /* known: the store has not lost reservations since then */
-    bool complete;      /* not known: the store lost nothing, or all names are known (see above) */
-    const char *layout; /* if `known` */
-    const char *shut;   /* not known: the layout of MODULE_ALL_NAMES if that is closed; or NULL */
-    int64_t floor;      /* no slot of the namespace before it can be granted */
-    firn_mark mark;     /* {0, 0}: the key has no mark */
-} module_kept;
-
-typedef struct module_verdict {
-    bool back;  /* with any verdict, write into the store's record that it lost reservations */
-    bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
-    int64_t first, floor;
-} module_verdict;
-
-/* The reservation law, for every engine. Modules that read and then write conditionally write its
- * verdict; test/law_test.c compares the statements and scripts of the others with it.
- *
- *     back    = the engine or the handle's memory shows that the store lost reservations
- *     doubted = back, or the record is not current, or there is no record and the store is not complete
- *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
- *     not known, shut:   FIRN_ESTORE, but not for a closed layout
- *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
- *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
- *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- *         {floor, 0} if the floor is above it: no window ends there
- *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
- *
- * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
- * last grants. The handle that notices writes it into the store's record, so that every namespace is
- * doubted. */
-int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
-                  const firn_request *request, const char *where, firn_mark *held,
-                  firn_error *error);
-
-bool module_is_closed(const char *layout);
-
-/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace
- * can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may
- * repeat a change that others can see, and that is not on disk yet. The write must run before or after each
- * reservation of the namespace, and of any unknown one if it is of MODULE_ALL_NAMES. */
-int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,
-                          const char *where, firn_error *error);
-
 /* Of each module: see firn.h. */
 FIRN_API extern int firn_store_module_relabel(void *self, const firn_relabel *change,
                                               int64_t *floor, firn_error *error);
@@ -303,7 +208,7 @@ typedef struct module_link {
     module_lookup *lookups[MODULE_HOSTS_MAX];
     int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
     int shares;                  /* verbs still to come that share the time of opening */
-    module_memory memory;
+    firn__memory memory;
 } module_link;
 
 /* Reads the URL and the parameters connect_timeout_ms, timeout_ms and unsafe. */

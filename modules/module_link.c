@@ -122,7 +122,7 @@ bool module_link_begin(module_link *link) {
     if (!is_child(link)) {
         return false;
     }
-    module_forget_last(&link->memory); /* the parent can give it back */
+    firn__forget_last(&link->memory); /* the parent can give it back */
     module_retry_worked(&link->retry);
     return true;
 }
@@ -142,9 +142,9 @@ int module_point(const module_link *link, const char *name, firn_error *error) {
     }
     return module_process() == link->process
                ? FIRN_OK
-               : module_fail(error, FIRN_EFORKED,
-                             "this process was forked during a call of its parent on the store: "
-                             "call again, or fork between calls");
+               : module_advise(error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
+                               "this process was forked during a call of its parent on the store: "
+                               "call again, or fork between calls");
 }
 
 int module_show(const module_link *link, firn_visit *visit, void *context,

@@ -66,8 +66,9 @@ bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadl
 int module_random(uint64_t *out, firn_error *error) {
     do {
         if (getrandom(out, sizeof *out, 0) != sizeof *out) {
-            return module_fail(error, FIRN_ESYSTEM,
-                               "the kernel gives no random bytes (%s): try again", strerror(errno));
+            return module_advise(error, FIRN_ESYSTEM, FIRN_CURE_TRY_AGAIN,
+                                 "the kernel gives no random bytes (%s): try again",
+                                 strerror(errno));
         }
     } while (*out == 0);
     return FIRN_OK;

@@ -101,23 +101,23 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
     reply done = {NULL, 0, 0, false};
     maria_look at = {.known = true}, all = {.known = false};
     int code = maria_run(s, error, born_sql, s->identity);
-    const int64_t guard = module_guard(request);
+    const int64_t guard = firn__law_guard(request, module_now_ms());
     if (code == FIRN_OK) {
         code = maria_read(s, &done, error, first_use_sql, request->ns, request->layout, s->identity,
-                          guard, s->identity, guard, (int64_t)module_is_closed(request->layout));
+                          guard, s->identity, guard, (int64_t)firn__is_closed(request->layout));
         maria_reply_free(&done);
     }
     if (code == FIRN_OK && done.affected == 0) {
         code = maria_look_at(s, &at, request->ns, request->key, error);
     }
     if (code == FIRN_OK && !at.known) {
-        code = maria_look_at(s, &all, MODULE_ALL_NAMES, "1", error);
+        code = maria_look_at(s, &all, FIRN__ALL_NAMES, "1", error);
     }
     if (code == FIRN_OK && !at.known) { /* nor has another process written it */
-        const module_kept lost = {.shut = module_is_closed(all.layout) ? all.layout : NULL};
-        module_verdict verdict;
+        const firn__kept lost = {.shut = firn__is_closed(all.layout) ? all.layout : NULL};
+        firn__verdict verdict;
         firn_mark none;
-        code = module_decide(&verdict, &lost, &s->link.memory, request, where(s), &none, error);
+        code = firn__law_reserve(&verdict, &lost, &s->link.memory, request, where(s), &none, error);
         code = code == FIRN_EBUSY ? FIRN_OK : code; /* with a guard: it was just opened again */
     }
     return code;
@@ -145,7 +145,7 @@ enum way { AGAIN, RAISE, BEGIN };
 static int look_why(store *s, const firn_request *request, enum way *way, firn_mark *held,
                     firn_error *error) {
     maria_look at;
-    module_verdict verdict;
+    firn__verdict verdict;
     firn_mark mark;
     bool there = true;
     int code = maria_look_at(s, &at, request->ns, request->key, error);
@@ -153,13 +153,14 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     if (code != FIRN_OK) {
         return code;
     }
-    const module_kept kept = {.known = at.known,
-                              .current = strcmp(at.identity, s->identity) == 0,
-                              .complete = true, /* first_use checks that */
-                              .layout = at.layout,
-                              .floor = at.floor,
-                              .mark = at.mark};
-    code = module_decide(&verdict, &kept, &s->link.memory, request, where(s), &mark, error);
+    const firn__kept kept = {.known = at.known,
+                             .current = strcmp(at.identity, s->identity) == 0,
+                             .complete = true, /* first_use checks that */
+                             .layout = at.layout,
+                             .floor = at.floor,
+                             .mark = at.mark,
+                             .now_ms = module_now_ms()};
+    code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), &mark, error);
     if (code == FIRN_ENAMESPACE) {
         return code;
     }
@@ -167,8 +168,9 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
         return maria_went_back(s, error);
     }
     if (verdict.renew) {
-        return at.known ? maria_run(s, error, adopt_sql, s->identity, module_guard(request),
-                                    request->ns, at.identity) /* the guard ends the doubt */
+        return at.known ? maria_run(s, error, adopt_sql, s->identity,
+                                    firn__law_guard(request, module_now_ms()), request->ns,
+                                    at.identity) /* the guard ends the doubt */
                         : first_use(s, request, error);
     }
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
@@ -183,7 +185,7 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
 
 static void compose_reserve(const store *s, statement *what, enum way way,
                             const firn_request *request) {
-    int64_t least = module_least(&s->link.memory, request);
+    int64_t least = firn__least(&s->link.memory, request);
     char seal[SEAL_SIZE], note[FIRN_NOTE_SIZE];
     snprintf(note, sizeof note, "%s", request->note != NULL ? request->note : "");
     switch (way) {
@@ -240,14 +242,14 @@ static int reserve_own(store *s, const firn_request *request, int64_t *first, fi
             if (code != FIRN_OK) {
                 return code;
             }
-            module_remember(&s->link.memory, request, (int64_t)done.insert_id);
+            firn__remember(&s->link.memory, request, (int64_t)done.insert_id);
             return maria_granted(s, request, done.insert_id, first, error);
         }
         if (code == FIRN_OK) {
             code = look_why(s, request, &way, held, error);
         }
     }
-    return code != FIRN_OK ? code : module_refuse_contended(error, where(s), request->key);
+    return code != FIRN_OK ? code : firn__refuse_contended(error, where(s), request->key);
 }
 
 static int store_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
@@ -274,13 +276,13 @@ static int store_give_back(void *self, const char *ns, const char *key, const fi
     }
     int code = module_ready(s, error);
     if (code == FIRN_OK) {
-        module_forget_last(&s->link.memory);
+        firn__forget_last(&s->link.memory);
         maria_compose(s, &what, give_back_sql, high, ns, key, mine->high, mine->grant, high);
         code = maria_ask(s, &what, &module_give_back_points, &done, error);
     }
     if (code == FIRN_OK) {
         code = done.affected == 1 ? module_point(&s->link, module_give_back_points.committed, error)
-                                  : module_refuse_give_back(error, ns, key, mine);
+                                  : firn__refuse_give_back(error, ns, key, mine);
     }
     maria_reply_free(&done);
     return code;

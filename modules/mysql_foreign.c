@@ -86,10 +86,10 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                 s->foreign, tag, s->foreign);
         }
         if (code == FIRN_OK && held->high > request->latest) {
-            return module_refuse_busy(error, request, held->high);
+            return firn__refuse_busy(error, request, held->high);
         }
     }
-    return code != FIRN_OK ? code : module_refuse_contended(error, s->link.url.shown, request->key);
+    return code != FIRN_OK ? code : firn__refuse_contended(error, s->link.url.shown, request->key);
 }
 
 /* The number that AUTO_INCREMENT gave, if it is within the request's bounds. */
@@ -109,7 +109,7 @@ static int take_number(store *s, const firn_request *request, const reply *done,
     }
     if (number > request->latest) {
         *held = (firn_mark){number + 1, 0};
-        return module_refuse_busy(error, request, held->high);
+        return firn__refuse_busy(error, request, held->high);
     }
     return maria_granted(s, request, done->insert_id + 1, first, error);
 }
@@ -162,9 +162,8 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
                            "table %.48s (%s=) holds %s, not %.60s: use a separate store for that",
                            s->foreign, shapes[s->shape].param, shapes[s->shape].holds, request->ns);
     }
-    return strcmp(request->layout, "integer") == 0
-               ? FIRN_OK
-               : module_refuse_layout(error, request, "integer");
+    return strcmp(request->layout, "integer") == 0 ? FIRN_OK
+                                                   : firn__refuse_layout(error, request, "integer");
 }
 
 int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,

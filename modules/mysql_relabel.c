@@ -13,15 +13,15 @@ static int decide(store *s, const firn_relabel *change, maria_look *now, int64_t
         code = maria_look_at(s, &own, "", "1", error);
     }
     if (code == FIRN_OK && !now->known) {
-        code = maria_look_at(s, &all, MODULE_ALL_NAMES, "1", error);
+        code = maria_look_at(s, &all, FIRN__ALL_NAMES, "1", error);
     }
-    const module_kept kept = {.known = now->known,
-                              .current = strcmp(now->identity, s->identity) == 0,
-                              .complete = strcmp(own.identity, s->identity) == 0 ||
-                                          strcmp(all.identity, s->identity) == 0,
-                              .layout = now->layout,
-                              .floor = now->floor};
-    return code == FIRN_OK ? module_decide_relabel(floor, &kept, change, where(s), error) : code;
+    const firn__kept kept = {.known = now->known,
+                             .current = strcmp(now->identity, s->identity) == 0,
+                             .complete = strcmp(own.identity, s->identity) == 0 ||
+                                         strcmp(all.identity, s->identity) == 0,
+                             .layout = now->layout,
+                             .floor = now->floor};
+    return code == FIRN_OK ? firn__law_relabel(floor, &kept, change, where(s), error) : code;
 }
 
 int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
@@ -33,7 +33,7 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
                            "table %.48s is another program's and has no layouts", s->foreign);
     }
     int code = module_ready(s, error);
-    if (code == FIRN_OK && module_declares_loss(change)) {
+    if (code == FIRN_OK && firn__declares_loss(change)) {
         return maria_went_back(s, error);
     }
     if (code == FIRN_OK) {
@@ -62,5 +62,5 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
             return module_point(&s->link, module_relabel_points.committed, error);
         }
     }
-    return code != FIRN_OK ? code : module_refuse_contended(error, where(s), change->ns);
+    return code != FIRN_OK ? code : firn__refuse_contended(error, where(s), change->ns);
 }

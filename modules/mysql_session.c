@@ -401,9 +401,9 @@ static int greet(store *s, firn_error *error) {
 }
 
 int maria_went_back(store *s, firn_error *error) {
-    int code = maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
+    int code = maria_run(s, error, doubt_sql, FIRN__GONE_BACK);
     if (code == FIRN_OK) {
-        s->link.memory = (module_memory){0};
+        s->link.memory = (firn__memory){0};
     }
     return code;
 }

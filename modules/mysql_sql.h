@@ -28,7 +28,7 @@ static const char *const create_tables[] = {
 };
 
 /* Reserves from a key whose seal matches, without reading the namespace, which would double the time. The reply has
- * the number of changed rows and, as the last insert ID, the new mark. The last number is module_least. */
+ * the number of changed rows and, as the last insert ID, the new mark. The last number is firn__least. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
     " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
@@ -68,8 +68,8 @@ static const char born_sql[] =
 static const char first_use_sql[] =
     "INSERT INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COALESCE(SUM(identity = $), 0) > 0 AS same,"
-    " COALESCE(SUM(layout LIKE '" MODULE_CLOSED "%'), 0) AS shut FROM `@_namespace`"
-    " WHERE name IN ('', '" MODULE_ALL_NAMES "')) AS own"
+    " COALESCE(SUM(layout LIKE '" FIRN__CLOSED "%'), 0) AS shut FROM `@_namespace`"
+    " WHERE name IN ('', '" FIRN__ALL_NAMES "')) AS own"
     " WHERE (own.same OR # > 0) AND (own.shut = 0 OR #)"
     " ON DUPLICATE KEY UPDATE name = VALUES(name)";
 
@@ -100,7 +100,7 @@ static const char relabel_sql[] =
 static const char relabel_first_sql[] =
     "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, # FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
-    " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same";
+    " WHERE name IN ('', '" FIRN__ALL_NAMES "') AND identity = $) AS own WHERE own.same";
 
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";

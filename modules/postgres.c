@@ -52,9 +52,9 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
-                            module_digits(guard, module_guard(request))};
-    module_kept kept = {.known = false};
-    module_verdict verdict;
+                            module_digits(guard, firn__law_guard(request, module_now_ms()))};
+    firn__kept kept = {.now_ms = module_now_ms()};
+    firn__verdict verdict;
     PGresult *result = NULL;
     int code = postgres_run(s, BORN, NULL, error);
     if (code == FIRN_OK) {
@@ -63,7 +63,7 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
     if (code == FIRN_OK && PQntuples(result) == 1) {
         kept.complete = postgres_says(result, 0);
         kept.shut = PQgetisnull(result, 0, 1) ? NULL : postgres_cell(result, 0, 1);
-        code = module_decide(&verdict, &kept, &s->link.memory, request, where(s), held, error);
+        code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), held, error);
     }
     PQclear(result);
     return code == FIRN_EBUSY ? FIRN_OK : code;
@@ -72,7 +72,8 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
 /* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     char guard[MODULE_NUMBER_SIZE];
-    const char *values[] = {request->ns, module_digits(guard, module_guard(request)), stored};
+    const char *values[] = {
+        request->ns, module_digits(guard, firn__law_guard(request, module_now_ms())), stored};
     return postgres_run(s, ADOPT, values, error);
 }
 
@@ -106,8 +107,8 @@ static int read_mark(store *s, const firn_request *request, firn_mark *mark, fir
  * may grant now. */
 static int look_why(store *s, const firn_request *request, const PGresult *answer, firn_mark *held,
                     firn_error *error) {
-    module_kept kept = {.known = PQntuples(answer) > 0, .complete = true};
-    module_verdict verdict;
+    firn__kept kept = {.known = PQntuples(answer) > 0, .complete = true, .now_ms = module_now_ms()};
+    firn__verdict verdict;
     bool there = true;
     int code = FIRN_OK;
     if (kept.known) {
@@ -119,7 +120,7 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
     if (code != FIRN_OK) {
         return code;
     }
-    code = module_decide(&verdict, &kept, &s->link.memory, request, where(s), held, error);
+    code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), held, error);
     if (code == FIRN_ENAMESPACE) {
         return code;
     }
@@ -144,7 +145,7 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
     if (PQntuples(answer) > 0 && !PQgetisnull(answer, 0, 0)) {
         *done = true;
         *first = postgres_number_at(answer, 0, 0) - request->count;
-        module_remember(&s->link.memory, request, *first + request->count);
+        firn__remember(&s->link.memory, request, *first + request->count);
         return module_point(&s->link, module_reserve_points.committed, error);
     }
     if (PQntuples(answer) > 0 && strcmp(postgres_cell(answer, 0, 1), request->layout) == 0) {
@@ -180,7 +181,7 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
     int code = module_ready(s, error);
     make_readable(note, request->note);
     for (int i = 0; i < ROUNDS && code == FIRN_OK && !done; i++) {
-        const int64_t least = module_least(&s->link.memory, request);
+        const int64_t least = firn__least(&s->link.memory, request);
         const bool taken = postgres_taken(s, request, &none, NULL) != FIRN_OK;
         const char *values[] = {request->ns,
                                 request->key,
@@ -203,7 +204,7 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
         }
         PQclear(answer);
     }
-    return code != FIRN_OK || done ? code : module_refuse_contended(error, where(s), request->key);
+    return code != FIRN_OK || done ? code : firn__refuse_contended(error, where(s), request->key);
 }
 
 /* ---- the other verbs ------------------------------------------------------------------------- */
@@ -216,14 +217,14 @@ static int postgres_give_back(void *self, const char *ns, const char *key, const
                             module_digits(grant, (int64_t)mine->grant), module_digits(lower, high)};
     PGresult *result = NULL;
     int code = module_ready(s, error);
-    module_forget_last(&s->link.memory);
+    firn__forget_last(&s->link.memory);
     if (code == FIRN_OK) {
         code = postgres_ask(s, GIVE_BACK, values, &module_give_back_points, &result, error);
     }
     if (code == FIRN_OK) {
         code = PQntuples(result) == 1
                    ? module_point(&s->link, module_give_back_points.committed, error)
-                   : module_refuse_give_back(error, ns, key, mine);
+                   : firn__refuse_give_back(error, ns, key, mine);
     }
     PQclear(result);
     return code;

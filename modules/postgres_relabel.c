@@ -9,12 +9,12 @@ static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_er
     PGresult *now;
     int code = postgres_read(s, NAMED, values, &now, error);
     if (code == FIRN_OK) {
-        const module_kept kept = {.known = !PQgetisnull(now, 0, 0),
-                                  .current = postgres_says(now, 2),
-                                  .complete = postgres_says(now, 3),
-                                  .layout = postgres_cell(now, 0, 0),
-                                  .floor = postgres_number_at(now, 0, 1)};
-        code = module_decide_relabel(floor, &kept, change, where(s), error);
+        const firn__kept kept = {.known = !PQgetisnull(now, 0, 0),
+                                 .current = postgres_says(now, 2),
+                                 .complete = postgres_says(now, 3),
+                                 .layout = postgres_cell(now, 0, 0),
+                                 .floor = postgres_number_at(now, 0, 1)};
+        code = firn__law_relabel(floor, &kept, change, where(s), error);
     }
     PQclear(now);
     if (code == FIRN_OK) {
@@ -31,7 +31,7 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
     store *s = self;
     PGresult *done = NULL;
     int code = module_ready(s, error);
-    if (code == FIRN_OK && module_declares_loss(change)) {
+    if (code == FIRN_OK && firn__declares_loss(change)) {
         return postgres_went_back(s, error);
     }
     for (size_t i = 0; i < 3 && code == FIRN_OK; i++) {

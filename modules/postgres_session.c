@@ -528,7 +528,7 @@ int postgres_went_back(store *s, firn_error *error) {
         code = postgres_run(s, DOUBT, &which[i], error);
     }
     if (code == FIRN_OK) {
-        s->link.memory = (module_memory){0};
+        s->link.memory = (firn__memory){0};
     }
     return code;
 }

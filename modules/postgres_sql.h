@@ -113,7 +113,7 @@ static const struct statement_text {
     /* $3 count, $4 earliest, $5 latest. Layout and identity come from the statement's snapshot; the mark is the
      * newest one, locked. The answer also says why nothing was granted. $9 detects that a pooler has changed the
      * session, and with it the settings of greet_sql. $10 detects that another table has replaced the table of this
-     * handle. $11 is module_least. $12 is what the handle has read last of the extension's nodes, in the last column. */
+     * handle. $11 is firn__least. $12 is what the handle has read last of the extension's nodes, in the last column. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
                  " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
@@ -142,14 +142,14 @@ static const struct statement_text {
     [FIRST_USE] =
         {"firn_first_use",
          "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
-         " \"@_namespace\" n, i WHERE n.name IN ('', '" MODULE_ALL_NAMES "')"
+         " \"@_namespace\" n, i WHERE n.name IN ('', '" FIRN__ALL_NAMES "')"
          " AND n.identity = i.identity FOR SHARE OF n) AS own),"
-         " c AS (SELECT layout AS shut FROM \"@_namespace\" WHERE name = '" MODULE_ALL_NAMES "'"
-         " AND layout LIKE '" MODULE_CLOSED "%'),"
+         " c AS (SELECT layout AS shut FROM \"@_namespace\" WHERE name = '" FIRN__ALL_NAMES "'"
+         " AND layout LIKE '" FIRN__CLOSED "%'),"
          " w AS (INSERT INTO \"@_namespace\"(name, layout, identity, floor)"
          " SELECT $1, $2, i.identity, CASE WHEN s.new THEN 0 ELSE $4::bigint END FROM s, i"
          " WHERE (s.new OR $4::bigint > 0) AND '\"@_mark\"'::regclass::oid = $3::oid"
-         " AND ($2 LIKE '" MODULE_CLOSED "%' OR NOT EXISTS (SELECT FROM c))"
+         " AND ($2 LIKE '" FIRN__CLOSED "%' OR NOT EXISTS (SELECT FROM c))"
          " ON CONFLICT (name) DO NOTHING)"
          " SELECT s.new, (SELECT shut FROM c) FROM s",
          4},
@@ -160,7 +160,7 @@ static const struct statement_text {
                " WHERE n.name = $1 AND n.identity = $3",
                3},
     [DOUBT] = {"firn_doubt",
-               "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
+               "UPDATE \"@_namespace\" SET identity = '" FIRN__GONE_BACK "'"
                " WHERE name = '' OR $1::boolean",
                1},
     /* Its commit comes after the mark that was read, and waits for the disk and the standbys; so the mark is there
@@ -180,13 +180,12 @@ static const struct statement_text {
     [BEGIN] = {"firn_begin", "BEGIN", 0},
     [LOCK] = {"firn_lock", "LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE", 0},
     /* The namespace if it exists, otherwise whether the name is new. */
-    [NAMED] =
-        {"firn_named",
-         "WITH " THIS_ENGINE " SELECT n.layout, n.floor, n.identity = i.identity,"
-         " (SELECT count(*) > 0 FROM \"@_namespace\" o WHERE o.name IN ('', '" MODULE_ALL_NAMES
-         "') AND o.identity = i.identity) FROM i"
-         " LEFT JOIN \"@_namespace\" n ON n.name = $1",
-         1},
+    [NAMED] = {"firn_named",
+               "WITH " THIS_ENGINE " SELECT n.layout, n.floor, n.identity = i.identity,"
+               " (SELECT count(*) > 0 FROM \"@_namespace\" o WHERE o.name IN ('', '" FIRN__ALL_NAMES
+               "') AND o.identity = i.identity) FROM i"
+               " LEFT JOIN \"@_namespace\" n ON n.name = $1",
+               1},
     [RELABEL] = {"firn_relabel",
                  "WITH " THIS_ENGINE " INSERT INTO \"@_namespace\" AS n"
                  " (name, layout, identity, floor)"

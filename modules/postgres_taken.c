@@ -106,9 +106,9 @@ int postgres_taken(const store *s, const firn_request *request, firn_mark *held,
         return FIRN_OK;
     }
     *held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no request has an even grant */
-    return module_fail(error, FIRN_EBUSY,
-                       "node %" PRIu64
-                       " %s of the server of store %.60s, whose extension issues IDs with it: use "
-                       "another node",
-                       node, setting, where(s));
+    return module_advise(
+        error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+        "node %" PRIu64 " %s of the server of store %.60s, whose extension issues IDs with it: use "
+        "another node",
+        node, setting, where(s));
 }

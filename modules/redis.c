@@ -40,14 +40,14 @@ static int busy(const store *self, const redisReply *reply, const firn_request *
             request->ns, request->key, self->prefix, request->ns);
     }
     *held = mark.high < floor ? (firn_mark){floor, 0} : mark;
-    return module_refuse_busy(error, request, held->high);
+    return firn__refuse_busy(error, request, held->high);
 }
 
 /* What this handle knows no longer counts after the store lost reservations again. */
 static void take_losses(store *self, const redisReply *reply) {
     const char *losses = reply->element[reply->elements - 1]->str;
     if (strcmp(losses, self->losses) != 0) {
-        self->link.memory = (module_memory){0};
+        self->link.memory = (firn__memory){0};
         self->losses[0] = '\0';
     }
 }
@@ -56,18 +56,18 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
                    int64_t *first, firn_mark *held, firn_error *error) {
     int64_t slot, losses;
     if (redis_says(reply, "layout", 2)) {
-        return module_refuse_layout(error, request, reply->element[1]->str);
+        return firn__refuse_layout(error, request, reply->element[1]->str);
     }
     const redisReply *last = reply->element[reply->elements - 1];
     bool counted = module_int64(&losses, last->str, last->len);
     if (counted && redis_says(reply, "closed", 4)) {
         take_losses(self, reply);
-        return module_refuse_closed(error, request->ns, reply->element[2]->str,
-                                    reply->element[1]->str);
+        return firn__refuse_closed(error, request->ns, reply->element[2]->str,
+                                   reply->element[1]->str);
     }
     if (counted && redis_says(reply, "changed", 2)) {
         take_losses(self, reply);
-        return module_refuse_back(error, self->link.url.shown, request->ns);
+        return firn__refuse_back(error, self->link.url.shown, request->ns);
     }
     if (counted && redis_says(reply, "busy", 5)) {
         take_losses(self, reply);
@@ -80,7 +80,7 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
     }
     take_losses(self, reply);
     snprintf(self->losses, sizeof self->losses, "%" PRId64, losses);
-    module_remember(&self->link.memory, request, slot + request->count);
+    firn__remember(&self->link.memory, request, slot + request->count);
     int code = module_point(&self->link, module_reserve_points.committed, error);
     if (code == FIRN_OK) {
         *first = slot;
@@ -99,13 +99,13 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     }
     namespace_key(ns, self, request->ns);
     namespace_key(own, self, "");
-    namespace_key(all, self, MODULE_ALL_NAMES);
+    namespace_key(all, self, FIRN__ALL_NAMES);
     snprintf(grant, sizeof grant, "%" PRIu64, request->grant);
     int code = module_ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
-    const module_memory *memory = &self->link.memory;
+    const firn__memory *memory = &self->link.memory;
     const char *arguments[] = {ns,
                                self->index,
                                own,
@@ -118,9 +118,9 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
                                module_digits(numbers[2], request->latest),
                                grant,
                                request->note != NULL ? request->note : "",
-                               module_digits(numbers[3], module_guard(request)),
-                               module_remembers_ns(memory, request->ns) ? "1" : "0",
-                               module_digits(numbers[4], module_least(memory, request)),
+                               module_digits(numbers[3], firn__law_guard(request, module_now_ms())),
+                               firn__remembers_ns(memory, request->ns) ? "1" : "0",
+                               module_digits(numbers[4], firn__least(memory, request)),
                                self->losses};
     code = redis_evaluate(self, &reply, &self->reserve, 4, 16, arguments, &module_reserve_points,
                           error);
@@ -143,7 +143,7 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
     }
     namespace_key(name, self, ns);
     snprintf(grant, sizeof grant, "%" PRIu64, mine->grant);
-    module_forget_last(&self->link.memory);
+    firn__forget_last(&self->link.memory);
     const char *arguments[] = {name, key, module_digits(mark, mine->high), grant,
                                module_digits(stopped, high)};
     int code = module_ready(self, error);
@@ -156,7 +156,7 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
     }
     code = redis_says(reply, "ok", 2)
                ? module_point(&self->link, module_give_back_points.committed, error)
-               : module_refuse_give_back(error, ns, key, mine);
+               : firn__refuse_give_back(error, ns, key, mine);
     freeReplyObject(reply);
     return code;
 }
@@ -165,7 +165,7 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
 static int relabelled(const store *self, const redisReply *reply, const firn_relabel *change,
                       int64_t *floor, firn_error *error) {
     if (redis_says(reply, "changed", 1)) {
-        return module_refuse_back(error, self->link.url.shown, change->ns);
+        return firn__refuse_back(error, self->link.url.shown, change->ns);
     }
     if (redis_says(reply, "damaged", 1)) {
         return module_fail(error, FIRN_ESTORE,
@@ -174,11 +174,11 @@ static int relabelled(const store *self, const redisReply *reply, const firn_rel
                            change->ns);
     }
     if (redis_says(reply, "layout", 2)) {
-        const module_kept kept = {.known = reply->element[1]->str[0] != '\0',
-                                  .current = true,
-                                  .complete = true,
-                                  .layout = reply->element[1]->str};
-        return module_decide_relabel(floor, &kept, change, self->link.url.shown, error);
+        const firn__kept kept = {.known = reply->element[1]->str[0] != '\0',
+                                 .current = true,
+                                 .complete = true,
+                                 .layout = reply->element[1]->str};
+        return firn__law_relabel(floor, &kept, change, self->link.url.shown, error);
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(floor, reply->element[1])) {
         return module_fail(error, FIRN_EUNKNOWN,
@@ -200,7 +200,7 @@ int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *flo
     }
     namespace_key(ns, self, change->ns);
     namespace_key(own, self, "");
-    namespace_key(all, self, MODULE_ALL_NAMES);
+    namespace_key(all, self, FIRN__ALL_NAMES);
     const char *from = change->from != NULL ? change->from : "";
     const char *arguments[] = {ns,         self->index, own,
                                all,        change->ns,  from,

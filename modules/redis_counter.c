@@ -36,9 +36,9 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
                            ": use a greater range",
                            name, old, request->latest);
     }
-    return module_fail(error, FIRN_ESTORE,
-                       "the key %.60s is not a counter from 0 to 2^62 (%.40s): use another name",
-                       name, reply->elements > 1 ? reply->element[1]->str : "");
+    return module_advise(error, FIRN_ESTORE, FIRN_CURE_OTHER_NAME,
+                         "the key %.60s is not a counter from 0 to 2^62 (%.40s): use another name",
+                         name, reply->elements > 1 ? reply->element[1]->str : "");
 }
 
 /* The counter holds the last number issued, so a block starts after it. A block whose answer was

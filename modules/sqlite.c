@@ -7,28 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-FIRN_API extern const firn_store_ops firn_store_module;
+FIRN_API extern const firn_driver firn_store_driver;
 
 #define OLDEST_SQLITE 3037000 /* the first with STRICT tables */
 #define BUSY_MS       5000 /* how long a verb waits for other processes; default of max_wait_ms */
 
-/* The whole of reserve: ?3 count, ?4 earliest, ?5 latest. No row comes back from a busy key. */
-static const char reserve_sql[] =
-    "INSERT INTO mark(ns, key, high, \"grant\", note) VALUES(?1, ?2, ?4 + ?3, ?6, ?7)"
-    " ON CONFLICT(ns, key) DO UPDATE"
-    " SET high = max(high, ?4) + ?3, \"grant\" = ?6, note = ?7"
-    " WHERE max(high, ?4) <= ?5 RETURNING high";
+static const char mark_sql[] =
+    "SELECT high, mark.\"grant\", note FROM mark WHERE ns = ?1 AND key = ?2";
 
-/* ?3, ?4: the mark as granted to the caller; ?5: where it stopped. */
-static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
-                                    " WHERE ns = ?1 AND key = ?2 AND high = ?3 AND \"grant\" = ?4"
-                                    " AND ?5 <= high RETURNING high";
+/* Over the mark ?6 with the grant ?7, or where there is no mark. No row comes back from another one. */
+static const char write_sql[] =
+    "INSERT INTO mark(ns, key, high, \"grant\", note) VALUES(?1, ?2, ?3, ?4, ?5)"
+    " ON CONFLICT(ns, key) DO UPDATE SET high = ?3, \"grant\" = ?4, note = ?5"
+    " WHERE high = ?6 AND \"grant\" = ?7 RETURNING high";
 
 /* The layout's column is called row before schema 3, and schema 1 has no floor. */
 static const char list_sql[] =
     "SELECT n.name, n.%s, ifnull(m.key, ''), ifnull(m.note, ''), ifnull(m.high, 0),"
     " ifnull(m.\"grant\", 0), %s FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
     " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY n.name, m.key";
+
+/* A handle, and its verb in progress. */
+typedef struct driven {
+    store store; /* first */
+    char where[64];
+    session s;
+    sqlite3_stmt *mark, *write;
+    record namespace;
+    char shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+    bool synced; /* the folders of the path */
+} driven;
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
@@ -80,6 +88,7 @@ static int set_up(store *it, const char *url, firn_error *error) {
 static int sqlite_open(void **self, const char *url, const firn_store_options *options,
                        firn_error *error) {
     static const firn_store_options none;
+    driven *d;
     store *it;
     int code = sqlite_guard(error);
     if (code == FIRN_OK && sqlite3_libversion_number() < OLDEST_SQLITE) {
@@ -93,7 +102,8 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
         return code;
     }
     options = options != NULL ? options : &none;
-    it = calloc(1, sizeof *it);
+    d = calloc(1, sizeof *d);
+    it = d != NULL ? &d->store : NULL;
     if (it == NULL || (options->vfs != NULL && (it->vfs = strdup(options->vfs)) == NULL)) {
         free(it);
         return module_no_memory(error);
@@ -107,50 +117,27 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
         sqlite_close(it);
         return code;
     }
+    snprintf(d->where, sizeof d->where, "store %.40s", sqlite_tail(it->path));
     *self = it;
     return FIRN_OK;
 }
 
-/* ---- reserve --------------------------------------------------------------------------------- */
+/* ---- one verb -------------------------------------------------------------------------------- */
 
-/* A reservation in progress. */
-typedef struct reservation {
-    session s;
-    const firn_request *request;
-    sqlite3_stmt *mark, *write;
-    record namespace;
-    module_kept kept;
-    char shut[FIRN_LAYOUT_SIZE];
-    bool new_key, synced;
-    bool renewed; /* the namespace's record is written, even if the key is busy */
-    int refused;  /* the law's refusal, which does not hide that the store lost reservations */
-} reservation;
-
-/* Everything slow, before the transaction that others wait for. */
-static int prepare(reservation *r) {
-    const firn_request *request = r->request;
-    int result = sqlite_prepare(&r->s, &r->mark,
-                                "SELECT high, \"grant\" FROM mark WHERE ns = ?1 AND key = ?2", "tt",
-                                request->ns, request->key);
-    if (result == SQLITE_OK) {
-        result =
-            sqlite_prepare(&r->s, &r->write, reserve_sql, "ttiiiit", request->ns, request->key,
-                           request->count, request->earliest, request->latest,
-                           (int64_t)request->grant, request->note != NULL ? request->note : "");
+static int read_mark(driven *d, firn_records *seen) {
+    int result = sqlite3_step(d->mark);
+    seen->key_known = result == SQLITE_ROW;
+    seen->mark = (firn_mark){0, 0};
+    d->note[0] = '\0';
+    if (seen->key_known) {
+        const char *note = (const char *)sqlite3_column_text(d->mark, 2);
+        seen->mark.high = sqlite3_column_int64(d->mark, 0);
+        seen->mark.grant = (uint64_t)sqlite3_column_int64(d->mark, 1);
+        snprintf(d->note, sizeof d->note, "%s", note != NULL ? note : "");
     }
-    return result == SQLITE_OK ? FIRN_OK : sqlite_explain(&r->s, result);
-}
-
-static int read_mark(reservation *r) {
-    int result = sqlite3_step(r->mark);
-    r->new_key = result == SQLITE_DONE;
-    r->kept.mark = (firn_mark){0, 0};
-    if (result == SQLITE_ROW) {
-        r->kept.mark.high = sqlite3_column_int64(r->mark, 0);
-        r->kept.mark.grant = (uint64_t)sqlite3_column_int64(r->mark, 1);
-    }
-    sqlite3_reset(r->mark);
-    return r->new_key || result == SQLITE_ROW ? FIRN_OK : sqlite_explain(&r->s, result);
+    seen->note = d->note;
+    sqlite3_reset(d->mark);
+    return result == SQLITE_DONE || result == SQLITE_ROW ? FIRN_OK : sqlite_explain(&d->s, result);
 }
 
 static int keep_verdict(void *context, int columns, char **texts, char **names) {
@@ -180,224 +167,190 @@ static int check_whole(session *s) {
     return FIRN_OK;
 }
 
-/* What the first use of a key or namespace needs from the disk. */
-static int look_ahead(reservation *r) {
+/* What the first use of a key or namespace needs from the disk, before the transaction that others wait for. */
+static int look_ahead(driven *d, const firn_records *names) {
+    firn_records seen;
     int code = FIRN_OK;
-    if (!r->s.store->checked) {
-        code = read_mark(r);
-        if (code == FIRN_OK && r->new_key) {
-            code = check_whole(&r->s);
+    if (!d->store.checked) {
+        code = read_mark(d, &seen);
+        if (code == FIRN_OK && !seen.key_known) {
+            code = check_whole(&d->s);
         }
     }
-    if (code == FIRN_OK && !module_remembers_ns(&r->s.store->memory, r->request->ns)) {
+    if (code == FIRN_OK && !names->used_before) {
         sqlite3_stmt *found = NULL;
-        int result = sqlite_prepare(&r->s, &found, "SELECT 1 FROM namespace WHERE name = ?1", "t",
-                                    r->request->ns);
+        int result = sqlite_prepare(&d->s, &found, "SELECT 1 FROM namespace WHERE name = ?1", "t",
+                                    names->ns);
         if (result == SQLITE_OK) {
             result = sqlite3_step(found);
         }
         sqlite3_finalize(found);
         if (result == SQLITE_DONE) {
-            code = sqlite_sync_folders(&r->s);
-            r->synced = code == FIRN_OK;
+            code = sqlite_sync_folders(&d->s);
+            d->synced = code == FIRN_OK;
         } else if (result != SQLITE_ROW) {
-            code = sqlite_explain(&r->s, result);
+            code = sqlite_explain(&d->s, result);
         }
     }
     return code;
 }
 
-static int write_namespace(reservation *r, int64_t floor) {
-    const firn_request *request = r->request;
-    int code = FIRN_OK;
-    if (!r->kept.known) {
-        code = sqlite_point(r->s.store, "namespace.before", r->s.error);
-        if (code == FIRN_OK && !r->synced) {
-            code = sqlite_sync_folders(&r->s);
-        }
+static int sqlite_end(void *self, int code) {
+    driven *d = self;
+    if (sqlite_mine()) {
+        sqlite3_finalize(d->mark);
+        sqlite3_finalize(d->write);
     }
+    return sqlite_finish(&d->s, code);
+}
+
+static int sqlite_prologue(void *self, const firn_records *names, firn_verb verb,
+                           firn_error *error) {
+    driven *d = self;
+    int code = sqlite_start(&d->s, &d->store, false, error);
+    d->mark = d->write = NULL;
+    d->synced = false;
     if (code != FIRN_OK) {
         return code;
     }
-    code = sqlite_write_record(&r->s, request->ns, request->layout, r->s.history, floor);
-    r->renewed = true;
-    return code != FIRN_OK || r->kept.known
-               ? code
-               : sqlite_point(r->s.store, "namespace.written", r->s.error);
+    int result = verb == FIRN_VERB_RELABEL
+                     ? SQLITE_OK
+                     : sqlite_prepare(&d->s, &d->write, write_sql, "tt", names->ns, names->key);
+    if (result == SQLITE_OK) {
+        result = sqlite_prepare(&d->s, &d->mark, mark_sql, "tt", names->ns, names->key);
+    }
+    code = result == SQLITE_OK ? FIRN_OK : sqlite_explain(&d->s, result);
+    if (code == FIRN_OK && verb == FIRN_VERB_RESERVE) {
+        code = look_ahead(d, names);
+    }
+    return code == FIRN_OK ? code : sqlite_end(d, code);
 }
 
-/* Reads what the law needs. */
-static int look(reservation *r) {
-    int code = sqlite_read_record(&r->s, &r->namespace, r->request->ns);
+/* In the verb's transaction, which begins here. */
+static int sqlite_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    driven *d = self;
+    int code = sqlite3_get_autocommit(d->s.db) ? sqlite_begin(&d->s) : FIRN_OK;
+    (void)surely;
+    (void)error; /* the verb's */
     if (code == FIRN_OK) {
-        code = read_mark(r);
+        code = sqlite_read_record(&d->s, &d->namespace, seen->ns);
     }
-    r->kept.back = r->s.back;
-    r->kept.known = r->namespace.known;
-    r->kept.layout = r->namespace.layout;
-    r->kept.current = r->namespace.history == r->s.history;
-    r->kept.floor = r->namespace.floor;
-    if (code == FIRN_OK && !r->kept.known) {
-        code = sqlite_read_all_names(&r->s, &r->kept.complete, r->shut);
-        r->kept.shut = r->shut[0] != '\0' ? r->shut : NULL;
+    if (code == FIRN_OK) {
+        code = read_mark(d, seen);
     }
+    if (code == FIRN_OK && !d->namespace.known) {
+        code = sqlite_read_all_names(&d->s, &seen->all_new, d->shut);
+        seen->shut = d->shut[0] != '\0' ? d->shut : NULL;
+    }
+    seen->fresh = seen->known = true;
+    seen->origin = (uint64_t)d->s.identity;
+    seen->losses = d->s.history;
+    seen->ns_known = d->namespace.known;
+    seen->layout = d->namespace.layout;
+    seen->ns_losses = d->namespace.history;
+    seen->floor = d->namespace.floor;
     return code;
 }
 
-/* Runs a write that returns the new mark, or no row if its condition failed. The row comes before
- * the commit; only the next step completes the write. */
-static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, int64_t *high) {
-    int result = sqlite3_step(statement);
-    *written = result == SQLITE_ROW;
-    if (*written) {
-        *high = sqlite3_column_int64(statement, 0);
-        result = sqlite3_step(statement);
-    }
-    return result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
+static bool sqlite_lost(void *self, const firn_records *seen) {
+    (void)seen;
+    return ((const driven *)self)->s.behind;
 }
 
-/* In the transaction: does the file have the mark that this reservation granted? */
-static int read_back(reservation *r, int64_t first, int64_t high) {
-    const firn_request *request = r->request;
-    int code = read_mark(r);
-    if (code != FIRN_OK || (high == first + request->count && r->kept.mark.high == high &&
-                            r->kept.mark.grant == request->grant)) {
+static int write_namespace(driven *d, const firn_records *seen, const firn_records *next,
+                           firn_verb verb) {
+    const bool makes = !seen->ns_known, reserves = verb == FIRN_VERB_RESERVE;
+    int code =
+        makes && reserves ? sqlite_point(&d->store, "namespace.before", d->s.error) : FIRN_OK;
+    if (code == FIRN_OK && makes && !d->synced) {
+        code = sqlite_sync_folders(&d->s);
+    }
+    if (code == FIRN_OK && !reserves) {
+        code = sqlite_point(&d->store, module_relabel_points.before, d->s.error);
+    }
+    if (code == FIRN_OK) {
+        code = sqlite_write_record(&d->s, next->ns, next->layout, next->ns_losses, next->floor);
+    }
+    return code == FIRN_OK && makes && reserves
+               ? sqlite_point(&d->store, "namespace.written", d->s.error)
+               : code;
+}
+
+/* In the transaction: does the file have the mark that was just written? */
+static int read_back(driven *d, const firn_mark *written) {
+    firn_records now;
+    int code = read_mark(d, &now);
+    if (code != FIRN_OK || (now.mark.high == written->high && now.mark.grant == written->grant)) {
         return code;
     }
-    return module_fail(r->s.error, FIRN_ESTORE,
+    return module_fail(d->s.error, FIRN_ESTORE,
                        "store %s has mark %" PRId64 " where %" PRId64
                        " was written: use a new path and nodes never used",
-                       sqlite_tail(r->s.store->path), r->kept.mark.high, first + request->count);
+                       sqlite_tail(d->store.path), now.mark.high, written->high);
 }
 
-/* In the transaction: decides and writes the verdict, which may be busy. */
-static int decide(reservation *r, int64_t *high, firn_mark *held) {
-    const firn_request *request = r->request;
-    module_verdict verdict;
-    char where[64];
-    bool written = false;
-    int code = look(r);
-    if (code != FIRN_OK) {
-        return code;
+/* The row of the written mark comes before the commit; only the next step completes the write. */
+static int write_mark(driven *d, const firn_records *seen, const firn_records *next) {
+    sqlite3_bind_int64(d->write, 3, next->mark.high);
+    sqlite3_bind_int64(d->write, 4, (int64_t)next->mark.grant);
+    int result = sqlite3_bind_text(d->write, 5, next->note, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(d->write, 6, seen->mark.high);
+    sqlite3_bind_int64(d->write, 7, (int64_t)seen->mark.grant);
+    result = result == SQLITE_OK ? sqlite3_step(d->write) : result;
+    bool written = result == SQLITE_ROW;
+    if (written) {
+        result = sqlite3_step(d->write);
     }
-    snprintf(where, sizeof where, "store %.40s", sqlite_tail(r->s.store->path));
-    int busy =
-        module_decide(&verdict, &r->kept, &r->s.store->memory, request, where, held, r->s.error);
-    r->refused = busy;
-    if (busy != FIRN_ENAMESPACE && verdict.back) {
-        code = sqlite_went_back(&r->s);
+    int code = result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&d->s, result);
+    if (code == FIRN_OK && !written) {
+        code = sqlite_explain(&d->s, SQLITE_CORRUPT); /* its index does not match its content */
     }
-    if (code != FIRN_OK || (busy != FIRN_OK && busy != FIRN_EBUSY)) {
-        return code != FIRN_OK ? code : busy;
-    }
-    if (verdict.renew) {
-        code = write_namespace(r, verdict.floor);
-    }
-    if (code == FIRN_OK && r->new_key) {
-        code = check_whole(&r->s);
-    }
-    if (code == FIRN_OK) {
-        code = sqlite_point(r->s.store, "reserve.before", r->s.error);
-    }
-    if (code == FIRN_OK && busy == FIRN_OK) {
-        sqlite3_bind_int64(r->write, 4, verdict.first);
-        code = write_mark(&r->s, r->write, &written, high);
-    }
-    if (code == FIRN_OK && busy == FIRN_OK && !written) {
-        code = sqlite_explain(&r->s, SQLITE_CORRUPT); /* its index does not match its content */
-    }
-    if (code == FIRN_OK && written) {
-        code = read_back(r, verdict.first, *high);
-    }
-    return code == FIRN_OK ? busy : code;
+    return code == FIRN_OK ? read_back(d, &next->mark) : code;
 }
 
-static int reserve(reservation *r, int64_t *first, firn_mark *held) {
-    store *it = r->s.store;
-    int64_t high = 0;
-    int kept, code = prepare(r);
-    if (code == FIRN_OK) {
-        code = look_ahead(r);
-    }
-    if (code == FIRN_OK) {
-        code = sqlite_begin(&r->s);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    code = decide(r, &high, held);
-    bool keep =
-        code == FIRN_OK || (code == FIRN_EBUSY && r->renewed) || (r->s.back && code == r->refused);
-    if (keep && (kept = sqlite_commit(&r->s, "reserve.written", "reserve.committed")) != FIRN_OK) {
-        return kept;
-    }
-    if (code == FIRN_OK || code == FIRN_EBUSY) {
-        module_remember_ns(&it->memory, r->request->ns);
-    }
-    if (code == FIRN_OK) {
-        *first = high - r->request->count;
-        module_remember(&it->memory, r->request, high);
-    }
-    /* A caller that meets its own grant uses the slots, so the mark must be durable. */
-    if (code == FIRN_EBUSY && held->grant == r->request->grant &&
-        (kept = sqlite_settle(&r->s)) != SQLITE_OK) {
-        *held = (firn_mark){0, 0};
-        return sqlite_unknown(&r->s, kept);
-    }
+/* The store's loss gets its number here, and it is the namespace's if that is sound from now on. */
+static int write_loss(driven *d, const firn_records *seen, firn_records *next) {
+    const bool sound = next->ns_losses == next->losses;
+    int code = next->losses > seen->losses ? sqlite_went_back(&d->s) : FIRN_OK;
+    next->losses = d->s.history;
+    next->ns_losses = sound ? d->s.history : next->ns_losses;
     return code;
 }
 
-static int sqlite_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
-    reservation r = {.request = request};
-    int code = sqlite_start(&r.s, self, false, error);
-    if (code != FIRN_OK) {
-        return code;
+static int sqlite_write(void *self, const firn_records *seen, firn_records *next, int which,
+                        firn_verb verb, firn_error *error) {
+    static const module_points points[] = {
+        {"reserve.before", "reserve.written", "reserve.committed"},
+        {"give_back.before", "give_back.written", "give_back.committed"},
+        {NULL, "relabel.sent", "relabel.committed"}};
+    driven *d = self;
+    (void)error; /* the verb's */
+    int code = write_loss(d, seen, next);
+    if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0) {
+        code = write_namespace(d, seen, next, verb);
     }
-    code = reserve(&r, first, held);
-    if (sqlite_mine()) {
-        sqlite3_finalize(r.mark);
-        sqlite3_finalize(r.write);
-    }
-    return sqlite_finish(&r.s, code);
-}
-
-/* ---- give back ------------------------------------------------------------------------------- */
-
-static int give_back(session *s, sqlite3_stmt *statement, const char *ns, const char *key,
-                     const firn_mark *mark) {
-    bool written = false;
-    int64_t high;
-    int code = sqlite_begin(s);
-    if (code == FIRN_OK) {
-        code = sqlite_point(s->store, "give_back.before", s->error);
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0 && !seen->key_known) {
+        code = check_whole(&d->s);
     }
     if (code == FIRN_OK) {
-        code = write_mark(s, statement, &written, &high);
+        code = sqlite_point(&d->store, points[verb].before, d->s.error);
     }
-    if (code == FIRN_OK && (written || s->back)) {
-        module_forget_last(&s->store->memory);
-        code = sqlite_commit(s, "give_back.written", "give_back.committed");
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
+        code = write_mark(d, seen, next);
     }
-    return code == FIRN_OK && !written ? module_refuse_give_back(s->error, ns, key, mark) : code;
+    return code == FIRN_OK ? sqlite_commit(&d->s, points[verb].sent, points[verb].committed) : code;
 }
 
-static int sqlite_give_back(void *self, const char *ns, const char *key, const firn_mark *mark,
-                            int64_t high, firn_error *error) {
-    session s;
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite_start(&s, self, false, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    int result = sqlite_prepare(&s, &statement, give_back_sql, "ttiii", ns, key, mark->high,
-                                (int64_t)mark->grant, high);
-    code =
-        result == SQLITE_OK ? give_back(&s, statement, ns, key, mark) : sqlite_explain(&s, result);
-    if (sqlite_mine()) {
-        sqlite3_finalize(statement);
-    }
-    return sqlite_finish(&s, code);
+/* What this transaction read can be lost: the sync of somebody's commit may have failed. */
+static int sqlite_confirm(void *self, firn_error *error) {
+    driven *d = self;
+    int result = sqlite_settle(&d->s);
+    (void)error; /* the verb's */
+    return result == SQLITE_OK ? FIRN_OK : sqlite_unknown(&d->s, result);
+}
+
+static const char *sqlite_where(void *self) {
+    return ((const driven *)self)->where;
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -454,13 +407,19 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
     return sqlite_finish(&s, code);
 }
 
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "sqlite",
+    .locks = true,
+    .lasts = true,
     .open = sqlite_open,
-    .reserve = sqlite_reserve,
-    .give_back = sqlite_give_back,
+    .begin = sqlite_prologue,
+    .read = sqlite_read,
+    .lost = sqlite_lost,
+    .write = sqlite_write,
+    .confirm = sqlite_confirm,
+    .end = sqlite_end,
+    .where = sqlite_where,
     .list = sqlite_list,
-    .now = NULL,
     .close = sqlite_close,
 };

@@ -4,6 +4,7 @@
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 
+#include "../src/driver.h"
 #include "module.h"
 
 #include <limits.h>
@@ -30,7 +31,6 @@ typedef struct store {
     int64_t writer;  /* the process of this handle's last commit; 0: none */
     uint32_t count;  /* of that commit */
     int64_t cleared; /* the forked child that inherited no open file of the store */
-    module_memory memory;
     firn_store_options options;
 } store;
 
@@ -44,7 +44,8 @@ typedef struct session {
     sqlite3_stmt *meta;        /* version, identity, history */
     int64_t identity, history; /* as this transaction sees them */
     uint32_t count;
-    bool back;    /* this transaction noticed that the store lost reservations */
+    bool behind;  /* the store lost reservations, as this transaction shows, */
+    bool back;    /* and has written */
     bool emptied; /* its commit emptied the log */
     int turn;     /* the descriptor with this verb's lock + 1; 0: none */
 } session;
@@ -65,7 +66,7 @@ int sqlite_wait(void *of, int tries);
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
                    ...);
 
-/* ---- namespaces (sqlite_relabel.c) ----------------------------------------------------------- */
+/* ---- namespaces (sqlite_record.c) ----------------------------------------------------------- */
 
 /* A namespace's record. */
 typedef struct record {
@@ -75,11 +76,10 @@ typedef struct record {
 } record;
 
 int sqlite_read_record(const session *s, record *out, const char *ns);
-/* Writes the record as of the present history. */
 int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t history,
                         int64_t floor);
 
-/* In a transaction: are all unknown names new ones, and the layout of MODULE_ALL_NAMES if that is
+/* In a transaction: are all unknown names new ones, and the layout of FIRN__ALL_NAMES if that is
  * closed, else "". */
 int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]);
 

@@ -77,10 +77,11 @@ int sqlite_tally_check(const store *it, firn_error *error) {
     snprintf(path, sizeof path, "%s" SUFFIX, it->path);
     return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 || errno != EACCES
                ? FIRN_OK
-               : module_fail(error, FIRN_ESTORE,
-                             "store %s: this user may not read and write its count %s: give that"
-                             " the group and mode of the store (chgrp, chmod)",
-                             sqlite_tail(it->path), strrchr(path, '/') + 1);
+               : module_fail(
+                     error, FIRN_ESTORE,
+                     "store %s: this user may not read and write its count %.160s: give that"
+                     " the group and mode of the store (chgrp, chmod)",
+                     sqlite_tail(it->path), strrchr(path, '/') + 1);
 }
 
 int sqlite_no_tally(const store *it, int number, firn_error *error) {

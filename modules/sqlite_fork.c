@@ -166,7 +166,7 @@ void sqlite_leave(void) {
 }
 
 int sqlite_point(const store *it, const char *name, firn_error *error) {
-    if (it->options.failpoint != NULL) {
+    if (it->options.failpoint != NULL && name != NULL) {
         it->options.failpoint(it->options.failpoint_self, name);
     }
     return sqlite_mine() ? FIRN_OK : sqlite_forked(error);

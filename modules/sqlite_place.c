@@ -190,7 +190,7 @@ static int check_name(const store *it, const target *folder, const char *suffix,
     if (file->links > 1) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s%s has %u names (hard links), each with its own locks:"
-                           " keep one (find FOLDER -samefile %s%s)",
+                           " keep one (find FOLDER -samefile %.160s%s)",
                            sqlite_tail(it->path), suffix, (unsigned)file->links,
                            strrchr(it->path, '/') + 1, suffix);
     }

@@ -214,11 +214,7 @@ static int check_identity(const session *s) {
     return !it->known || it->identity == s->identity ? FIRN_OK : sqlite_replaced(it, s->error);
 }
 
-/* What this handle remembers no longer counts once the store is known to have lost reservations. */
 static void remember(store *it, const session *s) {
-    if (it->known && it->history != s->history) {
-        it->memory = (module_memory){0};
-    }
     it->identity = s->identity;
     it->history = s->history;
     it->known = true;
@@ -226,6 +222,7 @@ static void remember(store *it, const session *s) {
 
 static int check_store(session *s) {
     store *it = s->store;
+    s->back = false;
     bool behind = false, told = it->known && s->history > it->history;
     int code = check_identity(s);
     if (code == FIRN_OK) {
@@ -247,7 +244,8 @@ static int check_store(session *s) {
     if (code == FIRN_OK) {
         remember(it, s);
     }
-    return code == FIRN_OK && behind ? sqlite_went_back(s) : code;
+    s->behind = behind;
+    return code;
 }
 
 int sqlite_begin(session *s) {
@@ -276,8 +274,8 @@ int sqlite_begin(session *s) {
     }
     return code != FIRN_OK
                ? code
-               : module_fail(s->error, FIRN_ESTORE, "store %s keeps changing: try again",
-                             sqlite_tail(s->store->path));
+               : module_advise(s->error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
+                               "store %s keeps changing: try again", sqlite_tail(s->store->path));
 }
 
 int sqlite_begin_to_read(session *s, int64_t *version) {

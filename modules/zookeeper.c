@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on ZooKeeper: one znode for the store, one per namespace, and below it one per key. A
+/* The driver of ZooKeeper: one znode for the store, one per namespace, and below it one per key. A
  * write succeeds only while all three have the versions that were read. */
 #include "zookeeper.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,81 +12,64 @@
 #define ROOT   "firn" /* without a path in the URL */
 #define ROUNDS 200    /* tries of a write that other writers made outdated */
 
-FIRN_API extern const firn_store_ops firn_store_module;
+FIRN_API extern const firn_driver firn_store_driver;
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/* A verb in progress. */
-typedef struct turn {
-    store *store;
-    const char *ns, *key;
-    state seen;
-    firn_error *error;
-    const firn_request *request; /* of a reservation, with its results */
-    int64_t *first;
-    firn_mark *held;
-    const firn_mark *mine; /* is lowered to `high` */
-    int64_t high;
-    const firn_relabel *wish; /* a layout is replaced */
-    int64_t *floor;
-    bool declares;   /* the wish is only to declare a loss, */
-    int64_t counted; /* which is the next after these; -1: not known yet */
-} turn;
+/* The driver's part of the records. A version counts on one connection: another one may reach another history, in which
+ * a znode with that version has another record. */
+typedef struct own {
+    int64_t connection;
+    int store_version, ns_version, version;
+} own;
 
-enum { AGAIN = 1 }; /* another writer was faster: read again */
+static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
 
-/* Runs rounds, which decide by t->seen and write. */
-static int in_rounds(turn *t, int (*round)(turn *)) {
-    store *self = t->store;
-    int code = zk_enter(self, t->error);
-    zk_name(self, &t->seen, t->ns, t->key);
-    if (code == FIRN_OK) {
-        code = zk_first_look(self, &t->seen, t->error);
-    }
-    for (int i = 0; code == FIRN_OK && i < ROUNDS; i++) {
-        code = round(t);
-        if (code != AGAIN) {
-            return code;
-        }
-        state *at = zk_known(self, t->seen.path);
-        if (at != NULL) {
-            at->outdated = true;
-        }
-        self->rooted = false; /* somebody may have removed it */
-        if (i > 0) {
-            module_nap(i);
-        }
-        code = zk_look(self, &t->seen, true, t->error);
-    }
-    return code != FIRN_OK ? code
-                           : module_refuse_contended(t->error, self->link.url.shown,
-                                                     t->wish != NULL ? t->ns : t->key);
+static own own_of(const firn_records *records) {
+    own out;
+    memcpy(&out, records->own, sizeof out);
+    return out;
 }
 
-/* Does ZooKeeper show that the store lost reservations? A znode's zxid never falls in one history, keys are
- * never removed, and the store's origin never changes. Reservations made by this handle before
- * another one noticed do not count. */
-static bool gone_back(store *self, const state *it) {
-    const state *at = zk_known(self, it->path);
-    if (it->origin == self->origin && it->losses > self->losses) {
-        zk_forget(self);
-    }
-    return self->suspect || (it->ns_found && !it->store_found) ||
-           (self->origin != 0 && (it->origin != self->origin || it->losses < self->losses)) ||
-           (at != NULL && at->found && (!it->found || it->mzxid < at->mzxid));
+static int zookeeper_begin(void *self, const firn_records *names, firn_verb verb,
+                           firn_error *error) {
+    (void)names, (void)verb;
+    return zk_enter(self, error);
 }
 
-static module_kept kept_of(store *self, const state *seen) {
-    return (module_kept){
-        .back = gone_back(self, seen),
-        .known = seen->ns_found,
-        .current = seen->ns_losses == seen->losses,
-        .complete = seen->losses == 0 || seen->all_new,
-        .layout = seen->layout,
-        .shut = seen->shut[0] != '\0' ? seen->shut : NULL,
-        .floor = seen->floor,
-        .mark = {seen->high, seen->grant},
-    };
+static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_error *error) {
+    store *self = handle;
+    state *now = &self->state;
+    zk_name(self, now, seen->ns, seen->key);
+    int code = zk_look_soon(self, now, surely, error);
+    const own it = {self->connections, now->store_version, now->ns_version, now->version};
+    memcpy(seen->own, &it, sizeof it);
+    seen->fresh = surely;
+    seen->known = now->store_found;
+    seen->origin = now->origin;
+    seen->losses = now->losses;
+    seen->all_new = now->all_new;
+    seen->shut = now->shut[0] != '\0' ? now->shut : NULL;
+    seen->ns_known = now->ns_found;
+    seen->layout = now->layout;
+    seen->ns_losses = now->ns_losses;
+    seen->floor = now->floor;
+    seen->key_known = now->found;
+    seen->mark = (firn_mark){now->high, now->grant};
+    seen->note = now->note;
+    seen->stamp = now->mzxid;
+    return code;
+}
+
+static bool zookeeper_stands(void *handle, const firn_records *seen) {
+    const store *self = handle;
+    return own_of(seen).connection == self->connections && !self->suspect;
+}
+
+/* A zxid never falls in one history. */
+static bool zookeeper_lost(void *handle, const firn_records *seen) {
+    (void)seen;
+    return ((const store *)handle)->suspect;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -118,305 +101,120 @@ static bool was_late(int code) {
     return code == ZBADVERSION || code == ZNODEEXISTS || code == ZNONODE;
 }
 
-/* The outcome of a commit of a grant or a layout. AGAIN: nothing was written, or it does not count. */
-static int committed(store *self, int code, int64_t mzxid, firn_error *error) {
-    if (code == FIRN_EFORKED) {
-        return module_point(&self->link, NULL, error);
-    }
-    if (was_late(code)) {
-        return AGAIN;
-    }
-    if (code != ZOK) {
-        return zk_explain(self, code, true, error);
-    }
-    if (mzxid > 0 && mzxid <= self->newest) {
-        self->suspect = true; /* another history: what it was granted is never used */
-        return AGAIN;
-    }
-    self->newest = module_later(mzxid, self->newest);
-    return FIRN_OK;
-}
-
-/* Adds the operation that writes a record; `found`: over the one of that version. */
-static void put(const store *self, zoo_op_t *op, const char *path, bool found, int version,
-                const char *record, int length) {
-    if (found) {
-        zoo_set_op_init(op, path, record, length, version, NULL);
-    } else {
-        zoo_create_op_init(op, path, record, length, zk_rights(self), ZOO_PERSISTENT, NULL, 0);
-    }
-}
-
-/* The same for the store's record. */
-static void put_store(const store *self, zoo_op_t *op, const state *it, char path[ZK_PATH_SIZE],
-                      const char *record, int length) {
-    snprintf(path, ZK_PATH_SIZE, "%s/%s", self->root, ZK_STORE_NAME);
-    put(self, op, path, it->store_found, it->store_version, record, length);
-}
-
-/* Writes into the store's record that it lost reservations. */
-static int tell_back(store *self, const state *it, firn_error *error) {
-    char record[ZK_RECORD_SIZE], path[ZK_PATH_SIZE];
-    zoo_op_t op;
-    uint64_t origin = it->origin;
-    int64_t mzxid, losses = module_later(module_later(it->losses, it->ns_losses), self->losses) + 1;
-    if (!it->store_found && module_random(&origin, error) != FIRN_OK) {
-        return FIRN_ESYSTEM;
-    }
-    int code = self->rooted ? ZOK : zk_make_root(self);
-    put_store(self, &op, it, path, record, zk_write_store(record, losses, origin));
-    code = code == ZOK ? commit(self, &op, 1, &module_reserve_points, &mzxid) : code;
-    if (code != ZOK && !was_late(code)) {
-        return code == FIRN_EFORKED ? module_point(&self->link, NULL, error)
-                                    : zk_explain(self, code, false, error);
-    }
-    if (code == ZOK) {
-        zk_forget(self);
-    }
-    return FIRN_OK;
-}
-
 /* Versions wrap around, and the server takes -1 for any version: a key with that version is not
- * protected. */
+ * protected, so the namespace's record is written with it. */
 #define ANY_VERSION (-1)
 
 static int next_version(int version) {
     return (int)((unsigned)version + 1);
 }
 
-/* The operations of a turn, and their texts. */
+/* Adds the operation that writes a record; `found`: over the one of that version, which becomes the next. */
+static void put(const store *self, zoo_op_t *op, const char *path, bool found, int *version,
+                const char *record, int length) {
+    if (found) {
+        zoo_set_op_init(op, path, record, length, *version, NULL);
+    } else {
+        zoo_create_op_init(op, path, record, length, zk_rights(self), ZOO_PERSISTENT, NULL, 0);
+    }
+    *version = found ? next_version(*version) : 0;
+}
+
+/* The operations of a write, and their texts. */
 typedef struct change {
     zoo_op_t ops[ZK_OPS_MOST];
+    int count;
+    state names;
     char store_path[ZK_PATH_SIZE];
     char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
-    bool rewrites; /* the namespace's record, if it exists */
 } change;
 
-static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, int64_t high,
-                    bool renew) {
-    const firn_request *request = t->request;
-    const state *seen = &t->seen;
-    out->rewrites = renew || (seen->found && seen->version == ANY_VERSION);
-    int length = zk_write_store(out->store_record, 0, origin);
-    put_store(t->store, &out->ops[0], seen, out->store_path, out->store_record, length);
-    if (seen->store_found) {
-        zoo_check_op_init(&out->ops[0], out->store_path, seen->store_version);
+/* Records that stay are checked. Sets the versions of `it`. */
+static void compose(const store *self, change *out, own *it, const firn_records *seen,
+                    const firn_records *next, int which) {
+    const bool key = (which & FIRN_RECORD_KEY) != 0;
+    const bool unprotected = key && seen->key_known && it->version == ANY_VERSION;
+    zk_name(self, &out->names, seen->ns, seen->key);
+    snprintf(out->store_path, sizeof out->store_path, "%s/%s", self->root, ZK_STORE_NAME);
+    out->count = 0;
+    if (!seen->known || (which & FIRN_RECORD_STORE) != 0) {
+        int length = zk_write_store(out->store_record, next->losses, next->origin);
+        put(self, &out->ops[out->count++], out->store_path, seen->known, &it->store_version,
+            out->store_record, length);
+    } else {
+        zoo_check_op_init(&out->ops[out->count++], out->store_path, it->store_version);
     }
-    length = zk_write_ns(out->ns_record, floor, seen->losses, request->layout);
-    put(t->store, &out->ops[1], seen->ns_path, seen->ns_found, seen->ns_version, out->ns_record,
-        length);
-    if (seen->ns_found && !out->rewrites) {
-        zoo_check_op_init(&out->ops[1], seen->ns_path, seen->ns_version);
+    if ((which & FIRN_RECORD_NS) != 0 || unprotected) {
+        int length = zk_write_ns(out->ns_record, next->floor, next->ns_losses, next->layout);
+        put(self, &out->ops[out->count++], out->names.ns_path, seen->ns_known, &it->ns_version,
+            out->ns_record, length);
+    } else if (seen->ns_known) {
+        zoo_check_op_init(&out->ops[out->count++], out->names.ns_path, it->ns_version);
     }
-    length = zk_write_mark(out->record, high, request->grant,
-                           request->note != NULL ? request->note : "");
-    put(t->store, &out->ops[2], seen->path, seen->found, seen->version, out->record, length);
-}
-
-/* The state after the change. */
-static void take_over(turn *t, const change *made, uint64_t origin, int64_t floor, int64_t high) {
-    state *seen = &t->seen;
-    seen->store_version = seen->store_found ? seen->store_version : 0;
-    seen->store_found = true;
-    seen->origin = origin;
-    seen->ns_version = !seen->ns_found  ? 0
-                       : made->rewrites ? next_version(seen->ns_version)
-                                        : seen->ns_version;
-    seen->ns_found = true;
-    seen->ns_losses = seen->losses;
-    seen->floor = floor;
-    strcpy(seen->layout, t->request->layout);
-    if (high >= 0) {
-        seen->version = seen->found ? next_version(seen->version) : 0;
-        seen->found = true;
-        seen->high = high;
-        seen->grant = t->request->grant;
-        snprintf(seen->note, sizeof seen->note, "%s",
-                 t->request->note != NULL ? t->request->note : "");
+    if (key) {
+        int length = zk_write_mark(out->record, next->mark.high, next->mark.grant, next->note);
+        put(self, &out->ops[out->count++], out->names.path, seen->key_known, &it->version,
+            out->record, length);
     }
 }
 
-/* Writes a grant (`high` is its end), or only the namespace's record (`high` is -1). */
-static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
-    change it;
-    int64_t mzxid = 0;
-    uint64_t origin = t->seen.origin;
-    int code = t->seen.store_found ? FIRN_OK : module_random(&origin, t->error);
-    if (code == FIRN_OK) {
-        code = module_point(&t->store->link, "reserve.before", t->error);
+/* The outcome of a commit. */
+static int outcome(store *self, int code, int64_t mzxid, bool loss, bool sent, firn_error *error) {
+    if (code == FIRN_EFORKED) {
+        return module_point(&self->link, NULL, error);
     }
-    if (code != FIRN_OK) {
-        return code;
+    if (was_late(code)) {
+        self->rooted = false; /* somebody may have removed it */
+        return FIRN_WRITE_CHANGED;
     }
-    compose(t, &it, origin, floor, high, renew);
-    code = commit(t->store, it.ops, high < 0 ? 2 : 3, &module_reserve_points, &mzxid);
-    code = committed(t->store, code, mzxid, t->error);
-    if (code != FIRN_OK) {
-        return code;
+    if (code != ZOK) {
+        return zk_explain(self, code, sent, error);
     }
-    take_over(t, &it, origin, floor, high);
-    t->seen.mzxid = high >= 0 ? mzxid : t->seen.mzxid;
-    t->store->origin = origin;
-    t->store->losses = t->seen.losses;
-    zk_remember(t->store, &t->seen);
-    module_remember_ns(&t->store->link.memory, t->request->ns);
+    if (mzxid > 0 && mzxid <= self->newest && !loss) {
+        self->suspect = true; /* another history: what it was granted is never used */
+        return FIRN_WRITE_FOREIGN;
+    }
+    self->newest = module_later(mzxid, self->newest);
     return FIRN_OK;
 }
 
-/* Decides by the state and writes the verdict. AGAIN: read again. */
-static int decide(turn *t) {
-    const state *seen = &t->seen;
-    const module_kept kept = kept_of(t->store, seen);
-    module_verdict verdict;
-    firn_mark mark;
-    int code = module_decide(&verdict, &kept, &t->store->link.memory, t->request,
-                             t->store->link.url.shown, &mark, t->error);
-    if ((code != FIRN_OK || verdict.back) && !seen->fresh) {
-        return AGAIN; /* a remembered state refuses nothing */
-    }
-    if (verdict.back) {
-        code = tell_back(t->store, seen, t->error);
-        return code == FIRN_OK ? AGAIN : code;
-    }
-    *t->held = code == FIRN_EBUSY ? mark : *t->held;
-    if (code != FIRN_OK && (code != FIRN_EBUSY || !verdict.renew)) {
-        return code;
-    }
-    int made = t->store->rooted || seen->ns_found ? ZOK : zk_make_root(t->store);
-    if (made != ZOK) {
-        return zk_explain(t->store, made, false, t->error);
-    }
-    int64_t high = code == FIRN_OK ? verdict.first + t->request->count : -1;
-    firn_error own = {0}, *error = t->error;
-    t->error = &own;
-    int written = write_turn(t, verdict.floor, high, verdict.renew);
-    t->error = error;
-    if (written != FIRN_OK) {
-        return written == AGAIN ? AGAIN : module_copy(error, written, &own);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    *t->first = verdict.first;
-    return module_point(&t->store->link, "reserve.committed", error);
-}
-
-static int zookeeper_reserve(void *handle, const firn_request *request, int64_t *first,
-                             firn_mark *held, firn_error *error) {
-    turn t = {.store = handle,
-              .ns = request->ns,
-              .key = request->key,
-              .error = error,
-              .request = request,
-              .first = first,
-              .held = held};
-    return in_rounds(&t, decide);
-}
-
-/* ---- give back ------------------------------------------------------------------------------- */
-
-static int lower(turn *t) {
-    store *self = t->store;
-    state *seen = &t->seen;
-    char record[ZK_RECORD_SIZE];
-    bool is_mine = seen->found && seen->high == t->mine->high && seen->grant == t->mine->grant;
-    if ((!is_mine && seen->fresh) || seen->version == ANY_VERSION) {
-        return module_refuse_give_back(t->error, t->ns, t->key, t->mine);
-    }
-    int code =
-        is_mine ? module_point(&self->link, module_give_back_points.before, t->error) : AGAIN;
-    if (code != FIRN_OK) {
-        return code;
-    }
-    call *it = zk_call(2);
-    if (it == NULL) {
-        return module_no_memory(t->error);
-    }
-    int length = zk_write_mark(record, t->high, 0, seen->note);
-    int queued = zoo_aset(self->handle, seen->path, record, length, seen->version, zk_on_stat, it);
-    code = module_point(&self->link, module_give_back_points.sent, t->error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    code = zk_answer(self, it, queued);
-    seen->mzxid = it->stat.mzxid;
-    zk_leave(it);
-    if (code != ZOK) {
-        return was_late(code) ? AGAIN : zk_explain(self, code, true, t->error);
-    }
-    seen->version = next_version(seen->version);
-    seen->high = t->high;
-    seen->grant = 0;
-    zk_remember(self, seen);
-    return module_point(&self->link, module_give_back_points.committed, t->error);
-}
-
-static int zookeeper_give_back(void *handle, const char *ns, const char *key, const firn_mark *mine,
-                               int64_t high, firn_error *error) {
-    turn t = {.store = handle, .ns = ns, .key = key, .error = error, .mine = mine, .high = high};
-    return in_rounds(&t, lower);
-}
-
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-/* Writes the namespace's record, and the store's, whose version each reservation of an unknown
- * namespace checks. */
-static int write_layout(store *self, const state *seen, const firn_relabel *wish, int64_t floor,
-                        firn_error *error) {
-    zoo_op_t ops[2];
-    char path[ZK_PATH_SIZE], own[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
-    uint64_t origin = seen->origin;
-    int64_t mzxid;
-    int code = seen->store_found ? FIRN_OK : module_random(&origin, error);
+static int zookeeper_write(void *handle, const firn_records *seen, firn_records *next, int which,
+                           firn_verb verb, firn_error *error) {
+    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
+                                                  &module_relabel_points};
+    store *self = handle;
+    own it = own_of(seen);
+    change made;
+    int64_t mzxid = 0;
+    int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     if (code == FIRN_OK) {
-        code = module_point(&self->link, module_relabel_points.before, error);
+        code = module_point(&self->link, points[verb]->before, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    int made = self->rooted || seen->ns_found ? ZOK : zk_make_root(self);
-    put_store(self, &ops[0], seen, path, own, zk_write_store(own, seen->losses, origin));
-    const int64_t losses = seen->ns_found ? seen->ns_losses : seen->losses;
-    int length = zk_write_ns(record, floor, losses, wish->to);
-    put(self, &ops[1], seen->ns_path, seen->ns_found, seen->ns_version, record, length);
-    if (made != ZOK) {
-        return was_late(made) ? AGAIN : zk_explain(self, made, false, error);
+    int root = self->rooted || seen->ns_known ? ZOK : zk_make_root(self);
+    if (root != ZOK) {
+        return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(self, root, false, error);
     }
-    code = commit(self, ops, 2, &module_relabel_points, &mzxid);
-    code = committed(self, code, mzxid, error);
-    return code == FIRN_OK ? module_point(&self->link, module_relabel_points.committed, error)
-                           : code;
+    compose(self, &made, &it, seen, next, which);
+    code = commit(self, made.ops, made.count, points[verb], &mzxid);
+    code =
+        outcome(self, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    memcpy(next->own, &it, sizeof it);
+    next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
+    return module_point(&self->link, points[verb]->committed, error);
 }
 
-static int relabel(turn *t) {
-    store *self = t->store;
-    const module_kept kept = kept_of(self, &t->seen);
-    if (!t->seen.fresh) {
-        return AGAIN; /* a remembered state refuses nothing */
-    }
-    if (t->declares && t->counted >= 0 && t->seen.losses > t->counted) {
-        return FIRN_OK;
-    }
-    t->counted = t->seen.losses;
-    int code = module_decide_relabel(t->floor, &kept, t->wish, self->link.url.shown, t->error);
-    if (kept.back || t->declares) {
-        code = tell_back(self, &t->seen, t->error);
-        return code == FIRN_OK ? AGAIN : code;
-    }
-    return code == FIRN_OK ? write_layout(self, &t->seen, t->wish, *t->floor, t->error) : code;
+static void zookeeper_wait(int round) {
+    module_nap(round);
 }
 
-int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *floor,
-                              firn_error *error) {
-    turn t = {.store = handle,
-              .ns = wish->ns,
-              .key = "1",
-              .error = error,
-              .wish = wish,
-              .floor = floor,
-              .declares = module_declares_loss(wish),
-              .counted = -1};
-    return in_rounds(&t, relabel);
+static const char *zookeeper_where(void *handle) {
+    return ((const store *)handle)->link.url.shown;
 }
 
 /* ---- list and now ---------------------------------------------------------------------------- */
@@ -647,12 +445,19 @@ static int zookeeper_open(void **handle, const char *url, const firn_store_optio
     return module_open(handle, &engine, url, options, error);
 }
 
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "zookeeper",
+    .lasts = true,
     .open = zookeeper_open,
-    .reserve = zookeeper_reserve,
-    .give_back = zookeeper_give_back,
+    .begin = zookeeper_begin,
+    .read = zookeeper_read,
+    .stands = zookeeper_stands,
+    .lost = zookeeper_lost,
+    .write = zookeeper_write,
+    .wait = zookeeper_wait,
+    .forget = zk_forget,
+    .where = zookeeper_where,
     .list = zookeeper_list,
     .now = zookeeper_now,
     .close = module_close,

@@ -3,6 +3,7 @@
 #ifndef FIRN_ZOOKEEPER_H
 #define FIRN_ZOOKEEPER_H
 
+#include "../src/driver.h"
 #include "module.h"
 
 #include <zookeeper/zookeeper.h>
@@ -10,7 +11,6 @@
 #define ZK_ROOT_MOST   200  /* bytes of the path in the URL */
 #define ZK_PATH_SIZE   1300 /* a root, an escaped namespace (3 * 255), an escaped key (3 * 63) */
 #define ZK_RECORD_SIZE 900  /* numbers and a layout, or numbers and a note */
-#define ZK_REMEMBERED  16   /* keys whose state is kept: as many as a generator can have nodes */
 #define ZK_OPS_MOST    3
 #define ZK_STORE_NAME  "%store" /* next to the namespaces; no namespace has such a name */
 
@@ -18,9 +18,7 @@
 typedef struct state {
     char ns_path[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
     bool store_found, ns_found, found;
-    bool all_new;  /* see MODULE_ALL_NAMES */
-    bool fresh;    /* read after everything that was acknowledged before */
-    bool outdated; /* another writer has changed it */
+    bool all_new; /* see FIRN__ALL_NAMES */
     int store_version, ns_version, version;
     uint64_t origin;            /* a random number, drawn when the store was made */
     int64_t losses;             /* how often the store lost reservations, as far as noticed */
@@ -28,7 +26,7 @@ typedef struct state {
     int64_t floor, high, mzxid; /* mzxid 0: unknown */
     uint64_t grant;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
-    char shut[FIRN_LAYOUT_SIZE]; /* the layout of MODULE_ALL_NAMES if that is closed, or "" */
+    char shut[FIRN_LAYOUT_SIZE]; /* the layout of FIRN__ALL_NAMES if that is closed, or "" */
 } state;
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the
@@ -38,6 +36,7 @@ typedef struct call {
     pthread_cond_t changed;
     int holders;
     bool done;
+    bool cut; /* a session that was connected and then was not */
     int code; /* of the library; for a session its state */
     char *data;
     int length;
@@ -57,10 +56,8 @@ typedef struct store {
     bool rooted;                 /* the root exists */
     int64_t newest;              /* the greatest zxid seen */
     bool suspect;                /* an answer contradicts what this handle knows */
-    uint64_t origin;             /* of the store that this handle knows; 0: none yet */
-    int64_t losses;              /* the highest seen there */
-    state known[ZK_REMEMBERED];
-    size_t oldest; /* of them */
+    int64_t connections;         /* made so far */
+    state state;                 /* that was read */
 } store;
 
 /* ---- calls of the library (zookeeper_call.c) ------------------------------------------------- */
@@ -72,7 +69,7 @@ int zk_enter(store *self, firn_error *error);
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void zk_hang_up(void *self, bool forked);
 /* Forgets everything about the engine. */
-void zk_forget(store *self);
+void zk_forget(void *self);
 
 /* A call with this many holders: the caller and, once it is queued, the library. NULL: out of
  * memory. */
@@ -112,9 +109,7 @@ int zk_make_root(store *self);
 const struct ACL_vector *zk_rights(const store *self);
 /* Reads the znodes; `fresh`: after zk_synchronise. */
 int zk_look(store *self, state *to, bool fresh, firn_error *error);
-/* The remembered state of a key, or what the connected server has. */
-int zk_first_look(store *self, state *to, firn_error *error);
-state *zk_known(store *self, const char *path);
-void zk_remember(store *self, const state *it);
+/* The same, on a new connection if that one is dead: no write was sent yet. */
+int zk_look_soon(store *self, state *to, bool fresh, firn_error *error);
 
 #endif

@@ -162,6 +162,7 @@ static void on_session(zhandle_t *handle, int type, int now, const char *path, v
     (void)path;
     if (type == ZOO_SESSION_EVENT) {
         pthread_mutex_lock(&it->lock);
+        it->cut = it->cut || (it->done && it->code == ZOO_CONNECTED_STATE && now != it->code);
         it->code = now;
         it->done = now == ZOO_CONNECTED_STATE || now == ZOO_AUTH_FAILED_STATE ||
                    now == ZOO_EXPIRED_SESSION_STATE;
@@ -177,13 +178,10 @@ static void on_log(const char *message) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-void zk_forget(store *self) {
+void zk_forget(void *of) {
+    store *self = of;
     self->newest = 0;
     self->suspect = false;
-    self->origin = 0;
-    self->losses = 0;
-    memset(self->known, 0, sizeof self->known);
-    self->link.memory = (module_memory){0};
 }
 
 /* A forked child has none of the library's threads, and their locks may stay locked: everything of
@@ -326,12 +324,17 @@ static int make_connection(store *self, firn_error *error) {
         return module_copy(error, code, &own);
     }
     module_retry_worked(&self->link.retry);
-    /* Another connection may reach another history, in which a znode with the remembered version
-     * holds something else. */
-    for (size_t i = 0; i < ZK_REMEMBERED; i++) {
-        self->known[i].outdated = true;
-    }
+    self->connections++;
     return FIRN_OK;
+}
+
+/* Has the handle the connection that it was made with? The library may have made another one since, to a server of
+ * another history. */
+static bool is_connected(const store *self) {
+    pthread_mutex_lock(&self->session->lock);
+    const bool cut = self->session->cut;
+    pthread_mutex_unlock(&self->session->lock);
+    return !cut && zoo_state(self->handle) == ZOO_CONNECTED_STATE;
 }
 
 /* A handle that lost its connection is not used again, although the library would reconnect it: a
@@ -340,7 +343,7 @@ int zk_enter(store *self, firn_error *error) {
     if (module_link_begin(&self->link)) {
         zk_hang_up(self, true);
     }
-    if (self->handle != NULL && zoo_state(self->handle) != ZOO_CONNECTED_STATE) {
+    if (self->handle != NULL && !is_connected(self)) {
         zk_hang_up(self, false);
     }
     return self->handle != NULL ? FIRN_OK : make_connection(self, error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The znodes of the ZooKeeper store: names and records, reading them, and what a handle
- * remembers. */
+/* The znodes of the ZooKeeper store: names and records, and reading them. */
 #include "zookeeper.h"
 
 #include <inttypes.h>
@@ -190,26 +189,6 @@ int zk_make_root(store *self) {
     return self->rooted ? ZOK : code;
 }
 
-/* ---- the handle's memory --------------------------------------------------------------------- */
-
-state *zk_known(store *self, const char *path) {
-    for (size_t i = 0; i < ZK_REMEMBERED; i++) {
-        if (strcmp(self->known[i].path, path) == 0) {
-            return &self->known[i];
-        }
-    }
-    return NULL;
-}
-
-void zk_remember(store *self, const state *it) {
-    state *at = zk_known(self, it->path);
-    if (at == NULL) {
-        at = &self->known[self->oldest++ % ZK_REMEMBERED];
-    }
-    *at = *it;
-    at->fresh = false; /* it may change at any time */
-}
-
 /* ---- looking --------------------------------------------------------------------------------- */
 
 static int look_at(store *self, const char *path, state *to, bool (*read)(state *, const call *),
@@ -225,14 +204,14 @@ static int look_at(store *self, const char *path, state *to, bool (*read)(state 
     return result;
 }
 
-/* See MODULE_ALL_NAMES. */
+/* See FIRN__ALL_NAMES. */
 static int look_at_all(store *self, state *to, firn_error *error) {
     state all;
-    zk_name(self, &all, MODULE_ALL_NAMES, "1");
+    zk_name(self, &all, FIRN__ALL_NAMES, "1");
     int code = look_at(self, all.ns_path, &all, read_ns, error);
     to->all_new = code == FIRN_OK && all.ns_found && all.ns_losses == to->losses;
     snprintf(to->shut, sizeof to->shut, "%s",
-             code == FIRN_OK && all.ns_found && module_is_closed(all.layout) ? all.layout : "");
+             code == FIRN_OK && all.ns_found && firn__is_closed(all.layout) ? all.layout : "");
     return code;
 }
 
@@ -246,7 +225,6 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     to->shut[0] = '\0';
     to->floor = to->high = to->mzxid = to->losses = to->ns_losses = 0;
     to->grant = to->origin = 0;
-    to->fresh = fresh;
     snprintf(path, sizeof path, "%s/%s", self->root, ZK_STORE_NAME);
     code = look_at(self, path, to, read_store, error);
     code = code != FIRN_OK ? code : look_at(self, to->ns_path, to, read_ns, error);
@@ -254,18 +232,12 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     return code == FIRN_OK && !to->ns_found ? look_at_all(self, to, error) : code;
 }
 
-/* Replaces a dead connection once: no write was sent yet. */
-int zk_first_look(store *self, state *to, firn_error *error) {
-    const state *at = zk_known(self, to->path);
-    if (at != NULL && !at->outdated && !self->suspect) {
-        *to = *at;
-        return FIRN_OK;
-    }
+int zk_look_soon(store *self, state *to, bool fresh, firn_error *error) {
     int64_t begun_ms = module_now_ms();
-    int code = zk_look(self, to, at != NULL, error);
+    int code = zk_look(self, to, fresh, error);
     if (code == FIRN_ESTORE && self->handle == NULL && module_now_ms() - begun_ms < QUICK_MS) {
         code = zk_enter(self, error);
-        code = code == FIRN_OK ? zk_look(self, to, at != NULL, error) : code;
+        code = code == FIRN_OK ? zk_look(self, to, fresh, error) : code;
     }
     return code;
 }

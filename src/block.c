@@ -126,7 +126,7 @@ int firn_block_fill(firn_block *block, firn_error *error) {
         /* Before the IDs, so that they are never older than it says. */
         int64_t now = monotonic_ns();
         code = issue(block, n, error);
-        while (code == FIRN_EEXHAUSTED && n > 1) { /* a few may be left */
+        while ((code == FIRN_EEXHAUSTED || code == FIRN_ERANGE) && n > 1) { /* a few may be left */
             n /= 2;
             code = issue(block, n, error);
         }

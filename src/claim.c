@@ -362,17 +362,21 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
                               gen->ns);
     }
     if (held->high == FIRN_SLOT_MAX) {
-        return FIRN_EBUSY; /* the error says why */
+        if (error != NULL) {
+            error->code = FIRN_ETAKEN; /* the text says why */
+        }
+        return FIRN_ETAKEN;
     }
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
         return firn_error_set(
-            error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
-            FIRN__VALUE("%s") " of %s issues back-dated IDs only: use another node", node, gen->ns);
+            error, FIRN_ETAKEN, FIRN_CURE_OTHER_NODE,
+            FIRN__VALUE("%s") " of %.120s issues back-dated IDs only: use another node", node,
+            gen->ns);
     }
     firn_scheme_time(&gen->scheme, free_tick, &time);
     return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
-                          FIRN__VALUE("%s") " of %s is in use until " FIRN__LIMIT(
+                          FIRN__VALUE("%s") " of %.120s is in use until " FIRN__LIMIT(
                               "%s") ": end the process that holds it, wait, or use another node",
                           node, gen->ns,
                           firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));

@@ -204,10 +204,11 @@ int firn__clock_refused(const firn_clock *clock, firn_error *error) {
 
 static int too_late(const firn_time *wall, firn_error *error) {
     char when[FIRN_TIME_SIZE];
-    return firn__fail(error, FIRN_ECLOCK,
-                      "the system's clock shows %s, and firn issues nothing after 2554-07-21: set "
-                      "the clock",
-                      firn_time_format(when, wall, 0));
+    return firn_error_set(
+        error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
+        "the system's clock shows %s, and firn issues nothing after 2554-07-21: set "
+        "the clock",
+        firn_time_format(when, wall, 0));
 }
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,

@@ -57,8 +57,9 @@ int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
             continue;
         }
         if (!(fields->given >> i & 1)) {
-            return firn__fail(error, FIRN_EUSAGE, "%s needs %s: set %s=VALUE", scheme->name,
-                              slice->name, slice->name);
+            return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SET_FIELD,
+                                  "%s needs %s: set %s=VALUE", scheme->name, slice->name,
+                                  slice->name);
         }
         int code = firn__field_check(scheme, i, fields->value[i], error);
         if (code != FIRN_OK) {

@@ -37,6 +37,15 @@ const firn_text_format *firn_text_format_at(size_t i) {
     return i < FORMATS ? &formats[i].format : NULL;
 }
 
+static const firn_owner owners[] = {
+#define OWNER(name, title, prevalence, source) {name, title, prevalence, source},
+#include "owners.def"
+};
+
+const firn_owner *firn_owner_at(size_t i) {
+    return i < sizeof owners / sizeof owners[0] ? &owners[i] : NULL;
+}
+
 const char *firn_sure_name(int sure) {
     static const char *const names[] = {"possible", "likely", "certain"};
     return sure >= FIRN_POSSIBLE && sure <= FIRN_CERTAIN ? names[sure] : "?";
@@ -110,7 +119,7 @@ static void add_chance(firn_match *match, int bits) {
 }
 
 static bool leads(const firn_match *match, int bits, const firn_reading *best) {
-    if (match->sure == FIRN_POSSIBLE || best == NULL) {
+    if (match->sure == FIRN_POSSIBLE || best == NULL || best->sure == FIRN_POSSIBLE) {
         return match->sure != FIRN_POSSIBLE;
     }
     return !match->subset && bits > bits_of(best) + LEAD_BITS;

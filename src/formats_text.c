@@ -382,6 +382,28 @@ bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
     return firn__matched(out, bits, 1, "a time from 2005 to 2039 from bit 22 up");
 }
 
+bool firn__is_tiktok(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) || number >> 32 < 1388534400 || number >> 63 != 0 ||
+        !firn__match_ms(out, (number >> 32) * 1000, 0)) {
+        return false;
+    }
+    firn__match_number(out, "low", number & UINT32_MAX);
+    return firn__matched(out, bits, 1, "a time from 2014 to 2038 in the high 32 bits");
+}
+
+/* The sequences 0 to 4 mark clock rollbacks and IDs that were set by hand. */
+bool firn__is_yitter(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) || (number & 63) < 5 ||
+        !firn__match_ms(out, (number >> 12) + UINT64_C(1582165202020), 3)) {
+        return false;
+    }
+    firn__match_number(out, "worker", number >> 6 & 63);
+    firn__match_number(out, "sequence", number & 63);
+    return firn__matched(out, bits, 1, "a time from 2020 to 2045 from bit 12 up");
+}
+
 bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
     if (!read_number(&number, seen) ||

@@ -24,6 +24,7 @@
  *   +  1      for each bit of its constants, up to 8
  *   + 20      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
+ *   -100      for each owner that is more frequent (owners.def), when the reading is only possible
  * Equal points: in the order of the list. */
 #include "bits.h"
 #include "dated.h"
@@ -32,7 +33,7 @@
 
 #include <string.h>
 
-enum { POINTS_FORM = 20, POINTS_TIME = 10, POINTS_CONSTANT = 8 };
+enum { POINTS_FORM = 20, POINTS_TIME = 10, POINTS_CONSTANT = 8, POINTS_OWNER = 100 };
 enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
 
 /* Not zeroed at each call: what is read was written before. */
@@ -81,13 +82,17 @@ typedef struct {
  * docs/reference/format.md, section 8, has them in words. */
 
 enum standing {
-    CHANCE, /* the text fits, as most texts of its length do */
+    CHANCE,   /* the text fits, as most texts of its length do */
+    POSSIBLE, /* as a number, which other systems issue too: not an answer */
     SHAPE, /* the form is the scheme's own and rare otherwise, but the time is not one of today's */
     LIKELY
 };
 
 /* Today's IDs end in 2045. */
 static const uint64_t today_end = 2366841600;
+
+/* ObjectIds exist since 2007, the first year of MongoDB: 24 hex digits of another time are rather a hash. */
+static const uint64_t objectid_from = 1167609600, objectid_end = 2208988800;
 
 #define TEN_TO_13 UINT64_C(10000000000000)
 
@@ -152,6 +157,16 @@ static bool is_telling(const firn__traits *traits, int form) {
     default:
         return false;
     }
+}
+
+/* A number shows only its value, and so do 16 hex digits: any scheme that fits is one of many. Hex
+ * digits without a letter are a number, too. */
+static bool is_bare(const sight *seen, const firn_id *id, int form) {
+    if (form == FIRN_FORM_HEX && id->bits == 96 && !seen->only_digits) {
+        const uint64_t second = firn__get(id, 64, 32).low;
+        return second < objectid_from || second >= objectid_end;
+    }
+    return is_number(form) || (form == FIRN_FORM_HEX && (id->bits <= 64 || seen->only_digits));
 }
 
 /* For an ID whose constants match the scheme. `uuid`: is_uuid; `today`: firn__traits_today. */
@@ -317,6 +332,7 @@ static void insert(ranking *list, const firn_reading *reading, struct rank rank)
     }
     if (at < FIRN_READINGS_MAX) {
         list->readings[at] = *reading;
+        list->readings[at].sure = rank.standing > POSSIBLE ? FIRN_LIKELY : FIRN_POSSIBLE;
         list->ranks[at] = rank;
     }
 }
@@ -335,7 +351,11 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
          out.standing != LIKELY)) { /* 0x says what it is */
         out.standing = CHANCE;
     }
-    out.points = traits->scheme->form == form || framed ? POINTS_FORM : 0;
+    if (out.standing > POSSIBLE && is_bare(seen, &read->id, form)) {
+        out.standing = POSSIBLE;
+        out.points = -POINTS_OWNER * (int)traits->owner;
+    }
+    out.points += traits->scheme->form == form || framed ? POINTS_FORM : 0;
     if (traits->scheme->tick_ns != 0) {
         out.points += today ? POINTS_TIME : -POINTS_TIME;
     }
@@ -366,7 +386,7 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
         const bool any_year = (1u << form & (COMMON | SET(FLAKE))) == 0 ||
                               traits->scheme->bits == 160; /* 27 digits of ksuid are telling */
         if (any_year || seen->asked || today) {
-            firn_reading reading = {traits->scheme, form, read->id};
+            firn_reading reading = {traits->scheme, form, FIRN_POSSIBLE, read->id};
             insert(list, &reading, rank_of(seen, traits, form, today, read));
         }
     }
@@ -386,7 +406,7 @@ static void add_dated(ranking *list, const sight *seen, const firn_scheme *schem
         return;
     }
     const firn__traits traits = firn__traits_of(scheme);
-    firn_reading reading = {scheme, FIRN_FORM_DATED, read.id};
+    firn_reading reading = {scheme, FIRN_FORM_DATED, FIRN_POSSIBLE, read.id};
     bool today = firn__traits_today(&traits, &read.id);
     insert(list, &reading, rank_of(seen, &traits, FIRN_FORM_DATED, today, &read));
 }

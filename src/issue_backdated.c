@@ -112,24 +112,25 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
     char text[128];
     if (gone_back) {
         return firn_error_set(
-            error, FIRN_EBUSY, FIRN_CURE_UNUSED_NODE,
+            error, FIRN_ETAKEN, FIRN_CURE_UNUSED_NODE,
             "the store was replaced or restored, so it does not know which nodes of "
             "%s were never used",
             gen->ns);
     }
     if (!gen->fixed || gen->node_bits == 0) {
-        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
+        return firn_error_set(error, FIRN_EEND, FIRN_CURE_MORE_NODES,
                               "every node of %s was used, so none can issue back-dated IDs",
                               gen->ns);
     }
     const bool required =
         gen->scheme.node_rule == FIRN_NODE_REQUIRED && gen->scheme.node_fields != NULL;
     return firn_error_set(
-        error, FIRN_EBUSY, required ? FIRN_CURE_OTHER_NODE : FIRN_CURE_NODE_OUT,
+        error, FIRN_ETAKEN, required ? FIRN_CURE_OTHER_NODE : FIRN_CURE_NODE_OUT,
         required
-            ? "%s of %s issues live IDs%s, but back-dated ones need a node that was never used: "
+            ? "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never "
+              "used: "
               "name one"
-            : "%s of %s issues live IDs%s, but back-dated ones need a node that was never used",
+            : "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never used",
         firn__gen_node_text(text, gen, gen->pinned), gen->ns, job ? " or another job's" : "");
 }
 
@@ -371,7 +372,7 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     size_t done = 0;
     if (n / capacity > gen->lead_ticks) { /* refused before any slot is taken */
         return firn_error_set(
-            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
+            error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS,
             FIRN__VALUE("%zu") " back-dated IDs are more than max_lead_ms=" FIRN__LIMIT(
                 "%" PRId64) " holds: ask for fewer at once",
             n, gen->keys.max_lead_ms);
@@ -393,13 +394,13 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     }
     if (done < n && tick >= gen->tick_end) {
         return firn_error_set(
-            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
+            error, FIRN_EFULL, FIRN_CURE_FEWER_IDS,
             "%zu of " FIRN__VALUE("%zu") " back-dated IDs fit between that time and the end of the "
                                          "layout of %s: request fewer, or use an earlier time",
             done, n, gen->scheme.name);
     }
     return done == n ? FIRN_OK
-                     : firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_LEAD,
+                     : firn_error_set(error, FIRN_EFULL, FIRN_CURE_RAISE_LEAD,
                                       "%zu of " FIRN__VALUE(
                                           "%zu") " back-dated IDs fit between that time and "
                                                  "max_lead_ms=" FIRN__LIMIT("%" PRId64) " after it",

@@ -10,14 +10,6 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
     firn__seen *seen = firn__seen_of(gen);
     bool starts = gen->start != FIRN_START_ZERO, changed;
     uint64_t tick;
-    if (n > gen->at_once) {
-        return firn_error_set(
-            error, FIRN_EEXHAUSTED, FIRN_CURE_FEWER_IDS,
-            FIRN__VALUE(
-                "%" PRId64) " IDs at once are more than %s can issue within max_lead_ms=%" PRId64
-                            ": ask for at most " FIRN__LIMIT("%" PRId64) " at once",
-            n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
-    }
     if (gen->keys.nodes > 1 && seen->lane == 0) { /* the first call takes its turn */
         int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
         if (code != FIRN_OK) {
@@ -91,10 +83,6 @@ int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error
     firn__permit permit;
     uint64_t tick;
     bool changed;
-    if (n > (size_t)gen->at_once) {
-        uint64_t none;
-        return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
-    }
     int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
     if (code == FIRN_OK && gen->has_renewer) {
         return firn__fail(error, FIRN_EUSAGE,

@@ -223,7 +223,7 @@ static int refuse_room(const firn_job *job, const firn_time *time, uint64_t tick
             scheme->name, when);
     }
     uint64_t rows = job->capacity > UINT64_MAX / ticks ? UINT64_MAX : job->capacity * ticks;
-    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_SHIFT,
+    return firn_error_set(error, FIRN_EFULL, FIRN_CURE_RAISE_SHIFT,
                           "more than %" PRIu64 " records share " FIRN__VALUE(
                               "%s") ", which is the limit of that tick and "
                                     "the " FIRN__LIMIT("%" PRId64 " ms") " after it",
@@ -270,9 +270,10 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     firn__draw drawn;
     firn__wiped_look();
     if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
-        return firn__fail(error, FIRN_EFORKED,
-                          "the job belongs to the parent of this process, which may issue the same "
-                          "IDs: open another job");
+        return firn_error_set(
+            error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+            "the job belongs to the parent of this process, which may issue the same "
+            "IDs: open another job");
     }
     int code = firn__history_tick(gen, time, &tick, error);
     if (code == FIRN_OK && job->disorder_ms > 0) {
@@ -446,7 +447,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     firn__gen_begin(gen);
     int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
-        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_JOB,
+        return firn_error_set(error, FIRN_ETAKEN, FIRN_CURE_OTHER_JOB,
                               "job " FIRN__VALUE("%s") " was started with other input or options",
                               name);
     }

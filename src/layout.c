@@ -180,9 +180,9 @@ static int check_names(const firn_scheme *scheme, firn_error *error) {
             const firn_slice *a = &scheme->slices[j], *b = &scheme->slices[i];
             bool constant = a->role == FIRN_ROLE_CONST || b->role == FIRN_ROLE_CONST;
             if (constant && a->name[0] != '\0' && strcmp(a->name, b->name) == 0) {
-                return firn__fail(error, FIRN_EUSAGE,
-                                  "two slices are named %s: give the constant another name",
-                                  a->name);
+                return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAME,
+                                      "two slices are named %s: give the constant another name",
+                                      a->name);
             }
         }
     }
@@ -251,10 +251,10 @@ static int check_spelling(const firn_scheme *scheme, firn_error *error) {
         for (size_t j = 0; node && j < sizeof roles / sizeof *roles; j++) {
             if (firn_scheme_field(scheme, roles[j].role) < 0 &&
                 firn__edits(slice->name, roles[j].word) <= roles[j].most) {
-                return firn__fail(error, FIRN_EUSAGE,
-                                  "%.20s would be a part of the node: write %s:BITS, or choose "
-                                  "another name",
-                                  slice->name, roles[j].role);
+                return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAME,
+                                      "%.20s would be a part of the node: write %s:BITS, or choose "
+                                      "another name",
+                                      slice->name, roles[j].role);
             }
         }
     }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory store: marks in a list of this process, for tests, benchmarks and generators that
- * share nothing. Not its children's: after a fork every verb fails. */
-#include "bug.h"
+/* The driver of the memory store: marks in a list of this process, for tests, benchmarks and generators that share nothing.
+ * Not its children's: after a fork every verb fails. The caller's lock of the store keeps what was read. */
 #include "error.h"
 #include "store.h"
 #include "wiped.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +59,8 @@ static int memory_open(void **self, const char *url, const firn_store_options *o
 static int check_alive(const memory *store, firn_error *error) {
     return *store->alive != 0
                ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_EFORKED,
+               : firn_error_set(
+                     error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
                      "memory: belongs to the parent process: open a store of the child's own, "
                      "or one that both share, such as sqlite:PATH");
 }
@@ -88,25 +86,24 @@ static size_t find(const memory *store, const char *ns, const char *key, bool *f
     return low;
 }
 
-static int check_layout(memory *store, const char *ns, const char *layout, firn_error *error) {
+static space *find_space(const memory *store, const char *ns) {
     for (size_t i = 0; i < store->space_count; i++) {
         if (strcmp(store->spaces[i].ns, ns) == 0) {
-            return strcmp(store->spaces[i].layout, layout) == 0
-                       ? FIRN_OK
-                       : firn__fail(error, FIRN_ENAMESPACE,
-                                    "namespace %.30s has layout '%.60s', not '%.60s': use "
-                                    "another ns= for this one",
-                                    ns, store->spaces[i].layout, layout);
+            return &store->spaces[i];
         }
     }
+    return NULL;
+}
+
+static int make_space(memory *store, const firn_records *next, firn_error *error) {
     space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
-    char *copy = strdup(layout);
+    char *copy = strdup(next->layout);
     store->spaces = spaces != NULL ? spaces : store->spaces;
     if (spaces == NULL || copy == NULL) {
         free(copy);
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a namespace");
     }
-    strcpy(spaces[store->space_count].ns, ns);
+    strcpy(spaces[store->space_count].ns, next->ns);
     spaces[store->space_count++].layout = copy;
     return FIRN_OK;
 }
@@ -130,57 +127,51 @@ static int make_entry(memory *store, size_t at, const char *ns, const char *key,
     return FIRN_OK;
 }
 
-static int memory_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
-    memory *store = self;
-    bool found;
-    int code = check_alive(store, error);
-    if (code == FIRN_OK) {
-        code = check_layout(store, request->ns, request->layout, error);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    fail_here(store, "reserve.before");
-    size_t at = find(store, request->ns, request->key, &found);
-    int64_t high = found ? store->entries[at].mark.high : 0;
-    int64_t start = high > request->earliest ? high : request->earliest;
-    if (start > request->latest) {
-        *held = store->entries[at].mark;
-        return firn_error_set(
-            error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
-            "%s of %.60s is at " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
-            request->key, request->ns, high, request->latest);
-    }
-    if (!found && (code = make_entry(store, at, request->ns, request->key, error)) != FIRN_OK) {
-        return code;
-    }
-    entry *here = &store->entries[at];
-    here->mark = (firn_mark){start + request->count, request->grant};
-    strncpy(here->note, request->note != NULL ? request->note : "", sizeof here->note - 1);
-    *first = start;
-    fail_here(store, "reserve.committed");
+static int memory_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    (void)names, (void)verb;
+    return check_alive(self, error);
+}
+
+static int memory_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const memory *store = self;
+    const space *home = find_space(store, seen->ns);
+    const size_t at = find(store, seen->ns, seen->key, &seen->key_known);
+    (void)surely, (void)error;
+    seen->fresh = seen->known = seen->all_new = true;
+    seen->ns_known = home != NULL;
+    seen->layout = home != NULL ? home->layout : "";
+    seen->mark = seen->key_known ? store->entries[at].mark : (firn_mark){0, 0};
+    seen->note = seen->key_known ? store->entries[at].note : "";
+    seen->own[0] = at;
     return FIRN_OK;
 }
 
-static int memory_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
-                            int64_t high, firn_error *error) {
+static int memory_write(void *self, const firn_records *seen, firn_records *next, int which,
+                        firn_verb verb, firn_error *error) {
     memory *store = self;
-    bool found;
-    int code = check_alive(store, error);
-    if (code != FIRN_OK) {
-        return code;
+    const bool raises = verb == FIRN_VERB_RESERVE;
+    const size_t at = (size_t)seen->own[0];
+    fail_here(store, raises ? "reserve.before" : "give_back.before");
+    int code =
+        (which & FIRN_RECORD_NS) != 0 && !seen->ns_known ? make_space(store, next, error) : FIRN_OK;
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
+        code = seen->key_known ? FIRN_OK : make_entry(store, at, next->ns, next->key, error);
     }
-    fail_here(store, "give_back.before");
-    size_t at = find(store, ns, key, &found);
-    if (!found || store->entries[at].mark.high != mine->high || high > mine->high ||
-        (store->entries[at].mark.grant != mine->grant && FIRN_BUG != FIRN_BUG_BYMARK)) {
-        return firn__fail(error, FIRN_EBUSY, "%s of %.60s is no longer at the mark to give back",
-                          key, ns);
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
+        store->entries[at].mark = next->mark;
+        if (next->note != store->entries[at].note) { /* as after a give back */
+            strncpy(store->entries[at].note, next->note, sizeof store->entries[at].note - 1);
+        }
     }
-    store->entries[at].mark = (firn_mark){high, 0};
-    fail_here(store, "give_back.committed");
-    return FIRN_OK;
+    if (code == FIRN_OK) {
+        fail_here(store, raises ? "reserve.committed" : "give_back.committed");
+    }
+    return code;
+}
+
+static const char *memory_where(void *self) {
+    (void)self;
+    return "memory:";
 }
 
 static int memory_list(void *self, const char *ns, firn_visit *visit, void *context,
@@ -193,10 +184,8 @@ static int memory_list(void *self, const char *ns, firn_visit *visit, void *cont
         if (ns != NULL && strcmp(ns, here->ns) != 0) {
             continue;
         }
-        for (size_t j = 0; j < store->space_count; j++) {
-            holding.layout = strcmp(store->spaces[j].ns, here->ns) == 0 ? store->spaces[j].layout
-                                                                        : holding.layout;
-        }
+        const space *home = find_space(store, here->ns);
+        holding.layout = home != NULL ? home->layout : "";
         code = visit(context, &holding);
     }
     return code;
@@ -213,10 +202,13 @@ static void memory_close(void *self) {
     free(store);
 }
 
-const firn_store_ops firn__store_memory = {.version = 1,
-                                           .scheme = "memory",
-                                           .open = memory_open,
-                                           .reserve = memory_reserve,
-                                           .give_back = memory_give_back,
-                                           .list = memory_list,
-                                           .close = memory_close};
+const firn_driver firn__store_memory = {.version = 1,
+                                        .scheme = "memory",
+                                        .locks = true,
+                                        .open = memory_open,
+                                        .begin = memory_begin,
+                                        .read = memory_read,
+                                        .write = memory_write,
+                                        .where = memory_where,
+                                        .list = memory_list,
+                                        .close = memory_close};

@@ -30,7 +30,7 @@ static int issue_once(firn_gen *gen, firn__sink to, size_t n, firn_error *error)
  * moves to that node and stays there. */
 static int issue_anywhere(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     int code = issue_once(gen, to, n, error);
-    if (code != FIRN_EEXHAUSTED || gen->keys.nodes == 1 || n > (size_t)gen->at_once) {
+    if (code != FIRN_EEXHAUSTED || gen->keys.nodes == 1) {
         return code;
     }
     firn__seen *seen = firn__seen_of(gen);
@@ -48,15 +48,36 @@ static int issue_anywhere(firn_gen *gen, firn__sink to, size_t n, firn_error *er
 }
 
 /* Would a nap help? Only where a policy says wait. */
-static bool may_wait(const firn_gen *gen, int code, size_t n) {
+static bool may_wait(const firn_gen *gen, int code) {
     bool back_waits = gen->keys.back_ == FIRN__BACK_WAIT ||
                       (gen->keys.back_ == FIRN__BACK_AUTO && gen->reserved && gen->fixed);
-    return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT &&
-            n <= (size_t)gen->at_once) ||
+    return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT) ||
            (code == FIRN_ECLOCK && back_waits) ||
            (code == FIRN_EBUSY &&
             atomic_load_explicit(&gen->live->any.busy_ms, memory_order_relaxed) <=
                 gen->keys.max_wait_ms);
+}
+
+/* The number of IDs that max_lead_ms allows at once if the generator is not ahead of its clock. */
+static int64_t max_count(const firn_gen *gen) {
+    bool counted = gen->kind == FIRN__KIND_COUNTED;
+    uint32_t bits = counted ? gen->count_bits : 0;
+    bool endless = gen->kind == FIRN__KIND_RANDOM || (counted && bits == 0) || bits > 30;
+    return endless || gen->at_once > FIRN__AT_ONCE >> bits ? FIRN__AT_ONCE : gen->at_once << bits;
+}
+
+static FIRN__COLD int refuse_count(const firn_gen *gen, size_t n, int64_t most, firn_error *error) {
+    return most == FIRN__AT_ONCE
+               ? firn_error_set(
+                     error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS,
+                     FIRN__VALUE("%zu") " IDs at once: ask for at most " FIRN__LIMIT("%" PRId64), n,
+                     most)
+               : firn_error_set(
+                     error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS,
+                     FIRN__VALUE("%zu") " IDs at once are more than %s can issue within "
+                                        "max_lead_ms=%" PRId64
+                                        ": ask for at most " FIRN__LIMIT("%" PRId64) " at once",
+                     n, gen->scheme.name, gen->keys.max_lead_ms, most);
 }
 
 static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
@@ -64,16 +85,15 @@ static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *
     firn__wiped_look();
     /* What store calls take counts as waiting too. */
     int64_t since = gen->reserved ? firn__gen_begin(gen) : 0;
-    if (n > FIRN__AT_ONCE) {
-        return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
-                          FIRN__AT_ONCE);
+    if (n > (size_t)max_count(gen)) {
+        return refuse_count(gen, n, max_count(gen), error);
     }
     int code = issue_anywhere(gen, to, n, error);
-    if (!may_wait(gen, code, n) ||
+    if (!may_wait(gen, code) ||
         (since == 0 && gen->clock->steady(gen->clock->self, &since) != FIRN_OK)) {
         return code;
     }
-    while (may_wait(gen, code, n) && left > 0 &&
+    while (may_wait(gen, code) && left > 0 &&
            gen->clock->steady(gen->clock->self, &now) == FIRN_OK &&
            now - since < gen->keys.max_wait_ms * 1000000) {
         gen->clock->pause(gen->clock->self, NAP_NS); /* no lock is held here */
@@ -327,14 +347,6 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     int64_t quarter = (int64_t)(gen->window_ticks * gen->scheme.tick_ns / 1000000 / 4);
     *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter < STEP_MS ? quarter : STEP_MS;
     return result;
-}
-
-/* The number of IDs that max_lead_ms allows at once if the generator is not ahead of its clock. */
-static int64_t max_count(const firn_gen *gen) {
-    bool counted = gen->kind == FIRN__KIND_COUNTED;
-    uint32_t bits = counted ? gen->count_bits : 0;
-    bool endless = gen->kind == FIRN__KIND_RANDOM || (counted && bits == 0) || bits > 30;
-    return endless || gen->at_once > FIRN__AT_ONCE >> bits ? FIRN__AT_ONCE : gen->at_once << bits;
 }
 
 void firn_gen_status(firn_gen *gen, firn_status *status) {

@@ -24,8 +24,8 @@ static int read_ordinal(uint64_t *number, firn_error *error) {
     const char *dash = strrchr(host, '-');
     if (dash == NULL || dash[1] < '0' || dash[1] > '9' || !firn__value_parse(&value, dash + 1) ||
         value.high != 0) {
-        return firn__fail(
-            error, FIRN_EUSAGE,
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_SET_FIELD,
             "node=ordinal: the host name '%.60s' does not end in a dash and a number: "
             "set node=N",
             host);
@@ -83,9 +83,9 @@ static int look_up(uint64_t *number, const char *name, const char *value, uint32
                           strcmp(name, "pid") == 0 ? ", or self" : "");
     }
     if (!found) {
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "%s=%s: no interface that is up has such an address: set a number", name,
-                          value);
+        return firn_error_set(error, FIRN_ESYSTEM, FIRN_CURE_SET_FIELD,
+                              "%s=%s: no interface that is up has such an address: set a number",
+                              name, value);
     }
     *number &= firn__mask(bits); /* host, ip and self mean the low bits */
     return FIRN_OK;

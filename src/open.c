@@ -112,7 +112,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
                             .note = gen->kept.note};
     int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
-        return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_NODE_OUT,
+        return firn_error_set(error, FIRN_EEND, FIRN_CURE_NODE_OUT,
                               "all " FIRN__LIMIT("%" PRIu64) " tickets of %s are used up: leave %s "
                                                              "out, so that firn claims a free node",
                               firn__mask(width) + 1, gen->ns, request.key);

@@ -99,8 +99,8 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
                    : FIRN_OK;
     int64_t first = permit->first, end = firn__end_of(permit);
     if (code == FIRN_OK && end == 0) { /* a handler forked, and the kernel wiped the child's page */
-        return firn__fail(
-            error, FIRN_EFORKED,
+        return firn_error_set(
+            error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
             "a signal handler forked inside this call, and this is the child: call again");
     }
     if (code == FIRN_OK) {

@@ -264,11 +264,12 @@ static int adopt(firn_gen *gen, firn_error *error) {
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
         if (gen->reserved && gen->fixed && gen->shared == NULL && FIRN_BUG != FIRN_BUG_FIXED) {
             char node[128];
-            code = firn__fail(error, FIRN_EFORKED,
-                              "%s stays with the parent process: open a generator in the child, "
-                              "with another node or "
-                              "none",
-                              firn__gen_node_text(node, gen, gen->pinned));
+            code =
+                firn_error_set(error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+                               "%s stays with the parent process: open a generator in the child, "
+                               "with another node or "
+                               "none",
+                               firn__gen_node_text(node, gen, gen->pinned));
         }
         if (code == FIRN_OK && gen->shared != NULL) {
             code = firn__shared_join(gen, error); /* not from another PID namespace */

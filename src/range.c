@@ -69,10 +69,11 @@ static int pin_leading(firn_fields *least, firn_fields *greatest, const firn_sch
             continue;
         }
         if (i < (uint32_t)time && !given) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "%s comes before the time in %s: set %s=VALUE, and compute one range "
-                              "for each value",
-                              slice->name, scheme->name, slice->name);
+            return firn_error_set(
+                error, FIRN_EUSAGE, FIRN_CURE_SET_FIELD,
+                "%s comes before the time in %s: set %s=VALUE, and compute one range "
+                "for each value",
+                slice->name, scheme->name, slice->name);
         }
         int code = given ? firn__field_check(scheme, i, pinned->value[i], error) : FIRN_OK;
         if (code != FIRN_OK) {

@@ -61,8 +61,8 @@ int firn__reserve(firn_store *store, const firn_request *request, const firn__pa
                                   *first);
             }
         } else if (code == FIRN_EBUSY && own) {
-            return firn__fail(
-                error, FIRN_ECLONED,
+            return firn_error_set(
+                error, FIRN_ECLONED, FIRN_CURE_END_COPY,
                 "%s of %.80s was reserved by a copy of this process image: end one of "
                 "the two, and start processes instead of cloning them",
                 request->key, request->ns);

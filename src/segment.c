@@ -156,7 +156,7 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
 /* ---- fetching -------------------------------------------------------------------------------- */
 
 static int exhausted(const firn_segment *segment, firn_error *error) {
-    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_RAISE_END,
+    return firn_error_set(error, FIRN_EEND, FIRN_CURE_RAISE_END,
                           "%s has reached its end=" FIRN__LIMIT("%" PRId64), segment->ns,
                           segment->keys.end);
 }
@@ -381,8 +381,9 @@ static int leave(const firn_segment *segment, int code, firn_error *error) {
         return code;
     }
     memset(shelf, 0, sizeof *shelf);
-    return firn__fail(error, FIRN_EFORKED,
-                      "a signal handler forked while %s was being used: call again", segment->ns);
+    return firn_error_set(error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
+                          "a signal handler forked while %s was being used: call again",
+                          segment->ns);
 }
 
 static int next_locked(firn_segment *segment, int64_t *slot, firn_error *error) {

@@ -113,11 +113,12 @@ static int check_kind(const firn_gen *gen, firn_error *error) {
                       : gen->keys.mode_ == FIRN__MODE_ONLINE ? "mode=online holds no window"
                       : gen->keys.ordering_ != FIRN__ORDERING_STRICT ? "ordering= is not strict"
                                                                      : NULL;
-    return why == NULL ? FIRN_OK
-                       : firn__fail(error, FIRN_EUSAGE,
-                                    "%s cannot be shared between processes, %s: open one generator "
-                                    "in each process",
-                                    gen->scheme.name, why);
+    return why == NULL
+               ? FIRN_OK
+               : firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_OPEN_OWN,
+                                "%s cannot be shared between processes, %s: open one generator "
+                                "in each process",
+                                gen->scheme.name, why);
 }
 
 /* ---- the lock --------------------------------------------------------------------------------- */
@@ -182,9 +183,9 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
         if (gone && atomic_compare_exchange_strong_explicit(
                         &shared->maker, &maker, me, memory_order_acq_rel, memory_order_acquire)) {
             if (make_lock(&shared->lock) != 0) {
-                return firn__fail(error, FIRN_ESYSTEM,
-                                  "the system has no robust locks between processes: open one "
-                                  "generator in each process");
+                return firn_error_set(error, FIRN_ESYSTEM, FIRN_CURE_OPEN_OWN,
+                                      "the system has no robust locks between processes: open one "
+                                      "generator in each process");
             }
             atomic_store_explicit(&shared->maker, READY, memory_order_release);
             return FIRN_OK;
@@ -294,7 +295,7 @@ static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **
                firn_error *error) {
     firn__shared *shared = gen->shared;
     if (shared->count == room_of(gen)) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
+        return firn__fail(error, FIRN_EEND,
                           "%s used %" PRIu32
                           " nodes in this shared memory, which has no room for another: use new "
                           "memory",

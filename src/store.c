@@ -3,6 +3,7 @@
  * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
+#include "engine.h"
 #include "error.h"
 #include "module.h"
 #include "wiped.h"
@@ -23,6 +24,7 @@ typedef int relabel_method(void *self, const firn_relabel *change, int64_t *floo
 
 struct firn_store {
     const firn_store_ops *ops;
+    const char *scheme;
     relabel_method *relabel; /* NULL: it has none */
     void *self;
     void *library;         /* of the module; NULL: built in or the caller's */
@@ -42,9 +44,15 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
         return code;
     }
     store->ops = ops;
+    store->scheme = ops->scheme;
     store->self = self;
     *out = store;
     return FIRN_OK;
+}
+
+static void free_store(firn_store *store) {
+    firn__wiped_free(store->lock, sizeof *store->lock);
+    free(store);
 }
 
 int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
@@ -120,15 +128,21 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
                           engine, kinds, firn__module_place());
 }
 
-static int load_module(void **library, const firn_store_ops **ops, const char *engine,
-                       const firn_store_options *options, firn_error *error) {
+/* A module has a driver, or all methods of a store. */
+static int load_module(void **library, const firn_driver **driver, const firn_store_ops **ops,
+                       const char *engine, const firn_store_options *options, firn_error *error) {
     char why[FIRN__MODULE_WHY];
     *library = firn__module_open(engine, options->module_dir, why);
     if (*library == NULL) {
         return refuse_engine(engine, why, error);
     }
-    *ops = firn__module_symbol(*library, "firn_store_module");
-    if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {
+    *driver = firn__module_symbol(*library, "firn_store_driver");
+    *ops = *driver != NULL ? &firn__engine_ops : firn__module_symbol(*library, "firn_store_module");
+    const char *scheme = *driver != NULL ? (*driver)->scheme : *ops != NULL ? (*ops)->scheme : "";
+    const uint32_t version = *driver != NULL ? (*driver)->version
+                             : *ops != NULL  ? (*ops)->version
+                                             : 0;
+    if (version != 1 || strcmp(scheme, engine) != 0) {
         firn__module_close(*library);
         return firn__fail(error, FIRN_ESYSTEM,
                           "the module for %.20s is of another version: install firn's own", engine);
@@ -166,11 +180,25 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     return FIRN_OK;
 }
 
+/* Opens what the module, or this library, has. */
+static int open_engine(firn_store *store, const firn_driver *driver, const char *url,
+                       const firn_store_options *options, firn_error *error) {
+    if (driver == NULL) {
+        return store->ops->open(&store->self, url, options, error);
+    }
+    void *driven;
+    int code = driver->open(&driven, url, options, error);
+    store->scheme = driver->scheme;
+    store->relabel = driver->lasts ? firn__engine_relabel : NULL;
+    return code == FIRN_OK ? firn__engine_make(&store->self, driver, driven, error) : code;
+}
+
 int firn_store_open(firn_store **out, const char *url, const firn_store_options *options,
                     firn_error *error) {
     static const firn_store_options none = {0};
     char engine[32], shown[URL_SIZE], chosen[URL_SIZE];
-    const firn_store_ops *ops = &firn__store_memory;
+    const firn_driver *driver = &firn__store_memory;
+    const firn_store_ops *ops = &firn__engine_ops;
     firn_store *store;
     void *library = NULL;
     int code = FIRN_OK;
@@ -193,17 +221,16 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         engine[strlen("redis")] = '\0'; /* with TLS: the same module, which looks at the URL */
     }
     if (code == FIRN_OK && strcmp(engine, "memory") != 0) {
-        code = load_module(&library, &ops, engine, options, error);
+        code = load_module(&library, &driver, &ops, engine, options, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
     code = make_store(&store, ops, NULL, error);
     if (code == FIRN_OK) {
-        code = ops->open(&store->self, url, options, error);
+        code = open_engine(store, driver, url, options, error);
         if (code != FIRN_OK) {
-            firn__wiped_free(store->lock, sizeof *store->lock);
-            free(store);
+            free_store(store);
         }
     }
     if (code != FIRN_OK) {
@@ -213,7 +240,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         return code;
     }
     store->library = library;
-    if (library != NULL) {
+    if (library != NULL && driver == NULL) {
         store->relabel =
             (relabel_method *)(uintptr_t)firn__module_symbol(library, "firn_store_module_relabel");
     }
@@ -306,7 +333,7 @@ int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *
 
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
-        return firn__fail(error, FIRN_ESYSTEM, "the store %s has no clock", store->ops->scheme);
+        return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);
     }
     lock(store);
     int code = store->ops->now(store->self, now, error);
@@ -324,10 +351,6 @@ static const char *open_layout(const char *layout) {
     return layout;
 }
 
-static bool is_closed(const char *layout) {
-    return open_layout(layout) != layout;
-}
-
 int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                        firn_error *error) {
     const char *from = change->from;
@@ -342,12 +365,13 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
     }
-    if (from == NULL ? !is_closed(change->to)
+    if (from == NULL ? open_layout(change->to) == change->to
                      : strcmp(open_layout(from), open_layout(change->to)) != 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "namespace %.60s can be closed or opened, but its layout cannot become "
-                          "'%.60s': use another namespace",
-                          change->ns, change->to);
+        return firn_error_set(
+            error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,
+            "namespace %.60s can be closed or opened, but its layout cannot become "
+            "'%.60s': use another namespace",
+            change->ns, change->to);
     }
     if (store->relabel == NULL) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -376,12 +400,11 @@ void firn_store_close(firn_store *store) {
     if (store->library != NULL) {
         firn__module_close(store->library);
     }
-    firn__wiped_free(store->lock, sizeof *store->lock);
-    free(store);
+    free_store(store);
 }
 
 bool firn__store_embedded(const firn_store *store) {
-    return strcmp(store->ops->scheme, "memory") == 0 || strcmp(store->ops->scheme, "sqlite") == 0;
+    return strcmp(store->scheme, "memory") == 0 || strcmp(store->scheme, "sqlite") == 0;
 }
 
 const char *firn__store_url(const firn_store *store) {

@@ -4,7 +4,7 @@
 #ifndef FIRN_STORE_H
 #define FIRN_STORE_H
 
-#include <firn/firn.h>
+#include "driver.h"
 
 /* On this machine, so that windows may be short? */
 bool firn__store_embedded(const firn_store *store);
@@ -12,6 +12,6 @@ bool firn__store_embedded(const firn_store *store);
 const char *firn__store_url(const firn_store *store);
 
 /* memory.c */
-extern const firn_store_ops firn__store_memory;
+extern const firn_driver firn__store_memory;
 
 #endif

@@ -5,6 +5,8 @@
 #include "forms.h"
 #include "scheme.h"
 
+#include <firn/recognize.h>
+
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -37,6 +39,16 @@ static uint32_t same_bits(const firn_scheme *scheme) {
     return width > used ? width - used : 0;
 }
 
+static uint8_t owner_of(const char *name) {
+    uint8_t i = 0;
+    for (const firn_owner *owner; (owner = firn_owner_at(i)) != NULL; i++) {
+        if (strcmp(owner->name, name) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
 static void add_piece(firn__traits *out, const firn_slice *slice, uint32_t position) {
     assert(out->pieces < FIRN__PIECES_MAX);
     out->time[out->pieces].position = (uint8_t)position;
@@ -46,7 +58,7 @@ static void add_piece(firn__traits *out, const firn_slice *slice, uint32_t posit
 }
 
 firn__traits firn__traits_of(const firn_scheme *scheme) {
-    firn__traits out = {.scheme = scheme};
+    firn__traits out = {.scheme = scheme, .owner = owner_of(scheme->name)};
     uint32_t position = scheme->bits;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];

@@ -28,6 +28,7 @@ typedef struct firn__traits {
     bool rare;     /* constants, and bits that all of today's times share, are FIRN__RARE */
     uint8_t width; /* of a plain scheme: index into `bits` below */
     uint8_t pieces;
+    uint8_t owner; /* its index in owners.def; of a scheme that the list has not: their count */
     struct {
         uint8_t position, bits, from, group;
     } time[FIRN__PIECES_MAX];

@@ -224,12 +224,12 @@ static void a_fixed_node_is_taken_once_by_each_job(void **state) {
     assert_int_equal(node_of(gen, true, 101, &node, NULL), FIRN_OK);
     assert_int_equal(world.notices, 1);
     node = 77;
-    assert_int_equal(node_of(gen, true, 103, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs or another job's, but back-dated ones need a node");
+    assert_int_equal(node_of(gen, true, 103, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "issues live IDs or another job's, but back-dated ones need a node");
     assert_int_equal(node, 77);
     assert_int_equal(world.notices, 1);
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs, but back-dated ones need a node");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "issues live IDs, but back-dated ones need a node");
     closed(gen);
     gen = opened(FOUR, "node=4 mode=online");
     world.log.fate = FATE_TWIN;
@@ -253,35 +253,35 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     gen = opened(TWO, "ns=two mode=online");
     node = 77;
     refuse(20, 5, 9);
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "every node of two was used");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EEND);
+    said(&error, FIRN_EEND, "every node of two was used");
     assert_int_equal(requests, 4);
     assert_int_equal(node, 77);
     refuse(20, 5, 0); /* no grant: the floor of a store that lost reservations */
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "the store was replaced or restored");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
     const entry entries[] = {{"1", 5}};
     listed = entries; /* all other keys with a mark */
     listed_count = 1;
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "the store was replaced or restored");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
     listed = NULL;
     closed(gen);
     gen = opened("time:41/ms@@2024-01-01 node:1 sequence:2", "ns=one node=1 mode=online");
     refuse(20, 5, 9);
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "issues live IDs");
     assert_int_equal(requests, 1);
     refuse(20, 5, 1);
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "issues live IDs");
     refuse(20, 5, 0);
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "the store was replaced or restored");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
     listed = entries;
     refuse(20, 5, 0); /* it has a mark: it was given back */
-    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "issues live IDs");
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "issues live IDs");
     refusal_count = world.notices = 0;
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_OK);
     assert_int_equal(world.notices, 1); /* also where the node has one bit */
@@ -466,8 +466,8 @@ static void many_ids_are_refused_before_a_slot_is_taken(void **state) {
     firn_gen *gen = opened(FOUR, "mode=online back_ms=5 max_lead_ms=10");
     dated(gen, &past, ids, 1);
     requests = 0;
-    denied_at(gen, &past, 48, FIRN_EEXHAUSTED, "48 back-dated IDs are more than max_lead_ms=10");
-    denied_at(gen, &past, 44, FIRN_EEXHAUSTED, "44 back-dated IDs are more than max_lead_ms=10");
+    denied_at(gen, &past, 48, FIRN_ERANGE, "48 back-dated IDs are more than max_lead_ms=10");
+    denied_at(gen, &past, 44, FIRN_ERANGE, "44 back-dated IDs are more than max_lead_ms=10");
     assert_int_equal(requests, 0);
     const firn_time later = {past.sec + 1, 0};
     dated(gen, &later, ids, 43); /* all within the lead */
@@ -529,8 +529,8 @@ static void nothing_comes_after_the_layout(void **state) {
     for (int job = 0; job < 2; job++) {
         use_store(NULL, 0);
         firn_gen *gen = opened(brief, job ? "history=job mode=online" : "mode=online");
-        denied_at(gen, &last, 5, FIRN_EEXHAUSTED, "4 of 5 back-dated IDs fit");
-        denied_at(gen, &last, 1, FIRN_EEXHAUSTED, "0 of 1 back-dated IDs fit");
+        denied_at(gen, &last, 5, FIRN_EFULL, "4 of 5 back-dated IDs fit");
+        denied_at(gen, &last, 1, FIRN_EFULL, "0 of 1 back-dated IDs fit");
         const firn_time before = {last.sec, last.ns - 1000000};
         dated(gen, &before, ids, 4);
         assert_true(slot(gen, &ids[3]) >> 2 == 65534);

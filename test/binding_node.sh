@@ -42,7 +42,7 @@ same "another version of libfirn is refused" "libfirn is version 9.8.7, this pac
 same "without the addon the reason is printed" "cannot be loaded: build it with bindings/build node" \
     "$(node -e 'require("./bindings/node")' 2>&1 | grep -o 'cannot be loaded: build it with bindings/build node' | head -n 1)"
 
-# The lines for Knex and Prisma, with stubs that keep what they are given. test/frameworks/run has the real Knex and TypeORM.
+# The lines for Knex and Prisma, with stubs that keep what they are given. test/frameworks/run has the real ones.
 {
     cat <<'end'
 const kept = []

@@ -2,6 +2,7 @@
 /* Fails each call of the etcd module: calls_store.h. */
 #define CALLS_NEEDED "json_" /* no request is sent that lacks a part */
 #define CALLERS      8
+#define CALLS_DRIVER
 #include "calls_store.h"
 
 #include <curl/curl.h>

@@ -32,7 +32,25 @@ typedef struct calls_scenario {
     void (*prepare)(const engine *); /* or NULL */
 } calls_scenario;
 
+#ifdef CALLS_DRIVER /* the module has a driver: the engine runs it */
+#include "../src/engine.h"
+
+extern const firn_driver firn_store_driver;
+#define CALLS_OPEN firn_store_driver.open
+
+static int calls_wrap(firn_store **store, void *driven, firn_error *error) {
+    void *self = NULL;
+    int code = firn__engine_make(&self, &firn_store_driver, driven, error);
+    return code == FIRN_OK ? firn_store_wrap(store, &firn__engine_ops, self, error) : code;
+}
+#else
 extern const firn_store_ops firn_store_module;
+#define CALLS_OPEN firn_store_module.open
+
+static int calls_wrap(firn_store **store, void *self, firn_error *error) {
+    return firn_store_wrap(store, &firn_store_module, self, error);
+}
+#endif
 
 static const calls_scenario *calls_running;
 static int64_t granted_end; /* of all that this run was granted and may have issued */
@@ -196,11 +214,11 @@ static void calls_run(const char *url, const char *ns) {
     firn_error error = {0};
     firn_store *store = NULL;
     void *self = NULL;
-    int code = calls_judge(firn_store_module.open(&self, url, &options, &error), &error);
+    int code = calls_judge(CALLS_OPEN(&self, url, &options, &error), &error);
     if (code == FIRN_OK) {
         bool watched = calls_watched;
         calls_watched = false;
-        assert_int_equal(firn_store_wrap(&store, &firn_store_module, self, &error), FIRN_OK);
+        assert_int_equal(calls_wrap(&store, self, &error), FIRN_OK);
         calls_watched = watched;
         calls_verbs(store, ns);
         calls_fork();
@@ -217,10 +235,10 @@ static void calls_verify(const char *url, const char *ns) {
     firn_store *store = NULL;
     void *self = NULL;
     calls_number++;
-    if (firn_store_module.open(&self, url, &options, &error) != FIRN_OK) {
+    if (CALLS_OPEN(&self, url, &options, &error) != FIRN_OK) {
         calls_broken("it cannot be opened any more: ", error.text);
     }
-    assert_int_equal(firn_store_wrap(&store, &firn_store_module, self, &error), FIRN_OK);
+    assert_int_equal(calls_wrap(&store, self, &error), FIRN_OK);
     int code = calls_reserve_surely(store, ns, 11);
     firn_store_close(store);
     if (code != FIRN_OK && !call_lied) {

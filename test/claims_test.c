@@ -192,7 +192,7 @@ static void a_node_of_history_is_told_as_such(void **state) {
     firn_gen *gen = opened(FOUR, "history=job");
     assert_int_equal(firn_at(gen, &past, &id, 1, NULL), FIRN_OK);
     snprintf(keys, sizeof keys, "node=%d max_wait_ms=0", (int)field(gen, &id, "node"));
-    refused(FOUR, keys, FIRN_EBUSY, "back-dated IDs only");
+    refused(FOUR, keys, FIRN_ETAKEN, "back-dated IDs only");
     closed(gen);
 }
 

@@ -31,6 +31,29 @@ def firn(*words):
     return subprocess.run([sys.argv[2], *words], check=True, capture_output=True, text=True, timeout=30).stdout
 
 
+def shown(id):
+    """What the command reads; a number as its most frequent scheme, which `choose` chooses in the page."""
+    done = subprocess.run([sys.argv[2], "show", "--json", "--all", id], capture_output=True, text=True, timeout=30)
+    best = json.loads(done.stdout)
+    if best["sure"] != "possible":
+        return best
+    named = json.loads(firn("show", "--json", "--scheme", best["candidates"][0], id))
+    return {**named, "candidates": best["candidates"], "readings": best["readings"]}
+
+
+def choose(browser, id):
+    """A number shows no scheme: the page lists those that are possible, as the command does."""
+    readings = shown(id).get("readings", [])
+    if not readings:
+        return
+    browser.until("!document.querySelector('#possible').hidden && document.querySelector('#reading').hidden")
+    same("%s may be what `firn show` lists" % id,
+         [[one["scheme"] or one["format"], one["time"], one["owner"]] for one in readings if one["owner"]],
+         browser.evaluate("[...document.querySelectorAll('#possible-list tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"))
+    browser.evaluate("document.querySelector('#possible-list button').click()")
+    browser.until("!document.querySelector('#reading').hidden && document.querySelector('#possible').hidden")
+
+
 DRAWN = """({
     digits: [...document.querySelectorAll('#bits b')].map((cell) => cell.textContent).join(''),
     slices: [...document.querySelectorAll('#bits .slice')].map((piece) =>

@@ -38,7 +38,7 @@ supers() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999
+    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999 -c wal_level=logical
 port=$(cat "$place/port")
 stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 
@@ -47,6 +47,8 @@ stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 # What many guides say, before the extension and its marks exist.
 ask 'CREATE ROLE mig LOGIN' 'ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO mig' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO mig WITH GRANT OPTION' \
+    'ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO mig WITH GRANT OPTION' \
+    'ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON ROUTINES TO mig' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO mig' 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC' \
     'GRANT ALL ON SCHEMA public TO mig' 'CREATE EXTENSION firn' 'SELECT count(snowflake())' \
     'CREATE TABLE landed (n int)' >/dev/null
@@ -55,6 +57,11 @@ same "default privileges reach no table that firn writes" "" "$(ask "SELECT reln
     AND grantee <> relowner")"
 same "nor the schemas of these tables" "" "$(ask "SELECT nspname, grantee::regrole FROM pg_namespace, aclexplode(nspacl)
     WHERE nspname LIKE 'firn%' AND grantee <> nspowner")"
+same "nor the functions that not everybody may call" "" "$(ask "SELECT p.oid::regprocedure, a.grantee::regrole FROM pg_proc p,
+    aclexplode(proacl) a WHERE a.grantee <> proowner AND (proname LIKE 'firn%' OR pronamespace::regnamespace::text LIKE 'firn%')
+    AND NOT EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0)")"
+same "so nobody else hands the server over" "ERROR:  42501: permission denied for function firn_hand_over" \
+    "$(ask 'SET ROLE mig' 'SELECT firn_hand_over()')"
 same "a function of the script that revokes them is gone" 0 "$(ask "SELECT count(*) FROM pg_proc WHERE proname = 'revoke'")"
 same "tables of a role that is called firn are not among the marks" public \
     "$(ask "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = 'landed'")"
@@ -94,14 +101,63 @@ for statement in 'DELETE FROM firn_jobs.job' "UPDATE firn_jobs.job SET counts = 
 done
 job truncated 'TRUNCATE firn_jobs.job'
 job disabled 'ALTER TABLE firn_jobs.job DISABLE TRIGGER ALL' 'DELETE FROM firn_jobs.job'
-check "a table without its trigger is refused" [ "${after#*55006: firn: the trigger firn_keep*ENABLE ALWAYS}" != "$after" ]
+check "a table without its trigger is refused" [ "${after#*55000: firn: the trigger firn_keep*ENABLE ALWAYS}" != "$after" ]
 ask 'ALTER TABLE firn_jobs.job ENABLE ALWAYS TRIGGER firn_keep' >/dev/null
 job enabled 'ALTER TABLE firn_jobs.job DISABLE TRIGGER ALL' 'DELETE FROM firn_jobs.job' \
     'ALTER TABLE firn_jobs.job ENABLE ALWAYS TRIGGER firn_keep'
-check "a job is not continued when its rows were in danger for a while" [ "${after#*55006:*was lost}" != "$after" ]
+check "a job is not continued when its rows were in danger for a while" [ "${after#*42710:*was lost}" != "$after" ]
 job replicated 'SET session_replication_role = replica' 'DELETE FROM firn_jobs.job' \
     "INSERT INTO firn_jobs.job VALUES ('snowflake', 'sent', 0, '')"
 same "what replication sends is left out" "|0" "$said|$(ask "SELECT count(*) FROM firn_jobs.job WHERE job = 'sent'")"
+
+# ---- rows of marks ---------------------------------------------------------------------------------------------------
+
+# The rows, without those that the renewer has written since.
+marks() {
+    ask "SELECT ns, node, high FROM firn_marks.mark WHERE ns = 'untouched'" 'SELECT * FROM firn_marks.server' \
+        'SELECT * FROM firn_marks.handover' 'SELECT * FROM firn_marks.history ORDER BY confirmed'
+}
+# unwritten TABLE COLUMN ROW: nobody writes the rows of a table, with any rights.
+unwritten() {
+    for statement in "INSERT INTO firn_marks.$1 VALUES ($3)" "INSERT INTO firn_marks.$1 TABLE firn_marks.$1 ON CONFLICT DO NOTHING" \
+        "UPDATE firn_marks.$1 SET $2 = 1" "DELETE FROM firn_marks.$1" \
+        "MERGE INTO firn_marks.$1 USING (SELECT 1) s ON true WHEN MATCHED THEN UPDATE SET $2 = 1" \
+        "COPY firn_marks.$1 FROM PROGRAM 'psql -XqAt -h 127.0.0.1 -p $port -U firn postgres -c \"COPY firn_marks.$1 TO STDOUT\"'"; do
+        same "refused: ${statement%% FROM PROGRAM*}" 3 "$({
+            ask 'SET ROLE writer' "$statement"
+            ask "$statement"
+            ask 'SET session_replication_role = replica' "$statement"
+        } | grep -c "55000: firn_marks.$1 holds")"
+    done
+}
+ask 'GRANT pg_execute_server_program TO writer' "SELECT firn_new_bigint('snowflake', 'ns=untouched')" >/dev/null
+before=$(marks)
+unwritten mark high "'untouched', 8, '', 0, NULL, 1, 1, now(), '', NULL"
+unwritten history high "1, 1, 0, 1, now(), ''"
+unwritten server timeline "true, 1, 1, '', now(), 1, now()"
+refused "nobody says that the server handed its nodes over" 55000 "firn_marks.handover holds" "drop schema" 'SET ROLE writer' \
+    "INSERT INTO firn_marks.handover SELECT system, timeline, marks, now() FROM firn_marks.server"
+same "and all rows are as before" "$before" "$(marks)"
+# A publication FOR ALL TABLES of another server, whose rows come by COPY first and one by one then.
+sent() {
+    [ "$(ask "SELECT count(*) FROM public.sentinel")" = "$1" ]
+}
+ask 'CREATE TABLE public.sentinel (n int PRIMARY KEY)' 'CREATE DATABASE publisher' >/dev/null
+database=publisher
+ask 'CREATE TABLE public.sentinel (n int PRIMARY KEY)' 'CREATE SCHEMA firn_marks' "CREATE TABLE firn_marks.mark (ns text, node bigint,
+    layout text, high bigint, job text, system bigint, timeline integer, changed timestamptz, marks text, counts text, PRIMARY KEY (ns, node))" \
+    "INSERT INTO firn_marks.mark VALUES ('sent', 1, '', 0, NULL, 1, 1, now(), '', NULL)" 'INSERT INTO public.sentinel VALUES (1)' \
+    'CREATE PUBLICATION all_tables FOR ALL TABLES' "SELECT pg_create_logical_replication_slot('sent', 'pgoutput')" >/dev/null
+database=postgres
+ask "CREATE SUBSCRIPTION sent CONNECTION 'host=127.0.0.1 port=$port user=firn dbname=publisher' PUBLICATION all_tables
+    WITH (create_slot = false)" >/dev/null
+check "a subscription to all tables of another server copies them" await sent 1
+database=publisher ask "UPDATE firn_marks.mark SET high = 1" "INSERT INTO firn_marks.mark VALUES ('untouched', 7, '', 0, NULL, 1, 1, now(), '', NULL)" \
+    'INSERT INTO public.sentinel VALUES (2)' >/dev/null
+check "and follows" await sent 2
+same "but leaves its marks out" "0 $before" "$(ask "SELECT count(*) FROM firn_marks.mark WHERE ns = 'sent'") $(marks)"
+ask 'DROP SUBSCRIPTION sent' >/dev/null
+database=publisher ask "SELECT pg_drop_replication_slot('sent')" >/dev/null
 
 # ---- what a superuser did to the tables ------------------------------------------------------------------------------
 
@@ -201,10 +257,51 @@ waits=$(ask "SELECT wait_event FROM pg_stat_activity WHERE backend_type = 'firn 
     "SELECT CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'FirnRequests' ELSE 'Extension' END")
 same "what the renewer waits for has a name on PostgreSQL 17" 1 "$(echo "$waits" | sort -u | wc -l | tr -d ' ')"
 
+# ---- settings of firn.database, which belongs to another role ---------------------------------------------------------
+
+renewer() {
+    ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'"
+}
+has_begun_again() {
+    now=$(renewer)
+    [ "${now:-$before}" != "$before" ]
+}
+# with_new_renewer STATEMENT...: an ID that only a renewer can have reserved that began after the statements.
+with_new_renewer() {
+    before=$(renewer) count=$((count + 1))
+    ask "$@" "SELECT pg_terminate_backend($before)" >/dev/null
+    await has_begun_again
+    ask 'SET firn.max_wait_ms = 20000' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
+}
+ask 'CREATE ROLE owner' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
+database=aside
+ask 'CREATE EXTENSION firn' >/dev/null
+for setting in 'role = owner' 'session_authorization = owner' 'search_path = trap' 'default_transaction_read_only = on' \
+    "default_transaction_isolation = 'serializable'" 'statement_timeout = 1' 'lock_timeout = 1' 'row_security = off' \
+    'standard_conforming_strings = off' 'exit_on_error = on' "DateStyle = 'German'"; do
+    said=$(ask 'SET ROLE owner' "ALTER DATABASE postgres SET $setting")
+    [ -z "$said" ] || fail "the owner may set $setting" "$said"
+done
+same "the renewer writes marks in spite of the owner's settings" 1 "$(with_new_renewer 'SELECT 1')"
+same "and where the owner forbids connections" 1 "$(with_new_renewer 'SET ROLE owner' \
+    'ALTER DATABASE postgres ALLOW_CONNECTIONS false' 'RESET ROLE')"
+same "and in spite of settings of the role that the server belongs to" 1 "$(with_new_renewer \
+    'ALTER ROLE firn IN DATABASE postgres SET role = owner' 'ALTER ROLE firn SET default_transaction_read_only = on')"
+ask 'SET default_transaction_read_only = off' 'ALTER ROLE firn RESET ALL' 'ALTER ROLE firn IN DATABASE postgres RESET ALL' \
+    'ALTER DATABASE postgres RESET ALL' 'ALTER DATABASE postgres ALLOW_CONNECTIONS true' 'ALTER DATABASE postgres OWNER TO firn' >/dev/null
+database=postgres
+
+long='mig: a role with a name that is as long as the server allows it'
+refused "the hint reaches the caller, however long, and with any name" 08006 "is granted to" \
+    "REVOKE ALL ON TABLE firn_marks.mark FROM \"$long\" CASCADE" \
+    "CREATE ROLE \"$long\"" "GRANT SELECT ON firn_marks.mark TO \"$long\"" "SELECT firn_new_bigint('snowflake', 'ns=granted')"
+ask "DROP OWNED BY \"$long\"" >/dev/null
+
 # ---- in the end --------------------------------------------------------------------------------------------------------
 
 refused "a table that a crash empties is refused" 42501 "not a plain, permanent table" "drop it" \
     'ALTER TABLE firn_jobs.job SET UNLOGGED' "$stamp"
-refused "firn's own trigger is refused while its function belongs to somebody else" 08006 "has a trigger" "" \
+refused "firn's own trigger is refused while its function belongs to somebody else" 08006 \
+    "has a trigger whose function belongs to a role" "ALTER FUNCTION ... OWNER TO a superuser" \
     'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
 finish

@@ -128,7 +128,7 @@ static void known_answers_are_found(void **state) {
 
 /* ---- which text is recognised as which ------------------------------------------------------- */
 
-/* A format that leads, a scheme, a format in parentheses that is possible, or -. */
+/* A format that leads, or a scheme; in parentheses if it is only possible; or -. */
 static void answer(char out[40], const char *text) {
     firn_reading readings[FIRN_READINGS_MAX];
     firn_match matches[FIRN_MATCHES_MAX];
@@ -137,7 +137,8 @@ static void answer(char out[40], const char *text) {
     if (found > 0 && matches[0].leads) {
         snprintf(out, 40, "%s", matches[0].format->name);
     } else if (count > 0) {
-        snprintf(out, 40, "%s", readings[0].scheme->name);
+        snprintf(out, 40, readings[0].sure == FIRN_POSSIBLE ? "(%s)" : "%s",
+                 readings[0].scheme->name);
     } else {
         snprintf(out, 40, found > 0 ? "(%s)" : "-", found > 0 ? matches[0].format->name : "");
     }
@@ -209,6 +210,23 @@ static size_t put_matrix(char *out, size_t size) {
     return at;
 }
 
+static size_t put_owners(char *out, size_t size) {
+    const firn_owner *owner;
+    size_t at = (size_t)snprintf(
+        out, size, "| scheme or format | owner | IDs | source |\n|---|---|---|---|\n");
+    for (size_t i = 0; (owner = firn_owner_at(i)) != NULL; i++) {
+        const firn_text_format *format;
+        bool known = firn_scheme_find(owner->name) != NULL;
+        for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
+            known = known || strcmp(format->name, owner->name) == 0;
+        }
+        assert_true(known);
+        at += (size_t)snprintf(out + at, size - at, "| %s | %s | %s | %s |\n", owner->name,
+                               owner->title, owner->prevalence, owner->source);
+    }
+    return at;
+}
+
 static size_t put_formats(char *out, size_t size) {
     const firn_text_format *format;
     size_t at = 0;
@@ -252,6 +270,13 @@ static void the_page_lists_the_formats(void **state) {
     static char text[PAGE_SIZE];
     put_formats(text, sizeof text);
     check_block("formats", text);
+}
+
+static void the_page_lists_the_owners(void **state) {
+    (void)state;
+    static char text[PAGE_SIZE];
+    put_owners(text, sizeof text);
+    check_block("owners", text);
 }
 
 static void the_page_says_what_is_taken_for_what(void **state) {
@@ -573,6 +598,7 @@ int main(void) {
         TEST("known answers are found", known_answers_are_found),
         TEST("IDs of schemes are read as before", schemes_are_read_as_before),
         TEST("the page lists the formats", the_page_lists_the_formats),
+        TEST("the page lists the owners of numbers", the_page_lists_the_owners),
         TEST("the page has the present confusion matrix", the_page_says_what_is_taken_for_what),
         TEST("one wrong character is noticed", one_wrong_character_is_noticed),
         TEST("flags and times are shown", flags_and_times_are_shown),

@@ -367,7 +367,7 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
             assert_true(node_of(gen, most) == permit_of(gen, k)->node);
         }
         denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
-        denied_n(gen, most + 1, FIRN_EEXHAUSTED, "at once");
+        denied_n(gen, most + 1, FIRN_ERANGE, "at once");
         uint32_t at = nodes - 1; /* it stays at the one it came to */
         for (uint32_t turn = 0; turn < 2 * nodes; turn++) {
             pass(&world.clock, MS);

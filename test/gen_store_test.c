@@ -189,7 +189,7 @@ static void online_keeps_every_bound(void **state) {
     firn_gen *gen = opened("snowflake", "mode=online node=7 max_lead_ms=2 back_ms=2 max_wait_ms=0");
     free(bulk(gen, 3 * 4096));
     denied(gen, FIRN_EBUSY, "in use");
-    denied_n(gen, 3 * 4096 + 1, FIRN_EEXHAUSTED, "at most 12288");
+    denied_n(gen, 3 * 4096 + 1, FIRN_ERANGE, "at most 12288");
     world.log.fate = FATE_DOWN;
     world.log.fated = 1;
     denied(gen, FIRN_ESTORE, "down");
@@ -537,8 +537,8 @@ static void a_dated_full_tick_runs_on(void **state) {
         for (uint64_t j = 0; j < 192; j++) {
             assert_true(slot(gen, j < 100 ? &ids[j] : &more[j - 100]) == (tick << 6) + j);
         }
-        denied_at(gen, &past, 1, FIRN_EEXHAUSTED, "max_lead_ms=2");
-        denied_at(gen, &later, 193, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        denied_at(gen, &past, 1, FIRN_EFULL, "max_lead_ms=2");
+        denied_at(gen, &later, 193, FIRN_ERANGE, "max_lead_ms=2");
         free(ids);
         free(more);
         closed(gen);
@@ -585,7 +585,7 @@ static void a_jobs_node_is_its_own(void **state) {
     free(more);
     char keys[60];
     snprintf(keys, sizeof keys, "node=%" PRIu64, own);
-    refused("tsid", keys, FIRN_EBUSY, "back-dated IDs only"); /* for good */
+    refused("tsid", keys, FIRN_ETAKEN, "back-dated IDs only"); /* for good */
     closed(b);
 }
 
@@ -603,10 +603,10 @@ static void live_nodes_are_refused_to_history(void **state) {
     (void)state;
     firn_gen *live = opened("snowflake", "node=7"), *gen = dating("snowflake", "node=7");
     next(live);
-    denied_at(live, &past, 1, FIRN_EBUSY, "issues live IDs");
-    denied_at(gen, &past, 1, FIRN_EBUSY, "leave the node out");
+    denied_at(live, &past, 1, FIRN_ETAKEN, "issues live IDs");
+    denied_at(gen, &past, 1, FIRN_ETAKEN, "leave the node out");
     closed(live);
-    denied_at(gen, &past, 1, FIRN_EBUSY, "issues live IDs"); /* once used, used for good */
+    denied_at(gen, &past, 1, FIRN_ETAKEN, "issues live IDs"); /* once used, used for good */
     closed(gen);
     gen = dating("snowflake", "node=8");
     firn_id *ids = dated(gen, &past, 3);
@@ -617,7 +617,7 @@ static void live_nodes_are_refused_to_history(void **state) {
     free(dated(gen, &past, 3)); /* the common node is for all who name it */
     closed(gen);
     gen = dating("snowflake", "node=8 history=job");
-    denied_at(gen, &past, 1, FIRN_EBUSY, "another job's");
+    denied_at(gen, &past, 1, FIRN_ETAKEN, "another job's");
     closed(gen);
 }
 
@@ -656,7 +656,7 @@ static void the_last_unused_node_is_left_to_history(void **state) {
     }
     free(ids);
     firn_gen *job = dating(row, "history=job");
-    denied_at(job, &past, 1, FIRN_EBUSY, "was used");
+    denied_at(job, &past, 1, FIRN_EEND, "was used");
     closed(job);
     for (size_t i = 0; i < 3; i++) {
         closed(live[i]);

@@ -143,7 +143,7 @@ static void row_borrows(const firn_scheme *row, const char *keys) {
     uint64_t lead_ticks = row->tick_ns >= MS ? 1 : (uint64_t)(MS / row->tick_ns);
     size_t all = (size_t)(lead_ticks + 1) * tick_holds;
     firn_gen *gen = opened(row->name, with(keys, lead));
-    denied_n(gen, all + 1, FIRN_EEXHAUSTED, "at most");
+    denied_n(gen, all + 1, FIRN_ERANGE, "at most");
     firn_id *ids = bulk(gen, all);
     assert_true(slot(gen, &ids[0]) == now_of(gen) << s);
     assert_true(slot(gen, &ids[all - 1]) == (now_of(gen) << s) + all - 1);
@@ -278,7 +278,7 @@ static void max_count_is_exact(void **state) {
         assert_true(status.max_count > 0);
         size_t most = status.max_count < 100000 ? (size_t)status.max_count : 100000;
         if (most == (size_t)status.max_count) {
-            denied_n(gen, most + 1, FIRN_EEXHAUSTED, "");
+            denied_n(gen, most + 1, FIRN_ERANGE, "");
         }
         free(bulk(gen, most));
         closed(gen);
@@ -306,7 +306,7 @@ static void a_full_tick_is_slept_through(void **state) {
     ids = bulk(gen, 3 * 4096); /* the rest of that tick, and two more */
     assert_int_equal(world.clock.paused_ns, 4 * MS);
     free(ids);
-    denied_n(gen, 3 * 4096 + 1, FIRN_EEXHAUSTED, "at most 12288"); /* no wait would do */
+    denied_n(gen, 3 * 4096 + 1, FIRN_ERANGE, "at most 12288"); /* no wait would do */
     assert_int_equal(world.clock.paused_ns, 4 * MS);
     closed(gen);
 }
@@ -351,7 +351,7 @@ static void exactly_n_or_none(void **state) {
 static void counters_issue_exactly_n_or_none(void **state) {
     (void)state;
     firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead_ms=0 back_ms=0");
-    denied_n(gen, 17, FIRN_EEXHAUSTED, "");
+    denied_n(gen, 17, FIRN_ERANGE, "");
     free(bulk(gen, 15));
     denied_n(gen, 2, FIRN_EEXHAUSTED, "");
     next(gen);
@@ -1000,7 +1000,7 @@ static void tickets_are_fresh_until_they_are_used_up(void **state) {
         assert_true(next_field(gen, "worker") == i);
         closed(gen);
     }
-    refused("baidu", "bits=29/2/32 worker=ticket", FIRN_EEXHAUSTED, "all 4 tickets");
+    refused("baidu", "bits=29/2/32 worker=ticket", FIRN_EEND, "all 4 tickets");
 }
 
 static void a_namespace_keeps_its_row(void **state) {

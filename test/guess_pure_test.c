@@ -106,7 +106,8 @@ static bool is_shadowed(const char *name) {
     static const char *const names[] = {"leaf",      "seata",           "region",
                                         "instagram", "simpleflake",     "baidu",
                                         "discord",   "objectid-legacy", "locality-sequential",
-                                        "sonyflake", "time-member",     "mastodon"};
+                                        "sonyflake", "time-member",     "mastodon",
+                                        "js53",      "lable-spread",    "lable-sequential"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -174,12 +175,12 @@ static void published_ids_are_known_best_first(void **state) {
     /* a tweet, and a Discord message, which nothing tells from a tweet of 2012 */
     assert_guess(
         "1541815603606036480", -1,
-        "snowflake dec, leaf dec, seata dec, baidu dec, sonyflake dec, region dec, instagram dec, "
-        "simpleflake dec, discord unsigned, tsid dec | mastodon dec, lable-spread dec");
+        "snowflake dec, discord unsigned, instagram dec, sonyflake dec, tsid dec, leaf dec, "
+        "baidu dec, seata dec, simpleflake dec, region dec | mastodon dec, lable-spread dec");
     assert_guess(
         "175928847299117063", -1,
-        "snowflake dec, leaf dec, baidu dec, sonyflake dec, region dec, instagram dec, discord "
-        "unsigned, tsid dec | seata dec, simpleflake dec, mastodon dec, lable-spread dec");
+        "snowflake dec, discord unsigned, instagram dec, sonyflake dec, tsid dec, leaf dec, baidu "
+        "dec, region dec | seata dec, simpleflake dec, mastodon dec, lable-spread dec");
     assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", -1,
                  "ulid base32 | timeflake base32, scru128 base32, flake base32");
     assert_guess("01arz3ndektsv4rrffq69g5fav", -1,
@@ -215,6 +216,34 @@ static void published_ids_are_known_best_first(void **state) {
                  "nil uuid | flake uuid, ulid uuid, timeflake uuid, scru128 uuid");
     assert_guess("ffffffff-ffff-ffff-ffff-ffffffffffff", -1,
                  "max uuid | flake uuid, ulid uuid, timeflake uuid, scru128 uuid");
+}
+
+/* The sure readings come first; of a number none is sure. */
+static void assert_sure(const char *text, size_t sure) {
+    guess(text, -1);
+    for (size_t i = 0; i < plausible; i++) {
+        assert_int_equal(readings[i].sure, i < sure ? FIRN_LIKELY : FIRN_POSSIBLE);
+    }
+    assert_true(plausible > 0);
+}
+
+static void a_number_is_only_possibly_an_id(void **state) {
+    (void)state;
+    assert_sure("1541815603606036480", 0);
+    assert_sure("353918057893456", 0);  /* an IMEI */
+    assert_sure("4111111111111111", 0); /* a card */
+    assert_sure("184971260575813", 0);  /* of yitter's IdGenerator */
+    assert_sure("00f067aa0ba902b7", 0); /* a span ID of W3C Trace Context */
+    assert_sure("0x1565a11f6217a000", 0);
+    assert_sure("1989357241971137676463954034883508623", 0); /* a uuid7 as one number */
+    assert_sure("507119778886617994390110", 0);              /* hex without a letter */
+    assert_sure("507f1f77bcf86cd799439011", 2);
+    assert_sure("45984eff0000000000000000", 0); /* the last second before 2007 */
+    assert_sure("45984f00bcf86cd799439011", 2); /* 2007-01-01 */
+    assert_sure("83aa7e7fbcf86cd799439011", 2); /* the last second before 2040 */
+    assert_sure("83aa7e80bcf86cd799439011", 0);
+    assert_sure("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", 2);
+    assert_sure("01ARZ3NDEKTSV4RRFFQ69G5FAV", 1);
 }
 
 static void digits_only_are_decimal(void **state) {
@@ -253,8 +282,8 @@ static void digits_only_are_decimal(void **state) {
 static void hex_needs_a_letter_or_0x(void **state) {
     (void)state;
     static const char listed[] =
-        "snowflake hex, leaf hex, seata hex, baidu hex, sonyflake hex, region hex, "
-        "instagram hex, simpleflake hex, discord hex, tsid hex | lable-spread hex, mastodon hex";
+        "snowflake hex, discord hex, instagram hex, sonyflake hex, tsid hex, leaf hex, baidu hex, "
+        "seata hex, simpleflake hex, region hex | lable-spread hex, mastodon hex";
     assert_guess("0x1565a11f6217a000", -1, listed);
     assert_guess("1565a11f6217a000", -1, listed);
     assert_guess("0x", -1, "");
@@ -504,6 +533,7 @@ int main(void) {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("an ID of every row is found again", every_row_is_found_again),
         TEST("published IDs are known, best first", published_ids_are_known_best_first),
+        TEST("a number is only possibly an ID", a_number_is_only_possibly_an_id),
         TEST("digits only are decimal", digits_only_are_decimal),
         TEST("dated digits are known by their calendar", dated_digits_are_known_by_their_calendar),
         TEST("other numbers are read as before", other_numbers_are_read_as_before),

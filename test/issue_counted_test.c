@@ -99,7 +99,7 @@ static void a_batch_that_is_refused_uses_nothing_up(void **state) {
     firn_gen *gen = opened(COUNTED, TIGHT);
     next(gen);
     pass(&world.clock, SECOND);
-    denied_n(gen, 25, FIRN_EEXHAUSTED, "");
+    denied_n(gen, 25, FIRN_ERANGE, "");
     firn_id *ids = bulk(gen, 24);
     for (size_t k = 0; k < 24; k++) {
         assert_int_equal(field(gen, &ids[k], "time"), now_of(gen) + k / 4);

@@ -278,7 +278,7 @@ static void the_end_is_told_from_a_full_tick(void **state) {
     const firn_time last = time_after(epoch, 1023 * MS), before = time_after(epoch, 1022 * MS);
     moved(job, before, 0);
     moved(job, before, MS);
-    no_row(job, before, FIRN_EEXHAUSTED, "more than 2 records share");
+    no_row(job, before, FIRN_EFULL, "more than 2 records share");
     no_row(job, last, FIRN_ELAYOUT, "no slot of");
     no_row(job, time_after(epoch, 1024 * MS), FIRN_ELAYOUT, "");
     firn_job_close(job);
@@ -305,7 +305,7 @@ static void the_earliest_tick_is_kept(void **state) {
               0); /* the others are not in the run */
         for (int64_t tick = 0; tick < 1000; tick++) {
             moved(job, time_after(first, tick * rows[i].tick_ns), 0);
-            no_row(job, first, FIRN_EEXHAUSTED, "more than 1 records share");
+            no_row(job, first, FIRN_EFULL, "more than 1 records share");
         }
         firn_job_close(job);
     }
@@ -406,7 +406,7 @@ static void the_grant_of_a_job_stays(void **state) {
     assert_true(world.log.grants[0] == 0x3843a7b26daea631);
     assert_true(world.log.grants[1] == world.log.grants[0]); /* of the name and of the node */
     config.digest ^= UINT64_C(1) << 63;
-    no_job(&config, FIRN_EBUSY, "job orders was started with other input or options");
+    no_job(&config, FIRN_ETAKEN, "job orders was started with other input or options");
 }
 
 static const char *warn(void *self) {

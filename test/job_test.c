@@ -407,8 +407,8 @@ static void a_shift_has_its_bound(void **state) {
         assert_true(shift_ns == i / 64 * MS);
     }
     for (int i = 0; i < 3; i++) {
-        no_row(job, past, FIRN_EEXHAUSTED, "192 records share 2025-06-15T15:06:40.987Z");
-        no_row(job, past, FIRN_EEXHAUSTED, "2 ms after it: raise shift_ms");
+        no_row(job, past, FIRN_EFULL, "192 records share 2025-06-15T15:06:40.987Z");
+        no_row(job, past, FIRN_EFULL, "2 ms after it: raise shift_ms");
     }
     row_at(job, time_after(past, MS), &shift_ns);
     assert_true(shift_ns == 2 * MS);
@@ -418,7 +418,7 @@ static void a_shift_has_its_bound(void **state) {
     for (int i = 0; i < 64; i++) {
         row_at(job, past, NULL);
     }
-    no_row(job, past, FIRN_EEXHAUSTED, "64 records");
+    no_row(job, past, FIRN_EFULL, "64 records");
     firn_job_close(job);
     config = plan("baidu", "bits=29/21/13 node=1"); /* a tick of a second is never passed by half */
     config.shift_ms = 999;
@@ -426,7 +426,7 @@ static void a_shift_has_its_bound(void **state) {
     for (int i = 0; i < 8192; i++) {
         row_at(job, past, NULL);
     }
-    no_row(job, past, FIRN_EEXHAUSTED, "");
+    no_row(job, past, FIRN_EFULL, "");
     firn_job_close(job);
 }
 
@@ -486,7 +486,7 @@ static void a_refused_row_forgets_nothing(void **state) {
         row_at(job, time_after(epoch, NEWEST * MS), NULL);
     }
     no_row(job, time_after(epoch, (END - 4) * MS), FIRN_ELAYOUT, "to the end of the layout");
-    no_row(job, time_after(epoch, (NEWEST - 150) * MS), FIRN_EEXHAUSTED, "more than 51 records");
+    no_row(job, time_after(epoch, (NEWEST - 150) * MS), FIRN_EFULL, "more than 51 records");
     firn_job_close(job);
 }
 
@@ -701,8 +701,8 @@ static void a_job_has_a_node_for_good(void **state) {
     assert_int_equal(worker_of(job), 5);
     firn_job_close(job);
     config.name = "pinned too";
-    no_job(&config, FIRN_EBUSY, "another job's");
-    refused("snowflake", "node=1022 max_wait_ms=0", FIRN_EBUSY, "back-dated IDs only");
+    no_job(&config, FIRN_ETAKEN, "another job's");
+    refused("snowflake", "node=1022 max_wait_ms=0", FIRN_ETAKEN, "back-dated IDs only");
     assert_int_equal(keys_of(&world.log, "snowflake"), 4);
 }
 
@@ -724,23 +724,23 @@ static void the_same_job_may_be_done_again(void **state) {
         firn_job_close(job);
         firn_job_config changed = config;
         changed.digest = 43;
-        no_job(&changed, FIRN_EBUSY, "job again was started with other input or options");
+        no_job(&changed, FIRN_ETAKEN, "job again was started with other input or options");
         changed = config;
         changed.shift_ms++; /* a row let in would take the slot that the next one had before */
-        no_job(&changed, FIRN_EBUSY, "or another name of the job");
+        no_job(&changed, FIRN_ETAKEN, "or another name of the job");
         changed = config;
         changed.disorder_ms++;
-        no_job(&changed, FIRN_EBUSY, "or another name of the job");
+        no_job(&changed, FIRN_ETAKEN, "or another name of the job");
         changed = config;
         changed.seed = "another";
-        no_job(&changed, FIRN_EBUSY, "or another name of the job");
+        no_job(&changed, FIRN_ETAKEN, "or another name of the job");
         changed = config;
         changed.keys = with(config.keys, "unsigned=1");
-        no_job(&changed, FIRN_EBUSY, "or another name of the job");
+        no_job(&changed, FIRN_ETAKEN, "or another name of the job");
     }
     firn_job_config config = named("uuid6", "node=7", "again"); /* shares uuid1's namespace */
     config.digest = 42;
-    no_job(&config, FIRN_EBUSY, "other input or options");
+    no_job(&config, FIRN_ETAKEN, "other input or options");
 }
 
 static void a_record_without_a_node_is_healed(void **state) {
@@ -802,7 +802,7 @@ static void live_issue_never_meets_a_job(void **state) {
     free(ids);
     firn_job_close(job);
     config.name = "second";
-    no_job(&config, FIRN_EBUSY, "every node of time:41/ms");
+    no_job(&config, FIRN_EEND, "every node of time:41/ms");
     refused(row, "max_wait_ms=0", FIRN_EBUSY, "");
     pass(&world.clock, HOUR);
     for (size_t i = 0; i < 2; i++) {
@@ -886,7 +886,7 @@ static bool killed_at(int n) {
         firn_job_close(job);
     }
     config.digest = 1;
-    no_job(&config, FIRN_EBUSY, "other input or options");
+    no_job(&config, FIRN_ETAKEN, "other input or options");
     firn_store_close(config.store);
     assert_int_equal(tear_down(NULL), 0);
     return WEXITSTATUS(status) == 7;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the reservation law (modules/module_law.c) with the answers of every engine, for every
+/* Compares the reservation law (src/law.c) with the answers of every engine, for every
  * combination of stored state and request, and the law with its promises. Statements and scripts
  * decide inside their engine: this is where they are compared. */
 #include "stores.h"
@@ -95,13 +95,13 @@ static int compared;
 
 /* Sends the request and compares the answer with the law's, then changes `kept` as the law says. False:
  * it stayed as it was. */
-static bool compare_once(firn_store *store, const firn_request *request, module_kept *kept) {
-    static const module_memory nothing;
-    module_verdict verdict;
+static bool compare_once(firn_store *store, const firn_request *request, firn__kept *kept) {
+    static const firn__memory nothing;
+    firn__verdict verdict;
     firn_error error = {0};
     firn_mark expected = {-3, 3}, held = {-3, 3};
     int64_t first = -1;
-    int wanted = module_decide(&verdict, kept, &nothing, request, "store", &expected, NULL);
+    int wanted = firn__law_reserve(&verdict, kept, &nothing, request, "store", &expected, NULL);
     int code = firn_store_reserve(store, request, &first, &held, &error);
     compared++;
     if (code != wanted || first != (code == FIRN_OK ? verdict.first : -1) ||
@@ -126,7 +126,7 @@ static bool compare_once(firn_store *store, const firn_request *request, module_
 
 /* The first sending, and a second one if the first has changed anything. */
 static void compare(firn_store *store, const char *ns, const char *key, const combination *it,
-                    module_kept kept) {
+                    firn__kept kept) {
     const firn_request request = {ns,
                                   it->layout > 0 ? OTHER : ROW,
                                   key,
@@ -179,11 +179,11 @@ static void compare_known(firn_store *store, const char *phase, size_t floor, bo
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     do {
         if (is_wanted(&it)) {
-            const module_kept kept = {.known = true,
-                                      .current = !doubted,
-                                      .layout = ROW,
-                                      .floor = floors[floor],
-                                      .mark = {(int64_t)it.mark * HIGH, it.mark * OWN_GRANT}};
+            const firn__kept kept = {.known = true,
+                                     .current = !doubted,
+                                     .layout = ROW,
+                                     .floor = floors[floor],
+                                     .mark = {(int64_t)it.mark * HIGH, it.mark * OWN_GRANT}};
             name_namespace(ns, phase, &it, doubted && it.guard > 0);
             name_key(key, &it);
             compare(store, ns, key, &it, kept);
@@ -196,7 +196,7 @@ static void compare_unknown(firn_store *store, const char *phase, bool complete)
     char ns[FIRN_NS_SIZE];
     do {
         if (is_wanted(&it) && it.mark == 0 && it.layout == 0) {
-            const module_kept kept = {.complete = complete};
+            const firn__kept kept = {.complete = complete};
             name_namespace(ns, phase, &it, true);
             compare(store, ns, "1", &it, kept);
         }
@@ -239,7 +239,7 @@ static void every_engine_follows_the_law(void **state) {
             compare_known(store, "settled", floor, false);
             raise_floor(store, "again", floor, true);
         }
-        const firn_request all = {MODULE_ALL_NAMES, "integer", "1", 1, 0, WINDOW, 9, "", 1};
+        const firn_request all = {FIRN__ALL_NAMES, "integer", "1", 1, 0, WINDOW, 9, "", 1};
         firn_mark held;
         int64_t first;
         assert_int_equal(firn_store_reserve(store, &all, &first, &held, NULL), FIRN_OK);
@@ -254,23 +254,23 @@ static void every_engine_follows_the_law(void **state) {
 
 /* ---- the law itself -------------------------------------------------------------------------- */
 
-static const char *const layouts[] = {ROW, OTHER, MODULE_CLOSED "for a test): " ROW};
+static const char *const layouts[] = {ROW, OTHER, FIRN__CLOSED "for a test): " ROW};
 static const int64_t marks[] = {0, 90, 95, 99, 100, 101, 110, 115, 120, 121, 130};
 
 /* What applies to every verdict. */
-static void check_verdict(const module_kept *kept, const module_memory *memory,
+static void check_verdict(const firn__kept *kept, const firn__memory *memory,
                           const firn_request *request) {
-    module_verdict it;
+    firn__verdict it;
     firn_error error = {0};
     firn_mark held = {-3, 3};
-    const bool back = kept->back || kept->mark.high < module_least(memory, request) ||
-                      (!kept->known && module_remembers_ns(memory, request->ns));
+    const bool back = kept->back || kept->mark.high < firn__least(memory, request) ||
+                      (!kept->known && firn__remembers_ns(memory, request->ns));
     const bool same = !kept->known || strcmp(kept->layout, request->layout) == 0;
     const bool trusted = !back && (kept->known ? kept->current : kept->complete);
-    int code = module_decide(&it, kept, memory, request, "store", &held, &error);
+    int code = firn__law_reserve(&it, kept, memory, request, "store", &held, &error);
     assert_int_equal(it.back, back);
     assert_true(code == FIRN_OK || (error.code == code && error.text[0] != '\0'));
-    const bool closed = kept->known && module_is_closed(kept->layout);
+    const bool closed = kept->known && firn__is_closed(kept->layout);
     assert_int_equal(code == FIRN_ENAMESPACE, !same && !closed);
     assert_int_equal(code == FIRN_ESTORE, closed);
     if (code == FIRN_OK) { /* never below a mark, a floor, or a guard that was needed */
@@ -294,18 +294,18 @@ static void check_verdict(const module_kept *kept, const module_memory *memory,
 
 static void the_law_keeps_its_promises(void **state) {
     firn_request request = {"ns", ROW, "1", COUNT, 0, 0, 7, "", 0};
-    module_memory memory = {0}, nothing = {0};
+    firn__memory memory = {0}, nothing = {0};
     (void)state;
-    module_remember(&memory, &request, 100);
+    firn__remember(&memory, &request, 100);
     for (size_t i = 0; i < LENGTH(marks) * LENGTH(floors) * 96; i++) {
         const size_t bits = i % 96, at = i / 96; /* 3 layouts times 5 flags */
-        module_kept kept = {.back = bits & 1,
-                            .known = bits & 2,
-                            .current = bits & 4,
-                            .complete = bits & 8,
-                            .layout = layouts[bits / 32],
-                            .floor = floors[at % LENGTH(floors)],
-                            .mark = {marks[at / LENGTH(floors)], 6 + (bits & 1)}};
+        firn__kept kept = {.back = bits & 1,
+                           .known = bits & 2,
+                           .current = bits & 4,
+                           .complete = bits & 8,
+                           .layout = layouts[bits / 32],
+                           .floor = floors[at % LENGTH(floors)],
+                           .mark = {marks[at / LENGTH(floors)], 6 + (bits & 1)}};
         for (combination it = none; it.bounds < LENGTH(bounds); next(&it)) {
             request.earliest = bounds[it.bounds].earliest;
             request.latest = bounds[it.bounds].latest;
@@ -315,12 +315,47 @@ static void the_law_keeps_its_promises(void **state) {
     }
 }
 
+/* Slots with a time end at most at the guard, which moves with the clock. */
+static void no_reservation_ends_after_its_guard(void **state) {
+    static const firn__memory nothing;
+    static const struct {
+        int64_t count, now_ms;
+        uint64_t tick_ns; /* 0: integers, which have no guard that moves */
+        int code;
+    } tries[] = {{10, 0, 1000000, FIRN_OK},
+                 {11, 0, 1000000, FIRN_ECLOCK},
+                 {15, 4, 1000000, FIRN_OK},
+                 {16, 4, 1000000, FIRN_ECLOCK},
+                 {1000, 0, 0, FIRN_OK}};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        const firn__kept kept = {
+            .known = true, .current = true, .layout = ROW, .now_ms = tries[i].now_ms};
+        const firn_request request = {.ns = "ns",
+                                      .layout = ROW,
+                                      .key = "1",
+                                      .count = tries[i].count,
+                                      .earliest = 990,
+                                      .latest = 990,
+                                      .grant = 7,
+                                      .guard = 1000,
+                                      .guard_tick_ns = tries[i].tick_ns};
+        firn__verdict verdict;
+        firn_error error = {0};
+        firn_mark held;
+        int code = firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, &error);
+        assert_int_equal(code, tries[i].code);
+        assert_true(code == FIRN_OK || strstr(error.text, "fix the wrong clock") != NULL);
+    }
+}
+
 int main(int count, char **arguments) {
     static char names[ENGINES][100];
-    struct CMUnitTest tests[ENGINES + 1] = {cmocka_unit_test(the_law_keeps_its_promises)};
+    struct CMUnitTest tests[ENGINES + 2] = {cmocka_unit_test(the_law_keeps_its_promises),
+                                            cmocka_unit_test(no_reservation_ends_after_its_guard)};
     for (size_t i = 0; i < ENGINES; i++) {
         snprintf(names[i], sizeof names[i], "%s answers as the law says", rows[i].name);
-        tests[i + 1] = (struct CMUnitTest){names[i], every_engine_follows_the_law, set_up,
+        tests[i + 2] = (struct CMUnitTest){names[i], every_engine_follows_the_law, set_up,
                                            tear_down, (void *)(uintptr_t)&rows[i]};
     }
     stores_fast = true;

@@ -102,7 +102,7 @@ if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
         server/config/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
 fi
 stores=$(for module in modules/*.c; do
-    grep -l '^const firn_store_ops firn_store_module' "$module" | sed 's,.*/,,; s,\.c$,,'
+    grep -l -E '^const firn_(store_ops firn_store_module|driver firn_store_driver)' "$module" | sed 's,.*/,,; s,\.c$,,'
 done)
 same "src/stores.def has each module that is a store" "" \
     "$(absent "$stores" src/stores.def)"

@@ -754,7 +754,7 @@ static void leaf_to_the_end(void **state) {
     assert_int_equal(firn_segment_advance(range, INT64_C(4611686018427387902), &next, NULL),
                      FIRN_OK);
     assert_int_equal(next_of(range), next);
-    no_next(range, FIRN_EEXHAUSTED, "end=");
+    no_next(range, FIRN_EEND, "end=");
     firn_segment_close(range, NULL);
     range = range_of(store, "nobody", "");
     no_next(range, FIRN_ESTORE, "no biz_tag nobody");
@@ -839,7 +839,7 @@ static void tickets_of_two_servers(void **state) {
     firn_segment_close(range, NULL);
     range = range_of(store, "photos", "kind=serial end=7");
     assert_int_equal(next_of(range), 6);
-    no_next(range, FIRN_EEXHAUSTED, "end=7");
+    no_next(range, FIRN_EEND, "end=7");
     firn_segment_close(range, NULL);
     not_drawn(store, "snow", 1, FIRN_EUSAGE, "integers");
     firn_store_close(store);

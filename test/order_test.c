@@ -313,8 +313,8 @@ static void a_series_ends_with_its_digits(void **state) {
     assert_int_equal(firn_segment_next(range, &value, NULL), FIRN_OK);
     assert_int_equal(value, 999999);
     read_back(order, written(order, (uint64_t)value));
-    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EEXHAUSTED);
-    said(&error, FIRN_EEXHAUSTED, "end=999999");
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EEND);
+    said(&error, FIRN_EEND, "end=999999");
     firn_segment_close(range, NULL);
     firn_order_close(order);
     firn_store_close(store);

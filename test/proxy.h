@@ -48,7 +48,8 @@ typedef struct proxy {
     int port, listener;
     _Atomic int server_port; /* of the next connections */
     _Atomic int fault, stall_ms;
-    _Atomic bool stop;
+    _Atomic bool stop, cuts;        /* `cuts`: all connections, once */
+    _Atomic long accepted, replies; /* connections, and what the server said */
     _Atomic long hits[PROXY_FAULTS];
     _Atomic bool
         inserts; /* `insert` goes before the client's next bytes, once; the reply to it is dropped */
@@ -100,6 +101,7 @@ static void proxy_accept(proxy *it) {
             it->up[i].length = it->down[i].length = 0;
             it->up[i].over = it->down[i].over = false;
             it->up[i].skip = it->down[i].skip = 0;
+            atomic_fetch_add(&it->accepted, 1);
             return;
         }
     }
@@ -124,6 +126,7 @@ static bool proxy_take(proxy *it, proxy_flow *flow, bool up) {
         return false;
     }
     int fault = atomic_load(&it->fault);
+    atomic_fetch_add(&it->replies, !up);
     bool up_fault = fault == PROXY_MUTE || fault == PROXY_CUT || fault == PROXY_STALLED_SENT;
     const size_t skipped = flow->skip < (size_t)got ? flow->skip : (size_t)got;
     memmove(flow->bytes, flow->bytes + skipped, (size_t)got - skipped);
@@ -201,7 +204,11 @@ static void *proxy_run(void *argument) {
     while (!atomic_load(&it->stop)) {
         struct pollfd waits[2 * PROXY_LINKS + 1];
         proxy_door(it);
+        const bool cuts = atomic_exchange(&it->cuts, false);
         for (int i = 0; i < PROXY_LINKS; i++) {
+            if (cuts) {
+                proxy_cut(it, i);
+            }
             const proxy_flow *up = &it->up[i], *down = &it->down[i];
             waits[2 * i] = (struct pollfd){up->length == 0 && !up->over ? up->from : -1, POLLIN, 0};
             waits[2 * i + 1] = (struct pollfd){down->length == 0 ? down->from : -1, POLLIN, 0};

@@ -18,7 +18,7 @@ none "a small number" 12 "a plain integer"
 none "a telephone number" 4915112345678 "a plain integer"
 none "seconds since 1970" 1700000000 "a plain integer; as epoch s it is 2023-11-14T22:13:20Z"
 none "milliseconds" 1700000000123 "a plain integer; as epoch ms it is 2023-11-14T22:13:20.123Z"
-none "microseconds" 1700000000123456 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123456Z"
+none "microseconds" 1700000000123457 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123457Z"
 refuses "a minus before a 0" 1 "is not an ID of a known scheme, but a minus before a 0" show -- -0
 none "a calendar" 20240229123456 "a plain integer; as a calendar date it is 2024-02-29T12:34:56Z"
 none "a negative number" -17 "a plain integer"
@@ -32,6 +32,47 @@ same "what it is has a name that does not change" "integer uuid hex" \
 same "candidates by chance need --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
+
+# ---- numbers, which show no scheme -------------------------------------------------------------------
+# possible SENTENCE TEXT REMARK READINGS: show exits with 1, and lists these first schemes and formats
+possible() {
+    "$FIRN" show --json -- "$2" >object
+    same "$1" "1 null null possible $3: $4" \
+        "$? $(jq -r '"\(.scheme) \(.time) \(.sure) \(.remark): \([.readings[] | .scheme // .format] | .[:3] | join(" "))"' object)"
+    same "and the same for people" "1 $2  possibly an ID: its scheme cannot be seen" "$("$FIRN" show -- "$2" >human; echo $?) $(head -n 1 human)"
+    same "with the times" "$(jq -r '.readings[] | select(.owner) | "\(.scheme // .format) \(.time) \(.owner)"' object)" \
+        "$(sed -n '/^  possible/,/^  formats/ s/^    \([^ ]*\)  *[^ ]*  *\([^ ]*\)  *\(.*\)/\1 \2 \3/p' human)"
+}
+possible "a tweet" 1541815603606036480 "a plain integer; as epoch ns it is 2018-11-10T02:06:43.606036480Z" "snowflake discord instagram"
+possible "an IMEI" 490154203237518 "a plain integer; its check digit is valid (Luhn), as of cards and IMEIs" "snowflake discord instagram"
+possible "a card" 4111111111111111 "a plain integer; its check digit is valid (Luhn), as of cards and IMEIs" "snowflake discord instagram"
+possible "a span ID" 00f067aa0ba902b7 "16 hex digits" "snowflake discord instagram"
+possible "a number in hex" 0x1565a11f6217a000 "16 hex digits" "snowflake discord instagram"
+possible "a snowflake since 1970" 7102577116159582209 "a plain integer" "tiktok instagram linkedin"
+same "yitter's ID has its time" 2021-07-26T18:30:01.184Z \
+    "$("$FIRN" show --json 184971260575813 | jq -r '.readings[] | select(.format == "yitter").time')"
+same "firn's own js53 comes last" js53 "$("$FIRN" show --json 184971260575813 | jq -r '.readings[-1].scheme')"
+same "24 hex digits are an ObjectId of 2007 to 2039" "0 objectid likely, 1 null possible" \
+    "$("$FIRN" show --json 507f1f77bcf86cd799439011 >object; echo "$? $(jq -r '"\(.scheme) \(.sure)"' object)"), $("$FIRN" show --json 357f1f77bcf86cd799439011 >object; echo "$? $(jq -r '"\(.scheme) \(.sure)"' object)")"
+same "a named scheme is an answer" "0 snowflake named" \
+    "$("$FIRN" show --json --scheme snowflake 1541815603606036480 >object; echo "$? $(jq -r '"\(.scheme) \(.sure)"' object)")"
+# near SENTENCE WANTED TIME ID: status, scheme or format, time and how sure
+near() {
+    "$FIRN" show --json --near "$3" "$4" >object
+    same "$1" "$2" "$? $(jq -r '"\(.scheme // .what) \(.time) \(.sure) \(.readings | length)"' object)"
+}
+near "--near chooses the one reading of ten years before or after" "0 instagram 2038-06-23T13:39:53.718Z likely 0" 2048-06-01 7102577116159582209
+near "not if there are two" "1 integer null possible 2" 2040-01-01 7102577116159582209
+near "nor without any: then all are listed" "1 integer null possible 7" 1990-01-01 7102577116159582209
+near "readings with one time count as one" "0 objectid 1998-06-11T00:06:15Z likely 0" 2000-01-01 357f1f77bcf86cd799439011
+near "a format may be the only one" "0 format 2044-01-01T00:00:00.000Z likely 0" 2053-12-01 2647243358208020487
+near "what is sure stays" "0 uuid7 2024-06-14T10:14:09.300Z likely 0" 2000-01-01 0190163d-8694-739b-aea5-966c26f8ad91
+refuses "--near is a time" 2 "--near soon: " show --near soon 7
+refuses "and for texts without --scheme" 2 "leave it or --scheme out" show --near 2024-01-01 --scheme snowflake 7
+refuses "nor does it apply to --find" 2 "--near does not apply to --find" show --find --near 2024-01-01
+refuses "a number is not converted as one of its schemes" 1 "it may be an ID of uuid1 or of another scheme: set --scheme" \
+    convert --to uuid6 258133314363070689776975542038781941830
+says "but to other digits" 1565a11f6217a000 convert --to hex 1541815603606036480
 same "a text that is not of the form has the option that was given as its cure" \
     "1 firn: 'zzz' is not an ID of a known scheme: set --scheme, or another form with --from" \
     "$("$FIRN" convert zzz --from hex --to dec 2>err; echo $?) $(cat err)"
@@ -96,12 +137,10 @@ same "one that is invalid does not stop the rest" "1 12 919108f7-52d1-4320-9bac-
     "$(printf '12\n919108f7-52d1-4320-9bac-f847db4148a8\n' | "$FIRN" show --json >out; echo $?) $(jq -r .id out | paste -sd' ')"
 same "a ULID of the year 6829 is one, with a note" "0 ulid its time is unusual: it may not be an ID of ulid" \
     "$("$FIRN" show --json 4DF3T1A1C1W1T8CZX5S6KSRJ98 >out; echo $?) $(jq -r '"\(.scheme) \(.remark)"' out)"
-same "a number may be a time, and show says so" "it may be a plain integer: as epoch ns it is 2018-11-10T02:06:43.606036480Z" \
-    "$("$FIRN" show --json 1541815603606036480 | jq -r .remark)"
 
 # ---- canonical text, layouts for reading ---------------------------------------------------------
 same "the object has the canonical text" "c232ab00-9414-11ec-b3c8-9f6bdeced846" "$("$FIRN" show --json '{C232AB00-9414-11EC-B3C8-9F6BDECED846}' | jq -r .id)"
-same "of a number in hex the decimal one" 1541815603606036480 "$("$FIRN" show --json 0x1565a11f6217a000 | jq -r .id)"
+same "of a number in hex the decimal one" 1541815603606036480 "$("$FIRN" show --json --scheme snowflake 0x1565a11f6217a000 | jq -r .id)"
 same "of a typeid with its prefix" user_01h455vb4pex5vsknk084sn02q "$("$FIRN" show --json user_01h455vb4pex5vsknk084sn02q | jq -r .id)"
 same "a layout that could not be issued is read" 62286 "$("$FIRN" show --json --scheme "time:48/ms random:16" 123456789012345678 | jq -r '.fields.random' | xargs printf %d)"
 refuses "and not issued" 2 "16 random bits are too few" new "time:48/ms random:16"
@@ -120,8 +159,8 @@ says "a number has forms, too" 000000000000000c convert --to hex 12
 
 # ---- digits only ---------------------------------------------------------------------------------
 digits=507119778886617994390110
-same "digits are hex where a scheme has as many, and show tells" "objectid only digits: as a decimal number it is another ID" \
-    "$("$FIRN" show --json $digits | jq -r '"\(.scheme) \(.remark)"')"
+same "digits are hex where a scheme has as many, but only possibly" "possible hex" \
+    "$("$FIRN" show --json $digits | jq -r '"\(.sure) \(.readings[0].form)"')"
 refuses "a conversion refuses to choose" 1 "as hex .objectid. and another as dec .*--scheme or --from" convert --to base62 $digits
 hex=$("$FIRN" convert --from hex --to base32hex $digits)
 says "--from chooses" a1ohits8gpgnj51p0480 convert --from hex --to base32hex $digits
@@ -143,7 +182,7 @@ for command in show "convert --to hex"; do
     done
     same "$command: a ULID that lost a character is an error" 0 $bad
 done
-refuses "the form that it has by chance is named" 1 "valid as base36 with --from base36 or from=base36" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
+refuses "the form that it has by chance is named" 1 "valid as base36 with --from base36.$" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
 says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
 says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b

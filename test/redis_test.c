@@ -586,7 +586,7 @@ static void counters_end(void **state) {
     firn_segment *few = range_of(store, "few", "kind=segment step=100 end=9");
     next_is(few, 8);
     next_is(few, 9);
-    assert_int_equal(firn_segment_next(few, &value, &error), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_next(few, &value, &error), FIRN_EEND);
     count_is("few", "9");
     firn_segment_close(few, NULL);
     firn_store_close(store);

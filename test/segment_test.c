@@ -249,9 +249,9 @@ static void an_end_is_reached_exactly(void **state) {
         snprintf(key, sizeof key, "k%zu", i);
         firn_segment *range = opened(key, ends[i].keys);
         counts(range, ends[i].first, ends[i].n, ends[i].apart);
-        denied(range, FIRN_EEXHAUSTED, "has reached its end=");
-        denied(range, FIRN_EEXHAUSTED, "raise end=");
-        denied_block(range, 1, FIRN_EEXHAUSTED, "end=");
+        denied(range, FIRN_EEND, "has reached its end=");
+        denied(range, FIRN_EEND, "raise end=");
+        denied_block(range, 1, FIRN_EEND, "end=");
         closed(range);
     }
 }
@@ -285,7 +285,7 @@ static void a_start_is_the_first(void **state) {
     closed(range);
     range = opened("last", "kind=serial start=4611686018427387902");
     counts(range, 4611686018427387902, 2, 1);
-    denied(range, FIRN_EEXHAUSTED, "end=4611686018427387903");
+    denied(range, FIRN_EEND, "end=4611686018427387903");
     closed(range);
 }
 
@@ -311,9 +311,9 @@ static void a_block_is_whole_or_not_at_all(void **state) {
     (void)state;
     firn_segment *range = opened("k", "kind=serial end=100");
     assert_int_equal(block(range, 60), 1);
-    denied_block(range, 41, FIRN_EEXHAUSTED, "end=100");
+    denied_block(range, 41, FIRN_EEND, "end=100");
     assert_int_equal(block(range, 40), 61);
-    denied(range, FIRN_EEXHAUSTED, "end=100");
+    denied(range, FIRN_EEND, "end=100");
     closed(range);
 }
 
@@ -505,19 +505,19 @@ static void an_exact_block_ends_with_the_range(void **state) {
     int64_t first = -77;
     (void)state;
     firn_segment *range = opened("leaf", "step=100 adapt=0 end=150");
-    assert_int_equal(firn_segment_exact(range, 151, true, &first, NULL, &error), FIRN_EEXHAUSTED);
-    said(&error, FIRN_EEXHAUSTED, "end=150");
+    assert_int_equal(firn_segment_exact(range, 151, true, &first, NULL, &error), FIRN_EEND);
+    said(&error, FIRN_EEND, "end=150");
     assert_int_equal(world.log.reserves, 0); /* nothing is taken for who is refused */
     assert_int_equal(firn_segment_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 1);
     took(range, 1000, 51, 50);
-    assert_int_equal(firn_segment_exact(range, 51, true, &first, NULL, &error), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_exact(range, 51, true, &first, NULL, &error), FIRN_EEND);
     firn_segment *other = opened("leaf", "step=10 adapt=0 end=150");
     assert_int_equal(next(other), 101); /* others may have what is left */
     closed(other);
     assert_int_equal(firn_segment_exact(range, 49, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 102);
-    assert_int_equal(firn_segment_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_exact(range, 1, true, &first, NULL, NULL), FIRN_EEND);
     assert_int_equal(first, 102);
     closed(range);
 }

@@ -13,7 +13,7 @@ import traceback
 import urllib.request
 
 from browser import Browser
-from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, finish, firn, same
+from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, choose, finish, firn, same, shown
 
 VIEWS = ("read", "make", "choose", "now", "windows", "spread")
 CONFIG = """[server]
@@ -76,6 +76,7 @@ def read(browser, id):
     browser.type(id)
     browser.press("Enter")
     browser.until("location.hash.includes('%s') && document.title.includes(' is ')" % id)
+    choose(browser, id)
 
 
 def check_reading(browser, server, schemes):
@@ -85,7 +86,7 @@ def check_reading(browser, server, schemes):
     for id in SAMPLES:
         browser.evaluate("document.title = ''")
         read(browser, id)
-        best = json.loads(firn("show", "--json", "--all", id))
+        best = shown(id)
         drawn = check_drawing(browser, schemes, id, best["scheme"])
         if best["scheme"] not in ("nil", "typeid"):
             check_forms(browser, id, best["scheme"])
@@ -128,7 +129,7 @@ def check_reading(browser, server, schemes):
 
 
 def check_offline(browser, server):
-    browser.open(server.base + "/?offline#read=" + SAMPLES[0])
+    browser.open(server.base + "/?offline#read=%s&scheme=snowflake" % SAMPLES[0])
     browser.until("document.title.includes(' is snowflake')")
     browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     read(browser, SAMPLES[2])
@@ -166,7 +167,7 @@ def tab_to(browser, wanted, most=40):
 
 
 def check_keys(browser, server):
-    browser.open(server.base + "/?keys#read=541815603606036480")
+    browser.open(server.base + "/?keys#read=541815603606036480&scheme=snowflake")
     browser.until("document.title.includes(' is snowflake')")
     browser.press("Tab")
     same("the first stop of Tab skips to the content", "skip", browser.evaluate(FOCUS)["class"])
@@ -436,7 +437,7 @@ EMPTY = """[...document.querySelectorAll('.card, .figures')].filter((one) =>
 def check_names(browser, server):
     unnamed, unseen, roles = [], [], 0
     for view in VIEWS:
-        browser.open(server.base + "/?names#" + (view if view != "read" else "read=" + SAMPLES[0]))
+        browser.open(server.base + "/?names#" + (view if view != "read" else "read=%s&scheme=snowflake" % SAMPLES[0]))
         browser.rest(0.2)
         for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
             role = node.get("role", {}).get("value")
@@ -497,7 +498,7 @@ def check_token(browser, program, folder):
     server = Server(program, folder, "guarded", "--tokens", tokens)
     try:
         browser.events.clear()
-        browser.open(server.base + "/#read=541815603606036480")
+        browser.open(server.base + "/#read=541815603606036480&scheme=snowflake")
         box = "document.querySelector('#token-form')"
         check("a server with tokens is asked with one: its box appears", browser.wait(box + ".checkVisibility()"))
         for token, sentence, shown in (

@@ -149,7 +149,7 @@ for coding in identity 'gzip;q=0' 'gzip; q=0.000' 'x-gzip, *;q=0' gzipped ''; do
 done
 same "the time of building is not in a compressed file" 1f8b0800000000 "$(od -An -tx1 -N7 "$TMPDIR/packed" | tr -d ' ')"
 same "replies are not kept by anybody" no-store "$(header Cache-Control /v1/new/snowflake)"
-ask '/v1/show/1541815603606036480?format=text'
+ask '/v1/show/1541815603606036480?scheme=snowflake&format=text'
 same "what is in an ID is a name and its value a line" "200 text/plain; charset=utf-8 scheme snowflake|bits 64|time 2022-06-28T16:07:40.105Z|fields.worker 26" \
     "$status $type $(printf '%s\n' "$out" | grep -E '^(scheme|bits|time|fields.worker) ' | paste -sd '|')"
 lines "a range is its two ends" '17[0-9]{17}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
@@ -188,6 +188,12 @@ for id in 12 1700000000123 1541815603606036480 507119778886617994390110 4DF3T1A1
     [ "$out" = "$("$FIRN" show --json --all $id)" ] || different="$different $id (all)"
 done
 same "show answers as the command, for what is not an ID too" "" "$different"
+json "a number is only possibly an ID" '.scheme == null and .time == null and .sure == "possible" and .readings[0].scheme == "snowflake"' \
+    /v1/show/1541815603606036480
+ask '/v1/show/7102577116159582209?near=2035-01-01'
+same "near= chooses as --near does" "200 $("$FIRN" show --json --near 2035-01-01 7102577116159582209)" "$status $out"
+refuses "near= and scheme= exclude each other" 400 "leave near or the scheme out" '/v1/show/7?near=2024-01-01&scheme=snowflake'
+refuses "near= is a time" 422 "near=soon: " '/v1/show/7?near=soon'
 refuses "digits that may be hex are not converted on a guess" 422 "add scheme=NAME or from=FORM" '/v1/convert/507119778886617994390110?to=base62'
 refuses "plain hex that may be two schemes is not" 422 "uuid4: add scheme=NAME" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
 refuses "a uuid4 is not a uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
@@ -251,7 +257,7 @@ for sign in 'User-Agent: Mozilla/5.0' 'Accept-Language: en' 'Sec-Fetch-Site: non
     refuses "a GET with $sign issues nothing" 403 POST /v1/segments/plain -H "$sign"
 done
 json "a fetch of Node.js is a program's" '.ids' /v1/new/snowflake -H 'Sec-Fetch-Mode: cors' -H 'Accept-Language: *'
-json "a browser reads by GET" '.scheme' /v1/show/1541815603606036480 -H 'User-Agent: Mozilla/5.0' -H 'Accept-Language: en'
+json "a browser reads by GET" '.scheme' '/v1/show/1541815603606036480?scheme=snowflake' -H 'User-Agent: Mozilla/5.0' -H 'Accept-Language: en'
 json "Origin is this server" '.ids' /v1/new/snowflake -X POST -H "Origin: http://$at"
 json "as the browser asked for it" '.ids' /v1/new/snowflake -X POST -H 'Host: localhost:99' -H "Origin: https://LOCALHOST:99"
 for origin in null http://evil.example "http://evil.example/http://$at" "http://$at:1" "http://$at.evil.example" "http://${at%:*}" \
@@ -259,7 +265,7 @@ for origin in null http://evil.example "http://evil.example/http://$at" "http://
     refuses "Origin: $origin is not" 403 site /v1/new/snowflake -X POST -H "Origin${origin:+: }${origin:-;}"
 done
 refuses "another site's Referer is refused, for reading too" 403 site /v1/show/7 -H 'Referer: http://evil.example/'
-json "our own page's is not" '.scheme' /v1/show/1541815603606036480 -H "Referer: http://$at/?a#b"
+json "our own page's is not" '.scheme' '/v1/show/1541815603606036480?scheme=snowflake' -H "Referer: http://$at/?a#b"
 refuses "two Origins are malformed" 400 malformed /v1/new/snowflake -X POST -H "Origin: http://$at" -H "Origin: http://$at"
 same "no other site is allowed in" "" "$(header Access-Control-Allow-Origin /v1/new/snowflake -H 'Origin: http://evil.example')"
 refuses "nor asked beforehand" 403 "another site" /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'

@@ -70,11 +70,11 @@ says_resp "CLIENT SETNAME takes a name" OK CLIENT SETNAME me
 
 # ---- IDs -----------------------------------------------------------------------------------------
 id=$(ask_resp FIRN.NEW snowflake)
-same "FIRN.NEW gives an ID of the scheme" snowflake "$("$FIRN" show --json "$id" | jq -r .scheme)"
+same "FIRN.NEW gives an ID of the scheme" 2 "$("$FIRN" show --json --scheme snowflake "$id" | jq -r '.time[:1]')"
 same "with COUNT that many, all different, rising" 1000 "$(ask_resp FIRN.NEW snowflake COUNT 1000 | sort -nu | wc -l)"
 same "COUNT 1 is a list too" '["string"]' "$(ask_resp --json FIRN.NEW snowflake COUNT 1 | jq -c 'map(type)')"
 same "without COUNT an ID is a string, since JavaScript's numbers end at 2^53" '"string"' "$(ask_resp --json FIRN.NEW snowflake | jq -c type)"
-same "TIME back-dates" 2020-01-01 "$("$FIRN" show --json "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01)" | jq -r '.time[:10]')"
+same "TIME back-dates" 2020-01-01 "$("$FIRN" show --json --scheme snowflake "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01)" | jq -r '.time[:10]')"
 same "AS chooses the form" 16 "$(ask_resp FIRN.NEW snowflake AS hex | awk '{ print length }')"
 same "uuid7" 7 "$(ask_resp FIRN.NEW uuid7 | cut -c 15)"
 refuses_resp "a field without a value is refused" "ERR 'node' has no value" FIRN.NEW snowflake node
@@ -89,8 +89,10 @@ pack='snowflake time 2024-01-01 datacenter 1 worker 2 sequence 3'
 packed=$(ask_resp FIRN.PACK $pack)
 same "FIRN.PACK packs as the command does" "$("$FIRN" pack snowflake time=2024-01-01 datacenter=1 worker=2 sequence=3)" "$packed"
 same "name=value in one word is taken too" "$packed" "$(ask_resp FIRN.PACK snowflake time=2024-01-01 datacenter=1 worker=2 sequence=3)"
-same "FIRN.SHOW shows what the command does" "$("$FIRN" show --json "$packed" | jq -cS .fields)" \
-    "$(ask_resp --json -3 FIRN.SHOW "$packed" | jq -cS .fields)"
+same "FIRN.SHOW shows what the command does" "$("$FIRN" show --json "$packed" | jq -cS .)" \
+    "$(ask_resp --json -3 FIRN.SHOW "$packed" | jq -cS .)"
+same "as the scheme that is named, too" "$("$FIRN" show --json --scheme snowflake "$packed" | jq -cS .fields)" \
+    "$(ask_resp --json -3 FIRN.SHOW "$packed" SCHEME snowflake | jq -cS .fields)"
 same "FIRN.RANGE has both ends" "$("$FIRN" range snowflake 2024-01-01 2024-01-02 | paste -sd' ')" \
     "$(ask_resp --json -3 FIRN.RANGE snowflake 2024-01-01 2024-01-02 | jq -r '"\(.least) \(.greatest)"')"
 same "FIRN.CONVERT converts" "$("$FIRN" convert "$packed" --to hex)" "$(ask_resp FIRN.CONVERT "$packed" hex)"

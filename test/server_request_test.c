@@ -19,6 +19,7 @@
 
 #include "core/answer.h"
 #include "core/catalog.h"
+#include "core/log.h"
 #include "core/server.h"
 
 #include "folder.h"
@@ -593,7 +594,8 @@ static void what_is_wrong_is_refused_with_its_cure(void **state) {
     translate_error(&early.error, SURFACE_SERVER);
     assert_null(strstr(early.error.text, "epoch="));
     assert_null(strstr(early.error.text, "bits="));
-    assert_refused(ask_for(by, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE, "/v1/schemes");
+    assert_refused(ask_for(by, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
+                   "no generator or scheme 'qqqqqqqqqqqq'");
     assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
                    FIRN_ERANGE, "at most 4096 at once");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
@@ -636,7 +638,7 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
     assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
                    "'uuid7' is a scheme, not a segment: use FIRN.NEW uuid7");
     assert_refused(ask_for(mine(), VERB_RUNS, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
-                   "there is no generator or scheme 'qqqqqqqqqqqq': FIRN.SCHEMES");
+                   "there is no generator or scheme 'qqqqqqqqqqqq'");
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
                    "'orders' is a segment, not a generator: use INCR orders");
     catalog_allow(50);
@@ -1303,6 +1305,45 @@ static void what_an_answer_costs_is_printed(void **state) {
     leave(&uuid);
 }
 
+static void a_cure_whose_value_does_not_fit_stays_the_librarys(void **state) {
+    (void)state;
+    firn_error error;
+    for (int length = 20; length <= 240; length += 220) {
+        firn_error_set(&error, FIRN_EBACK, FIRN_CURE_ADVANCE,
+                       "the store lost what it had granted of " ERROR_VALUE("%0*d") "%100s", length,
+                       7, "");
+        translate_error(&error, SURFACE_COMMAND);
+        const char *cure = length == 20 ? "run firn segment advance '0000" : "advance the segment ";
+        assert_ptr_equal(strstr(error.text + error.cure_at, cure), error.text + error.cure_at);
+        assert_null(strstr(error.text, "..."));
+        assert_int_equal(error.value.length, length);
+    }
+}
+
+/* Each byte is escaped, and it is the reason of a store with the longest URL. */
+static void a_log_line_has_the_longest_error(void **state) {
+    (void)state;
+    char why[SERVER_WHY_SIZE], line[8192];
+    int ends[2], was = dup(STDERR_FILENO);
+    memset(why, '"', sizeof why - 1);
+    why[sizeof why - 1] = '\0';
+    for (int as_json = 0; as_json < 2; as_json++) {
+        assert_int_equal(pipe(ends), 0);
+        log_set(LOG_LEVEL_INFO, as_json);
+        dup2(ends[1], STDERR_FILENO);
+        log_event(LOG_LEVEL_WARNING, "not ready", "why", why, "last", "whole", NULL);
+        dup2(was, STDERR_FILENO);
+        ssize_t length = read(ends[0], line, sizeof line - 1);
+        assert_true(length > 0);
+        line[length] = '\0';
+        assert_non_null(strstr(line, as_json ? ",\"last\":\"whole\"}\n" : " last=whole\n"));
+        close(ends[0]);
+        close(ends[1]);
+    }
+    close(was);
+    log_set(LOG_LEVEL_INFO, false);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 
 int main(void) {
@@ -1340,6 +1381,8 @@ int main(void) {
         TEST(status_spread_and_nodes_list_everything),
         TEST(a_store_that_is_invalid_is_refused_at_once),
         TEST(a_password_of_a_store_is_shown_to_nobody),
+        TEST(a_cure_whose_value_does_not_fit_stays_the_librarys),
+        TEST(a_log_line_has_the_longest_error),
         TEST(what_an_answer_costs_is_printed),
     };
     return cmocka_run_group_tests(tests, make_workers, NULL);

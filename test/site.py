@@ -8,7 +8,7 @@ import threading
 import traceback
 
 from browser import Browser
-from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, finish, firn, same
+from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, choose, finish, firn, same
 
 import json
 
@@ -32,6 +32,7 @@ def check_page(browser, url, schemes):
         browser.type(id)
         browser.press("Enter")
         browser.until("document.title.startsWith('%s is ')" % id)
+        choose(browser, id)
         drawn = check_drawing(browser, schemes, id)
         if drawn["scheme"] not in ("nil", "typeid"):
             check_forms(browser, id, drawn["scheme"])

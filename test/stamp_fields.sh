@@ -26,7 +26,7 @@ same "each node is reserved" 3 "$("$FIRN" nodes --store "$store" --json | jq -r 
 same "another job gets other IDs" 36 "$(cat one three | grep '^[0-9a-f]*-' | cut -d, -f1 | sort -u | wc -l)"
 "$FIRN" stamp macs.csv --time t --scheme uuid1 --field node=mac clock_seq=5 --seed abc --job pinned --store "$store" >four 2>err
 same "a node that is given whole is taken" 18 "$(sed 1d four | wc -l)"
-refuses "and then nobody else's" 5 "another job's" stamp macs.csv --time t --scheme uuid1 --field node=mac clock_seq=5 --seed abc --job thief --store "$store"
+refuses "and then nobody else's" 2 "another job's" stamp macs.csv --time t --scheme uuid1 --field node=mac clock_seq=5 --seed abc --job thief --store "$store"
 
 # ---- every scheme, every format ------------------------------------------------------------------
 printf '{"t":"2024-01-01T00:00:00Z","r":5,"w":"0x3"}\n{"t":"2024-01-01T00:00:00Z","r":6,"w":3}\n{"t":"2024-01-01T00:00:00Z","r":8,"w":3}\n' >rows.jsonl

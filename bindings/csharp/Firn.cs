@@ -23,10 +23,15 @@ using System.Threading.Tasks;
 /// </code></example>
 namespace Firn
 {
-    /// <summary>Every error of this file. Reason: the name of the server's error ("USAGE", "STORE"), or its HTTP status.</summary>
+    /// <summary>Every error of this file. Reason: the name of the server's error ("USAGE", "STORE"), or its HTTP status.
+    /// Cure: what to do, a part of the message; CureName: its name in firn.h. null: the error has none.</summary>
     public abstract class FirnException : Exception
     {
         public string Reason { get; }
+        public string Cure { get; internal set; }
+        public string CureName { get; internal set; }
+        public string Value { get; internal set; }
+        public string Limit { get; internal set; }
         protected FirnException(string text, string reason) : base(text) { Reason = reason; }
     }
 
@@ -255,9 +260,9 @@ namespace Firn
                 if (result != null) return result;
                 string detail = Member(text, "detail"), reason = Member(text, "code") ?? Number(status);
                 if (status == 429 || status == 503)
-                    busy = new OverloadException($"the servers are overloaded ({detail ?? "HTTP status " + status}): try again later", reason);
+                    busy = WithParts(new OverloadException($"the servers are overloaded ({detail ?? "HTTP status " + status}): try again later", reason), text);
                 else if (status >= 400 && status < 500 && detail != null)
-                    throw new RequestException(detail, reason);
+                    throw WithParts(new RequestException(detail, reason), text);
                 else
                     failures[WithoutToken(address)] = status == 0 ? text : status == 200 ? "malformed reply" : "HTTP status " + status;
                 Interlocked.CompareExchange(ref current, (here + 1) % addresses.Length, here);
@@ -296,6 +301,15 @@ namespace Firn
                         : (error.InnerException ?? error).Message);
                 }
             }
+        }
+
+        static T WithParts<T>(T error, string json) where T : FirnException
+        {
+            error.Cure = Member(json, "cure");
+            error.CureName = Member(json, "cure_name");
+            error.Value = Member(json, "value");
+            error.Limit = Member(json, "limit");
+            return error;
         }
 
         // A text member of a small JSON object (application/problem+json), without a package for JSON.

@@ -12,7 +12,7 @@ const (
 	ErrMismatch  Code = -5  // the ID does not belong to this scheme
 	ErrNamespace Code = -6  // the namespace belongs to another layout
 	ErrBusy      Code = -7  // the node is in use
-	ErrExhausted Code = -8  // no ID is left within the limits
+	ErrExhausted Code = -8  // no ID is left until the clock advances
 	ErrWindow    Code = -9  // the window is used up and could not be renewed
 	ErrClock     Code = -10 // the clock cannot be used
 	ErrStore     Code = -11 // the store is not available
@@ -25,6 +25,9 @@ const (
 	ErrUnsorted  Code = -18 // IDs of this scheme do not sort by time
 	ErrSystem    Code = -19 // the system lacks a required feature
 	ErrBack      Code = -20 // the store has lost reservations that it made before
+	ErrTaken     Code = -21 // the node or name is taken, and waiting does not help
+	ErrEnd       Code = -22 // nothing is left, and waiting does not help
+	ErrFull      Code = -23 // no ID is left at that time
 )
 
 var codes = map[Code]struct{ name, text string }{
@@ -35,7 +38,7 @@ var codes = map[Code]struct{ name, text string }{
 	ErrMismatch:  {"MISMATCH", "the ID does not belong to this scheme"},
 	ErrNamespace: {"NAMESPACE", "the namespace belongs to another layout"},
 	ErrBusy:      {"BUSY", "the node is in use"},
-	ErrExhausted: {"EXHAUSTED", "no ID is left within the limits"},
+	ErrExhausted: {"EXHAUSTED", "no ID is left until the clock advances"},
 	ErrWindow:    {"WINDOW", "the window is used up and could not be renewed"},
 	ErrClock:     {"CLOCK", "the clock cannot be used"},
 	ErrStore:     {"STORE", "the store is not available"},
@@ -48,4 +51,7 @@ var codes = map[Code]struct{ name, text string }{
 	ErrUnsorted:  {"UNSORTED", "IDs of this scheme do not sort by time"},
 	ErrSystem:    {"SYSTEM", "the system lacks a required feature"},
 	ErrBack:      {"BACK", "the store has lost reservations that it made before"},
+	ErrTaken:     {"TAKEN", "the node or name is taken, and waiting does not help"},
+	ErrEnd:       {"END", "nothing is left, and waiting does not help"},
+	ErrFull:      {"FULL", "no ID is left at that time"},
 }

@@ -80,4 +80,5 @@ type Scheme struct {
 // Reading is a scheme that a text is plausibly an ID of.
 type Reading struct {
 	Scheme, Form, Text string // Text is in the form of the scheme
+	Sure               string // "likely", or "possible", which is not an answer
 }

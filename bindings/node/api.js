@@ -410,13 +410,16 @@ function firnApi (native, addonError) {
     return outOf(args, call('pack', ...args, pairs(fields)))
   }
 
-  /** What an ID contains. Without a scheme, the best reading of a text. */
+  /** What an ID contains. Without a scheme, the best reading of a text, which must be likely: a number has none. */
   function show (id, scheme, options = {}) {
     let form = optional('form', options.form)
     let bytes
     if (scheme === undefined || scheme === null) {
       const [best] = call('guess', text('id', id))
       if (best === undefined) throw refuse('TEXT', `${JSON.stringify(id)} is not an ID of a known scheme`, 'name one')
+      if (best.sure === 'possible') {
+        throw refuse('TEXT', `${JSON.stringify(id)} may be an ID of ${best.scheme} or of another scheme`, 'name its scheme')
+      }
       ;({ scheme, form, bytes } = best)
     }
     const args = schemeArgs(scheme, options)
@@ -454,10 +457,10 @@ function firnApi (native, addonError) {
     return outOf(schemeArgs(to), bytes)
   }
 
-  /** The schemes that a text is plausibly an ID of, best first. */
+  /** The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent owner first. */
   function guess (id) {
     return call('guess', text('id', id))
-      .map(({ scheme, form, bytes }) => ({ scheme, form, id: outOf(schemeArgs(scheme), bytes) }))
+      .map(({ scheme, form, bytes, sure }) => ({ scheme, form, id: outOf(schemeArgs(scheme), bytes), sure }))
   }
 
   /** The formats of other systems that a text may have, such as "stripe" or "nanoid", best first. */

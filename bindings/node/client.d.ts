@@ -10,8 +10,9 @@ export interface Options {
 }
 export interface Shown {
   id: string
-  scheme: string
-  bits: number
+  scheme: string | null
+  bits: number | null
+  sure: 'named' | 'certain' | 'likely' | 'possible' | 'none'
   time?: string
   unix_ns?: string
   fields: Record<string, number | string>
@@ -38,6 +39,10 @@ export class Ids implements AsyncIterableIterator<ID> {
 }
 export class FirnClientError extends Error {
   code: string
+  cure: string
+  cureName: string
+  value: string
+  limit: string
 }
 export class OverloadError extends FirnClientError {}
 export class UnreachableError extends FirnClientError {}

@@ -16,11 +16,12 @@
 const UNCACHED = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
 // Every error of this file. `code` is the name of the server's error ('USAGE', 'STORE'), or its HTTP status, or ''.
+// `cure` (what to do, a part of the message), `cureName` (its name in firn.h), `value` and `limit`: '' if the server's
+// error has none.
 class FirnClientError extends Error {
-  constructor (message, code = '') {
+  constructor (message, code = '', { cure = '', cure_name: cureName = '', value = '', limit = '' } = {}) {
     super(message)
-    this.name = this.constructor.name
-    this.code = code
+    Object.assign(this, { name: this.constructor.name, code, cure, cureName, value, limit })
   }
 }
 
@@ -83,7 +84,7 @@ class Client {
   show (id, scheme) {
     return this.#call('GET', ['show', id], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
       const shown = JSON.parse(body)
-      return shown && shown.scheme ? shown : undefined
+      return shown && shown.id ? shown : undefined
     })
   }
 
@@ -148,9 +149,9 @@ class Client {
         if (result !== undefined) return result
         failures.set(here, 'malformed reply')
       } else if (status === 429 || status === 503) {
-        busy = [problem.detail || `HTTP status ${status}`, problem.code || String(status)]
+        busy = [problem.detail || `HTTP status ${status}`, problem.code || String(status), problem]
       } else if (status >= 400 && status < 500 && typeof problem.detail === 'string') {
-        throw new RequestError(problem.detail, problem.code || String(status))
+        throw new RequestError(problem.detail, problem.code || String(status), problem)
       } else {
         failures.set(here, status === 0 ? body : `HTTP status ${status}`)
       }

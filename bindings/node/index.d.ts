@@ -95,7 +95,7 @@ export interface Match {
   /** It describes the text better than any scheme. */
   leads: boolean
 }
-export interface Reading { scheme: string, form: string, id: ID }
+export interface Reading { scheme: string, form: string, id: ID, sure: 'likely' | 'possible' }
 
 /** Issues IDs. Made by open(). */
 export class Generator<T extends ID = any> implements Iterable<T> {

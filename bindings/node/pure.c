@@ -220,7 +220,7 @@ static napi_value digest(napi_env env, napi_callback_info info) {
     return end(&c, code == FIRN_OK ? buffer(env, &id) : fail_with(&c, &error));
 }
 
-/* guess(text) -> [{scheme, form, bytes}] */
+/* guess(text) -> [{scheme, form, bytes, sure}] */
 static napi_value guess(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_reading readings[FIRN_READINGS_MAX];
@@ -235,6 +235,7 @@ static napi_value guess(napi_env env, napi_callback_info info) {
         napi_set_named_property(env, one, "scheme", string(env, readings[i].scheme->name));
         napi_set_named_property(env, one, "form", string(env, firn_form_name(readings[i].form)));
         napi_set_named_property(env, one, "bytes", buffer(env, &readings[i].id));
+        napi_set_named_property(env, one, "sure", string(env, firn_sure_name(readings[i].sure)));
         napi_set_element(env, out, i, one);
     }
     return end(&c, out);

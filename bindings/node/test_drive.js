@@ -18,6 +18,8 @@ const verbs = {
   next: async (name, scheme) => [await clients.get(name).next(scheme)],
   many: (name, scheme, n) => clients.get(name).many(scheme, n),
   at: (name, scheme, time, n) => clients.get(name).at(scheme, time, n),
+  cure: (name, scheme) => clients.get(name).next(scheme).catch(error =>
+    [error.cure, error.cureName, error.value, error.limit].map(encodeURIComponent)),
   kind: async (name, scheme) => [typeof await clients.get(name).next(scheme) === 'bigint' ? 'integer' : 'text'],
   async ids (name, scheme, age, n, pause) {
     const key = [name, scheme, age].join(' ')

@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 __all__ = ["Client", "Ids", "Error", "OverloadError", "UnreachableError", "RequestError"]
 
 # First words of errors; redis-py takes some off and makes classes of them.
-_WORDS = {"TRYAGAIN", "BACK", "EXHAUSTED", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING", "BUSY", "ERR"}
+_WORDS = {"TRYAGAIN", "BACK", "TAKEN", "END", "FULL", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING", "BUSY", "ERR"}
 _CLASSES = {"TryAgainError": "TRYAGAIN", "OutOfMemoryError": "OOM", "BusyLoadingError": "LOADING", "NoPermissionError": "NOPERM",
             "AuthenticationError": "WRONGPASS", "AuthenticationWrongNumberOfArgsError": "NOAUTH"}
 _OVERLOAD = {"TRYAGAIN", "OOM", "LOADING", "BUSY"}

@@ -153,7 +153,7 @@ const firnCore = (() => {
       digest: (...args) => bytesFrom('digest', ...args),
       renewIdentity: () => wasm.renew_identity(),
       names: forms => textsFrom('names', forms ? 'forms' : 'schemes'),
-      guess: text => pairsOf(textsFrom('guess', text), 3).map(([scheme, form, hex]) => ({ scheme, form, bytes: hexBytes(hex) })),
+      guess: text => pairsOf(textsFrom('guess', text), 4).map(([scheme, form, hex, sure]) => ({ scheme, form, bytes: hexBytes(hex), sure })),
       recognize (text) {
         const texts = textsFrom('recognize', text)
         const out = []

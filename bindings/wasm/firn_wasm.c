@@ -289,7 +289,7 @@ EXPORT(digest) int digest(void) {
     return code == FIRN_OK ? put_bytes(&id) : fail(code);
 }
 
-/* text -> scheme, form and hex of each reading */
+/* text -> scheme, form, hex and how sure, of each reading */
 EXPORT(guess) int guess(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     char hex[FIRN_TEXT_SIZE];
@@ -308,6 +308,7 @@ EXPORT(guess) int guess(void) {
         at = put_text(at, readings[i].scheme->name);
         at = put_text(at, firn_form_name(readings[i].form));
         at = put_text(at, hex);
+        at = put_text(at, firn_sure_name(readings[i].sure));
     }
     return (int)at;
 }

@@ -119,7 +119,7 @@ function main () {
     const start = Date.now()
     const { time } = firn.show(gen.next(), 'uuid7')
     assert.ok(Math.abs(time - start) < 172800000 * 2) // the clock of this instance has been two days ahead
-    assert.strictEqual(firn.show('1541815603606036480').scheme, 'snowflake')
+    assert.strictEqual(firn.show('1541815603606036480', 'snowflake').scheme, 'snowflake')
     assert.strictEqual(firn.show('00000000-0000-1000-8000-000000000000', 'uuid1').time.getTime(), Date.UTC(1582, 9, 15))
   })
 

@@ -39,7 +39,7 @@ static int learn(sample *it, const char *text, size_t length, firn_error *error)
     }
     int code = reader_look(&it->reader, readings, &counts, text, length, error);
     if (code == FIRN_OK && counts.plausible == 0) {
-        code = refuse_reading(error, text, length, NULL);
+        code = refuse_reading(error, text, length, it->reader.cure);
     }
     if (code != FIRN_OK) {
         return code;

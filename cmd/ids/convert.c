@@ -33,7 +33,7 @@ static json_t *object_of_converted(const conversion *work, const char *given, co
                                    const firn_reading *readings, id_counts counts,
                                    const firn_id *id) {
     if (work->form < 0) {
-        firn_reading one = {&work->scheme, work->scheme.form, *id};
+        firn_reading one = {&work->scheme, work->scheme.form, FIRN_CERTAIN, *id};
         return object_of_id(text, &one, 1);
     }
     return json_set(object_of_text(given, readings, counts, NULL, false, work->reader.named), "id",

@@ -116,6 +116,7 @@ static void put_note(session *s, const scan *found) {
     output_text(&s->out, color_of(s, TONE_BLUE));
     output_text(&s->out, "[");
     output_text(&s->out, scheme->name[0] != '\0' ? scheme->name : "layout");
+    output_text(&s->out, readings_sure(found->readings, found->counts) ? "" : "?");
     if (found->timed) {
         output_text(&s->out, " ");
         output_text(&s->out, firn_time_format(at, &found->time, firn_scheme_digits(scheme)));
@@ -221,6 +222,9 @@ static int read_options(session *s, searching *it) {
     }
     if (!it->named && it->reader.form >= 0) {
         return fail_usage(s, "--find reads a form of one scheme only: add --scheme NAME");
+    }
+    if (s->option[OPTION_NEAR] != NULL) {
+        return fail_usage(s, "--near does not apply to --find: use --since and --until");
     }
     if (it->named && it->want.all) {
         return fail_usage(s, "--find with --scheme finds IDs of that scheme only: leave --all out");

@@ -134,7 +134,8 @@ static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) 
         size_t n = left < (int64_t)batch ? (size_t)left : batch;
         int code = next_batch(work, ids, n, &error);
         bool stopped = interrupt_signal() != 0;
-        if (code == FIRN_EEXHAUSTED && n > 1 && !stopped) {
+        bool fewer = code == FIRN_EEXHAUSTED || code == FIRN_ERANGE || code == FIRN_EFULL;
+        if (fewer && n > 1 && !stopped) {
             batch = n / 2; /* more than the lead or a tick holds at once: nothing was issued */
             continue;
         }

@@ -152,7 +152,7 @@ int order_open(session *s, const char *const *also, firn_order **order) {
 int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t integer,
               firn_error *error) {
     char text[FIRN_ORDER_SIZE];
-    firn_reading reading = {scheme, scheme->form, {integer, 0, 0, scheme->bits}};
+    firn_reading reading = {scheme, scheme->form, FIRN_CERTAIN, {integer, 0, 0, scheme->bits}};
     int code = firn_order_write(order, text, integer, error);
     if (code == FIRN_OK && s->option[OPTION_JSON] != NULL) {
         json_line(&s->out, object_of_id(text, &reading, 1));

@@ -19,7 +19,9 @@ int reader_open(session *s, id_reader *reader) {
         return fail_usage(s, "--epoch, --bits and --digits need --scheme NAME: add it");
     }
     reader->named = named;
-    reader->cure = form == NULL ? NULL : "set --scheme, or another form with --from";
+    reader->cure = form == NULL ? "set --scheme or --from, or find IDs in a text with show --find"
+                                : "set --scheme, or another form with --from";
+    reader->from = "--from ";
     int code = named ? firn_scheme_make(&reader->scheme, name, s->option[OPTION_EPOCH],
                                         s->option[OPTION_BITS], s->option[OPTION_DIGITS], &error)
                      : FIRN_OK;

@@ -235,7 +235,7 @@ static bool guessed(scan *it, size_t start, size_t end, int form) {
 static bool parsed(scan *it, size_t start, size_t end, int form) {
     const firn_scheme *scheme = it->want->scheme;
     firn_reading *reading = &it->readings[0];
-    *reading = (firn_reading){.scheme = scheme, .form = form};
+    *reading = (firn_reading){.scheme = scheme, .form = form, .sure = FIRN_CERTAIN};
     it->counts = (id_counts){1, 1};
     return firn_parse(&reading->id, form, scheme->bits, it->text + start, end - start, NULL) ==
                FIRN_OK &&
@@ -292,6 +292,7 @@ static bool is_sure(scan *it, size_t start, size_t end, kinds count) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         if (shapes[i].length == length) {
             return is_mixed(count, shapes[i].form) && guessed(it, start, end, shapes[i].form) &&
+                   readings_sure(it->readings, it->counts) &&
                    it->readings[0].scheme->form == shapes[i].own && it->timed &&
                    is_today(&it->time) && place(it, start, end);
         }

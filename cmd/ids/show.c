@@ -7,6 +7,7 @@
 #include "object.h"
 #include "order.h"
 #include "remark.h"
+#include "shared/amounts.h"
 #include "shared/color.h"
 #include "shared/json.h"
 #include "shared/lines.h"
@@ -15,12 +16,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#define POSSIBLE_TITLE                                                                             \
+    "  possible, the most frequent first (choose with --scheme NAME or --near TIME):\n"
+
 typedef struct showing {
     id_reader reader;
     firn_order *order; /* NULL: the texts are IDs, not order numbers */
     firn_scheme scheme;
-    bool second; /* a blank line separates two IDs */
-    bool none;   /* a text was not an ID of a scheme */
+    bool second;           /* a blank line separates two IDs */
+    bool none;             /* a text was not an ID of a scheme, or only possibly */
+    const firn_time *near; /* NULL: no --near */
 } showing;
 
 /* One field of an ID. */
@@ -87,13 +92,23 @@ static void put_also(output *out, const firn_reading *readings, size_t first, si
     }
 }
 
-/* The formats from `first` on. A plain integer was said to be one. */
-static void put_formats(output *out, const id_matches *matches, size_t first) {
+static bool has_owner(const char *format) {
+    size_t i = 0;
+    const firn_owner *owner;
+    while ((owner = firn_owner_at(i)) != NULL && strcmp(owner->name, format) != 0) {
+        i++;
+    }
+    return owner != NULL;
+}
+
+/* The formats from `first` on; `owned`: those with an owner were listed. A plain integer was said to be one. */
+static void put_formats(output *out, const id_matches *matches, size_t first, bool owned) {
     bool any = false;
     for (size_t i = first; i < matches->count; i++) {
         const firn_match *match = &matches->list[i];
         char lead[160], at[FIRN_TIME_SIZE] = "";
-        if (strcmp(match->format->name, "integer") == 0) {
+        if (strcmp(match->format->name, "integer") == 0 ||
+            (owned && has_owner(match->format->name))) {
             continue;
         }
         if (match->timed) {
@@ -139,7 +154,7 @@ static void put_match(session *s, const char *text, const firn_reading *readings
         output_print(&s->out, "  %-*s  %s\n", names, match->fields[i].name, match->fields[i].value);
     }
     output_wrap(&s->out, "  reason: ", 10, match->reason);
-    put_formats(&s->out, matches, 1);
+    put_formats(&s->out, matches, 1, false);
     if (s->option[OPTION_ALL] != NULL) {
         put_all(&s->out, readings, counts);
     } else {
@@ -147,20 +162,48 @@ static void put_match(session *s, const char *text, const firn_reading *readings
     }
 }
 
-/* No scheme is plausible, and no format leads. */
-static void put_none(session *s, const char *text, const firn_reading *readings, size_t count,
+/* What a number may be, with the owners. Returns how many that are. */
+static size_t put_owned(output *out, const id_possible *list, size_t count) {
+    size_t owned = 0;
+    for (size_t i = 0; i < count; i++) {
+        const firn_reading *reading = list[i].reading;
+        char at[FIRN_TIME_SIZE] = "";
+        if (reading == NULL && list[i].owner == NULL) {
+            continue;
+        }
+        if (list[i].timed) {
+            firn_time_format(at, &list[i].time, list[i].digits);
+        }
+        output_text(out, owned++ > 0 ? "" : POSSIBLE_TITLE);
+        const char *name = reading != NULL ? reading->scheme->name : list[i].match->format->name;
+        const char *form = reading != NULL ? firn_form_name(reading->form) : "format";
+        if (list[i].owner != NULL) {
+            output_print(out, "    %-16s  %-8s  %-24s  %s\n", name, form, at, list[i].owner->title);
+        } else {
+            output_print(out, "    %-16s  %-8s  %s\n", name, form, at);
+        }
+    }
+    return owned;
+}
+
+/* No scheme is sure, and no format leads. */
+static void put_none(session *s, const char *text, const firn_reading *readings, id_counts counts,
                      const id_matches *matches) {
+    id_possible list[POSSIBLE_MAX];
+    const size_t possible = readings_possible(list, readings, counts, matches);
     char remark[REMARK_SIZE];
     remark_on(remark, text, strlen(text));
-    output_print(&s->out, "%s%s%s  not an ID of a known scheme\n", color_bold(s), text,
-                 color_plain(s));
+    output_print(&s->out, "%s%s%s  %s\n", color_bold(s), text, color_plain(s),
+                 counts.plausible > 0 ? "possibly an ID: its scheme cannot be seen"
+                                      : "not an ID of a known scheme");
     if (remark[0] != '\0') {
         output_wrap(&s->out, "  ", 2, remark);
     }
-    put_formats(&s->out, matches, 0);
+    const size_t owned = put_owned(&s->out, list, possible);
+    put_formats(&s->out, matches, 0, owned > 0);
     if (s->option[OPTION_ALL] != NULL) {
-        put_all(&s->out, readings, (id_counts){count, 0});
-    } else if (count > 0) {
+        put_all(&s->out, readings, counts);
+    } else if (counts.plausible == 0 && counts.all > 0) {
         output_text(&s->out, "  --all lists the schemes that it fits by chance\n");
     }
 }
@@ -203,7 +246,7 @@ static void put_human(session *s, const char *text, const firn_reading *readings
     } else {
         put_also(&s->out, readings, 1, counts.plausible);
     }
-    put_formats(&s->out, matches, 0);
+    put_formats(&s->out, matches, 0, false);
 }
 
 /* The integer of an order number, as an ID of its scheme. */
@@ -215,7 +258,8 @@ static int read_order(const showing *work, firn_reading *reading, const char *te
     if (code != FIRN_OK) {
         return prefix_error(error, code, &why, "'%.40s': ", text);
     }
-    *reading = (firn_reading){&work->scheme, work->scheme.form, {integer, 0, 0, work->scheme.bits}};
+    *reading = (firn_reading){
+        &work->scheme, work->scheme.form, FIRN_CERTAIN, {integer, 0, 0, work->scheme.bits}};
     return FIRN_OK;
 }
 
@@ -236,8 +280,12 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     if (code != FIRN_OK) {
         return code;
     }
+    if (work->near != NULL) {
+        readings_near(readings, &counts, &matches, work->near);
+    }
     const bool led = matches.count > 0 && matches.list[0].leads;
-    work->none = work->none || (counts.plausible == 0 && !led);
+    const bool sure = readings_sure(readings, counts);
+    work->none = work->none || (!sure && !led);
     if (s->option[OPTION_JSON] != NULL) {
         json_line(&s->out, object_of_text(text, readings, counts, &matches,
                                           s->option[OPTION_ALL] != NULL, named));
@@ -249,8 +297,8 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     work->second = true;
     if (led) {
         put_match(s, text, readings, counts, &matches);
-    } else if (counts.plausible == 0) {
-        put_none(s, text, readings, counts.all, &matches);
+    } else if (!sure) {
+        put_none(s, text, readings, counts, &matches);
     } else {
         put_human(s, text, readings, counts, &matches, named);
     }
@@ -281,6 +329,9 @@ static int refuse_options(session *s) {
             return fail_usage(s, "--%s applies to --find: add --find",
                               option_names[of_find[i]].name);
         }
+    }
+    if (s->option[OPTION_NEAR] != NULL && s->option[OPTION_SCHEME] != NULL) {
+        return fail_usage(s, "--near chooses among the schemes: leave it or --scheme out");
     }
     return STATUS_DONE;
 }
@@ -315,7 +366,10 @@ int run_show(session *s) {
     if (refuse_options(s) != STATUS_DONE) {
         return STATUS_USAGE;
     }
-    int status = open_input(s, &work);
+    static firn_time near;
+    int status = amount_time(s, OPTION_NEAR, &near);
+    work.near = s->option[OPTION_NEAR] != NULL ? &near : NULL;
+    status = status == STATUS_DONE ? open_input(s, &work) : status;
     if (status == STATUS_DONE) {
         status =
             lines_do(s, s->plain_count > 0 ? s->operands : NULL, s->plain_count, show_line, &work);

@@ -115,7 +115,7 @@ static size_t put_columns(const id_writer *writer, output *out, const firn_id *i
 
 static void put_object(const id_writer *writer, output *out, const firn_id *id) {
     char text[OUTPUT_ROOM];
-    firn_reading reading = {writer->scheme, writer->form, *id};
+    firn_reading reading = {writer->scheme, writer->form, FIRN_CERTAIN, *id};
     writer_format(writer, text, id);
     json_line(out, object_of_id(text, &reading, 1));
 }

@@ -59,7 +59,7 @@ static void tell_once(void *self, const char *text) {
 int jobs_check_again(const jobs *it, firn_job *job, const char *name, firn_error *error) {
     return it->refuses_again && firn_job_again(job)
                ? set_error(
-                     error, FIRN_EBUSY,
+                     error, FIRN_ETAKEN,
                      "job '%.60s' exists, and a pipe cannot be compared with its first input: "
                      "add --again if the input is the same, or choose another --job",
                      name)
@@ -155,8 +155,8 @@ static size_t hash(const char *key) {
 
 static int add(jobs *it, size_t slot, const char *key, firn_error *error) {
     if (it->used == JOBS_MAX) {
-        return set_error(error, FIRN_EEXHAUSTED,
-                         "the records have more than %d nodes: split the file", JOBS_MAX);
+        return set_error(error, FIRN_EEND, "the records have more than %d nodes: split the file",
+                         JOBS_MAX);
     }
     if (it->used == it->room) {
         size_t room = it->room == 0 ? 16 : 2 * it->room;

@@ -34,7 +34,7 @@ typedef struct jobs {
 /* FIELD=COLUMN: adds the field; *column is where its column's name begins. FIRN_EUSAGE. */
 int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const char **column,
                    firn_error *error);
-/* FIRN_EBUSY if `refuses_again` and the job was begun before. */
+/* FIRN_ETAKEN if `refuses_again` and the job was begun before. */
 int jobs_check_again(const jobs *it, firn_job *job, const char *name, firn_error *error);
 /* Takes over config->store. Known jobs are opened again, in their order. */
 int jobs_open(jobs *it, const firn_job_config *config, firn_error *error);

@@ -444,7 +444,7 @@ static void write_record(stamping *it, const record *r, const firn_id *id) {
 }
 
 static bool is_bad_record(int code) {
-    return code == FIRN_ETEXT || code == FIRN_ELAYOUT || code == FIRN_EEXHAUSTED;
+    return code == FIRN_ETEXT || code == FIRN_ELAYOUT || code == FIRN_EFULL;
 }
 
 /* Continues after a bad record, if --on-error allows it. */

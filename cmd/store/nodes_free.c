@@ -74,7 +74,7 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     int code = firn_scheme_tick(scheme, &now, &tick, &error);
     if (code == FIRN_OK && it->mark.high <= slot_of(tick, shift)) {
         code = set_error(
-            &error, FIRN_EBUSY,
+            &error, FIRN_ERANGE,
             "the high-water mark of node %.60s is in the past: the node is free already", it->key);
     }
     now.sec += GUARD_S;

@@ -57,11 +57,11 @@ def styled(text):
 
 def terminal(browser, folder, firn):
     environment = dict(os.environ, TERM="xterm-256color")
-    words = ["show", "--color=always", ID]
+    words = ["show", "--color=always", "--scheme", "snowflake", ID]
     shown = subprocess.run([firn, *words], check=True, capture_output=True, text=True, env=environment).stdout
     page = os.path.join(folder, "show.html")
     with open(page, "w", encoding="utf-8") as out:
-        out.write(PAGE % ("$ firn show %s\n%s" % (ID, styled(shown.rstrip()))))
+        out.write(PAGE % ("$ firn show --scheme snowflake %s\n%s" % (ID, styled(shown.rstrip()))))
     browser.resize(800, 600)
     browser.open("file://" + page)
     width, height = browser.evaluate("[document.body.offsetWidth, document.body.offsetHeight]")
@@ -83,10 +83,7 @@ def console(browser, folder, server):
                 break
             time.sleep(0.1)
         browser.resize(1280, 900)
-        browser.open(found.group(0) + "/#read")
-        browser.evaluate("document.querySelector('#read-id').focus()")
-        browser.type(ID)
-        browser.press("Enter")
+        browser.open(found.group(0) + "/#read=%s&scheme=snowflake" % ID)
         browser.until("location.hash.includes('%s') && document.title.includes(' is ')" % ID)
         browser.evaluate("document.activeElement.blur()")
         browser.rest(3)

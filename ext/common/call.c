@@ -54,6 +54,7 @@ static int read_named(sql_call *it, const uint8_t *bytes, int form) {
         code == FIRN_OK ? firn_unpack(&fields, it->scheme, &it->readings[0].id, &it->error) : code;
     it->readings[0].scheme = it->scheme;
     it->readings[0].form = form;
+    it->readings[0].sure = FIRN_CERTAIN;
     it->counts = (id_counts){1, 1};
     return code;
 }
@@ -157,6 +158,10 @@ int sql_instant(sql_call *it) {
     int code = sql_read(it);
     if (code != FIRN_OK) {
         return code;
+    }
+    code = readings_answer(it->readings, it->counts, cure, &it->error);
+    if (code != FIRN_OK) {
+        return refuse(it, code);
     }
     const firn_scheme *scheme = it->readings[0].scheme;
     int index = scheme_index(scheme, FIRN_ROLE_TIME);

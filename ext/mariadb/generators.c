@@ -346,7 +346,7 @@ static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
         code = most > 0 ? firn_store_reserve(store, &request, &first, &held, error) : FIRN_EBUSY;
     }
     if (code == FIRN_EBUSY) {
-        return set_error(error, FIRN_EBUSY,
+        return set_error(error, FIRN_EEND,
                          "%" PRId64 " jobs in SQL took a node permanently, the maximum: set "
                          "FIRN_JOBS in the server's environment to a higher number",
                          most);

@@ -4,6 +4,7 @@
 #include "extension.h"
 
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -184,7 +185,8 @@ static void check_durable(void) {
 static void do_all(round_ *it) {
     for (int i = 0; i < FIRN_TAKES; i++) {
         firn_take *one = &it->takes[i];
-        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK;
+        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK ||
+                      one->what == FIRN_ASK_TAKE_BACK_NOW;
         if (one->state == FIRN_TAKE_ASKED && (closes || !firn_tables_refuse(&one->why))) {
             firn_tables_do(one);
         }
@@ -202,7 +204,7 @@ static void write_all(round_ *it) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
-    firn_caller before = firn_private_enter(GetUserId());
+    firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
     bool there = it->asked || firn_tables_exist();
@@ -222,23 +224,19 @@ static void write_all(round_ *it) {
     /* If it is terminated while it waits for a synchronous standby, the commit returns early: then
      * nothing is issued. */
     CHECK_FOR_INTERRUPTS();
-    if (there) {
-        firn_tables_note_begun();
-    }
 }
 
 /* As "cause: cure", from which firn_fail makes message and hint again. */
 static void tell(firn_error *why, const char *what, const ErrorData *error) {
     static const char own[] = "firn: ";
     bool is_own = strncmp(error->message, own, sizeof own - 1) == 0;
-    char cure[120];
-    bool said = error->hint != NULL && strstr(error->hint, ": ") == NULL &&
-                strlcpy(cure, error->hint, sizeof cure) < sizeof cure;
-    if (said && cure[strlen(cure) - 1] == '.') {
-        cure[strlen(cure) - 1] = '\0';
+    const char *cure = error->hint != NULL ? error->hint : "see the server's log";
+    size_t length = strlen(cure);
+    if (length > 0 && cure[length - 1] == '.') { /* firn_fail writes it again */
+        length--;
     }
-    set_error(why, FIRN_ESTORE, "%s%s%.110s: %s", is_own ? "" : what, is_own ? "" : ", ",
-              error->message + (is_own ? sizeof own - 1 : 0), said ? cure : "see the server's log");
+    set_error(why, FIRN_ESTORE, "%s%s%.150s: %.*s", is_own ? "" : what, is_own ? "" : ", ",
+              error->message + (is_own ? sizeof own - 1 : 0), (int)Min(length, 270), cure);
 }
 
 /* The transaction failed: all waiting backends get the reason. */
@@ -290,11 +288,34 @@ static void leave(int code, Datum unused) {
     LWLockRelease(firn_slots->lock);
 }
 
+/* ALTER DATABASE ... SET and ALTER ROLE ... SET are for the sessions of applications. The owner of the database, who need
+ * not be a superuser, must not stop the renewer by them. */
+static void undo_settings_of_database(void) {
+    static const char given[] =
+        "SELECT name, boot_val FROM pg_settings WHERE boot_val IS NOT NULL AND context IN ('user',"
+        " 'superuser') AND source IN ('database', 'user', 'database user')";
+    StartTransactionCommand();
+    SPI_connect();
+    PushActiveSnapshot(GetTransactionSnapshot());
+    if (SPI_execute(given, true, 0) != SPI_OK_SELECT) {
+        elog(ERROR, "firn: the settings cannot be read");
+    }
+    for (uint64 i = 0; i < SPI_tuptable->numvals; i++) {
+        const HeapTuple row = SPI_tuptable->vals[i];
+        (void)set_config_option(SPI_getvalue(row, SPI_tuptable->tupdesc, 1),
+                                SPI_getvalue(row, SPI_tuptable->tupdesc, 2), PGC_SUSET,
+                                PGC_S_SESSION, GUC_ACTION_SET, true, LOG, false);
+    }
+    PopActiveSnapshot();
+    SPI_finish();
+    CommitTransactionCommand();
+}
+
 static void settle(void) {
     static const char *const settings[][2] = {
+        {"role", "none"},
         {"synchronous_commit", "on"},
         {"search_path", "pg_catalog, pg_temp"},
-        /* of the database, whose owner need not be a superuser */
         {"default_tablespace", ""},
         {"default_table_access_method", "heap"},
         /* what the renewer creates runs no event triggers */
@@ -311,9 +332,11 @@ static void settle(void) {
 #endif
         {"jit", "off"}
     };
+    SetSessionAuthorization(BOOTSTRAP_SUPERUSERID, true);
     for (size_t i = 0; i < lengthof(settings); i++) {
         SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION);
     }
+    undo_settings_of_database();
 }
 
 /* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for up to
@@ -347,7 +370,8 @@ void firn_background_main(Datum argument) {
         0) { /* by the first renewer since the server began, which runs after its recovery */
         firn_slots->found = firn_now();
     }
-    BackgroundWorkerInitializeConnection(firn_setting_database, NULL, 0);
+    /* ALLOW_CONNECTIONS false is for applications too */
+    BackgroundWorkerInitializeConnection(firn_setting_database, NULL, BGWORKER_BYPASS_ALLOWCONN);
     settle();
     before_shmem_exit(leave, 0);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_jobs.job counts the IDs
  * that a job issued in each tick. The caller's own transaction writes these counts, so counts and rows are committed or
- * rolled back together, and a batch that is run again after a crash gets the same IDs again. The renewer takes the
- * job's node permanently; this file does not. */
+ * rolled back together, and a batch that is run again after a crash gets the same IDs again. An ID may outlive a
+ * rollback, in a variable or in the result that a loop reads: until the transaction or the procedure ends, its count is
+ * kept in memory. The renewer takes the job's node permanently; this file does not. */
 #include "extension.h"
 
 #include "access/genam.h"
@@ -17,11 +18,13 @@
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/portal.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -51,109 +54,98 @@ typedef struct piece {
 } piece;
 
 typedef struct chunk {
-    int64 number; /* the key */
-    bool dirty;
+    int64 number;       /* the key */
+    uint64 era;         /* while firn_counted_era is: it is locked, and the open job counts it */
+    TransactionId base; /* that stored the counts before; InvalidTransactionId: no row */
+    bool given, dirty;  /* IDs of it were issued; some are not written */
     piece pieces[PIECES];
 } chunk;
+
+/* The counts of a job. */
+typedef struct book {
+    struct book *next;
+    char key[FIRN_NS_SIZE + FIRN_JOB_SIZE + 8]; /* ns, newline, name */
+    text *ns, *name;
+    Oid table;
+    uint32 chunk_bits; /* ticks of a chunk: 2^chunk_bits */
+    HTAB *chunks;
+} book;
 
 struct firn_counted {
     firn_counted *next;
     firn_job *job;
-    char key[FIRN_NS_SIZE + FIRN_JOB_SIZE + 8]; /* ns, newline, name */
-    text *ns, *name;
-    text *scheme, *options;
-    Oid table;
-    uint32 chunk_bits; /* ticks of a chunk: 2^chunk_bits */
-    uint64 ahead;      /* ticks that a row may be shifted by */
-    int dirty_level; /* nesting level of the (sub)transaction that has counts which are not written; 0: none */
-    HTAB *chunks;
+    book *book;
+    text *scheme, *name, *options;
+    uint64 ahead; /* ticks that a row may be shifted by */
 };
 
 uint64 firn_counted_era = 1;
 static firn_counted *opened;
-static MemoryContext room; /* of all of them: a transaction's */
-static bool spoiled, writing;
+static MemoryContext room; /* of all that are open: until a rollback at the latest */
+static book *books;
+static MemoryContext shelf; /* of all books */
+static bool writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void refuse_spoiled(void) __attribute__((noreturn));
-static void refuse_spoiled(void) {
-    firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
-                            "transaction again, and stamp rows by their own statements");
+static void drop(MemoryContext *context) {
+    if (*context != NULL) {
+        MemoryContextDelete(*context);
+        *context = NULL;
+    }
 }
 
-/* The table has the written counts: the end of the transaction commits or drops them. */
-static void forget_all(void) {
+/* The books stay. */
+static void close_all(void) {
     for (firn_counted *it = opened; it != NULL; it = it->next) {
         firn_job_close(it->job);
     }
     opened = NULL;
     firn_counted_era++;
-    if (room != NULL) {
-        MemoryContextDelete(room);
-        room = NULL;
-    }
+    writing = false;
+    drop(&room);
 }
 
-static void write_all(void);
+/* Whether a procedure ended the transaction and continues. After an error no portal is active. */
+static bool is_inside_command(void) {
+    return ActivePortal != NULL && ActivePortal->status == PORTAL_ACTIVE;
+}
+
+static void write_all(bool for_good);
 
 static void at_end(XactEvent event, void *unused) {
-    switch (event) {
-    case XACT_EVENT_PRE_COMMIT:
-    case XACT_EVENT_PRE_PREPARE:
-        if (spoiled) {
-            refuse_spoiled();
+    /* A transaction without a number stored nothing: no ID, and no count. */
+    bool stores = TransactionIdIsValid(GetTopTransactionIdIfAny());
+    bool ends = event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE;
+    if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) && stores) {
+        write_all(true);
+    }
+    if (ends || event == XACT_EVENT_ABORT) {
+        close_all();
+        if ((ends && stores) || !is_inside_command()) {
+            books = NULL;
+            drop(&shelf);
         }
-        write_all();
-        break;
-    case XACT_EVENT_COMMIT:
-    case XACT_EVENT_ABORT:
-    case XACT_EVENT_PREPARE:
-        forget_all();
-        spoiled = writing = false;
-        break;
-    default:
-        break;
     }
 }
 
-/* Whether an outer transaction has counts that are not written. The present one must not write them: its rollback would
- * take them back, but not the IDs. */
-static bool is_outer(const firn_counted *it) {
-    return it->dirty_level != 0 && it->dirty_level < GetCurrentTransactionNestLevel();
-}
-
-/* After a release the outer transaction has the counts. After a rollback the table returns to its previous state. So do
- * the counts here, which are read again; unwritten counts of the outer transaction would be lost. */
+/* The rollback took back the counts that were written since the savepoint, and the locks. */
 static void at_savepoint(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
                          void *unused) {
-    const int level = GetCurrentTransactionNestLevel();
-    if (event == SUBXACT_EVENT_PRE_COMMIT_SUB) {
-        write_all();
-    }
-    for (firn_counted *it = opened; it != NULL; it = it->next) {
-        if (event == SUBXACT_EVENT_COMMIT_SUB && it->dirty_level == level) {
-            it->dirty_level = level - 1;
-        }
-        spoiled = spoiled || (event == SUBXACT_EVENT_ABORT_SUB && is_outer(it));
-    }
     if (event == SUBXACT_EVENT_ABORT_SUB) {
-        writing = false;
-        forget_all();
+        close_all();
     }
 }
 
 static ExecutorFinish_hook_type finish_before;
 
-/* The statement's IDs are counted before its AFTER triggers, which may roll back what they do. */
 static void finish(QueryDesc *query) {
-    write_all();
     if (finish_before != NULL) {
         finish_before(query);
     } else {
         standard_ExecutorFinish(query);
     }
-    write_all();
+    write_all(false);
 }
 
 void firn_counts_listen(void) {
@@ -173,7 +165,7 @@ enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
 static const char *const texts[STATEMENTS] = {
     [ADD] =
         "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-    [LOCK_IT] = "SELECT counts FROM ONLY %s WHERE ns = $1"
+    [LOCK_IT] = "SELECT counts, xmin FROM ONLY %s WHERE ns = $1"
                 " AND job = $2 AND chunk = $3 FOR UPDATE",
     [WRITE] = "UPDATE ONLY %s SET counts = $4 WHERE ns = $1"
               " AND job = $2 AND chunk = $3",
@@ -200,7 +192,7 @@ static SPIPlanPtr plan_of(enum statement which, Oid table) {
     return plans[which];
 }
 
-static uint64 run(enum statement which, const firn_counted *it, int64 number, Datum counts) {
+static uint64 run(enum statement which, const book *it, int64 number, Datum counts) {
     Datum values[4] = {PointerGetDatum(it->ns), PointerGetDatum(it->name), Int64GetDatum(number),
                        counts};
     int code = SPI_execute_plan(plan_of(which, it->table), values, NULL, false, 0);
@@ -278,109 +270,147 @@ static int place_of(const piece *in, uint32 at) {
     return low;
 }
 
-static void count(const firn_counted *it, chunk *one, uint64 tick, uint32 used) {
+static uint32 *used_in(const book *it, chunk *one, uint64 tick) {
     uint32 at = (uint32)(tick & ((UINT64CONST(1) << it->chunk_bits) - 1));
     piece *in = &one->pieces[at >> (it->chunk_bits - PIECE_BITS)];
     int i = place_of(in, at);
     if (i == in->count || in->ticks[i].at != at) {
         if (in->count == in->room) {
-            in->room = in->room > 0 ? in->room * 2 : 4;
-            size_t size = (size_t)in->room * sizeof *in->ticks;
+            int more = in->room > 0 ? in->room * 2 : 4;
+            size_t size = (size_t)more * sizeof *in->ticks;
             in->ticks =
-                in->ticks != NULL ? repalloc(in->ticks, size) : MemoryContextAlloc(room, size);
+                in->ticks != NULL ? repalloc(in->ticks, size) : MemoryContextAlloc(shelf, size);
+            in->room = more;
         }
         memmove(in->ticks + i + 1, in->ticks + i, (size_t)(in->count - i) * sizeof *in->ticks);
         in->ticks[i] = (tick_count){at, 0};
         in->count++;
     }
-    in->ticks[i].used += used;
+    return &in->ticks[i].used;
 }
 
-/* The job counts in memory: passes it the counts of this chunk. */
-static void replay(firn_counted *it, chunk *one, bytea *bytes) {
+static void add_stored(const book *it, chunk *one, bytea *bytes) {
     const char *at = VARDATA_ANY(bytes), *end = at + VARSIZE_ANY_EXHDR(bytes);
-    const firn_scheme *scheme = firn_job_scheme(it->job);
-    uint64 tick = (uint64)one->number << it->chunk_bits;
-    firn_error error;
+    uint64 tick = 0;
     while (at < end) {
-        firn_time time;
-        int64_t shift_ns;
-        firn_id unused;
         tick += get_number(&at, end);
-        uint64 used = get_number(&at, end);
-        firn_scheme_time(scheme, tick, &time);
-        for (uint64 i = 0; i < used; i++) {
-            FIRN_CHECK(firn_job_next(it->job, &time, &unused, &shift_ns, &error));
-        }
-        count(it, one, tick, (uint32)used);
-        CHECK_FOR_INTERRUPTS();
+        uint64 stored = get_number(&at, end);
+        uint32 *used = used_in(it, one, tick);
+        *used = Max(*used, (uint32)stored);
     }
 }
 
-/* The chunk, locked until the transaction ends: other sessions of the job that need it wait. */
-static chunk *load(firn_counted *it, int64 number) {
-    bool found, is_null;
-    chunk *one = hash_search(it->chunks, &number, HASH_FIND, NULL);
-    if (one != NULL) {
-        return one;
-    }
+static void refuse_changed(const book *it) __attribute__((noreturn));
+static void refuse_changed(const book *it) {
+    firn_refuse(FIRN_EBUSY,
+                "job %s: other sessions may have got the IDs that a rolled back savepoint or a "
+                "procedure's ROLLBACK got here: run the transaction again",
+                text_to_cstring(it->name));
+}
+
+/* Locks the row of a chunk until the transaction or the savepoint ends: other sessions of the job that need it wait.
+ * A rollback unlocked it, so another session may have issued the same IDs since: then the row has another xmin. */
+static void lock(const book *it, chunk *one) {
+    bool is_null;
+    TransactionId by = InvalidTransactionId;
     firn_caller before = firn_private_write(it->table);
     bool was_writing = writing;
     writing = true; /* these statements end too, and must not write all counts */
-    bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
-    SET_VARSIZE(nothing, VARHDRSZ);
-    if (run(ADD, it, number, PointerGetDatum(nothing)) == 0) {
-        if (run(LOCK_IT, it, number, 0) != 1) {
-            firn_refuse(FIRN_EBUSY, "another session changed the counts of this job: run the "
-                                    "transaction again");
+    bytea *bytes = palloc0(VARHDRSZ);
+    SET_VARSIZE(bytes, VARHDRSZ);
+    if (run(ADD, it, one->number, PointerGetDatum(bytes)) == 0) {
+        if (run(LOCK_IT, it, one->number, 0) != 1) {
+            refuse_changed(it);
         }
-        bytes = DatumGetByteaPCopy(
-            SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+        HeapTuple row = SPI_tuptable->vals[0];
+        bytes = DatumGetByteaPCopy(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &is_null));
+        by = DatumGetTransactionId(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &is_null));
     }
-    one = hash_search(it->chunks, &number, HASH_ENTER, &found);
-    *one = (chunk){.number = number};
-    if (bytes != NULL) {
-        replay(it, one, bytes);
+    if (!TransactionIdIsCurrentTransactionId(by)) {
+        if (one->given && by != one->base) {
+            refuse_changed(it);
+        }
+        one->base = by;
     }
+    add_stored(it, one, bytes);
     writing = was_writing;
     firn_private_leave(before);
+}
+
+/* The job counts in memory: passes it the counts of this chunk. */
+static void replay(const firn_counted *it, const chunk *one) {
+    const firn_scheme *scheme = firn_job_scheme(it->job);
+    firn_error error;
+    for (int i = 0; i < PIECES; i++) {
+        const piece *in = &one->pieces[i];
+        for (int j = 0; j < in->count; j++) {
+            firn_time time;
+            int64_t shift_ns;
+            firn_id unused;
+            firn_scheme_time(
+                scheme, ((uint64)one->number << it->book->chunk_bits) + in->ticks[j].at, &time);
+            for (uint32 k = 0; k < in->ticks[j].used; k++) {
+                FIRN_CHECK(firn_job_next(it->job, &time, &unused, &shift_ns, &error));
+            }
+            CHECK_FOR_INTERRUPTS();
+        }
+    }
+}
+
+/* The chunk, locked. An error ends the job (close_all). */
+static chunk *load(const firn_counted *it, int64 number) {
+    bool found;
+    chunk *one = hash_search(it->book->chunks, &number, HASH_ENTER, &found);
+    if (!found) {
+        *one = (chunk){.number = number};
+    }
+    if (one->era != firn_counted_era) {
+        lock(it->book, one);
+        replay(it, one);
+        one->era = firn_counted_era;
+    }
     return one;
 }
 
-static void write_one(firn_counted *it) {
-    HASH_SEQ_STATUS all;
-    chunk *one;
+static void write_chunk(const book *it, chunk *one) {
+    if (one->era != firn_counted_era) {
+        lock(it, one);
+    }
     firn_caller before = firn_private_write(it->table);
-    hash_seq_init(&all, it->chunks);
-    while ((one = hash_seq_search(&all)) != NULL) {
-        if (one->dirty) {
-            Datum bytes = bytes_of(one);
-            if (run(WRITE, it, one->number, bytes) != 1) {
-                ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-                                errmsg("firn: rows of firn_jobs.job are missing"),
-                                errhint("Run the transaction again; never change that table.")));
-            }
-            pfree(DatumGetPointer(bytes));
-            one->dirty = false;
-        }
+    if (run(WRITE, it, one->number, bytes_of(one)) != 1) {
+        ereport(ERROR,
+                (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: rows of firn_jobs.job are missing"),
+                 errhint("Run the transaction again; never change that table.")));
     }
     firn_private_leave(before);
-    it->dirty_level = 0;
+    one->dirty = false;
 }
 
-static void write_all(void) {
-    if (writing) {
-        return; /* the statements that write counts run through the executor too */
-    }
-    for (firn_counted *it = opened; it != NULL; it = it->next) {
-        if (it->dirty_level != 0 && !is_outer(it)) {
-            writing = true;
-            PushActiveSnapshot(GetTransactionSnapshot());
-            write_one(it);
-            PopActiveSnapshot();
-            writing = false;
+/* `for_good`: also what a rollback took back. */
+static void write_book(const book *it, bool for_good) {
+    HASH_SEQ_STATUS all;
+    chunk *one;
+    hash_seq_init(&all, it->chunks);
+    while ((one = hash_seq_search(&all)) != NULL) {
+        if (one->dirty || (for_good && one->given && one->era != firn_counted_era)) {
+            write_chunk(it, one);
         }
     }
+}
+
+static void write_all(bool for_good) {
+    if (writing || books == NULL) {
+        return; /* the statements that write counts run through the executor too */
+    }
+    writing = true;
+    PushActiveSnapshot(GetTransactionSnapshot());
+    for (const book *it = books; it != NULL; it = it->next) {
+        if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(it->table))) { /* else the job is over */
+            write_book(it, for_good);
+        }
+    }
+    PopActiveSnapshot();
+    writing = false;
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
@@ -455,13 +485,13 @@ Oid firn_counts_table(void) {
 }
 
 /* The script of the extension calls it, and drops it. */
-FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema), (Datum)0))
+FIRN_ENTRY(revoke_jobs, (firn_private_revoke(jobs_schema, PG_GETARG_ARRAYTYPE_P(0)), (Datum)0))
 
 void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
     Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));
     Oid keeper = keeper_of(table);
     if (!OidIsValid(keeper)) {
-        firn_refuse(FIRN_EBUSY, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
+        firn_refuse(FIRN_EBACK, "the trigger firn_keep of firn_jobs.job is missing or not ENABLE "
                                 "ALWAYS, so rows may be missing: enable it so, and give the jobs "
                                 "other names");
     }
@@ -470,9 +500,6 @@ void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
 
 firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
     firn_counted *it = opened;
-    if (spoiled) {
-        refuse_spoiled();
-    }
     while (it != NULL && !(firn_text_same(it->scheme, scheme) && firn_text_same(it->name, name) &&
                            firn_text_same(it->options, options))) {
         it = it->next;
@@ -480,50 +507,58 @@ firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
     return it;
 }
 
-/* Other schemes or options of the same job count in the same rows, so only one of them may be open at a time. */
-static void close_other(const char *key) {
-    bool open = false;
-    for (const firn_counted *it = opened; it != NULL; it = it->next) {
-        open = open || strcmp(it->key, key) == 0;
+static uint32 chunk_bits_of(const firn_scheme *scheme) {
+    uint32 bits = PIECE_BITS;
+    while (bits < 32 && /* the bits of tick_count.at */
+           (UINT64CONST(1) << bits) * scheme->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
+        bits++;
     }
-    if (!open) {
-        return;
-    }
-    write_all();
-    for (const firn_counted *it = opened; it != NULL; it = it->next) {
-        if (is_outer(it)) {
-            refuse_spoiled();
+    return bits;
+}
+
+static book *book_of(const char *ns, text *name, const firn_scheme *scheme) {
+    HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(chunk)};
+    char key[sizeof books->key];
+    snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
+    for (book *it = books; it != NULL; it = it->next) {
+        if (strcmp(it->key, key) == 0) {
+            return it;
         }
     }
-    forget_all();
+    if (shelf == NULL) {
+        shelf = AllocSetContextCreate(TopMemoryContext, "firn counts", ALLOCSET_DEFAULT_SIZES);
+    }
+    MemoryContext before = MemoryContextSwitchTo(shelf);
+    book *it = palloc0(sizeof *it);
+    strlcpy(it->key, key, sizeof it->key);
+    it->ns = cstring_to_text(ns);
+    it->name = firn_text_keep(name);
+    it->chunk_bits = chunk_bits_of(scheme);
+    control.hcxt = shelf;
+    it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    MemoryContextSwitchTo(before);
+    it->next = books;
+    books = it;
+    return it;
+}
+
+/* Other schemes or options of the same job count in the same book, so only one of them may be open at a time. */
+static void close_other(const book *book) {
+    for (const firn_counted *it = opened; it != NULL; it = it->next) {
+        if (it->book == book) {
+            close_all();
+            return;
+        }
+    }
 }
 
 firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
                                 text *options, Oid table) {
-    HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(chunk)};
     const firn_scheme *made = firn_job_scheme(job);
-    char key[sizeof opened->key];
-    snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
-    close_other(key);
-    if (room == NULL) {
-        room = AllocSetContextCreate(TopTransactionContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);
-    }
-    MemoryContext before = MemoryContextSwitchTo(room);
-    firn_counted *it = palloc0(sizeof *it);
-    strlcpy(it->key, key, sizeof it->key);
-    it->ns = cstring_to_text(ns);
-    it->name = firn_text_keep(name);
-    it->scheme = firn_text_keep(scheme);
-    it->options = firn_text_keep(options);
-    it->table = table;
-    it->chunk_bits = PIECE_BITS;
-    while (it->chunk_bits < 32 && /* the bits of tick_count.at */
-           (UINT64CONST(1) << it->chunk_bits) * made->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
-        it->chunk_bits++;
-    }
-    it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / made->tick_ns;
-    uint64 most = (uint64)CHUNKS_AHEAD << it->chunk_bits;
-    if (it->ahead > most) {
+    book *book = book_of(ns, name, made);
+    uint64 ahead = (uint64)firn_setting_max_shift_ms * 1000000 / made->tick_ns;
+    uint64 most = (uint64)CHUNKS_AHEAD << book->chunk_bits;
+    if (ahead > most) {
         firn_job_close(job);
         firn_refuse(
             FIRN_ERANGE,
@@ -531,8 +566,18 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
             " for %s",
             firn_setting_max_shift_ms, most * made->tick_ns / 1000000, made->name);
     }
-    control.hcxt = room;
-    it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    close_other(book);
+    book->table = table;
+    if (room == NULL) {
+        room = AllocSetContextCreate(TopMemoryContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);
+    }
+    MemoryContext before = MemoryContextSwitchTo(room);
+    firn_counted *it = palloc0(sizeof *it);
+    it->book = book;
+    it->scheme = firn_text_keep(scheme);
+    it->name = firn_text_keep(name);
+    it->options = firn_text_keep(options);
+    it->ahead = ahead;
     MemoryContextSwitchTo(before);
     it->job = job;
     it->next = opened;
@@ -550,17 +595,14 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id) {
     int64_t shift_ns;
     uint64 tick;
     FIRN_CHECK(firn_scheme_tick(scheme, time, &tick, &error));
-    int64 first = (int64)(tick >> it->chunk_bits),
-          last = (int64)((tick + it->ahead) >> it->chunk_bits);
+    int64 first = (int64)(tick >> it->book->chunk_bits),
+          last = (int64)((tick + it->ahead) >> it->book->chunk_bits);
     for (int64 i = first; i <= last; i++) {
         (void)load(it, i);
     }
     FIRN_CHECK(firn_job_next(it->job, time, id, &shift_ns, &error));
     uint64 at = tick + (uint64)shift_ns / scheme->tick_ns;
-    chunk *one = load(it, (int64)(at >> it->chunk_bits));
-    count(it, one, at, 1);
-    one->dirty = true;
-    if (it->dirty_level == 0) {
-        it->dirty_level = GetCurrentTransactionNestLevel();
-    }
+    chunk *one = load(it, (int64)(at >> it->book->chunk_bits));
+    (*used_in(it->book, one, at))++;
+    one->given = one->dirty = true;
 }

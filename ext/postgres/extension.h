@@ -10,6 +10,7 @@
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
+#include "utils/array.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 #if PG_VERSION_NUM >= 160000
@@ -173,13 +174,14 @@ typedef struct firn_cell {
 } firn_cell;
 
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
- * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_OVER: after a
- * promotion that lost nothing. */
+ * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_BACK_NOW: no
+ * standby that has the hand-over will be promoted. TAKE_OVER: after a promotion that lost nothing. */
 enum firn_ask {
     FIRN_ASK_NODE,
     FIRN_ASK_CONFIRM,
     FIRN_ASK_HAND_OVER,
     FIRN_ASK_TAKE_BACK,
+    FIRN_ASK_TAKE_BACK_NOW,
     FIRN_ASK_TAKE_OVER
 };
 
@@ -277,8 +279,9 @@ void firn_tell(void *self, const char *text);
 /* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a superuser may touch
  * it, or if it runs foreign code. InvalidOid: no such table. */
 Oid firn_private_lock(const char *schema, const char *name);
-/* Takes away what default privileges gave for a schema and its tables. */
-void firn_private_revoke(const char *schema);
+/* Takes away what default privileges gave for a schema, its tables and functions, and other functions: regprocedure[];
+ * NULL: no others. */
+void firn_private_revoke(const char *schema, ArrayType *functions);
 
 /* Who the session was; an error resets it with the transaction. */
 typedef struct firn_caller {
@@ -319,8 +322,6 @@ void firn_hold(void);
 bool firn_tables_exist(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
 void firn_tables_prepare(void);
-/* After the commit, before anybody is answered: a file of the data directory says that tables exist. */
-void firn_tables_note_begun(void);
 /* Reserves slots for a cell: the answer is written into the wish. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
 /* Carries out a take: the answer is written into it. */

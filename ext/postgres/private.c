@@ -109,20 +109,25 @@ static void check_schema(Oid schema, const char *name) {
     pfree(object);
 }
 
-/* The result names each grant that default privileges gave. */
+/* The result names each grant that default privileges gave for the schema, what is in it, and the functions. */
 static const char granted[] =
-    "SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE a.grantee WHEN 0"
-    " THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
-    " FROM (SELECT format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace"
-    " WHERE nspname = $1 UNION ALL SELECT format('TABLE %I.%I', $1, relname), relacl, relowner"
-    " FROM pg_class WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace"
-    " WHERE nspname = $1)) o (object, acl, owner), aclexplode(o.acl) a WHERE a.grantee <> o.owner";
+    "WITH s AS (SELECT oid, format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace WHERE"
+    " nspname = $1) SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE"
+    " a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+    " FROM (SELECT format, nspacl, nspowner FROM s UNION ALL"
+    " SELECT format('TABLE %s', oid::regclass), relacl, relowner FROM pg_class"
+    " WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM s) UNION ALL"
+    " SELECT format('FUNCTION %s', oid::regprocedure), coalesce(proacl, acldefault('f', proowner)),"
+    " proowner FROM pg_proc WHERE pronamespace = (SELECT oid FROM s) OR oid = ANY ($2))"
+    " o (object, acl, owner), aclexplode(o.acl) a WHERE a.grantee <> o.owner";
 
-void firn_private_revoke(const char *schema) {
-    Oid type = NAMEOID;
-    Datum value = DirectFunctionCall1(namein, CStringGetDatum(schema));
+void firn_private_revoke(const char *schema, ArrayType *functions) {
+    Oid types[] = {NAMEOID, REGPROCEDUREARRAYOID};
+    Datum values[] = {DirectFunctionCall1(namein, CStringGetDatum(schema)),
+                      PointerGetDatum(functions)};
     firn_caller before = firn_private_enter(GetUserId());
-    if (SPI_execute_with_args(granted, 1, &type, &value, NULL, false, 0) != SPI_OK_SELECT) {
+    if (SPI_execute_with_args(granted, lengthof(values), types, values,
+                              functions != NULL ? NULL : " n", false, 0) != SPI_OK_SELECT) {
         elog(ERROR, "firn: the grants on %s cannot be read", schema);
     }
     SPITupleTable *rows = SPI_tuptable;
@@ -145,24 +150,27 @@ static bool is_others(Relation table) {
     return !superuser_arg(table->rd_rel->relowner);
 }
 
-/* Only superusers put functions into the schema. One that somebody else owns can be another one at any time. */
-static bool is_own_function(Oid function, Oid schema) {
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    bool is = false;
-    if (HeapTupleIsValid(tuple)) {
-        const FormData_pg_proc *form = (Form_pg_proc)GETSTRUCT(tuple);
-        is = form->pronamespace == schema && superuser_arg(form->proowner);
-        ReleaseSysCache(tuple);
-    }
-    return is;
-}
-
-/* Apart from firn's own, which keep rows. */
+/* Only superusers put functions into the schema: those are firn's own triggers, which keep rows. */
 static bool has_trigger(Relation table) {
     bool has = false;
     for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
-        has = has ||
-              !is_own_function(table->trigdesc->triggers[i].tgfoid, RelationGetNamespace(table));
+        Oid function = table->trigdesc->triggers[i].tgfoid;
+        has = has || get_func_namespace(function) != RelationGetNamespace(table);
+    }
+    return has;
+}
+
+/* The owner of a function can replace it at any time. */
+static bool has_trigger_of_others(Relation table) {
+    bool has = false;
+    for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
+        HeapTuple tuple =
+            SearchSysCache1(PROCOID, ObjectIdGetDatum(table->trigdesc->triggers[i].tgfoid));
+        has = has || !HeapTupleIsValid(tuple) ||
+              !superuser_arg(((Form_pg_proc)GETSTRUCT(tuple))->proowner);
+        if (HeapTupleIsValid(tuple)) {
+            ReleaseSysCache(tuple);
+        }
     }
     return has;
 }
@@ -228,6 +236,9 @@ static const struct {
     {is_others, "belongs to a role that is not a superuser",
      "if it is firn's, ALTER TABLE ... OWNER TO a superuser; else drop it"},
     {has_trigger, "has a trigger or a foreign key", "drop that"},
+    {has_trigger_of_others,
+     "has a trigger whose function belongs to a role that is not a superuser",
+     "ALTER FUNCTION ... OWNER TO a superuser, or let the owner be a superuser again"},
     {has_rule, "has a rule", "DROP RULE"},
     {has_policy, "has row security",
      "ALTER TABLE ... DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"},

@@ -155,7 +155,7 @@ firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node) {
     }
     LWLockRelease(firn_slots->lock);
     if (full) {
-        firn_refuse(FIRN_EEXHAUSTED,
+        firn_refuse(FIRN_EEND,
                     "%u pairs of namespace and node are in use: use fewer shards per server, or "
                     "restart it",
                     most);

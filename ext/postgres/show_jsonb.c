@@ -81,14 +81,40 @@ static void add_candidates(sql_call *it) {
     add(it, "]");
 }
 
-/* No scheme is plausible. */
+static void add_possible(sql_call *it, const id_possible *one) {
+    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    if (one->timed) {
+        firn_time_format(at, &one->time, one->digits);
+        firn_time_unix_ns(ns, &one->time);
+    }
+    add(it, "{");
+    add_member(it, "scheme", one->reading->scheme->name);
+    add_member(it, "format", NULL);
+    add_member(it, "form", firn_form_name(one->reading->form));
+    add_member(it, "owner", one->owner != NULL ? one->owner->title : NULL);
+    add_member(it, "prevalence", one->owner != NULL ? one->owner->prevalence : NULL);
+    add_member(it, "time", one->timed ? at : NULL);
+    add_member(it, "unix_ns", one->timed ? ns : NULL);
+    add(it, "}");
+}
+
+/* No scheme is sure. */
 static void add_none(sql_call *it) {
     const char *text = sql_subject(it);
     char remark[REMARK_SIZE];
+    id_possible list[POSSIBLE_MAX];
+    const size_t possible = readings_possible(list, it->readings, it->counts, NULL);
     const char *what = remark_on(remark, text, strlen(text));
     add_member(it, "id", text);
-    add(it, ",\"scheme\":null,\"bits\":null,\"time\":null,\"unix_ns\":null,\"fields\":{},"
-            "\"candidates\":[]");
+    add(it, ",\"scheme\":null,\"bits\":null,\"time\":null,\"unix_ns\":null,\"fields\":{}");
+    add_candidates(it);
+    add_member(it, "sure", possible > 0 ? firn_sure_name(FIRN_POSSIBLE) : "none");
+    add(it, ",\"readings\":[");
+    for (size_t i = 0; i < possible; i++) {
+        add(it, "%s", i > 0 ? "," : "");
+        add_possible(it, &list[i]);
+    }
+    add(it, "]");
     add_member(it, "what", what);
     add_member(it, "remark", remark[0] != '\0' ? remark : NULL);
 }
@@ -121,6 +147,7 @@ static void add_best(sql_call *it) {
     }
     add(it, "}");
     add_candidates(it);
+    add_member(it, "sure", it->scheme != NULL ? "named" : firn_sure_name(best->sure));
     if (it->scheme == NULL && remark_on_reading(remark, best, sql_subject(it))[0] != '\0') {
         add_member(it, "remark", remark);
     }
@@ -134,7 +161,7 @@ int sql_show(sql_call *it) {
     it->type = SQL_TEXT;
     it->length = 0;
     add(it, "{");
-    if (it->counts.plausible > 0) {
+    if (readings_sure(it->readings, it->counts)) {
         add_best(it);
     } else {
         add_none(it);

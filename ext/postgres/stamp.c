@@ -227,5 +227,7 @@ FIRN_ENTRY(confirm_history,
            ask(FIRN_ASK_CONFIRM,
                PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0)) : firn_setting_history))
 FIRN_ENTRY(hand_over, ask(FIRN_ASK_HAND_OVER, NULL))
-FIRN_ENTRY(take_back, ask(FIRN_ASK_TAKE_BACK, NULL))
+FIRN_ENTRY(take_back,
+           ask(PG_NARGS() > 0 && PG_GETARG_BOOL(0) ? FIRN_ASK_TAKE_BACK_NOW : FIRN_ASK_TAKE_BACK,
+               NULL))
 FIRN_ENTRY(take_over, ask(FIRN_ASK_TAKE_OVER, NULL))

@@ -4,36 +4,43 @@
 #include "extension.h"
 
 #include "catalog/namespace.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
-#include "storage/fd.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "../../modules/module.h"
+#include "../../src/law.h"
 #include "errors.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-/* A table that was emptied and filled again from a copy may have the same identity, so a trigger forbids DELETE and
- * TRUNCATE, as in the stores (modules/postgres_sql.h). */
+/* A row that is deleted or changed lets IDs repeat, and some roles can do this without a grant (pg_write_all_data): only
+ * the renewer writes. Rows that a publisher sends are another server's, so they are left out. The trigger is SQL, so that
+ * the tables can be restored on a server without firn. */
 #define KEEP_BODY                                                                                  \
-    "BEGIN RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat'," \
+    "DECLARE kind text := (SELECT backend_type FROM pg_stat_get_activity(pg_backend_pid()));"      \
+    " BEGIN IF TG_LEVEL = 'ROW' AND kind = 'firn renewer' THEN"                                    \
+    " IF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF;"                               \
+    " ELSIF TG_LEVEL = 'ROW' AND kind LIKE 'logical replication%' THEN RETURN NULL; END IF;"       \
+    " RAISE EXCEPTION 'firn_marks.% holds what firn has reserved, without which IDs repeat',"      \
     " TG_TABLE_NAME USING ERRCODE = '55000', HINT = 'To start over, drop schema firn_marks:"       \
     " IDs begin again after a guard of 15 s.'; END"
 #define KEEP(table)                                                                                \
     "DROP TRIGGER IF EXISTS firn_keep ON " table ";"                                               \
-    "CREATE TRIGGER firn_keep BEFORE DELETE OR TRUNCATE ON " table                                 \
+    "DROP TRIGGER IF EXISTS firn_keep_rows ON " table ";"                                          \
+    "CREATE TRIGGER firn_keep BEFORE TRUNCATE ON " table                                           \
     " FOR EACH STATEMENT EXECUTE FUNCTION firn_marks.keep();"                                      \
-    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep;"
+    "CREATE TRIGGER firn_keep_rows BEFORE INSERT OR UPDATE OR DELETE ON " table                    \
+    " FOR EACH ROW EXECUTE FUNCTION firn_marks.keep();"                                            \
+    "ALTER TABLE " table " ENABLE ALWAYS TRIGGER firn_keep, ENABLE ALWAYS TRIGGER firn_keep_rows;"
 
 /* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
  * tables a row was written to: a restored copy of a row does not have the identity of its table.
@@ -76,7 +83,7 @@ static const char create[] =
     "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
     /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without a row of this server
      * there issues nothing before `until`. After a promotion with these tables: the timeline that it ended, and the
-     * `until` of that one. */
+     * `until` of that one. `renewer` is the last renewer's number. */
     "CREATE TABLE IF NOT EXISTS firn_marks.server ("
     " one boolean PRIMARY KEY,"
     " system bigint NOT NULL,"
@@ -84,20 +91,25 @@ static const char create[] =
     " marks text NOT NULL,"
     " until timestamptz NOT NULL,"
     " before integer,"
-    " until_before timestamptz);"
+    " until_before timestamptz,"
+    " renewer bigint);"
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
-    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$" KEEP_BODY
-    "$$;"
-    "REVOKE ALL ON FUNCTION firn_marks.keep() FROM PUBLIC;" KEEP("firn_marks.mark")
-        KEEP("firn_marks.history") KEEP("firn_marks.server");
+    "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql"
+    " SET search_path = pg_catalog, pg_temp AS $$" KEEP_BODY "$$;" KEEP("firn_marks.mark")
+        KEEP("firn_marks.history") KEEP("firn_marks.handover") KEEP("firn_marks.server");
 
-/* BEFORE, for each statement, DELETE and TRUNCATE: 2 + 8 + 32. */
+/* The triggers of the tables. */
+#define KEEPERS                                                                                    \
+    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname ~ '^firn_keep'"          \
+    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"        \
+    " to_regclass('firn_marks.handover'), to_regclass('firn_marks.server'))"
+
+/* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8 + 16. */
 static const char has_triggers[] =
-    "SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
-    " WHERE t.tgname = 'firn_keep' AND t.tgenabled = 'A' AND t.tgtype = 42 AND t.tgqual IS NULL"
-    " AND p.oid = to_regprocedure('firn_marks.keep()') AND p.prosrc = $$" KEEP_BODY "$$"
-    " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"
-    " to_regclass('firn_marks.server')) HAVING count(*) = 3";
+    "SELECT 1" KEEPERS
+    " AND t.tgtype = CASE t.tgname WHEN 'firn_keep' THEN 34 ELSE 31 END AND t.tgenabled = 'A'"
+    " AND t.tgqual IS NULL AND p.oid = to_regprocedure('firn_marks.keep()')"
+    " AND p.prosrc = $$" KEEP_BODY "$$ HAVING count(*) = 8";
 
 static const char begin_history[] =
     "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
@@ -121,10 +133,27 @@ static const char identify[] =
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
     " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
     " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
-    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY t.oid))"
-    " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgname = 'firn_keep'"
-    " AND t.tgrelid IN ('firn_marks.mark'::regclass, 'firn_marks.history'::regclass, "
-    "'firn_marks.server'::regclass)))";
+    " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY "
+    "t.oid))" KEEPERS "))";
+
+/* ---- which tables are in use ---- */
+
+/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use; or a copy of their
+ * database may take its place, with its number (CREATE DATABASE ... OID). So a row that all databases share counts the
+ * changes, and names the last tables and the last renewer, as does firn_marks.server: "COUNT TABLES RENEWER TIMELINE
+ * DIRECTORY". A transaction that reserves in other tables writes it too, so it is on each standby that has the tables. As
+ * a comment on database 0, which never exists, the row outlives every database. Another data directory on the same
+ * timeline is a copy that no promotion made, so the tables there begin another use. */
+static const char read_use[] =
+    "SELECT count, same AND NOT copied, same AND NOT copied AND renewer = $2, same AND copied FROM"
+    " (SELECT one[1]::bigint, one[3]::bigint, one[2] = $1 AND one[3]::bigint IS NOT DISTINCT FROM"
+    " (SELECT renewer FROM firn_marks.server),"
+    " one[4]::bigint IS NOT DISTINCT FROM $3 AND one[5] IS DISTINCT FROM $4"
+    " FROM (SELECT string_to_array(description, ' ')"
+    " FROM pg_shdescription WHERE objoid = 0 AND classoid = 'pg_database'::regclass) t (one))"
+    " u (count, renewer, same, copied)";
+
+static const char note_renewer[] = "UPDATE firn_marks.server SET renewer = $1";
 
 /* ---- where this server is ---- */
 
@@ -143,7 +172,7 @@ static const char begin_here[] =
 static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
                                  " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
 
-static const char guard_again[] = "UPDATE firn_marks.server SET until = $1";
+static const char guard_again[] = "UPDATE firn_marks.server SET until = $1, before = NULL";
 
 /* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
 static const char take_over_here[] =
@@ -157,24 +186,35 @@ static const char take_over_here[] =
 
 /* ---- planned switchover ---- */
 
+/* How long a hand-over is valid, by the clock of the server that handed over. */
 enum { HAND_OVER_MINUTES = 10 };
 
+/* Of two hand-overs a standby may have either one. */
 static const char hand_over_here[] =
-    "INSERT INTO firn_marks.handover (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
-    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
+    "INSERT INTO firn_marks.handover AS h (system, timeline, marks, at) VALUES ($1, $2, $3, now())"
+    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = greatest(h.at, now())";
 
 static const char handed_over[] =
-    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
-    " FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),"
+    " to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), until > now()"
+    " FROM (SELECT at, at + make_interval(mins => $4::integer) FROM firn_marks.handover"
+    " WHERE system = $1 AND timeline = $2 AND marks = $3) h (at, until)";
 
-/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
- * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
+/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes of that timeline.
+ * Bounded in time, since a backup or a standby of then must not count as the successor once the server has taken back. A
+ * time ahead of this clock by more than the guard shows that the clocks differ. */
 static const char end_hand_over[] =
     "DELETE FROM firn_marks.handover WHERE system = $1 AND marks = $3"
     " AND timeline = (SELECT before FROM firn_marks.server)"
-    " RETURNING at > now() - make_interval(mins => $4::integer)";
+    " RETURNING at > now() - make_interval(mins => $4::integer)"
+    " AND at <= now() + make_interval(secs => $5)";
 
-/* The next window of each node starts after the guard, as after an unplanned promotion. */
+/* A copy of a server that handed over issues no more than that one. */
+static const char copy_hand_over[] = "UPDATE firn_marks.handover SET marks = $3"
+                                     " WHERE system = $1 AND timeline = $2 AND marks = $4";
+
+/* The next window of each node starts after the guard, as after an unplanned promotion. A standby whose clock is slow
+ * by less than the guard refuses the hand-over before that. */
 static const char take_back_here[] =
     "WITH h AS (DELETE FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
     " RETURNING 1), s AS (UPDATE firn_marks.server SET until = $4, before = NULL FROM h)"
@@ -261,7 +301,7 @@ static Datum cell_at(int column, bool *is_null) {
  * another system, and tables that were dropped, truncated or restored have other numbers. */
 typedef struct identity {
     int64 system, timeline;
-    char marks[80];
+    char marks[96];
 } identity;
 
 static identity me;
@@ -270,43 +310,6 @@ static void add_me(arguments *list) {
     add_int(list, me.system);
     add_int(list, me.timeline);
     add_text(list, me.marks);
-}
-
-/* A file of the data directory outlives the tables. While it exists, tables that are missing were
- * lost, and nobody knows which nodes old rows have. */
-static const char begun_file[] = "firn.begun";
-
-static bool has_begun(void) {
-    struct stat unused;
-    if (stat(begun_file, &unused) == 0) {
-        return true;
-    }
-    if (errno != ENOENT) {
-        ereport(ERROR,
-                (errcode_for_file_access(),
-                 errmsg("firn: the file %s in the data directory cannot be read: %m", begun_file)));
-    }
-    return false;
-}
-
-/* Before anything is handed out. Once a process: the directory's other files are not ours. */
-void firn_tables_note_begun(void) {
-    static const char text[] = "firn issues IDs in this cluster. Keep this file: without it, lost "
-                               "marks may not be noticed.\n";
-    static bool noted;
-    if (noted || has_begun()) {
-        noted = true;
-        return;
-    }
-    int file = OpenTransientFile(begun_file, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
-    if (file < 0 || write(file, text, sizeof text - 1) != sizeof text - 1 || pg_fsync(file) != 0 ||
-        CloseTransientFile(file) != 0) {
-        ereport(ERROR, (errcode_for_file_access(),
-                        errmsg("firn: the file %s in the data directory cannot be written: %m",
-                               begun_file)));
-    }
-    fsync_fname(".", true);
-    noted = true;
 }
 
 static bool made; /* firn_marks.mark, in this transaction */
@@ -325,26 +328,113 @@ bool firn_tables_exist(void) {
     return OidIsValid(schema) && OidIsValid(get_relname_relid("mark", schema));
 }
 
-/* Returns true when no tables were here before, as far as this directory tells. */
-static bool make_tables(void) {
+static void make_tables(void) {
     arguments none = {0};
     made = !firn_tables_exist();
     if (!OidIsValid(get_namespace_oid(marks_schema, true))) {
         SPI_execute("CREATE SCHEMA firn_marks", false, 0);
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
     }
     if (!lock_tables() || run(has_triggers, &none) == 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the tables could not be created");
         }
-        firn_private_revoke(marks_schema);
+        firn_private_revoke(marks_schema, NULL);
         lock_tables();
     }
     if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
                  * a tick of 1 s ahead of the clock. */
         firn_hold();
     }
-    return made && !has_begun();
+}
+
+/* ---- the data directory ---- */
+
+/* A file of the data directory. A copy of the directory has another one. */
+typedef struct birth {
+    uint64 inode;
+    int64 s, ns; /* when it was created; 0: the file system does not say */
+} birth;
+
+static birth birth_of(const char *file) {
+    birth found = {0};
+#ifdef STATX_BTIME
+    struct statx it;
+    bool is_there = statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &it) == 0;
+    if (is_there) {
+        found.inode = it.stx_ino;
+    }
+    if (is_there && (it.stx_mask & STATX_BTIME) != 0) {
+        found.s = it.stx_btime.tv_sec;
+        found.ns = it.stx_btime.tv_nsec;
+    }
+#else
+    struct stat it;
+    bool is_there = stat(file, &it) == 0;
+    if (is_there) {
+        found.inode = it.st_ino;
+    }
+#endif
+    if (!is_there) {
+        ereport(ERROR,
+                (errcode_for_file_access(),
+                 errmsg("firn: the file %s in the data directory cannot be read: %m", file)));
+    }
+    return found;
+}
+
+/* PostgreSQL writes pg_control in place, and every restore brings another one. */
+static char *directory(void) {
+    birth it = birth_of("global/pg_control");
+    return psprintf(UINT64_FORMAT "/" INT64_FORMAT "." INT64_FORMAT, it.inode, it.s, it.ns);
+}
+
+/* initdb writes PG_VERSION before it chooses the system's number, whose upper half is the time. */
+static bool is_original(void) {
+    return birth_of("PG_VERSION").s <= (int64)((uint64)me.system >> 32);
+}
+
+/* ---- the use of the tables ---- */
+
+/* The present use of the tables. */
+static struct {
+    int64 count;   /* of uses, since the first tables of this server: 1 */
+    int64 renewer; /* this process's number */
+    bool noted;
+    bool copied; /* it is another one because the data directory is a copy */
+    char tables[80];
+} use;
+
+static void read_the_use(void) {
+    arguments list = {0};
+    bool is_null;
+    if (use.renewer == 0 && !pg_strong_random(&use.renewer, sizeof use.renewer)) {
+        elog(ERROR, "firn: the kernel gave no random bytes");
+    }
+    use.count = 1;
+    use.noted = false;
+    use.copied = false;
+    add_text(&list, use.tables);
+    add_int(&list, use.renewer);
+    add_int(&list, me.timeline);
+    add_text(&list, directory());
+    if (run(read_use, &list) > 0) {
+        bool same = DatumGetBool(cell_at(2, &is_null));
+        use.count = DatumGetInt64(cell_at(1, &is_null)) + (same ? 0 : 1);
+        use.noted = DatumGetBool(cell_at(3, &is_null));
+        use.copied = DatumGetBool(cell_at(4, &is_null));
+    }
+}
+
+static void note_use(void) {
+    arguments list = {0};
+    if (!use.noted) {
+        char *text = psprintf(INT64_FORMAT " %s " INT64_FORMAT " " INT64_FORMAT " %s", use.count,
+                              use.tables, use.renewer, me.timeline, directory());
+        CreateSharedComments(InvalidOid, DatabaseRelationId, text);
+        add_int(&list, use.renewer);
+        run(note_renewer, &list);
+    }
 }
 
 static void read_identity(void) {
@@ -353,7 +443,9 @@ static void read_identity(void) {
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-    strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
+    strlcpy(use.tables, TextDatumGetCString(cell_at(3, &is_null)), sizeof use.tables);
+    read_the_use();
+    snprintf(me.marks, sizeof me.marks, "%s/" INT64_FORMAT, use.tables, use.count);
 }
 
 enum { GUARD_S = 15, GUARD_TICKS = 4 }; /* as in src/reach.c: no lost reservation ends later */
@@ -374,10 +466,28 @@ static void read_here_row(void) {
     here.before = is_null ? 0 : DatumGetInt32(before);
 }
 
-/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the first tables
- * have lost nothing; on a later one, they may have been lost in the promotion, which was before the renewer began. */
-static void find_here(bool fresh) {
-    bool first = fresh && me.timeline == 1;
+static void tell_guard(void) {
+    ereport(LOG,
+            (use.copied
+                 ? errmsg("firn: the data directory is a copy of another (timeline " INT64_FORMAT
+                          "), so marks may be incomplete: firn guards them for %d s",
+                          me.timeline, GUARD_S)
+                 : errmsg("firn: this server is now on timeline " INT64_FORMAT
+                          " with marks that may be incomplete: it guards them for %d s",
+                          me.timeline, GUARD_S),
+             use.copied ? errhint("If the original may still run, set firn.node to another.") : 0));
+}
+
+static void keep_hand_over(void) {
+    arguments list = {0};
+    add_me(&list);
+    add_text(&list, psprintf("%s/" INT64_FORMAT, use.tables, use.count - 1));
+    run(copy_hand_over, &list);
+}
+
+/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the `first` tables
+ * have lost nothing; on a later one, or in a copy, they may have been lost before the renewer began. */
+static void find_here(bool fresh, bool first) {
     arguments list = {0};
     add_me(&list);
     if (run(read_here, &list) == 0) {
@@ -387,10 +497,12 @@ static void find_here(bool fresh) {
         run(begin_here, &list);
         read_here_row();
         run(take_marks, &list);
-        ereport(first ? DEBUG1 : LOG,
-                (errmsg("firn: this server is now on timeline " INT64_FORMAT
-                        " with marks that may be incomplete: it guards them for %d s",
-                        me.timeline, GUARD_S)));
+        if (use.copied) {
+            keep_hand_over();
+        }
+        if (!first) {
+            tell_guard();
+        }
     } else {
         read_here_row();
     }
@@ -409,6 +521,7 @@ static void adopt(void) {
     bool is_null;
     add_me(&list);
     add_int(&list, HAND_OVER_MINUTES);
+    add_int(&list, GUARD_S);
     if (here.before != 0 && run(end_hand_over, &list) > 0 && DatumGetBool(cell_at(1, &is_null))) {
         take_over();
     }
@@ -416,14 +529,21 @@ static void adopt(void) {
 
 void firn_tables_prepare(void) {
     arguments list = {0};
-    bool fresh = make_tables();
+    make_tables();
     read_identity();
-    if (fresh && me.timeline == 1) {
+    bool fresh = made && use.count == 1;
+    bool first = fresh && me.timeline == 1;
+    if (first && !is_original()) {
+        use.copied = true;
+        first = false;
+    }
+    if (first) {
         add_me(&list);
         run(begin_history, &list);
     }
-    find_here(fresh);
+    find_here(fresh, first);
     adopt();
+    note_use();
 }
 
 /* ---- marks of live IDs ----------------------------------------------------------------------- */
@@ -470,6 +590,7 @@ static int64 slot_in(const firn_cell *cell, int s) {
 static void guard_copies(void) {
     arguments list = {0}, who = {0};
     here.until = guard_from(firn_now());
+    here.before = 0;
     add_time(&list, here.until);
     add_me(&who);
     run(guard_again, &list);
@@ -487,7 +608,7 @@ static int64 guarded_slot(const firn_cell *cell) {
 
 /* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table, may be lost: then the
  * floor is the end of the guard. Returns false, and why, when nothing of it may be issued. */
-static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
+static bool read_mark(const firn_cell *cell, firn__kept *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
     kept->current = true;
@@ -513,7 +634,7 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
         kept->floor = Max(kept->floor, guarded_slot(cell));
     }
     if (!no_job) {
-        set_error(why, FIRN_EBUSY,
+        set_error(why, FIRN_ETAKEN,
                   "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
                   cell->node, cell->ns);
     } else if (kept->mark.high >= (int64)cell->slot_end) {
@@ -545,14 +666,14 @@ static int64 floor_of_stores(const firn_cell *cell) {
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* The same rule as in the stores: modules/module.h. */
+/* The same rule as in the stores: src/law.h. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
-    static const module_memory nothing;
+    static const firn__memory nothing;
     char key[FIRN_KEY_SIZE];
-    module_verdict verdict;
+    firn__verdict verdict;
     firn_error unused;
     firn_mark held;
-    module_kept kept = {.known = true, .layout = cell->layout};
+    firn__kept kept = {.known = true, .layout = cell->layout};
     if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
         set_error(&wish->why, FIRN_EWINDOW,
                   "firn.node has changed since this statement began, and node %" PRIu64
@@ -577,7 +698,7 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
                             .earliest = wish->earliest,
                             .latest = wish->latest,
                             .grant = wish->grant};
-    if (module_decide(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
+    if (firn__law_reserve(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
         wish->first = verdict.first;
         write_mark(cell, verdict.first + wish->count);
         return;
@@ -614,22 +735,22 @@ static bool find_begun(firn_take *it) {
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
     bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
     if (it->counts[0] == '\0') {
-        set_error(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+        set_error(&it->why, FIRN_ETAKEN, "job %s of %.60s was done before: give it another name",
                   it->job, it->ns);
     } else if (!DatumGetBool(cell_at(3, &is_null))) {
         set_error(
-            &it->why, FIRN_EBUSY,
+            &it->why, FIRN_ETAKEN,
             "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
             "forgotten: give the other rows another job name",
             it->job, it->ns);
     } else if (!same_counts) {
         set_error(
-            &it->why, FIRN_EBUSY,
+            &it->why, FIRN_ETAKEN,
             "job %s of %.60s was begun in another database, or its table firn_jobs.job was lost: "
             "give the other rows another job name",
             it->job, it->ns);
     } else if (it->low == it->high && it->node != it->low) {
-        set_error(&it->why, FIRN_EBUSY,
+        set_error(&it->why, FIRN_ETAKEN,
                   "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
                   it->job, it->ns, it->node);
     }
@@ -650,9 +771,9 @@ static void take(firn_take *it, arguments *range) {
         set_error(
             &it->why, FIRN_EWINDOW,
             "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
-            "or a restore (timeline " INT64_FORMAT
-            "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
-            it->low, it->high, me.timeline, it->low, it->high);
+            "or a restore (timeline " INT64_FORMAT "): set firn.history to nodes that never had "
+            "old rows, then SELECT firn_confirm_history()",
+            it->low, it->high, me.timeline);
         return;
     }
     add_int(&list, (int64)it->mark);
@@ -663,13 +784,48 @@ static void take(firn_take *it, arguments *range) {
     add_int(&list, (int64)it->high);
     add_live_nodes(&list, it->ns);
     if (run(take_node, &list) == 0) {
-        set_error(&it->why, FIRN_EBUSY,
+        set_error(&it->why, FIRN_EEND,
                   "no node of %.60s from %" PRIu64 " to %" PRIu64
                   " is left for old rows: widen firn.history, or give another node",
                   it->ns, it->low, it->high);
         return;
     }
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+}
+
+/* Of this server: when it handed over, and until when that is valid. NULL: it did not. */
+static const char *read_hand_over(const char **until, bool *is_valid) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    add_int(&list, HAND_OVER_MINUTES);
+    if (run(handed_over, &list) == 0) {
+        return NULL;
+    }
+    *until = TextDatumGetCString(cell_at(2, &is_null));
+    *is_valid = DatumGetBool(cell_at(3, &is_null));
+    return TextDatumGetCString(cell_at(1, &is_null));
+}
+
+/* A standby that has the hand-over may have lost its connection and not get this. Promoted while the hand-over is valid, it
+ * would issue without a guard. */
+static void take_back(firn_take *it, arguments *list) {
+    const char *until;
+    bool is_valid;
+    const char *at = read_hand_over(&until, &is_valid);
+    if (at == NULL) {
+        set_error(&it->why, FIRN_EUSAGE,
+                  "this server did not hand its nodes over: there is nothing to take back");
+    } else if (is_valid && it->what != FIRN_ASK_TAKE_BACK_NOW) {
+        set_error(&it->why, FIRN_EWINDOW,
+                  "a standby with the hand-over of %s UTC may issue without a guard until %s UTC: "
+                  "wait until then, or, if no such standby will be promoted, SELECT "
+                  "firn_take_back(standbys_discarded => true)",
+                  at, until);
+    } else {
+        add_time(list, guard_from(firn_now()));
+        run(take_back_here, list);
+    }
 }
 
 void firn_tables_do(firn_take *it) {
@@ -689,19 +845,18 @@ void firn_tables_do(firn_take *it) {
         run(hand_over_here, &me_only);
         break;
     case FIRN_ASK_TAKE_BACK:
-        if (run(handed_over, &me_only) == 0) {
-            set_error(&it->why, FIRN_EUSAGE,
-                      "this server did not hand its nodes over: there is nothing to take back");
-        } else {
-            add_time(&me_only, guard_from(firn_now()));
-            run(take_back_here, &me_only);
-        }
+    case FIRN_ASK_TAKE_BACK_NOW:
+        take_back(it, &me_only);
         break;
     case FIRN_ASK_TAKE_OVER:
         if (here.before == 0) {
             set_error(&it->why, FIRN_EUSAGE,
                       "this server was not promoted with the marks that it has: there is nothing "
                       "to take over");
+        } else if (here.until <= firn_now()) {
+            set_error(&it->why, FIRN_EUSAGE,
+                      "the guard after the promotion has ended, so there is nothing to take over: "
+                      "for old rows, name unused nodes with firn_confirm_history('LOW-HIGH')");
         } else {
             take_over();
         }
@@ -709,15 +864,15 @@ void firn_tables_do(firn_take *it) {
 }
 
 bool firn_tables_refuse(firn_error *why) {
-    arguments list = {0};
-    bool is_null;
-    add_me(&list);
-    if (run(handed_over, &list) == 0) {
+    const char *until;
+    bool is_valid;
+    const char *at = read_hand_over(&until, &is_valid);
+    if (at == NULL) {
         return false;
     }
     set_error(why, FIRN_EWINDOW,
               "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
               "promoted, SELECT firn_take_back()",
-              TextDatumGetCString(cell_at(1, &is_null)));
+              at);
     return true;
 }

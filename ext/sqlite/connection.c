@@ -355,7 +355,7 @@ static int take_words(job_words *words, char options[SQL_TEXT_SIZE], firn_error 
  * wrong otherwise. */
 static int check_again(firn_job *job, const job_words *words, firn_error *error) {
     if (words->named && words->again[0] == '\0' && firn_job_again(job)) {
-        return set_error(error, FIRN_EBUSY,
+        return set_error(error, FIRN_ETAKEN,
                          "job %.63s was begun before: give another name, or again=1 if nothing "
                          "of it was kept and the rows come in the same order",
                          words->name);

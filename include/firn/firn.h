@@ -50,7 +50,7 @@ FIRN_API const char *firn_version(void); /* The version of the running library. 
     X(MISMATCH, -5, "the ID does not belong to this scheme")                                       \
     X(NAMESPACE, -6, "the namespace belongs to another layout")                                    \
     X(BUSY, -7, "the node is in use")                                                              \
-    X(EXHAUSTED, -8, "no ID is left within the limits")                                            \
+    X(EXHAUSTED, -8, "no ID is left until the clock advances")                                     \
     X(WINDOW, -9, "the window is used up and could not be renewed")                                \
     X(CLOCK, -10, "the clock cannot be used")                                                      \
     X(STORE, -11, "the store is not available")                                                    \
@@ -62,7 +62,10 @@ FIRN_API const char *firn_version(void); /* The version of the running library. 
     X(IO, -17, "input or output failed")                                                           \
     X(UNSORTED, -18, "IDs of this scheme do not sort by time")                                     \
     X(SYSTEM, -19, "the system lacks a required feature")                                          \
-    X(BACK, -20, "the store has lost reservations that it made before")
+    X(BACK, -20, "the store has lost reservations that it made before")                            \
+    X(TAKEN, -21, "the node or name is taken, and waiting does not help")                          \
+    X(END, -22, "nothing is left, and waiting does not help")                                      \
+    X(FULL, -23, "no ID is left at that time")
 
 enum {
     FIRN_OK = 0,
@@ -360,16 +363,23 @@ FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 
+/* How sure an answer about a text is. A random text of its alphabet and length gets the answer in more
+ * than 1 case of 64 (possible), in at most 1 of 64 (likely) or in at most 1 of 10^6 (certain). */
+enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
+
 /* One reading of a text. */
 typedef struct firn_reading {
     const firn_scheme *scheme;
     int form;
+    int sure; /* FIRN_POSSIBLE: not an answer; FIRN_LIKELY */
     firn_id id;
 } firn_reading;
 #define FIRN_READINGS_MAX 64
 /* Finds the schemes that a text is plausibly an ID of, best first, and returns how many: 0 for
- * numbers below 10^13, times since 1970 and hashes, for example. The readings may be different IDs
- * (decimal and hex): compare them before you convert. `form`: the only form to read, or -1. */
+ * numbers below 10^13, times since 1970 and hashes, for example. A number, or 16 hex digits, shows no
+ * scheme: all its readings are only possible, the most frequent owner first; ask for the scheme. The
+ * readings may be different IDs (decimal and hex): compare them before you convert. `form`: the only
+ * form to read, or -1. */
 FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text,
                            size_t length, int form);
 /* Like firn_guess, with the readings that fit by chance after the *plausible ones; returns all. */
@@ -539,7 +549,7 @@ FIRN_API int firn_open_with(firn_gen **gen, const firn_config *config, firn_erro
  * FIRN_EEXHAUSTED: max_lead_ms ahead of the clock; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no
  * window; FIRN_ECLOCK: rollback beyond back_ms; FIRN_ELAYOUT: the layout ended; FIRN_EFORKED. */
 FIRN_API int firn_next(firn_gen *gen, firn_id *id, firn_error *error);
-/* Issues exactly n IDs, in order, or none. Errors as firn_next. */
+/* Issues exactly n IDs, in order, or none. Errors as firn_next; FIRN_ERANGE: n above max_count. */
 FIRN_API int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error);
 /* Issues exactly n IDs as integers, or none. FIRN_EUSAGE: over 64 bits. Else as firn_next. */
 FIRN_API int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error);
@@ -624,10 +634,11 @@ typedef struct firn_job_config {
     void *notice_self;
 } firn_job_config;
 /* Opens a job. FIRN_EUSAGE: no time in the scheme, unknown key, no node, name or seed; FIRN_ERANGE;
- * FIRN_EBUSY: the name has another digest or settings, or no node is free; errors of a store. */
+ * FIRN_ETAKEN: the name has another digest or settings; FIRN_EEND: no node is left; errors of a
+ * store. */
 FIRN_API int firn_job_open(firn_job **job, const firn_job_config *config, firn_error *error);
 /* Issues the ID of the next record; *shift_ns is how far it moved from the tick of `time`. Changes
- * nothing if it fails. FIRN_EEXHAUSTED: no slot is free within shift_ms; FIRN_ERANGE: earlier than
+ * nothing if it fails. FIRN_EFULL: no slot is free within shift_ms; FIRN_ERANGE: earlier than
  * disorder_ms allows; FIRN_ELAYOUT; FIRN_EFORKED; FIRN_EMEMORY. */
 FIRN_API int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
                            firn_error *error);
@@ -645,7 +656,7 @@ typedef struct firn_segment firn_segment;
  * increment=N, offset=N, start=N, end=N, adapt=0|1. Close it before the store. FIRN_EUSAGE. */
 FIRN_API int firn_segment_open(firn_segment **segment, const char *key, const char *keys,
                                firn_store *store, const firn_clock *clock, firn_error *error);
-/* The next integer. Any thread. FIRN_EEXHAUSTED: after `end`; FIRN_ESTORE; FIRN_EBACK: advance. */
+/* The next integer. Any thread. FIRN_EEND: after `end`; FIRN_ESTORE; FIRN_EBACK: advance. */
 FIRN_API int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error);
 /* Reserves `count` integers: *first, *first + increment, ... Errors as firn_segment_next. */
 FIRN_API int firn_segment_block(firn_segment *segment, int64_t count, int64_t *first,
@@ -662,7 +673,7 @@ FIRN_API int firn_segment_exact(firn_segment *segment, int64_t count, bool fetch
 FIRN_API int64_t firn_segment_left(const firn_segment *segment);
 /* The difference between two integers of the segment: 1, or the increment of a ticket. */
 FIRN_API int64_t firn_segment_increment(const firn_segment *segment);
-/* The next integer that the store would grant. Reserves nothing. FIRN_EEXHAUSTED. */
+/* The next integer that the store would grant. Reserves nothing. FIRN_EEND. */
 FIRN_API int firn_segment_peek(firn_segment *segment, int64_t *next, firn_error *error);
 /* Makes the store grant nothing below `from` (0 to `end`); *next is the first integer left. Cures
  * FIRN_EBACK, if `from` is above every integer ever handed out, by any server of a ticket. */

@@ -19,9 +19,6 @@ typedef struct firn_text_format {
     const char *sure;   /* how sure a match is, and what decides */
     const char *source; /* who specifies the format */
 } firn_text_format;
-/* How sure a match is. A random text matches in at most 1 case of 64 (likely) or 10^6 (certain). */
-enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
-
 #define FIRN_MATCHES_MAX  8
 #define FIRN_MATCH_FIELDS 6
 /* One field of a text, as text. */
@@ -32,7 +29,7 @@ typedef struct firn_match_field {
 /* A text in such a format. */
 typedef struct firn_match {
     const firn_text_format *format;
-    int sure;    /* enum firn_sure */
+    int sure;    /* enum firn_sure, of firn.h */
     bool leads;  /* it describes the text better than any scheme */
     bool subset; /* each text of the format is an ID of a scheme, too */
     bool timed;  /* the text contains a time: */
@@ -45,6 +42,15 @@ typedef struct firn_match {
 
 /* The i-th format of the list, or NULL after the last. */
 FIRN_API const firn_text_format *firn_text_format_at(size_t i);
+/* The issuer of most IDs of a scheme or format of 64 bits. Valid as long as the library. */
+typedef struct firn_owner {
+    const char *name;       /* of the scheme or the format: discord */
+    const char *title;      /* Discord */
+    const char *prevalence; /* everywhere, common or rare */
+    const char *source;
+} firn_owner;
+/* The i-th owner, the most frequent first, or NULL after the last. */
+FIRN_API const firn_owner *firn_owner_at(size_t i);
 /* The name of an enum firn_sure: "possible", "likely", "certain"; "?" for another number. */
 FIRN_API const char *firn_sure_name(int sure);
 /* Finds the formats that a text may have, best first, and returns how many. At most the first one

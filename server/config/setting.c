@@ -108,12 +108,12 @@ static int read_number(settings *all, const setting *it, const char *text, const
     int64_t number = strtoll(text, &end, 10);
     if (text[strspn(text, "0123456789-")] != '\0' || end == text || *end != '\0') {
         return set_error(error, FIRN_EUSAGE,
-                         "%s: %s = %.40s is not a number: use %" PRId64 "..%" PRId64, where,
+                         "%.200s: %s = %.40s is not a number: use %" PRId64 "..%" PRId64, where,
                          it->name, text, it->least, it->most);
     }
     if (errno != 0 || number < it->least || number > it->most) {
         return set_error(error, FIRN_ERANGE,
-                         "%s: %s = %.40s is out of range: use %" PRId64 "..%" PRId64, where,
+                         "%.200s: %s = %.40s is out of range: use %" PRId64 "..%" PRId64, where,
                          it->name, text, it->least, it->most);
     }
     *number_at(all, it) = number;
@@ -129,7 +129,7 @@ static int read_switch(settings *all, const setting *it, const char *text, const
             return FIRN_OK;
         }
     }
-    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is not a switch: use yes or no", where,
+    return set_error(error, FIRN_EUSAGE, "%.200s: %s = %.40s is not a switch: use yes or no", where,
                      it->name, text);
 }
 
@@ -155,7 +155,7 @@ static int read_choice(settings *all, const setting *it, const char *text, const
             return FIRN_OK;
         }
     }
-    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is unknown: use one of %s", where,
+    return set_error(error, FIRN_EUSAGE, "%.200s: %s = %.40s is unknown: use one of %s", where,
                      it->name, text, it->argument);
 }
 

@@ -348,10 +348,11 @@ async function read(id, scheme, example = false) {
     const [firn, { shown, layout }] = await Promise.all([firnHere(), show(id, scheme)]);
     if (!example && field.value !== id) return; // another ID has been asked for
     drawFormats(shown.formats || []);
+    drawPossible(shown, layout);
     if (layout) drawReading(firn, shown, layout, scheme || shown.scheme, example);
     else drawWithoutScheme(shown);
   } catch (refused) {
-    byId("reading").hidden = true;
+    byId("reading").hidden = byId("possible").hidden = true;
     drawFormats([]);
     showError(byId("read-error"), refused.message);
   }
@@ -394,10 +395,33 @@ function drawWithoutScheme(shown) {
     say(`Recognised as ${best.format}, ${best.sure}.`);
     return;
   }
+  const possible = shown.readings.filter(({ scheme }) => scheme);
+  if (possible.length > 0) {
+    document.title = `${shown.id} is possibly ${possible[0].scheme} – firn`;
+    say(`${possible.length} schemes are possible: choose one.`);
+    return;
+  }
   const remark = shown.remark ? `, but ${shown.remark}` : "";
   showError(
     byId("read-error"),
     `'${shown.id}' is not an ID of a known scheme${remark}: to decode it anyway, add &scheme=NAME to the URL`,
+  );
+}
+
+// What a number may be. A scheme is a button that decodes the number as its ID.
+function drawPossible(shown, layout) {
+  const readings = layout ? [] : (shown.readings || []).filter(({ scheme, owner }) => scheme || owner);
+  byId("possible").hidden = readings.length === 0;
+  byId("possible-list").replaceChildren(
+    ...readings.map(({ scheme, format, owner, time }) => {
+      const name = make(scheme ? "button" : "span", { textContent: scheme || format });
+      if (scheme) {
+        Object.assign(name, { type: "button", className: "link" });
+        name.addEventListener("click", () => go({ read: shown.id, scheme }));
+      }
+      const cells = [name, time || "", owner || ""].map((text) => make("td", {}, text));
+      return make("tr", {}, ...cells);
+    }),
   );
 }
 
@@ -539,7 +563,7 @@ function listenToReading() {
         textContent: name,
         title: id,
       });
-      button.addEventListener("click", () => go({ read: id }));
+      button.addEventListener("click", () => go({ read: id, scheme: name }));
       return button;
     }),
   );
@@ -548,5 +572,5 @@ function listenToReading() {
 function readPlace(query) {
   const id = (query.get("read") || "").trim();
   if (id) read(id, query.get("scheme"));
-  else read(EXAMPLES.snowflake, null, true);
+  else read(EXAMPLES.snowflake, "snowflake", true);
 }

@@ -49,16 +49,6 @@ int request_read(request *it, firn_error *error) {
     }
 }
 
-/* The end of a segment is permanent; a used up lead lasts milliseconds. Back-dated IDs wait for
- * nothing: the IDs of a time in the past stay used up, and so does a node. */
-bool request_may_pass(const request *it, int code) {
-    if (it->dated && (code == FIRN_EBUSY || code == FIRN_EEXHAUSTED)) {
-        return false;
-    }
-    return is_passing(code) ||
-           (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
-}
-
 int request_is_late(firn_error *error) {
     return set_error(error, FIRN_ESTORE,
                      "the store did not answer within %lld ms: try again, or see /readyz",

@@ -22,8 +22,6 @@ int request_read(request *it, firn_error *error);
  * with *error. REQUEST_TASK: call request_send. */
 int request_answer(request *it, size_t times, reply *out, firn_error *error);
 
-/* Can the same request succeed later without anybody acting? */
-bool request_may_pass(const request *it, int code);
 /* FIRN_ESTORE: its task was not done within wait_ms. */
 int request_is_late(firn_error *error);
 /* Can the reply exceed a few KiB? A listener whose unread replies reach replies_mib refuses it. */

@@ -162,7 +162,7 @@ int generator_open(generator *it, firn_error *error) {
 static int date_reserved(const generator *it, firn_gen *gen, const firn_time *time, firn_id *ids,
                          size_t n, firn_error *error) {
     int code = firn_at(gen, time, ids, n, error);
-    if (code == FIRN_EBUSY && error->cure == FIRN_CURE_NODE_OUT) {
+    if (code == FIRN_ETAKEN && error->cure == FIRN_CURE_NODE_OUT) {
         replace_cure(error, "remove node from [generator %.63s] of firn.ini", it->name);
     }
     return code;

@@ -45,10 +45,11 @@ static int refuse_name(const request *it, firn_error *error) {
             "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
             word_shown(name), name.text);
     }
-    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s",
-                     word_shown(name), name.text,
-                     did_you_mean(advice, nearest_name(name, room),
-                                  "FIRN.SCHEMES and GET /v1/schemes list the schemes"));
+    const char *near = nearest_name(name, room);
+    return firn_error_set(
+        error, FIRN_EUSAGE, near != NULL ? FIRN_CURE_SPELLING : FIRN_CURE_LIST_SCHEMES,
+        "there is no generator or scheme '" ERROR_VALUE("%.*s") "': %s", word_shown(name),
+        name.text, did_you_mean(advice, near, "one of docs/reference/schemes.md"));
 }
 
 static bool is_digest(const firn_scheme *scheme) {
@@ -332,11 +333,11 @@ static int answer_new(request *it, size_t times, reply *out, firn_error *error) 
         return code;
     }
     code = issue(gen, it->worker, narrow, n, error);
-    while (code == FIRN_EEXHAUSTED && it->count == 1 && n > 1) {
+    while ((code == FIRN_EEXHAUSTED || code == FIRN_ERANGE) && it->count == 1 && n > 1) {
         n /= 2;
         code = issue(gen, it->worker, narrow, n, error);
     }
-    if (code == FIRN_EEXHAUSTED) {
+    if (code == FIRN_ERANGE) {
         code = refuse_count(it, gen, code, error);
     }
     if (code != FIRN_OK) {
@@ -352,9 +353,10 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
     word name = request_value(it, "name"), of = request_value(it, "namespace");
     int code = worker_make_room(it->worker, false, error);
     if (code == FIRN_OK && !word_copy(of, space, sizeof space)) {
+        char given[PARAMETER_SIZE];
         code = set_error(error, FIRN_EUSAGE,
-                         "namespace=%.*s is not a namespace: use dns, url, oid, x500 or a UUID",
-                         word_shown(of), of.text);
+                         "%s is not a namespace: use dns, url, oid, x500 or a UUID",
+                         parameter_text(given, it, word_of("namespace"), of));
     }
     if (code == FIRN_OK) {
         code = firn_digest(it->worker->ids, it->digest, space, name.text, name.length, error);

@@ -3,6 +3,7 @@
 
 #include "mark.h"
 #include "monotonic.h"
+#include "server.h"
 #include "text_view.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@
 
 enum {
     GATE_MS = 10000,
-    LINE_SIZE = 1000,
+    /* the longest reason of /readyz, each byte escaped, and the rest of the line */
+    LINE_SIZE = 2 * SERVER_WHY_SIZE + 512,
     END_SIZE = 4 /* ends a line: quote, brace, newline */
 };
 

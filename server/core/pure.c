@@ -85,7 +85,8 @@ static int read_fields(firn_fields *fields, const firn_scheme *scheme, const req
         }
         code = firn_fields_set(fields, scheme, name, value, error);
         if (code == FIRN_ETEXT) {
-            prefix_error(error, code, error, "%s=%.60s: ", name, value);
+            prefix_error(error, code, error, "%s%c%.60s: ", name, it->worker->http ? '=' : ' ',
+                         value);
         }
     }
     return code;
@@ -139,14 +140,18 @@ static int answer_pack(request *it, reply *out, firn_error *error) {
 }
 
 static int read_time(firn_time *time, const request *it, const char *key, firn_error *error) {
-    char room[VALUE_SIZE];
+    char room[VALUE_SIZE], given[PARAMETER_SIZE];
     const char *text;
     int code = text_of(room, &text, it, key, error);
     if (code == FIRN_OK && text == NULL) {
-        return set_error(error, FIRN_EUSAGE, "%s is missing: use from=TIME and to=TIME", key);
+        return set_error(error, FIRN_EUSAGE, "%s is missing: use %s", key,
+                         it->worker->http ? "from=TIME and to=TIME" : "FROM time and TO time");
     }
     code = code == FIRN_OK ? firn_time_parse(time, text, strlen(text), error) : code;
-    return code == FIRN_ETEXT ? prefix_error(error, code, error, "%s=%.60s: ", key, text) : code;
+    return code != FIRN_ETEXT
+               ? code
+               : prefix_error(error, code, error,
+                              "%s: ", parameter_text(given, it, word_of(key), word_of(text)));
 }
 
 static int answer_range(request *it, reply *out, firn_error *error) {
@@ -192,7 +197,7 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
     char room[VALUE_SIZE];
     const char *form;
     int code = text_of(room, &form, it, "from", error);
-    *reader = (id_reader){.form = -1};
+    *reader = (id_reader){.form = -1, .from = it->worker->http ? "from=" : "FROM "};
     if (code == FIRN_OK && form != NULL) {
         reader->form = firn_form_find(form);
         code = reader->form >= 0
@@ -235,9 +240,12 @@ static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *r
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {
-    static const char *const known[] = {"scheme", "from", "epoch", "bits", "digits", "all", NULL};
+    static const char *const known[] = {"scheme", "from", "epoch", "bits",
+                                        "digits", "all",  "near",  NULL};
     char text[READING_TEXT_SIZE], room[VALUE_SIZE];
     const char *all = NULL;
+    const bool nears = request_value(it, "near").text != NULL;
+    firn_time near;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
     id_counts counts;
@@ -247,11 +255,21 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
         code = text_of(room, &all, it, "all", error);
     }
     if (code == FIRN_OK && all != NULL && strcmp(all, "1") != 0) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "all=%.40s is not valid: use all=1 to list every reading", all);
+        char given[PARAMETER_SIZE];
+        code = set_error(error, FIRN_EUSAGE, "%s is not valid: use %s to list every reading",
+                         parameter_text(given, it, word_of("all"), word_of(all)),
+                         it->worker->http ? "all=1" : "ALL 1");
     }
+    code = code == FIRN_OK && nears ? read_time(&near, it, "near", error) : code;
     if (code == FIRN_OK) {
         code = read_id(it, text, &reader, readings, &counts, &matches, error);
+    }
+    if (code == FIRN_OK && nears && reader.named) {
+        code = set_error(error, FIRN_EUSAGE,
+                         "near chooses among the schemes: leave near or the scheme out");
+    }
+    if (code == FIRN_OK && nears) {
+        readings_near(readings, &counts, &matches, &near);
     }
     return code == FIRN_OK ? reply_json(object_of_text(text, readings, counts, &matches,
                                                        all != NULL, reader.named),
@@ -272,8 +290,9 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         code = text_of(room, &to, it, "to", error);
     }
     if (code == FIRN_OK && to == NULL) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "the target is missing: use to=FORM or to=SCHEME, such as to=hex");
+        code = set_error(error, FIRN_EUSAGE, "the target is missing: use %s",
+                         it->worker->http ? "to=FORM or to=SCHEME, such as to=hex"
+                                          : "TO form or TO scheme, such as TO hex");
     }
     if (code == FIRN_OK) {
         code = read_id(it, text, &reader, readings, &counts, NULL, error);

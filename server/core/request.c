@@ -160,7 +160,7 @@ int worker_make_room(worker *it, bool narrow, firn_error *error) {
 
 bool is_passing(int code) {
     return code == FIRN_EWINDOW || code == FIRN_ESTORE || code == FIRN_EUNKNOWN ||
-           code == FIRN_EBUSY || code == FIRN_ECLOCK || code == FIRN_EIO;
+           code == FIRN_EBUSY || code == FIRN_EEXHAUSTED || code == FIRN_ECLOCK || code == FIRN_EIO;
 }
 
 int wait_for_renewer(const last_error *failed, firn_error *error) {

@@ -126,7 +126,7 @@ bool reply_copy(reply *it);
 void reply_free(reply *it);
 /* The bytes that it has taken. */
 size_t reply_taken(const reply *it);
-/* Is it transient: ended by time or a renewer? */
+/* Is it transient: can the same request succeed later without anybody acting? */
 bool is_passing(int code);
 /* For a request that waits for a renewer: REQUEST_LATER, or its failure that does not pass. *error:
  * its failure, if it has one. */

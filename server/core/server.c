@@ -13,7 +13,8 @@
  * that lost reservations, a layout at its end. Readiness is about this server: clients that it turns
  * away would find the same elsewhere, and everything else fails with them. */
 static bool is_shared_failure(int code) {
-    return code == FIRN_EEXHAUSTED || code == FIRN_EBACK || code == FIRN_ELAYOUT;
+    return code == FIRN_EEXHAUSTED || code == FIRN_EEND || code == FIRN_EBACK ||
+           code == FIRN_ELAYOUT;
 }
 
 /* Late additions count only once they have issued: a mistake in a new section must not take a

@@ -127,6 +127,27 @@ enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, 
     return answer_json(it, status, "application/problem+json", made);
 }
 
+/* A part of the text; NULL: the error has none. */
+static json_t *part(const firn_error *error, size_t at, size_t length) {
+    char text[sizeof error->text];
+    snprintf(text, sizeof text, "%.*s", (int)length, error->text + at);
+    return length > 0 ? json_foreign(text) : NULL;
+}
+
+enum MHD_Result answer_error(exchange *it, unsigned status, const char *code,
+                             const firn_error *error) {
+    const bool cured = error->cure_at > 0;
+    json_t *made =
+        json_pack("{s:s, s:s, s:i, s:o, s:s, s:o*, s:s*, s:o*, s:o*}", "type", "about:blank",
+                  "title", MHD_get_reason_phrase_for(status), "status", (int)status, "detail",
+                  json_foreign(error->text), "code", code, "cure",
+                  cured ? part(error, error->cure_at, strlen(error->text) - error->cure_at) : NULL,
+                  "cure_name", cured ? firn_curename(error->cure) : NULL, "value",
+                  part(error, error->value.at, error->value.length), "limit",
+                  part(error, error->limit.at, error->limit.length));
+    return answer_json(it, status, "application/problem+json", made);
+}
+
 enum MHD_Result answer_refusal(exchange *it, unsigned status, const char *code, const char *words) {
     it->refused = true;
     return answer_problem(it, status, code, words);

@@ -29,6 +29,9 @@ static const struct {
     {FIRN_EUNSORTED, MHD_HTTP_UNPROCESSABLE_CONTENT},
     {FIRN_ENAMESPACE, MHD_HTTP_CONFLICT},
     {FIRN_EBACK, MHD_HTTP_CONFLICT},
+    {FIRN_ETAKEN, MHD_HTTP_CONFLICT},
+    {FIRN_EEND, MHD_HTTP_CONFLICT},
+    {FIRN_EFULL, MHD_HTTP_CONFLICT},
     {FIRN_EBUSY, MHD_HTTP_SERVICE_UNAVAILABLE},
     {FIRN_EEXHAUSTED, MHD_HTTP_TOO_MANY_REQUESTS},
     {FIRN_EWINDOW, MHD_HTTP_SERVICE_UNAVAILABLE},
@@ -78,14 +81,13 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
     }
     if (it->route != NULL && it->route->verb != VERB_COUNT && name_is_unknown(it, code)) {
         status = MHD_HTTP_NOT_FOUND;
-    } else if ((code == FIRN_EEXHAUSTED || code == FIRN_EBUSY) &&
-               !request_may_pass(&it->request, code)) {
-        status = MHD_HTTP_CONFLICT; /* the end of a segment, no node or no IDs for a past time */
     }
     firn_error said = *error;
+    if (said.text[0] == '\0') {
+        set_error(&said, code, "%s", firn_strerror(code));
+    }
     translate_error(&said, SURFACE_SERVER);
-    return answer_problem(it, status, firn_errname(code),
-                          said.text[0] != '\0' ? said.text : firn_strerror(code));
+    return answer_error(it, status, firn_errname(code), &said);
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */

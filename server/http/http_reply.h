@@ -33,6 +33,9 @@ void writing_free(exchange *it);
 enum MHD_Result answer_options(exchange *it);
 /* A problem of RFC 9457. `code`: the name of a FIRN_E code, or NULL. */
 enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
+/* Likewise, with the cure, the value and the limit of an error. */
+enum MHD_Result answer_error(exchange *it, unsigned status, const char *code,
+                             const firn_error *error);
 /* The same, counted as a refusal. */
 enum MHD_Result answer_refusal(exchange *it, unsigned status, const char *code, const char *text);
 

@@ -50,7 +50,7 @@ static enum MHD_Result answer_failure(exchange *it, unsigned status, const char 
 
 /* Leaf returns -1: not ready, -2: no such key, -3: both segments used up. */
 enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error) {
-    int id = code == FIRN_EUSAGE ? -2 : code == FIRN_EEXHAUSTED || code == FIRN_EWINDOW ? -3 : -1;
+    int id = code == FIRN_EUSAGE ? -2 : code == FIRN_EEND || code == FIRN_EWINDOW ? -3 : -1;
     char message[64] = "Result{id=-1, status=EXCEPTION}";
     (void)error;
     message[strlen("Result{id=-")] = (char)('0' - id);

@@ -92,7 +92,7 @@ static enum MHD_Result refuse_quota(exchange *it, int64_t wait_ms) {
     }
     it->refused = true;
     log_access(it, true);
-    return answer_problem(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", it->error.text);
+    return answer_error(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", &it->error);
 }
 
 static enum MHD_Result write_reply(exchange *it, const reply *of) {

@@ -124,7 +124,7 @@ static long talk(int fd, const char *request, bool one_line, char *reply, size_t
 }
 
 static int not_ready(const char *address, const char *why, firn_error *error) {
-    return set_error(error, FIRN_EBUSY, "%.40s is not ready: %.160s", address, why);
+    return set_error(error, FIRN_EBUSY, "%.40s is not ready: %.360s", address, why);
 }
 
 /* The reason in a problem of RFC 9457. */

@@ -92,17 +92,22 @@ enum outcome reply_page(text_out *text, resp_out *out) {
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
+/* Errors that stay until a person acts, apart from wrong commands. */
+static bool is_own_word(int code) {
+    return code == FIRN_EBACK || code == FIRN_ETAKEN || code == FIRN_EEND || code == FIRN_EFULL;
+}
+
 /* The first word tells Redis clients what to do: TRYAGAIN only if the same command can succeed
  * later without a person acting. */
-void command_refuse(const request *asked, const firn_error *error, resp_out *out) {
+void command_refuse(const firn_error *error, resp_out *out) {
     int code = error->code;
     firn_error said = *error;
     translate_error(&said, SURFACE_SERVER);
     resp_error(out,
-               request_may_pass(asked, code)                   ? "TRYAGAIN"
-               : code == FIRN_EBACK || code == FIRN_EEXHAUSTED ? firn_errname(code)
-               : code == FIRN_EMEMORY                          ? "OOM"
-                                                               : "ERR",
+               is_passing(code)       ? "TRYAGAIN"
+               : is_own_word(code)    ? firn_errname(code)
+               : code == FIRN_EMEMORY ? "OOM"
+                                      : "ERR",
                said.text);
 }
 
@@ -251,7 +256,7 @@ static enum outcome read_question(client *it, const command *entry, const resp_c
     ask->is_many = false;
     enum outcome outcome = read_pairs(said, read_positions(entry, said, &ask->request), ask, out);
     if (outcome == COMMAND_ASK && request_read(&ask->request, &error) != FIRN_OK) {
-        command_refuse(&ask->request, &error, out);
+        command_refuse(&error, out);
         outcome = COMMAND_DONE;
     }
     return outcome;

@@ -91,6 +91,6 @@ void command_reply(const question *ask, reply *answer, resp_out *out);
 /* Writes IDs of a reply, or of a part of it, without the head of their array. */
 void command_reply_ids(const question *ask, const reply *answer, resp_out *out);
 /* Writes an error with the first word that Redis clients expect. */
-void command_refuse(const request *asked, const firn_error *error, resp_out *out);
+void command_refuse(const firn_error *error, resp_out *out);
 
 #endif

@@ -238,7 +238,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     count_asked(it, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         time_wait(it);
-        command_refuse(&ask->request, &error, &on->lane.out);
+        command_refuse(&error, &on->lane.out);
         if (!waiting_is_over(it)) { /* else the commands after it have waited as long */
             it->late_ms = 0;
         }
@@ -522,7 +522,7 @@ void turn_fail(connection *it, const question *ask, size_t size, const firn_erro
     time_wait(it);
     it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
-    command_refuse(&ask->request, error, &on->lane.out);
+    command_refuse(error, &on->lane.out);
     connection_drop(it, size);
     loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);

@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.parse
 
-STATUS = {"TRYAGAIN": 503, "ERR": 400, "EXHAUSTED": 409, "WRONGPASS": 401}
+STATUS = {"TRYAGAIN": 503, "ERR": 400, "END": 409, "WRONGPASS": 401}
 
 
 def numbers(request, count):

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The blocks for Knex and TypeORM of bindings/node/README.md with the real packages, on SQLite, PostgreSQL and MariaDB, as its
-// table says: each ID is read back exactly, and an update changes its row. test/frameworks/run gives PG and MY, URLs or empty.
+// The blocks for Knex, TypeORM and Prisma of bindings/node/README.md with the real packages, on SQLite, PostgreSQL and MariaDB,
+// as its table says: each ID is read back exactly, an update changes its row, and a table with rows keeps its IDs. The traps
+// that it names are there. test/frameworks/run gives PG and MY, URLs or empty.
+const { execFileSync } = require('child_process')
 const fs = require('fs')
+const path = require('path')
 require('reflect-metadata')
 const typeorm = require('typeorm')
 const knexOf = require('knex')
@@ -13,7 +16,7 @@ const real = firn.open('snowflake', { store: 'memory:' })
 let issued = 0
 const gen = { next: () => { issued++; return real.next() } }
 const section = fs.readFileSync(process.argv[2], 'utf8').match(/^## Knex, TypeORM, Prisma$.*?^## /ms)[0]
-const [knexBlock, safeBlock, typeormBlock] = [...section.matchAll(/```[jt]s\n(.*?)```/gs)].map(found => found[1])
+const [knexBlock, safeBlock, typeormBlock, prismaBlock] = [...section.matchAll(/```[jt]s\n(.*?)```/gs)].map(found => found[1])
 
 let checks = 0
 function check (sentence, good, why) {
@@ -25,6 +28,34 @@ function check (sentence, good, why) {
 function connection (url) {
   const { hostname: host, port, username: user, pathname } = new URL(url)
   return { host, port: Number(port), user, username: user, password: '', database: pathname.slice(1) }
+}
+
+// Whether the values are all there and all different.
+const different = (values, n) => new Set(values.map(String)).size === n && values.length === n && !values.includes(null)
+
+// A table with rows gets a column of IDs: in each row its own, without a default, and one for all with the default that the page
+// warns of. A migration that runs again changes nothing.
+async function tryMigration (sentence, type, knex) {
+  const add = change => knex.schema.alterTable('orders', table => change(table))
+  await add(table => table[type]('public_id'))
+  for (const { id } of await knex('orders').select('id')) await knex('orders').where({ id }).update({ public_id: gen.next().toString() })
+  await add(table => table.unique('public_id'))
+  await add(table => table[type]('same').defaultTo(gen.next().toString()))
+  const rows = await knex('orders')
+  check(`Knex, ${sentence}: a column of a table with rows`, different(rows.map(row => row.public_id), ROWS) &&
+    rows.every(row => typeof row.public_id !== 'number') && new Set(rows.map(row => String(row.same))).size === 1,
+  `${new Set(rows.map(row => String(row.public_id))).size} of ${ROWS} IDs`)
+  let now = ['1_first']
+  const migrate = () => knex.migrate.latest({
+    migrationSource: {
+      getMigrations: async () => now, getMigrationName: name => name, getMigration: async name => ({ up: knex => knex('orders').where({ total: -1 }).del(), down () {} })
+    }
+  })
+  const batches = [await migrate(), await migrate()]
+  now = ['1_first', '2_second']
+  batches.push(await migrate())
+  check(`Knex, ${sentence}: migrations run once`, batches.map(([, names]) => names.join()).join(';') === '1_first;;2_second', JSON.stringify(batches, (key, value) => String(value)))
+  for (const name of ['knex_migrations', 'knex_migrations_lock']) await knex.schema.dropTable(name)
 }
 
 const insertOf = new Function('knex', 'gen', 'total', `return (async () => { ${knexBlock} })()`)
@@ -39,6 +70,11 @@ async function tryKnex (sentence, type, config) {
   const after = await knex('orders').orderBy('id')
   const good = after.filter((row, i) => Number(row.total) === i + ROWS && typeof row.id !== 'number' && firn.show(BigInt(row.id), 'snowflake').time > Date.now() - 3600000)
   check(`Knex, ${sentence}`, good.length === ROWS, `${good.length} of ${after.length} rows are right, such as ${JSON.stringify(String(after[0]?.id))}`)
+  await tryMigration(sentence, type, knex)
+  if (config.client === 'pg') {
+    const { rows: [{ json, texts }] } = await knex.raw('SELECT json_agg(id) AS json, json_agg(id::text) AS texts FROM orders')
+    check('JSON of the database has rounded Numbers, and exact texts', typeof json[0] === 'number' && after.every(row => texts.includes(row.id)), texts[0])
+  }
   await knex.destroy()
 }
 
@@ -64,7 +100,92 @@ async function tryTypeorm (sentence, type, config) {
     `${good} of ${ROWS} were read back, ${count} rows, sum ${sum}`)
   const own = await orders.save(orders.create({ id: '7', total: 1 }))
   check(`TypeORM, ${sentence}: an ID of the program stays`, own.id === '7', own.id)
+  const refused = []
+  for (const write of [() => orders.insert({ total: 1 }), () => orders.upsert({ total: 1 }, ['id']), () => orders.save({ total: 1 })]) {
+    await write().catch(() => refused.push(1))
+  }
+  check(`TypeORM, ${sentence}: what runs no @BeforeInsert inserts no row`, refused.length === 3 && await orders.count() === ROWS + 1, refused.length)
+  const partial = await orders.createQueryBuilder('o').select('o.total').where('o.id = :id', { id: '7' }).getOne()
+  await orders.save(partial)
+  check(`TypeORM, ${sentence}: a row that was read without its ID is inserted again`, await orders.count() === ROWS + 2 && partial.id !== '7', partial.id)
+  const { max } = await orders.createQueryBuilder('o').select('MAX(o.id)', 'max').where('o.id <> :id', { id: '7' }).getRawOne()
+  check(`TypeORM, ${sentence}: the greatest ID is exact`, (await orders.findOneBy({ id: max })) !== null && typeof await orders.maximum('id') === 'number', max)
   await source.destroy()
+  if (type === 'bigint') await tryWidening(sentence, config)
+}
+
+// TypeORM drops a column whose type changes.
+async function tryWidening (sentence, config) {
+  const sourceOf = (other, options) => new typeorm.DataSource({
+    ...config, ...options, synchronize: true,
+    entities: [new typeorm.EntitySchema({ name: 'wide', columns: { id: { type: 'int', primary: true }, other: { type: other, nullable: true } } })]
+  }).initialize()
+  const narrow = await sourceOf('int', { dropSchema: true })
+  await narrow.getRepository('wide').save({ id: 1, other: 7 })
+  await narrow.destroy()
+  const wide = await sourceOf('bigint')
+  const row = await wide.getRepository('wide').findOneBy({ id: 1 })
+  check(`TypeORM, ${sentence}: a change of the type drops the values`, row.other === null, row.other)
+  await wide.destroy()
+}
+
+// Prisma with its driver adapters. Its engines, which npm does not have, are for other commands than generate.
+async function tryPrisma (sentence, provider, adapter, knexConfig) {
+  const folder = fs.mkdtempSync(path.join(__dirname, 'prisma-'))
+  fs.writeFileSync(path.join(folder, 'schema.prisma'), `
+generator client {
+  provider = "prisma-client-js"
+  output   = "."
+}
+datasource db {
+  provider = "${provider}"
+}
+model Order {
+  id     BigInt  @id
+  total  Int
+  parent BigInt?
+  of     Order?  @relation("parts", fields: [parent], references: [id])
+  parts  Order[] @relation("parts")
+  @@map("parts")
+}`)
+  execFileSync('npx', ['prisma', 'generate', '--schema', path.join(folder, 'schema.prisma')],
+    { cwd: __dirname, env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', CHECKPOINT_DISABLE: '1' }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const knex = knexOf(knexConfig)
+  await knex.schema.dropTableIfExists('parts')
+  await knex.schema.createTable('parts', table => { table.bigInteger('id').primary(); table.integer('total'); table.bigInteger('parent') })
+  const prisma = new (require(folder).PrismaClient)({ adapter })
+  const createOf = new Function('prisma', 'gen', 'total', `return (async () => { return ${prismaBlock} })()`)
+  const made = []
+  for (let total = 0; total < ROWS; total++) made.push((await createOf(prisma, gen, total)).id)
+  for (const { id, total } of await prisma.order.findMany()) await prisma.order.update({ where: { id }, data: { total: total + ROWS } })
+  const rows = await prisma.order.findMany({ orderBy: { id: 'asc' } })
+  check(`Prisma, ${sentence}`, rows.length === ROWS && rows.every((row, i) => row.id === made[i] && row.total === i + ROWS), String(rows[0]?.id))
+  await prisma.order.createMany({ data: made.map(parent => ({ id: gen.next(), total: 0, parent })) })
+  const whole = await prisma.order.findMany({ where: { parent: null }, include: { parts: true } })
+  check(`Prisma, ${sentence}: rows that refer to rows`, whole.length === ROWS && whole.every(row => row.parts.length === 1 && row.parts[0].parent === row.id) &&
+    different(whole.map(row => row.parts[0].id), ROWS), whole.length)
+  const id = 2n ** 60n + 1n
+  for (const total of [1, 2]) await prisma.order.upsert({ where: { id }, create: { id, total }, update: { total } })
+  check(`Prisma, ${sentence}: upsert changes its row`, (await prisma.order.findMany({ where: { id } })).map(row => row.total).join() === '2')
+  const rounded = await prisma.order.create({ data: { id: Number(id) + 1000, total: 1 } })
+  check(`Prisma, ${sentence}: a Number is accepted, rounded`, rounded.id !== id + 1000n && rounded.id % 8n === 0n, String(rounded.id))
+  await prisma.$disconnect()
+  await knex.destroy()
+  fs.rmSync(folder, { recursive: true })
+}
+
+// Decimal texts of different lengths do not sort as their IDs do; base32 does.
+async function tryTexts (sqlite) {
+  for (const output of ['string', 'base32']) {
+    const knex = knexOf({ useNullAsDefault: true, ...sqlite })
+    await knex.schema.createTable('orders', table => { table.string('id').primary(); table.integer('year') })
+    const old = firn.open('snowflake', { store: 'memory:', output })
+    for (const year of [2012, 2018, 2019, 2026]) await knex('orders').insert({ id: old.at(`${year}-01-02`, 1)[0], year })
+    const years = await knex('orders').orderBy('id').pluck('year')
+    const sorts = years.join() === '2012,2018,2019,2026'
+    check(`SQLite, a string column: ${output} ${output === 'base32' ? 'sorts' : 'does not sort'}`, sorts === (output === 'base32'), years.join())
+    await knex.destroy()
+  }
 }
 
 (async () => {
@@ -73,13 +194,20 @@ async function tryTypeorm (sentence, type, config) {
   await tryKnex('SQLite, a string column', 'string', sqlite)
   await tryKnex('SQLite, a bigint column with safe integers', 'bigInteger', safe(sqlite))
   await tryTypeorm('SQLite, a varchar column', 'varchar', { type: 'better-sqlite3', database: ':memory:' })
+  await tryTexts(sqlite)
+  const file = path.join(__dirname, 'prisma.db')
+  await tryPrisma('SQLite', 'sqlite', new (require('@prisma/adapter-better-sqlite3').PrismaBetterSqlite3)({ url: `file:${file}` }),
+    { client: 'better-sqlite3', connection: file, useNullAsDefault: true })
   for (const [name, url, client, type] of [['PostgreSQL', process.env.PG, 'pg', 'postgres'], ['MariaDB', process.env.MY, 'mysql2', 'mysql']]) {
     if (!url) {
-      console.log(`ok ${++checks} - Knex and TypeORM, ${name} # SKIP it is not installed`)
+      console.log(`ok ${++checks} - Knex, TypeORM and Prisma, ${name} # SKIP it is not installed`)
       continue
     }
     const strings = client === 'mysql2' ? { supportBigNumbers: true, bigNumberStrings: true } : {}
     const { username, ...words } = connection(url)
+    await tryPrisma(name, client === 'pg' ? 'postgresql' : 'mysql', client === 'pg'
+      ? new (require('@prisma/adapter-pg').PrismaPg)({ connectionString: url })
+      : new (require('@prisma/adapter-mariadb').PrismaMariaDb)(words), { client, connection: words })
     await tryKnex(`${name}, a bigint column`, 'bigInteger', { client, connection: { ...words, ...strings } })
     await tryTypeorm(`${name}, a bigint column`, 'bigint', { type, ...connection(url) })
   }

@@ -252,14 +252,17 @@ class scheme {
 struct reading {
     std::string scheme, form;
     firn::id id;
+    int sure; /* FIRN_POSSIBLE, FIRN_LIKELY */
 };
-/* The schemes that a text is plausibly an ID of, best first. */
+/* The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent
+ * owner first. */
 inline std::vector<reading> guess(std::string_view text) {
     firn_reading found[FIRN_READINGS_MAX];
     std::vector<reading> out;
     const std::size_t count = firn_guess(found, text.data(), text.size(), -1);
     for (std::size_t i = 0; i < count; i++) {
-        out.push_back({found[i].scheme->name, firn_form_name(found[i].form), id(found[i].id, found[i].form)});
+        out.push_back({found[i].scheme->name, firn_form_name(found[i].form), id(found[i].id, found[i].form),
+                       found[i].sure});
     }
     return out;
 }

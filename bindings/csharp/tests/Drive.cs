@@ -45,6 +45,13 @@ static class Drive
         {
             case "open": clients[words[1]] = Open(words.Skip(2)); return new string[0];
             case "next": return new[] { words[2] == "uuid7" ? client.NextText(words[2]) : client.Next(words[2]).ToString() };
+            case "cure":
+                try { return new[] { client.Next(words[2]).ToString() }; }
+                catch (Firn.FirnException error)
+                {
+                    return new[] { error.Cure, error.CureName, error.Value, error.Limit }
+                        .Select(part => Uri.EscapeDataString(part ?? ""));
+                }
             case "many": return Array.ConvertAll(client.Many(words[2], Count(words[3])), id => id.ToString());
             case "at":
                 if (!char.IsDigit(words[3][0])) throw new Firn.RequestException("no DateTimeOffset"); // the type refuses it

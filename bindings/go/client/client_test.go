@@ -138,7 +138,7 @@ func TestRandomReplies(t *testing.T) {
 
 func TestErrorsOfTheServer(t *testing.T) {
 	for text, want := range map[string]firn.Code{"TRYAGAIN no ID is left": firn.ErrOverload, "BACK run this": firn.ErrBack,
-		"EXHAUSTED at its end": firn.ErrExhausted, "OOM out of memory": firn.ErrOverload, "LOADING wait": firn.ErrOverload, "BUSY wait": firn.ErrOverload, "ERR unknown: use another": firn.ErrUsage,
+		"END at its end": firn.ErrEnd, "FULL at that time": firn.ErrFull, "TAKEN by live IDs": firn.ErrTaken, "OOM out of memory": firn.ErrOverload, "LOADING wait": firn.ErrOverload, "BUSY wait": firn.ErrOverload, "ERR unknown: use another": firn.ErrUsage,
 		"NOAUTH Authentication required": firn.ErrDenied, "WRONGPASS no": firn.ErrDenied, "NOPERM no": firn.ErrDenied,
 		"ERR max number of clients reached": firn.ErrOverload, "": firn.ErrUsage, "X": firn.ErrUsage} {
 		text, want, wait := text, want, time.Minute

@@ -99,8 +99,12 @@ func (c *conn) refusal(text string) error {
 		return fail(firn.ErrDenied, nil, "%s%s", c.address+": ", rest)
 	case "BACK":
 		return fail(firn.ErrBack, nil, "%s", rest)
-	case "EXHAUSTED":
-		return fail(firn.ErrExhausted, nil, "%s", rest)
+	case "END":
+		return fail(firn.ErrEnd, nil, "%s", rest)
+	case "FULL":
+		return fail(firn.ErrFull, nil, "%s", rest)
+	case "TAKEN":
+		return fail(firn.ErrTaken, nil, "%s", rest)
 	}
 	if strings.HasPrefix(rest, "max number of clients") {
 		c.broken = true

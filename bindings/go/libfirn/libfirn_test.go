@@ -53,12 +53,12 @@ func code(t *testing.T, want firn.Code, err error) {
 }
 
 func TestCodesAreThoseOfTheLibrary(t *testing.T) {
-	for c := firn.Code(-1); c >= firn.ErrBack; c-- {
+	for c := firn.Code(-1); c >= firn.ErrFull; c-- {
 		if name, text := codeOf(c); c.String() != name || c.Error() != "firn: "+text {
 			t.Error(c, name, text)
 		}
 	}
-	if name, _ := codeOf(firn.ErrBack - 1); name != "?" {
+	if name, _ := codeOf(firn.ErrFull - 1); name != "?" {
 		t.Error("run go generate: the library has", name)
 	}
 }

@@ -324,7 +324,8 @@ func Convert[T firn.Type](id T, from, to string) (T, error) {
 	return goID[T](target, &made)
 }
 
-// Guess returns the schemes that a text is plausibly an ID of, best first.
+// Guess returns the schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most
+// frequent owner first.
 func Guess(text string) ([]firn.Reading, error) {
 	if err := checkVersion(); err != nil {
 		return nil, err
@@ -342,7 +343,7 @@ func Guess(text string) ([]firn.Reading, error) {
 	for i := range out {
 		r := &found[i]
 		out[i] = firn.Reading{Scheme: C.GoString(&r.scheme.name[0]), Form: C.GoString(C.firn_form_name(r.form)),
-			Text: formatted(&r.id, C.int(r.scheme.form))}
+			Text: formatted(&r.id, C.int(r.scheme.form)), Sure: C.GoString(C.firn_sure_name(r.sure))}
 	}
 	return out, nil
 }

@@ -4,7 +4,7 @@
 #ifndef FIRN_GO_SHIM_H
 #define FIRN_GO_SHIM_H
 
-#include <firn/firn.h>
+#include <firn/recognize.h>
 #include <stdlib.h>
 
 /* An ID as its Go type has it: 8 bytes as an integer, or 16 bytes most significant first. */

@@ -289,7 +289,7 @@ static jlong index_of(const firn_scheme *scheme) {
     return (jlong)i;
 }
 
-/* -> five longs for each reading: index of the scheme, form, high, low, top */
+/* -> six longs for each reading: index of the scheme, form, high, low, top, how sure */
 NATIVE(jlongArray, guess)(JNIEnv *env, jclass none, jbyteArray bytes) {
     firn_reading readings[FIRN_READINGS_MAX];
     texts all = {.env = env};
@@ -298,11 +298,13 @@ NATIVE(jlongArray, guess)(JNIEnv *env, jclass none, jbyteArray bytes) {
     jsize count = text != NULL ? (jsize)firn_guess(readings, text, length, -1) : 0;
     (void)none;
     free_texts(&all);
-    jlongArray out = all.failed ? NULL : (*env)->NewLongArray(env, 5 * count);
+    jlongArray out = all.failed ? NULL : (*env)->NewLongArray(env, 6 * count);
     for (jsize i = 0; out != NULL && i < count; i++) {
         const jlong head[2] = {index_of(readings[i].scheme), readings[i].form};
-        (*env)->SetLongArrayRegion(env, out, 5 * i, 2, head);
-        put_id(env, out, 5 * i + 2, &readings[i].id);
+        const jlong sure = readings[i].sure;
+        (*env)->SetLongArrayRegion(env, out, 6 * i, 2, head);
+        put_id(env, out, 6 * i + 2, &readings[i].id);
+        (*env)->SetLongArrayRegion(env, out, 6 * i + 5, 1, &sure);
     }
     return out;
 }

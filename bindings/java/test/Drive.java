@@ -7,6 +7,7 @@ import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -73,6 +75,13 @@ final class Drive {
             return List.of();
         case "next":
             return words.get(2).equals("uuid7") ? List.of(client.nextUuid("uuid7").toString()) : texts(client.next(words.get(2)));
+        case "cure":
+            try {
+                return texts(client.next(words.get(2)));
+            } catch (ServerException error) {
+                return Stream.of(error.cure(), error.cureName(), error.value(), error.limit())
+                    .map(text -> URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20")).toList();
+            }
         case "many":
             return texts(client.many(words.get(2), count(words.get(3))));
         case "at":

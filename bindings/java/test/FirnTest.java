@@ -240,7 +240,7 @@ final class FirnTest {
             Check.same(List.of(1L, 2L, 5L, 100L, 100L, 101L, 1L),
                 List.of(segment.next(), segment.block(3), segment.next(), segment.advance(100), segment.next(), segment.peek(), segment.increment()));
             for (long count : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-                Check.fails(Code.RANGE, Code.EXHAUSTED, () -> segment.block(count));
+                Check.fails(Code.RANGE, Code.END, () -> segment.block(count));
             }
         }
         byte[] key = new byte[16];

@@ -21,9 +21,18 @@ namespace Firn;
 /** Every error of this file. $reason: the name of the server's error ("USAGE", "STORE", ...), or its HTTP status. */
 class Error extends \RuntimeException
 {
-    public function __construct(string $text, public readonly string $reason = '')
+    /** What to do, a part of the message; its name in firn.h; the wrong value; its limit. '': the error has none. */
+    public readonly string $cure, $cureName, $value, $limit;
+
+    /** @param array<string, mixed> $problem the reply of the server */
+    public function __construct(string $text, public readonly string $reason = '', array $problem = [])
     {
         parent::__construct($text);
+        $part = fn (string $name) => is_string($problem[$name] ?? null) ? $problem[$name] : '';
+        $this->cure = $part('cure');
+        $this->cureName = $part('cure_name');
+        $this->value = $part('value');
+        $this->limit = $part('limit');
     }
 }
 
@@ -135,7 +144,7 @@ final class Client
         $query = $scheme === null ? [] : ['scheme' => $scheme];
         return $this->call('GET', ['show', (string) $id], $query + ['format' => 'json'], function (string $text) {
             $shown = json_decode($text, true);
-            return is_array($shown) && isset($shown['scheme']) ? $shown : null;
+            return is_array($shown) && isset($shown['id']) ? $shown : null;
         });
     }
 
@@ -273,12 +282,13 @@ final class Client
                 return $result;
             }
             $problem = json_decode($text, true);
+            $problem = is_array($problem) ? $problem : [];
             $detail = is_string($problem['detail'] ?? null) ? $problem['detail'] : null;
             $code = is_string($problem['code'] ?? null) ? $problem['code'] : (string) $status;
             if ($status >= 400 && $status < 500 && $status !== 429 && $detail !== null) {
-                throw new RequestError($detail, $code);
+                throw new RequestError($detail, $code, $problem);
             } elseif (in_array($status, [429, 503], true)) {
-                $busy = [$detail ?? "HTTP status $status", $code];
+                $busy = [$detail ?? "HTTP status $status", $code, $problem];
             } else {
                 $failures[$address] = match ($status) { 0 => $text, 200 => 'malformed reply', default => "HTTP status $status" };
                 $this->close();
@@ -290,7 +300,7 @@ final class Client
             }
         }
         if ($busy) {
-            throw new OverloadError("the servers are overloaded ($busy[0]): try again later", $busy[1]);
+            throw new OverloadError("the servers are overloaded ($busy[0]): try again later", $busy[1], $busy[2]);
         }
         foreach ($failures as $address => $why) {
             $told[] = self::withoutToken($address) . ": $why";

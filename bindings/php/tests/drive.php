@@ -37,6 +37,13 @@ while (($line = fgets(STDIN)) !== false) {
             'many' => $client->many($a, (int) $b),
             'at' => $client->at($a, $b, (int) $c),
             'kind' => [is_int($client->next($a)) ? 'integer' : 'text'],
+            'cure' => (function () use ($client, $a) {
+                try {
+                    return [$client->next($a)];
+                } catch (Firn\Error $error) {
+                    return array_map(rawurlencode(...), [$error->cure, $error->cureName, $error->value, $error->limit]);
+                }
+            })(),
             'ids' => $take([$name, $a, $b], (int) $c, (int) $d),
             'fork' => (function () use ($name, $a, $b, $take, $kept) {
                 foreach ($kept as $key => $_) {

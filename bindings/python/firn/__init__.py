@@ -290,8 +290,8 @@ class Shown(_Record):
 
 
 class Reading(_Record):
-    """One reading of a text: scheme, form and id."""
-    __slots__ = ("scheme", "form", "id")
+    """One reading of a text: scheme, form, id, and how sure it is ("likely", "possible")."""
+    __slots__ = ("scheme", "form", "id", "sure")
 
 
 class Match(_Record):
@@ -332,15 +332,17 @@ def pack(scheme, *, epoch=None, bits=None, digits=None, **fields):
 
 
 def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
-    """What an ID contains. Without a scheme, the text must have one best reading."""
+    """What an ID contains. Without a scheme, the text must have a best reading that is likely: a number has none."""
     args = _args(epoch, bits, digits)
     if scheme is None:
         if not isinstance(id, (str, uuid.UUID)):
             raise _usage("the scheme of %r is not known" % (id,), "name one")
-        readings = guess(str(id))
+        readings = _firn.guess(str(id))
         if not readings:
             raise TextError("%r is not an ID of a known scheme" % (id,), "name its scheme")  # noqa: F821
-        scheme, form, raw = readings[0].scheme, readings[0].form, _firn.guess(str(id))[0][2]
+        scheme, form, raw, sure = readings[0]
+        if sure == "possible":
+            raise TextError("%r may be an ID of %s or of another scheme" % (id, scheme), "name its scheme")  # noqa: F821
     else:
         raw = _raw(id, scheme, args, form)
     fields, time = _firn.unpack(scheme, *args, raw)
@@ -387,11 +389,13 @@ def convert(id, from_scheme, to_scheme):
 
 
 def guess(text):
-    """The schemes that a text is plausibly an ID of, best first."""
+    """The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent
+    owner first."""
     out = []
-    for name, form, raw in _firn.guess(text):
+    for name, form, raw, sure in _firn.guess(text):
         reading = Reading()
-        reading.scheme, reading.form, reading.id = name, form, _out(raw, name, (None, None, None))
+        reading.scheme, reading.form, reading.sure = name, form, sure
+        reading.id = _out(raw, name, (None, None, None))
         out.append(reading)
     return out
 

@@ -198,7 +198,7 @@ static PyObject *convert(PyObject *module, PyObject *args) {
     return firn_convert(&out, &to, &id, &from, &error) == FIRN_OK ? bytes_of(&out) : fail(&error);
 }
 
-/* guess(text) -> [(scheme, form, bytes)] */
+/* guess(text) -> [(scheme, form, bytes, sure)] */
 static PyObject *guess(PyObject *module, PyObject *args) {
     firn_reading readings[FIRN_READINGS_MAX];
     const char *text;
@@ -210,8 +210,9 @@ static PyObject *guess(PyObject *module, PyObject *args) {
     size_t count = firn_guess(readings, text, (size_t)size, -1);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *one = Py_BuildValue("(ssN)", readings[i].scheme->name,
-                                      firn_form_name(readings[i].form), bytes_of(&readings[i].id));
+        PyObject *one =
+            Py_BuildValue("(ssNs)", readings[i].scheme->name, firn_form_name(readings[i].form),
+                          bytes_of(&readings[i].id), firn_sure_name(readings[i].sure));
         if (one == NULL || PyList_Append(list, one) != 0) {
             Py_CLEAR(list);
         }

@@ -17,6 +17,16 @@ from sqlalchemy.sql.expression import Insert
 import firn
 
 _KINDS = {"int": int, "uuid": uuid.UUID, "text": str}
+# Other collations sort letters of both cases together, so ranges of base62 miss rows; MariaDB's treat both as equal.
+_COLLATIONS = {"postgresql": "C", "mysql": "ascii_bin", "mariadb": "ascii_bin"}
+
+
+def _text():
+    """The type of a text ID. It consists of types of SQLAlchemy, so that migrations need no import of firn."""
+    column_type = String(40)
+    for dialect, collation in _COLLATIONS.items():
+        column_type = column_type.with_variant(String(40, collation=collation), dialect)
+    return column_type
 
 
 class ID(types.TypeDecorator):
@@ -41,11 +51,17 @@ class ID(types.TypeDecorator):
             return dialect.type_descriptor(BigInteger())
         if self.kind is uuid.UUID and dialect.name == "postgresql":
             return dialect.type_descriptor(postgresql.UUID(as_uuid=True))
-        return dialect.type_descriptor(types.String(36 if self.kind is uuid.UUID else self.length))
+        if self.kind is uuid.UUID:
+            return dialect.type_descriptor(types.String(36))
+        return dialect.type_descriptor(types.String(self.length, collation=_COLLATIONS.get(dialect.name)))
 
     def process_bind_param(self, value, dialect):
-        if value is None or self.kind is int or (self.kind is uuid.UUID and dialect.name == "postgresql"):
+        if value is None or self.kind is int:
             return value
+        if self.kind is uuid.UUID:
+            value = value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))  # one spelling, so that equal ones are equal
+            if dialect.name == "postgresql":
+                return value
         return str(value)
 
     def process_result_value(self, value, dialect):
@@ -66,5 +82,28 @@ def id_column(gen, *args, **options):
                                   "insert them as a list")
         return gen.next()
 
-    column_type = {int: BigInteger(), str: String(40)}.get(kind) or ID(kind)
+    column_type = BigInteger() if kind is int else _text() if kind is str else ID(kind)
     return Column(column_type, *args, default=default, **{"autoincrement": False, **options})  # no sequence
+
+
+# The columns of the tables of a store, by the end of their names: the prefix is the store's choice.
+_STORE = {"namespace": {"name", "layout", "identity", "floor"}, "mark": {"ns", "key", "high", "grant", "note"}}
+
+
+def _drops_store(op):
+    columns = _STORE.get(getattr(op, "table_name", "").rpartition("_")[2])
+    return columns is not None and isinstance(op, ops.DropTableOp) and columns <= set(op.to_table().columns.keys())
+
+
+def _keep_store(context, upgrade, schemas):
+    """Autogenerate drops tables that the models lack. In the database of a store, that would lose all that firn reserved."""
+    upgrade.ops[:] = [op for op in upgrade.ops if not _drops_store(op)]
+
+
+try:
+    from alembic.autogenerate import comparators
+    from alembic.operations import ops
+except ImportError:
+    pass
+else:
+    comparators.dispatch_for("schema")(_keep_store)

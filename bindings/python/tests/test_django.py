@@ -24,7 +24,7 @@ settings.configure(
 django.setup()
 
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
-from django.db import connection, models  # noqa: E402
+from django.db import IntegrityError, connection, models, transaction  # noqa: E402
 from django.db.migrations.state import ModelState  # noqa: E402
 from django.db.migrations.writer import MigrationWriter  # noqa: E402
 
@@ -144,6 +144,14 @@ class Fields(unittest.TestCase):
         self.assertEqual(Ticket.objects.create(event=own).event, own)
         self.assertEqual(Ticket.objects.bulk_create([Ticket(number=7)])[0].number, 7)
         self.assertEqual(Order.objects.create(id=5).id, 5)
+
+    def test_a_key_that_a_row_has(self):
+        order, created = Order.objects.update_or_create(id=5)
+        self.assertTrue(created)
+        with self.assertRaises(IntegrityError), transaction.atomic():
+            Order(id=5).save()
+        self.assertEqual(Order.objects.update_or_create(id=5), (order, False))
+        self.assertEqual(Order.objects.count(), 1)
 
     def test_a_default_is_refused(self):
         for default in (0, lambda: 5, firn.django.generator):

@@ -140,6 +140,27 @@ Order().save()
 assert counts() == [ROWS + 7] * 3
 """, answers="2\n")
 
+    def test_fixtures(self):
+        self.field("IdField(null=True)")
+        self.run_code("""
+migrate(name="order_public_id")
+Order.objects.all().delete()
+add_rows(50)
+rows = lambda: list(Order.objects.order_by("pk").values_list("pk", "public_id", "total"))
+before = rows()
+assert counts() == [50] * 3
+call_command("dumpdata", "shop", output="rows.json")
+Order.objects.update(total=1)
+Order.objects.filter(pk__gt=before[20][0]).delete()
+for _ in range(2):
+    call_command("loaddata", "rows.json")
+    assert rows() == before
+with open("bare.json", "w") as out:
+    out.write('[{"model": "shop.order", "fields": {}}]')
+call_command("loaddata", "bare.json")
+assert counts() == [51, 50, 50]
+""")
+
     def test_unique_from_the_start(self):
         self.field("UUIDField(null=True, unique=True, using='events')")
         self.run_code("""

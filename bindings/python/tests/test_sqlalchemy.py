@@ -19,7 +19,7 @@ from firn.sqlalchemy import ID, id_column
 class Columns(unittest.TestCase):
     def test_every_kind(self):
         for scheme, kind, type_name in (("snowflake", int, " BIGINT"), ("uuid7", uuid.UUID, "UUID"),
-                                        ("ulid", str, "VARCHAR(40)")):
+                                        ("ulid", str, 'VARCHAR(40) COLLATE "C"')):
             base = declarative_base()
             gen = firn.open(scheme, store="memory:")
 
@@ -38,19 +38,36 @@ class Columns(unittest.TestCase):
                 self.assertEqual(len(set(ids)), 20)
                 self.assertEqual([order.id for order in session.query(Order).order_by(Order.id)], sorted(ids))
                 self.assertEqual(session.get(Order, ids[3]).id, ids[3])
-            self.assertNotIn("AUTO_INCREMENT", str(CreateTable(Order.__table__).compile(dialect=mysql.dialect())))
+            in_mysql = str(CreateTable(Order.__table__).compile(dialect=mysql.dialect()))
+            self.assertNotIn("AUTO_INCREMENT", in_mysql)
+            self.assertEqual("VARCHAR(40) COLLATE ascii_bin" in in_mysql, kind is str)
             sql = str(CreateTable(Order.__table__).compile(dialect=postgresql.dialect()))
             self.assertIn(type_name, sql)
             gen.close()
 
     def test_types_are_what_their_text_says(self):
         for kind, text, type_name in (("int", "ID('int')", "BIGINT"), ("uuid", "ID('uuid')", "UUID"), (uuid.UUID, "ID('uuid')", "UUID"),
-                                      ("text", "ID('text', length=40)", "VARCHAR(40)")):
+                                      ("text", "ID('text', length=40)", 'VARCHAR(40) COLLATE "C"')):
             self.assertEqual(repr(ID(kind)), text)
             self.assertEqual(eval(text).compile(dialect=postgresql.dialect()), type_name)
         self.assertEqual(ID(length=40).compile(dialect=postgresql.dialect()), "BIGINT")  # in migrations of older versions
         with self.assertRaisesRegex(firn.UsageError, r"'uid' is not a kind of ID: use 'int', 'uuid', 'text'"):
             ID("uid")
+
+    def test_a_uuid_has_one_spelling(self):
+        table = Table("events", MetaData(), Column("id", ID("uuid"), primary_key=True))
+        engine = create_engine("sqlite://")
+        table.metadata.create_all(engine)
+        id = uuid.uuid4()
+        with engine.begin() as connection:
+            connection.execute(table.insert(), {"id": str(id).upper()})
+            for same in id, str(id), id.hex, str(id).upper(), "{%s}" % id:
+                self.assertEqual(list(connection.execute(select(table.c.id).where(table.c.id == same))), [(id,)])
+                with self.assertRaises(exc.IntegrityError):
+                    connection.execute(table.insert(), {"id": same})
+            with self.assertRaisesRegex(exc.StatementError, "badly formed"):
+                connection.execute(table.insert(), {"id": "no UUID"})
+            self.assertEqual(list(connection.execute(select(table.c.id))), [(id,)])
 
     def test_every_row_of_a_statement_gets_its_own_id(self):
         gen = firn.open("snowflake", store="memory:")

@@ -9,7 +9,7 @@ use firn_sys as sys;
 use crate::error::{check_version, text_of};
 use crate::time;
 
-/// How sure a [`Match`] is: a random text matches in at most one case of 64 (likely), of 10^6 (certain).
+/// How sure a [`Match`] or a [`Reading`](crate::Reading) is: a random text matches in at most one case of 64 (likely), of 10^6 (certain).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sure {
     /// only its length and alphabet fit
@@ -18,6 +18,16 @@ pub enum Sure {
     Likely,
     /// a checksum or fixed bits fit
     Certain,
+}
+
+impl Sure {
+    pub(crate) fn from_raw(sure: std::os::raw::c_int) -> Sure {
+        match sure {
+            sys::FIRN_POSSIBLE => Sure::Possible,
+            sys::FIRN_LIKELY => Sure::Likely,
+            _ => Sure::Certain,
+        }
+    }
 }
 
 /// A format that a text may have: see [`recognize`].
@@ -48,11 +58,7 @@ unsafe fn from_raw(raw: &sys::firn_match) -> Match {
     let at = Some(&raw.time).filter(|_| raw.timed);
     Match {
         format: text_of((*raw.format).name).unwrap_or("?"),
-        sure: match raw.sure {
-            sys::FIRN_POSSIBLE => Sure::Possible,
-            sys::FIRN_LIKELY => Sure::Likely,
-            _ => Sure::Certain,
-        },
+        sure: Sure::from_raw(raw.sure),
         leads: raw.leads,
         reason: owned(&raw.reason),
         fields: raw.fields[..raw.count as usize]

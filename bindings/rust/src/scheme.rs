@@ -11,6 +11,7 @@ use std::{fmt, ptr};
 use firn_sys as sys;
 
 use crate::error::{c_string, call, check_version, text_of, Error, Result};
+use crate::format::Sure;
 use crate::id::{form_of, parse, Id, Uuid};
 use crate::time;
 
@@ -135,6 +136,8 @@ pub struct Reading {
     pub form: &'static str,
     /// the ID
     pub id: Id,
+    /// how sure the reading is: likely, or possible, which is not an answer
+    pub sure: Sure,
 }
 
 fn raw_id() -> sys::firn_id {
@@ -360,7 +363,8 @@ pub fn forms() -> Vec<&'static str> {
     (0..).map_while(|form| text_of(unsafe { sys::firn_form_name(form) })).collect()
 }
 
-/// The schemes that a text is plausibly an ID of, best first.
+/// The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent
+/// owner first.
 pub fn guess(text: &str) -> Vec<Reading> {
     if check_version().is_err() {
         return Vec::new();
@@ -374,14 +378,20 @@ pub fn guess(text: &str) -> Vec<Reading> {
             scheme: text_of(scheme.name.as_ptr()).unwrap_or("?"),
             form: text_of(unsafe { sys::firn_form_name(one.form) }).unwrap_or("?"),
             id: Id { raw: one.id, form: scheme.form },
+            sure: Sure::from_raw(one.sure),
         }
     });
     readings.collect()
 }
 
-/// What the best reading of a text contains. Refuses a text that has none.
+/// What the best reading of a text contains. Refuses a text that has no likely one: a number has none.
 pub fn show(text: &str) -> Result<Shown> {
     match guess(text).first() {
+        Some(best) if best.sure == Sure::Possible => Err(Error::new(
+            sys::FIRN_ETEXT,
+            format!("{text:.60?} may be an ID of {} or of another scheme", best.scheme),
+            "name its scheme",
+        )),
         Some(best) => Scheme::new(best.scheme)?.show(&best.id),
         None => {
             Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows"), "name its scheme"))

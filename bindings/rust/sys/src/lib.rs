@@ -25,7 +25,7 @@ macro_rules! firn_errors {
             Mismatch FIRN_EMISMATCH = -5, "the ID does not belong to this scheme";
             Namespace FIRN_ENAMESPACE = -6, "the namespace belongs to another layout";
             Busy FIRN_EBUSY = -7, "the node is in use";
-            Exhausted FIRN_EEXHAUSTED = -8, "no ID is left within the limits";
+            Exhausted FIRN_EEXHAUSTED = -8, "no ID is left until the clock advances";
             Window FIRN_EWINDOW = -9, "the window is used up and could not be renewed";
             Clock FIRN_ECLOCK = -10, "the clock cannot be used";
             Store FIRN_ESTORE = -11, "the store is not available";
@@ -38,6 +38,9 @@ macro_rules! firn_errors {
             Unsorted FIRN_EUNSORTED = -18, "IDs of this scheme do not sort by time";
             System FIRN_ESYSTEM = -19, "the system lacks a required feature";
             Back FIRN_EBACK = -20, "the store has lost reservations that it made before";
+            Taken FIRN_ETAKEN = -21, "the node or name is taken, and waiting does not help";
+            End FIRN_EEND = -22, "nothing is left, and waiting does not help";
+            Full FIRN_EFULL = -23, "no ID is left at that time";
         }
     };
 }
@@ -249,11 +252,17 @@ pub const FIRN_VALUE_SIZE: usize = 48;
 
 pub const FIRN_TEXT_SIZE: usize = 168;
 
+// enum firn_sure
+pub const FIRN_POSSIBLE: c_int = 0;
+pub const FIRN_LIKELY: c_int = 1;
+pub const FIRN_CERTAIN: c_int = 2;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct firn_reading {
     pub scheme: *const firn_scheme,
     pub form: c_int,
+    pub sure: c_int,
     pub id: firn_id,
 }
 
@@ -271,10 +280,14 @@ pub struct firn_text_format {
     pub source: *const c_char,
 }
 
-// enum firn_sure
-pub const FIRN_POSSIBLE: c_int = 0;
-pub const FIRN_LIKELY: c_int = 1;
-pub const FIRN_CERTAIN: c_int = 2;
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_owner {
+    pub name: *const c_char,
+    pub title: *const c_char,
+    pub prevalence: *const c_char,
+    pub source: *const c_char,
+}
 
 pub const FIRN_MATCHES_MAX: usize = 8;
 pub const FIRN_MATCH_FIELDS: usize = 6;
@@ -656,6 +669,7 @@ extern "C" {
         form: c_int,
     ) -> usize;
     pub fn firn_text_format_at(i: usize) -> *const firn_text_format;
+    pub fn firn_owner_at(i: usize) -> *const firn_owner;
     pub fn firn_sure_name(sure: c_int) -> *const c_char;
     pub fn firn_recognize(
         matches: *mut firn_match,

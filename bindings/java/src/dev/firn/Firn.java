@@ -61,10 +61,10 @@ public final class Firn {
     public static List<Reading> guess(String text) {
         long[] found = Native.guess(Text.utf8("text", text));
         List<Reading> out = new ArrayList<>();
-        for (int i = 0; i < found.length; i += 5) {
+        for (int i = 0; i < found.length; i += 6) {
             Scheme scheme = Scheme.of(Text.of(Native.nameAt((int) found[i], false)));
             String form = Text.of(Native.nameAt((int) found[i + 1], true));
-            out.add(new Reading(form, new Id(scheme, found, i + 2)));
+            out.add(new Reading(form, new Id(scheme, found, i + 2), found[i + 5] > 0));
         }
         return out;
     }
@@ -74,7 +74,8 @@ public final class Firn {
      *
      * @param form the text form
      * @param id the ID, whose {@link Id#scheme} is the scheme
+     * @param likely whether the reading is an answer; the readings of a number are only possible, the most frequent owner first
      */
-    public record Reading(String form, Id id) {
+    public record Reading(String form, Id id, boolean likely) {
     }
 }

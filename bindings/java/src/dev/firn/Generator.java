@@ -170,7 +170,7 @@ public final class Generator implements AutoCloseable {
      * @param time the time
      * @param count 0 to 16777216
      * @return all of them
-     * @throws FirnException LAYOUT: the layout does not contain the time; EXHAUSTED, STORE and others
+     * @throws FirnException LAYOUT: the layout does not contain the time; FULL, STORE and others
      */
     public List<Id> at(Instant time, int count) {
         return new Ids(scheme, Native.wides(this, address, count, true, time.getEpochSecond(), time.getNano()));

@@ -29,7 +29,7 @@ public final class Segment implements AutoCloseable {
      * Takes the next integer.
      *
      * @return the integer
-     * @throws FirnException EXHAUSTED: after "end"; STORE; BACK: call {@link #advance}
+     * @throws FirnException END: after "end"; STORE; BACK: call {@link #advance}
      */
     public long next() {
         return Native.segmentNext(this, address, 0);

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -321,7 +322,23 @@ public final class FirnClient {
      * @throws ServerException one of its subclasses
      */
     public Map<String, String> show(String id) {
-        return call("GET", path("show", id), Map.of(), text -> pairs(text).containsKey("id") ? pairs(text) : null);
+        return shown(id, Map.of());
+    }
+
+    /**
+     * What an ID contains, read as an ID of one scheme: an integer may be an ID of several.
+     *
+     * @param id the text of an ID
+     * @param scheme its scheme
+     * @return names and values
+     * @throws ServerException one of its subclasses
+     */
+    public Map<String, String> show(String id, String scheme) {
+        return shown(id, Map.of("scheme", scheme));
+    }
+
+    private Map<String, String> shown(String id, Map<String, String> query) {
+        return call("GET", path("show", id), query, text -> pairs(text).containsKey("id") ? pairs(text) : null);
     }
 
     /**
@@ -449,11 +466,12 @@ public final class FirnClient {
             }
             String detail = member(reply.text, "detail", null);
             String reason = member(reply.text, "code", Integer.toString(reply.status));
+            UnaryOperator<String> part = name -> member(reply.text, name, "");
             if (reply.status == 429 || reply.status == 503) {
                 String why = detail != null ? detail : "HTTP status " + reply.status;
-                busy = new ServerException.Overload("the servers are overloaded (" + why + "): try again later", reason);
+                busy = new ServerException.Overload("the servers are overloaded (" + why + "): try again later", reason, part);
             } else if (reply.status >= 400 && reply.status < 500 && detail != null) {
-                throw new ServerException.Request(detail, reason);
+                throw new ServerException.Request(detail, reason, part);
             } else {
                 failures.put(withoutUser(addresses.get(here)),
                     reply.status == 0 ? reply.text : reply.status == 200 ? "malformed reply" : "HTTP status " + reply.status);

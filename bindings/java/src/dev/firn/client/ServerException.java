@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 package dev.firn.client;
 
+import java.util.function.UnaryOperator;
+
 /** Every error of a client. The subclass says what to do. */
 public abstract sealed class ServerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -8,9 +10,19 @@ public abstract sealed class ServerException extends RuntimeException {
     /** The server's name of the error. */
     private final String reason;
 
-    private ServerException(String message, String reason) {
+    /** What to do, its name in firn.h, the wrong value, and its limit. */
+    private final String cure;
+    private final String cureName;
+    private final String value;
+    private final String limit;
+
+    private ServerException(String message, String reason, UnaryOperator<String> part) {
         super(message);
         this.reason = reason;
+        this.cure = part.apply("cure");
+        this.cureName = part.apply("cure_name");
+        this.value = part.apply("value");
+        this.limit = part.apply("limit");
     }
 
     /**
@@ -22,12 +34,48 @@ public abstract sealed class ServerException extends RuntimeException {
         return reason;
     }
 
+    /**
+     * The part of the message that says what to do.
+     *
+     * @return the cure, or "" if the message has none
+     */
+    public String cure() {
+        return cure;
+    }
+
+    /**
+     * The name of the cure in {@code firn.h}.
+     *
+     * @return such as "RAISE_SHIFT"; "" if the message has none
+     */
+    public String cureName() {
+        return cureName;
+    }
+
+    /**
+     * The wrong value.
+     *
+     * @return the value as in the message, or ""
+     */
+    public String value() {
+        return value;
+    }
+
+    /**
+     * The limit of the value.
+     *
+     * @return the limit as in the message, or ""
+     */
+    public String limit() {
+        return limit;
+    }
+
     /** Servers replied that they cannot issue now, for longer than the maximum wait. Try again later. */
     public static final class Overload extends ServerException {
         private static final long serialVersionUID = 1L;
 
-        Overload(String message, String reason) {
-            super(message, reason);
+        Overload(String message, String reason, UnaryOperator<String> part) {
+            super(message, reason, part);
         }
     }
 
@@ -36,7 +84,7 @@ public abstract sealed class ServerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         Unreachable(String message) {
-            super(message, "");
+            super(message, "", name -> "");
         }
     }
 
@@ -45,7 +93,11 @@ public abstract sealed class ServerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         Request(String message, String reason) {
-            super(message, reason);
+            this(message, reason, name -> "");
+        }
+
+        Request(String message, String reason, UnaryOperator<String> part) {
+            super(message, reason, part);
         }
     }
 }

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine of stores: see engine.h.
+ *
+ *     begin -> (state that the last verb left, or read) -> law -> write -> confirm -> end
+ *                                              ^----- read <-----'  changed, foreign
+ *
+ * A remembered state may grant, and never refuses: any other verdict needs a fresh read. */
+#include "engine.h"
+
+#include "bug.h"
+#include "clock.h"
+#include "error.h"
+#include "law.h"
+#include "reserve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REMEMBERED  16 /* keys: as many as a generator can have nodes */
+#define ROUNDS_MOST 1000
+
+/* The records of a key as this handle last read or wrote them, with copies of their texts. */
+typedef struct state {
+    firn_records records; /* ns NULL: none */
+    bool usable;          /* nobody is known to have changed them */
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+} state;
+
+/* A verb in progress. */
+typedef struct turn {
+    firn_verb verb;
+    firn_records seen, next;
+    int which;          /* the records to write */
+    bool back;          /* the store lost reservations: the store's record will have it */
+    bool again;         /* the layout is the same already, and may not be durable */
+    firn_error refusal; /* of the law */
+
+    const firn_request *request; /* FIRN_VERB_RESERVE */
+    int64_t first;
+    firn_mark held;
+    const firn_mark *mine; /* FIRN_VERB_GIVE_BACK: is lowered to `high` */
+    int64_t high;
+    const firn_relabel *change; /* FIRN_VERB_RELABEL */
+    int64_t floor;
+} turn;
+
+typedef struct engine {
+    const firn_driver *driver;
+    void *self; /* of the driver */
+    firn__memory memory;
+    pid_t process;   /* of the memory */
+    bool known;      /* the next two are set */
+    uint64_t origin; /* of the store at this handle's last reservation */
+    int64_t losses;
+    uint64_t wasted; /* the grant of a write that another store carried out; it is never adopted */
+    size_t oldest;   /* of the states */
+    state states[REMEMBERED];
+    turn turn; /* of the verb in progress: large, and not to be cleared for each */
+} engine;
+
+/* ---- what a handle remembers ----------------------------------------------------------------- */
+
+static state *state_of(engine *e, const firn_records *names) {
+    for (size_t i = 0; i < REMEMBERED && !e->driver->locks; i++) {
+        state *it = &e->states[i];
+        if (it->records.ns != NULL && strcmp(it->ns, names->ns) == 0 &&
+            strcmp(it->key, names->key) == 0) {
+            return it;
+        }
+    }
+    return NULL;
+}
+
+/* The text may be the state's own. */
+static const char *keep_text(char *to, const char *from) {
+    return to == from ? to : strcpy(to, from);
+}
+
+static void keep_state(engine *e, const firn_records *records) {
+    state *it = state_of(e, records);
+    if (it == NULL) {
+        it = &e->states[e->oldest++ % REMEMBERED];
+    }
+    it->records = *records;
+    it->usable =
+        records->ns_known && records->ns_losses == records->losses; /* else a guard may apply */
+    it->records.fresh = false;
+    it->records.shut = NULL; /* counts for a namespace without a record only */
+    it->records.ns = keep_text(it->ns, records->ns);
+    it->records.key = keep_text(it->key, records->key);
+    it->records.layout = keep_text(it->layout, records->layout);
+    it->records.note = keep_text(it->note, records->note);
+}
+
+/* What this handle knows is now in the store's record, or counted from an older one. */
+static void forget(engine *e) {
+    e->known = false;
+    e->memory = (firn__memory){0};
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        e->states[i].records.ns = NULL;
+    }
+    if (e->driver->forget != NULL) {
+        e->driver->forget(e->self);
+    }
+}
+
+/* In a child: its parent may give back what it reserved, and another thread may have been in a verb at the fork. */
+static void look_who(engine *e) {
+    const pid_t process = getpid();
+    if (e->process != process) {
+        forget(e);
+        e->process = process;
+    }
+}
+
+/* Do the records show that the store lost reservations? Reservations made by this handle before another one noticed do not
+ * count. */
+static bool went_back(engine *e, const firn_records *seen) {
+    if (e->driver->lost == NULL) {
+        return false;
+    }
+    if (e->known && seen->known && seen->origin == e->origin && seen->losses > e->losses) {
+        forget(e);
+    }
+    const state *was = state_of(e, seen);
+    return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
+           (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
+           (was != NULL &&
+            (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known));
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+static firn__kept kept_of(engine *e, const firn_records *seen, bool timed) {
+    int64_t now_ns = 0;
+    if (timed) {
+        (void)firn__clock_system.steady(NULL, &now_ns);
+    }
+    return (firn__kept){.back = went_back(e, seen),
+                        .known = seen->ns_known,
+                        .current = seen->ns_losses == seen->losses,
+                        .complete = seen->losses == 0 || seen->all_new,
+                        .layout = seen->layout,
+                        .shut = seen->shut,
+                        .floor = seen->floor,
+                        .mark = seen->mark,
+                        .now_ms = now_ns / 1000000};
+}
+
+/* Counts the loss that was just noticed. */
+static void count_loss(const engine *e, turn *t) {
+    t->back = true;
+    t->which |= FIRN_RECORD_STORE;
+    t->next.losses = most(most(t->seen.losses, t->seen.ns_losses), e->known ? e->losses : 0) + 1;
+}
+
+static int decide_reserve(engine *e, turn *t) {
+    const firn_request *request = t->request;
+    const firn__kept kept = kept_of(e, &t->seen, request->guard_tick_ns > 0);
+    firn__verdict verdict;
+    int code = firn__law_reserve(&verdict, &kept, &e->memory, request, e->driver->where(e->self),
+                                 &t->held, &t->refusal);
+    if (code == FIRN_EBUSY && t->held.grant == e->wasted) {
+        t->held.grant = 0; /* the caller must not find its own grant there */
+    }
+    if (verdict.back) {
+        count_loss(e, t);
+    }
+    if (verdict.renew) {
+        t->which |= FIRN_RECORD_NS | (t->seen.known ? 0 : FIRN_RECORD_STORE);
+        t->next.ns_known = true;
+        t->next.layout = request->layout;
+        t->next.floor = verdict.floor;
+        t->next.ns_losses = t->next.losses;
+    }
+    if (code == FIRN_OK) {
+        t->which |= FIRN_RECORD_KEY;
+        t->next.key_known = true;
+        t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
+        t->next.note = request->note != NULL ? request->note : "";
+        t->first = verdict.first;
+    }
+    return code;
+}
+
+static int decide_give_back(engine *e, turn *t) {
+    const firn_mark *mark = &t->seen.mark;
+    if (went_back(e, &t->seen)) {
+        count_loss(e, t);
+    }
+    if (!t->seen.key_known || mark->high != t->mine->high ||
+        (mark->grant != t->mine->grant && FIRN_BUG != FIRN_BUG_BYMARK)) {
+        return firn__refuse_give_back(&t->refusal, t->seen.ns, t->seen.key, t->mine);
+    }
+    t->which |= FIRN_RECORD_KEY;
+    t->next.mark = (firn_mark){t->high, 0};
+    return FIRN_OK;
+}
+
+/* Writes the store's record too, which each reservation of an unknown namespace compares. */
+static int decide_relabel(engine *e, turn *t) {
+    const firn__kept kept = kept_of(e, &t->seen, false);
+    int code =
+        firn__law_relabel(&t->floor, &kept, t->change, e->driver->where(e->self), &t->refusal);
+    if (kept.back || firn__declares_loss(t->change)) {
+        count_loss(e, t); /* only that: then the layout is decided again */
+        return code;
+    }
+    if (code == FIRN_OK) {
+        t->which = FIRN_RECORD_STORE | FIRN_RECORD_NS;
+        t->again = t->seen.ns_known && strcmp(t->seen.layout, t->change->to) == 0;
+        t->next.ns_losses = t->seen.ns_known ? t->seen.ns_losses : t->seen.losses;
+        t->next.ns_known = true;
+        t->next.layout = t->change->to;
+        t->next.floor = t->floor;
+    }
+    return code;
+}
+
+static int decide(engine *e, turn *t) {
+    t->which = 0;
+    t->back = t->again = false;
+    t->next = t->seen;
+    return t->verb == FIRN_VERB_RESERVE     ? decide_reserve(e, t)
+           : t->verb == FIRN_VERB_GIVE_BACK ? decide_give_back(e, t)
+                                            : decide_relabel(e, t);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static int64_t steady_ms(void) {
+    int64_t now_ns = 0;
+    (void)firn__clock_system.steady(NULL, &now_ns);
+    return now_ns / 1000000;
+}
+
+/* The state that the last verb left, or what the store has. */
+static int first_look(engine *e, turn *t, firn_error *error) {
+    state *it = state_of(e, &t->seen);
+    const bool stands = it != NULL && it->usable && t->verb != FIRN_VERB_RELABEL &&
+                        (e->driver->stands == NULL || e->driver->stands(e->self, &it->records));
+    if (!stands) {
+        return e->driver->read(e->self, &t->seen, it != NULL, error);
+    }
+    const char *ns = t->seen.ns, *key = t->seen.key;
+    t->seen = it->records;
+    t->seen.ns = ns;
+    t->seen.key = key;
+    it->usable = false; /* until the verb is done */
+    return FIRN_OK;
+}
+
+/* The store has what `next` says. A namespace without a record is not remembered: it would be a loss each time. */
+static void remember_store(engine *e, const firn_records *next) {
+    e->known = true;
+    e->origin = next->origin;
+    e->losses = next->losses;
+    if (next->ns_known) {
+        firn__remember_ns(&e->memory, next->ns);
+    }
+}
+
+/* After a write that was carried out. */
+static void take_over(engine *e, turn *t) {
+    if (t->back) {
+        forget(e); /* the store now knows what this handle knew */
+    }
+    if (t->verb == FIRN_VERB_RESERVE && e->driver->lost != NULL) {
+        remember_store(e, &t->next);
+        if ((t->which & FIRN_RECORD_KEY) != 0) {
+            firn__remember(&e->memory, t->request, t->next.mark.high);
+        }
+    }
+    if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
+        t->next.known = true;
+        keep_state(e, &t->next);
+    }
+}
+
+/* The law's verdict is final. What somebody else wrote, and this verb relies on, must be durable. */
+static int finish(engine *e, turn *t, int verdict, firn_error *error) {
+    if (verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->which == 0 && t->seen.known &&
+        e->driver->lost != NULL) {
+        remember_store(e, &t->seen);
+    }
+    const bool own =
+        verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->held.grant == t->request->grant;
+    int code = (own || t->again) && e->driver->confirm != NULL ? e->driver->confirm(e->self, error)
+                                                               : FIRN_OK;
+    if (code != FIRN_OK) {
+        t->held = (firn_mark){0, 0};
+        return code;
+    }
+    if (verdict != FIRN_OK && error != NULL) {
+        *error = t->refusal;
+    }
+    return verdict;
+}
+
+/* After a write that was too late. The wait comes before the read, since others write during it. */
+static int read_later(engine *e, turn *t, int round, bool surely, firn_error *error) {
+    if (round > 0 && e->driver->wait != NULL) {
+        e->driver->wait(round);
+    }
+    return e->driver->read(e->self, &t->seen, surely, error);
+}
+
+/* Decides and writes. *done: the code is the verb's; else what is `seen` was read again. */
+static int one_round(engine *e, turn *t, int round, bool *done, firn_error *error) {
+    const int verdict = decide(e, t);
+    if (!t->seen.fresh && (verdict != FIRN_OK || (t->which & FIRN_RECORD_STORE) != 0)) {
+        return e->driver->read(e->self, &t->seen, true, error);
+    }
+    *done = t->which == 0;
+    if (*done) {
+        return finish(e, t, verdict, error);
+    }
+    int code = e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
+    if (code == FIRN_WRITE_FOREIGN && t->verb == FIRN_VERB_RESERVE) {
+        e->wasted = t->request->grant;
+    }
+    if (code == FIRN_WRITE_CHANGED || code == FIRN_WRITE_FOREIGN) {
+        return read_later(e, t, round, code == FIRN_WRITE_FOREIGN, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    take_over(e, t);
+    if (t->verb == FIRN_VERB_RELABEL && t->back && !firn__declares_loss(t->change)) {
+        return e->driver->read(e->self, &t->seen, true, error);
+    }
+    *done = true;
+    return finish(e, t, t->verb == FIRN_VERB_RELABEL && t->back ? FIRN_OK : verdict, error);
+}
+
+static int in_rounds(engine *e, turn *t, firn_error *error) {
+    bool done = false;
+    int code = first_look(e, t, error);
+    int64_t end_ms = 0;
+    for (int i = 0; code == FIRN_OK && !done; i++) {
+        if (i == 2) {
+            end_ms = steady_ms() + FIRN__STORE_MS;
+        }
+        if (i > 2 && (i >= ROUNDS_MOST || steady_ms() >= end_ms)) {
+            return firn__refuse_contended(error, e->driver->where(e->self),
+                                          t->verb == FIRN_VERB_RELABEL ? t->seen.ns : t->seen.key);
+        }
+        code = one_round(e, t, i, &done, error);
+    }
+    return code;
+}
+
+static int run(engine *e, const char *ns, const char *key, firn_error *error) {
+    turn *t = &e->turn;
+    t->seen = (firn_records){.ns = ns, .key = key};
+    if (e->driver->lost != NULL) {
+        look_who(e);
+        t->seen.used_before = firn__remembers_ns(&e->memory, t->seen.ns);
+    }
+    int code = e->driver->begin(e->self, &t->seen, t->verb, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = in_rounds(e, t, error);
+    return e->driver->end != NULL ? e->driver->end(e->self, code) : code;
+}
+
+/* ---- verbs ----------------------------------------------------------------------------------- */
+
+static int engine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    turn *t = &((engine *)self)->turn;
+    t->verb = FIRN_VERB_RESERVE;
+    t->request = request;
+    int code = run(self, request->ns, request->key, error);
+    *first = code == FIRN_OK ? t->first : *first;
+    *held = code == FIRN_EBUSY ? t->held : *held;
+    return code;
+}
+
+static int engine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                            int64_t high, firn_error *error) {
+    engine *e = self;
+    e->turn.verb = FIRN_VERB_GIVE_BACK;
+    e->turn.mine = mine;
+    e->turn.high = high;
+    firn__forget_last(&e->memory);
+    return run(e, ns, key, error);
+}
+
+int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
+                         firn_error *error) {
+    turn *t = &((engine *)self)->turn;
+    t->verb = FIRN_VERB_RELABEL;
+    t->change = change;
+    int code = run(self, change->ns, "1", error);
+    *floor = code == FIRN_OK ? t->floor : *floor;
+    return code;
+}
+
+static int engine_list(void *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
+    const engine *e = self;
+    return e->driver->list(e->self, ns, visit, context, error);
+}
+
+static int engine_now(void *self, firn_time *now, firn_error *error) {
+    const engine *e = self;
+    return e->driver->now != NULL
+               ? e->driver->now(e->self, now, error)
+               : firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", e->driver->scheme);
+}
+
+static const char *engine_caution(void *self) {
+    const engine *e = self;
+    return e->driver->caution != NULL ? e->driver->caution(e->self) : NULL;
+}
+
+static void engine_close(void *self) {
+    engine *e = self;
+    e->driver->close(e->self);
+    free(e);
+}
+
+int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error) {
+    engine *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        driver->close(driven);
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+    }
+    e->driver = driver;
+    e->self = driven;
+    e->process = getpid();
+    *self = e;
+    return FIRN_OK;
+}
+
+const firn_store_ops firn__engine_ops = {.version = 1,
+                                         .scheme = "engine",
+                                         .reserve = engine_reserve,
+                                         .give_back = engine_give_back,
+                                         .list = engine_list,
+                                         .now = engine_now,
+                                         .caution = engine_caution,
+                                         .close = engine_close};

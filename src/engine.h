@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine of stores: reserve, give back and relabel as rounds of read, law, write and confirm, over any driver. Knows no
+ * database and no generator. */
+#ifndef FIRN_ENGINE_H
+#define FIRN_ENGINE_H
+
+#include "driver.h"
+
+extern const firn_store_ops firn__engine_ops;
+
+/* Makes the handle of firn__engine_ops for a driver's. It closes that one, also if it fails. */
+int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error);
+/* As firn_store_relabel. */
+int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor, firn_error *error);
+
+#endif

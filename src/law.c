@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The reservation law: decides a request by what the store keeps and the handle remembers. */
+#include "law.h"
+
+#include "bug.h"
+#include "error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REMEMBERED (sizeof((firn__memory *)NULL)->digests / sizeof(uint64_t))
+
+/* FNV-1a, never 0. */
+static uint64_t digest(const char *ns) {
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (; *ns != '\0'; ns++) {
+        sum = (sum ^ (unsigned char)*ns) * UINT64_C(1099511628211);
+    }
+    return sum | 1;
+}
+
+bool firn__remembers_ns(const firn__memory *memory, const char *ns) {
+    uint64_t sum = digest(ns);
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        if (memory->digests[i] == sum) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void firn__remember_ns(firn__memory *memory, const char *ns) {
+    if (!firn__remembers_ns(memory, ns)) {
+        memory->digests[memory->next] = digest(ns);
+        memory->next = (memory->next + 1) % REMEMBERED;
+    }
+}
+
+void firn__remember(firn__memory *memory, const firn_request *request, int64_t high) {
+    firn__remember_ns(memory, request->ns);
+    snprintf(memory->ns, sizeof memory->ns, "%s", request->ns);
+    snprintf(memory->key, sizeof memory->key, "%s", request->key);
+    memory->high = high;
+}
+
+int64_t firn__least(const firn__memory *memory, const firn_request *request) {
+    return strcmp(memory->ns, request->ns) == 0 && strcmp(memory->key, request->key) == 0
+               ? memory->high
+               : 0;
+}
+
+void firn__forget_last(firn__memory *memory) {
+    memory->high = 0;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
+    return firn_error_set(
+        error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+        "%.60s/%.63s is reserved up to " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
+        request->ns, request->key, high, request->latest);
+}
+
+int firn__refuse_contended(firn_error *error, const char *where, const char *key) {
+    return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
+                          "store %.60s: other processes keep changing %.63s: try again", where,
+                          key);
+}
+
+int firn__refuse_give_back(firn_error *error, const char *ns, const char *key,
+                           const firn_mark *mine) {
+    return firn__fail(error, FIRN_EBUSY,
+                      "%.24s/%.63s was not given back: its mark is no longer %" PRId64
+                      " of this grant",
+                      ns, key, mine->high);
+}
+
+int firn__refuse_back(firn_error *error, const char *where, const char *ns) {
+    const bool series = strncmp(ns, "order ", 6) == 0;
+    if (strncmp(ns, "integer ", 8) == 0) {
+        return firn_error_set(error, FIRN_EBACK, FIRN_CURE_ADVANCE,
+                              "%.40s has changed or lost reservations since integer " FIRN__VALUE(
+                                  "%s") " was last used",
+                              where, ns + 8);
+    }
+    return firn_error_set(error, FIRN_EBACK,
+                          series ? FIRN_CURE_OTHER_SERIES : FIRN_CURE_UNUSED_NODE,
+                          "%.60s has changed or lost reservations since %.120s was last used%s",
+                          where, ns, series ? "" : ", so it allows no back-dated IDs");
+}
+
+bool firn__is_closed(const char *layout) {
+    return strncmp(layout, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0;
+}
+
+int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored) {
+    const char *why = stored + sizeof FIRN__CLOSED - 1;
+    const char *end = strstr(why, "): ");
+    int length = end != NULL && end - why < 100 ? (int)(end - why) : 100;
+    if (strncmp(why, "moved to", 8) == 0) {
+        return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_OTHER_STORE,
+                              "namespace %.60s is closed (%.*s): use that store", ns, length, why);
+    }
+    if (strncmp(why, "moving ", 7) == 0) {
+        return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_MOVING,
+                              "namespace %.60s is closed (%.*s)", ns, length, why);
+    }
+    return strcmp(ns, shut) == 0
+               ? firn_error_set(error, FIRN_ESTORE, FIRN_CURE_REOPEN,
+                                "namespace " FIRN__VALUE("%.60s") " is closed (%.*s)", ns, length,
+                                why)
+               : firn_error_set(error, FIRN_ESTORE, FIRN_CURE_NEW_NAMES,
+                                "namespace %.60s is closed (%.*s, with '" FIRN__VALUE("%.60s") "')",
+                                ns, length, why, shut);
+}
+
+int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
+    size_t same = 0;
+    if (firn__is_closed(stored)) {
+        return firn__refuse_closed(error, request->ns, request->ns, stored);
+    }
+    if (stored[0] == '\0') {
+        return firn_error_set(
+            error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+            "namespace %.60s has no layout, so its record is damaged or of an older "
+            "firn: see docs/reference/stores.md, or use another ns=",
+            request->ns);
+    }
+    while (stored[same] != '\0' && stored[same] == request->layout[same]) {
+        same++;
+    }
+    /* Long layouts are shown from shortly before the first difference. */
+    same = same < 24 || strlen(stored) + strlen(request->layout) < 96 ? 0 : same - 8;
+    return firn_error_set(
+        error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+        "namespace %.60s has layout '" FIRN__VALUE("%.96s") "', not '" FIRN__LIMIT("%.96s") "'",
+        request->ns, stored + same, request->layout + same);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
+    const int64_t since_ms = request->guard_tick_ns == 0 ? 0 : now_ms - request->guard_ms;
+    uint64_t ticks = since_ms <= 0 ? 0 : (uint64_t)since_ms * 1000000 / request->guard_tick_ns + 1;
+    const uint64_t room = (uint64_t)(FIRN_SLOT_MAX - request->guard) >> request->guard_shift;
+    ticks = ticks < room ? ticks : room;
+    return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
+}
+
+static bool went_back(const firn__kept *kept, const firn__memory *memory,
+                      const firn_request *request) {
+    return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
+           kept->mark.high < firn__least(memory, request);
+}
+
+/* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers ask for less; a request
+ * that was computed from another clock is refused here. */
+static int check_reach(int64_t end, const firn__kept *kept, const firn_request *request,
+                       const char *where, firn_error *error) {
+    const bool limited = request->guard_tick_ns > 0 && FIRN_BUG != FIRN_BUG_GUARD;
+    const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
+    return guard == 0 || end <= guard
+               ? FIRN_OK
+               : firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
+                                "a reservation of %.60s/%.63s would end at slot %" PRId64
+                                ", after %" PRId64 ", which the clock of %.60s allows: "
+                                "fix the wrong clock",
+                                request->ns, request->key, end, guard, where);
+}
+
+int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__memory *memory,
+                      const firn_request *request, const char *where, firn_mark *held,
+                      firn_error *error) {
+    const bool back = went_back(kept, memory, request);
+    const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
+    *out = (firn__verdict){.floor = kept->floor};
+    out->back = back;
+    if (!kept->known && kept->shut != NULL && !firn__is_closed(request->layout)) {
+        return firn__refuse_closed(error, request->ns, FIRN__ALL_NAMES, kept->shut);
+    }
+    if (kept->known && firn__is_closed(kept->layout) &&
+        strcmp(kept->layout, request->layout) != 0) {
+        return firn__refuse_closed(error, request->ns, request->ns, kept->layout);
+    }
+    if (kept->known && strcmp(kept->layout, request->layout) != 0) {
+        return firn__refuse_layout(error, request, kept->layout);
+    }
+    if (doubted && request->guard <= 0 && kept->mark.high <= request->latest) {
+        return firn__refuse_back(error, where, request->ns);
+    }
+    if (doubted && request->guard > 0) {
+        out->floor = later(kept->floor, firn__law_guard(request, kept->now_ms));
+    }
+    out->renew = doubted ? request->guard > 0 : !kept->known;
+    out->first = later(later(kept->mark.high, request->earliest), out->floor);
+    if (out->first <= request->latest) {
+        return check_reach(out->first + request->count, kept, request, where, error);
+    }
+    *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
+    if (doubted && request->guard <= 0 && held->grant == request->grant) {
+        held->grant = 0; /* a late copy of the request, whose slots another copy may have granted */
+    }
+    return firn__refuse_busy(error, request, held->high);
+}
+
+bool firn__declares_loss(const firn_relabel *change) {
+    return strcmp(change->to, FIRN__GONE_BACK) == 0;
+}
+
+/* ---- closed namespaces ----------------------------------------------------------------------- */
+
+/* Marks and doubt stay, so an open namespace is as safe as one that was never closed. */
+static bool opens_forgotten(const firn_relabel *change) {
+    return change->from != NULL && !change->lowers && !firn__is_closed(change->to) &&
+           strncmp(change->from, FIRN__FORGOTTEN, sizeof FIRN__FORGOTTEN - 1) == 0;
+}
+
+int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel *change,
+                      const char *where, firn_error *error) {
+    *floor = kept->floor;
+    if (kept->back ||
+        (kept->known ? !kept->current && !opens_forgotten(change) : !kept->complete)) {
+        return firn__refuse_back(error, where, change->ns);
+    }
+    const bool again = kept->known && strcmp(kept->layout, change->to) == 0;
+    const bool fits = kept->known ? change->from != NULL && strcmp(kept->layout, change->from) == 0
+                                  : change->from == NULL;
+    if (!again && !fits) {
+        return firn__fail(error, FIRN_ENAMESPACE,
+                          "namespace %.24s of %.40s has %s%.60s%s: another process has changed it, "
+                          "so run this again",
+                          change->ns, where, kept->known ? "layout '" : "no record",
+                          kept->known ? kept->layout : "", kept->known ? "'" : "");
+    }
+    *floor = change->lowers ? change->floor : later(kept->floor, change->floor);
+    return FIRN_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The reservation law: decides a request by what the store keeps and the handle remembers. Pure: it reads no clock and no
+ * store. The engine (engine.h) writes its verdict. Modules that decide in statements or scripts of their own compile it
+ * too (modules/module_law.c), and test/law_test.c compares their answers with it. */
+#ifndef FIRN_LAW_H
+#define FIRN_LAW_H
+
+#include <firn/firn.h>
+
+/* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
+ * again, a namespace without a record is new. */
+#define FIRN__ALL_NAMES "integer *"
+/* The stored identity of a store that lost reservations; no engine has it. */
+#define FIRN__GONE_BACK "gone back"
+
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
+ * record of FIRN__ALL_NAMES is closed, the store makes no record for another open namespace. */
+#define FIRN__CLOSED    "closed ("
+#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
+
+bool firn__is_closed(const char *layout);
+/* A change of FIRN__ALL_NAMES to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
+bool firn__declares_loss(const firn_relabel *change);
+
+/* ---- what a handle remembers ----------------------------------------------------------------- */
+
+/* The last 256 namespaces that it reserved from, and its last reservation. A store that no longer has one of them lost
+ * reservations. Starts as zero. */
+typedef struct firn__memory {
+    uint64_t digests[256]; /* of namespaces */
+    unsigned next;
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    int64_t high; /* of the last reservation's key; 0: none */
+} firn__memory;
+
+bool firn__remembers_ns(const firn__memory *memory, const char *ns);
+void firn__remember_ns(firn__memory *memory, const char *ns);
+/* The reservation ends at `high`. */
+void firn__remember(firn__memory *memory, const firn_request *request, int64_t high);
+/* The smallest high-water mark that the request's key can have; 0: unknown. */
+int64_t firn__least(const firn__memory *memory, const firn_request *request);
+/* Forgets the last reservation, which may be given back. */
+void firn__forget_last(firn__memory *memory);
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* What a store keeps for a request. */
+typedef struct firn__kept {
+    bool back;          /* the server shows a loss that the store's record does not have */
+    bool known;         /* the namespace has a record */
+    bool current;       /* known: the store has not lost reservations since then */
+    bool complete;      /* not known: the store lost nothing, or all names are known (see above) */
+    const char *layout; /* if `known` */
+    const char *shut;   /* not known: the layout of FIRN__ALL_NAMES if that is closed; or NULL */
+    int64_t floor;      /* no slot of the namespace before it can be granted */
+    firn_mark mark;     /* {0, 0}: the key has no mark */
+    int64_t
+        now_ms; /* CLOCK_BOOTTIME, after which the verdict is written: the guard moves with it */
+} firn__kept;
+
+typedef struct firn__verdict {
+    bool back;  /* with any verdict, write into the store's record that it lost reservations */
+    bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
+    int64_t first, floor;
+} firn__verdict;
+
+/* The guard of the request with the time since it was computed; 0: none. */
+int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
+
+/*     back    = the engine or the handle's memory shows that the store lost reservations
+ *     doubted = back, or the record is not current, or there is no record and the store is not complete
+ *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
+ *     not known, shut:   FIRN_ESTORE, but not for a closed layout
+ *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
+ *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
+ *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
+ *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
+ *         is 0 there: a late copy may have been carried out where the slots are another's
+ *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
+ *
+ * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
+ * last grants. The handle that notices writes it into the store's record, so that every namespace is
+ * doubted. */
+int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__memory *memory,
+                      const firn_request *request, const char *where, firn_mark *held,
+                      firn_error *error);
+
+/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace
+ * can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may
+ * repeat a change that others can see, and that is not on disk yet. The write must run before or after each
+ * reservation of the namespace, and of any unknown one if it is of FIRN__ALL_NAMES. */
+int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel *change,
+                      const char *where, firn_error *error);
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request. */
+int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high);
+/* FIRN_ESTORE: other processes write the same key continuously. */
+int firn__refuse_contended(firn_error *error, const char *where, const char *key);
+/* FIRN_EBUSY: the mark is no longer the one to give back. */
+int firn__refuse_give_back(firn_error *error, const char *ns, const char *key,
+                           const firn_mark *mine);
+/* FIRN_EBACK: the store lost reservations since the namespace was last reserved from. */
+int firn__refuse_back(firn_error *error, const char *where, const char *ns);
+/* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
+int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored);
+/* FIRN_ESTORE: the namespace, or every new one, is closed. `shut` is the namespace whose layout `stored` is closed: `ns`,
+ * or FIRN__ALL_NAMES. */
+int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored);
+
+#endif

@@ -1,0 +1,853 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine of stores (src/engine.c) over a scripted driver: a store in memory whose writes are carried out and then
+ * denied, arrive late, or meet an older copy, an emptied store or another one. Nobody may issue a slot twice, a refusal
+ * must be true, and when the faults end everybody issues again. */
+#include <firn/firn.h>
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../src/engine.h"
+#include "chance.h"
+
+#define OPEN      "0x0:1 time:41/ms node:10 sequence:12"
+#define SHUT      "closed (forgotten): " OPEN /* which can be opened in doubt */
+#define SPACES    2 /* the first has a guard; the second has none, as integers */
+#define KEYS      2
+#define HANDLES   4
+#define EARLIER   8
+#define LATE      6
+#define MARGIN    500
+#define SLOTS     (INT64_C(1) << 23)
+#define STEPS     8000
+#define FOREVER   (INT64_C(1) << 40)
+#define ONE_IN(n) (chance() % (n) == 0)
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+typedef struct space {
+    bool known, shut;
+    int64_t losses, floor;
+    uint64_t version;
+} space;
+
+typedef struct mark {
+    bool known;
+    firn_mark mark;
+    uint64_t version;
+} mark;
+
+/* Versions are numbers of writes, so they come again after a restore. */
+typedef struct world {
+    uint64_t history; /* which copy answers */
+    uint64_t writes;
+    bool known;
+    uint64_t origin, noted; /* `noted`: the history that the store's record names */
+    int64_t losses;
+    uint64_t version;
+    space spaces[SPACES];
+    mark marks[SPACES][KEYS];
+} world;
+
+/* A write on its way. */
+typedef struct sent {
+    int ns, key, which;
+    firn_records seen, next;
+} sent;
+
+typedef struct handle {
+    void *engine;
+    uint64_t history; /* that answered last */
+    uint64_t since;   /* the history when it last remembered nothing */
+    bool suspect, remembers;
+} handle;
+
+/* What the driver does wrong. */
+typedef struct plan {
+    bool faults;
+    bool hides_foreign; /* injected: says done where another copy carried it out */
+    bool hides_losses;  /* injected: never sees that the store was replaced */
+    bool stale_refuses; /* injected: an old read counts as fresh */
+} plan;
+
+static world now, earlier[EARLIER], saved;
+static sent late[LATE];
+static size_t late_count, earlier_count;
+static uint64_t histories;
+static handle handles[HANDLES];
+static plan the;
+static int events;       /* that happened to the store */
+static int reads;        /* of the driver */
+static bool waited;      /* since the last read: others have written during that time */
+static int answer;       /* of the next write: FIRN_EUNKNOWN, or FIRN_WRITE_CHANGED; 0: the truth */
+static bool undelivered; /* that write is not carried out yet */
+static firn_request *asked; /* the request in progress: its guard is the present */
+static int64_t highest[SPACES];
+static uint8_t *issued;
+static int doubles, lies; /* slots issued twice; refusals and losses that were not true */
+
+static const char *const space_names[SPACES] = {"guarded", "bare"};
+static const char *const key_names[KEYS] = {"1", "2"};
+
+static int index_of(const char *const *names, const char *name) {
+    return strcmp(names[0], name) == 0 ? 0 : 1;
+}
+
+static void remember_world(void) {
+    earlier[earlier_count++ % EARLIER] = now;
+}
+
+/* Everything before is of another copy. */
+static void new_history(void) {
+    now.history = ++histories;
+    earlier_count = 0;
+    remember_world();
+    events++;
+}
+
+static void restore(void) {
+    now = saved;
+    new_history();
+}
+
+static void empty(void) {
+    now = (world){0};
+    new_history();
+}
+
+/* In one atomic step; false: something is no longer as it was seen. */
+static bool carry_out(const sent *it, firn_records *next) {
+    space *home = &now.spaces[it->ns];
+    mark *at = &now.marks[it->ns][it->key];
+    if (now.version != it->seen.own[0] || home->version != it->seen.own[1] ||
+        at->version != it->seen.own[2] || at->mark.high != it->seen.mark.high ||
+        at->mark.grant != it->seen.mark.grant) {
+        return false;
+    }
+    now.writes++;
+    if ((it->which & FIRN_RECORD_STORE) != 0) {
+        now.origin = now.known ? now.origin : chance() | 1;
+        now.known = true;
+        now.losses = next->losses;
+        now.noted = it->seen.own[4];
+        now.version = now.writes;
+    }
+    if ((it->which & FIRN_RECORD_NS) != 0) {
+        *home = (space){true, strcmp(next->layout, OPEN) != 0, next->ns_losses, next->floor,
+                        now.writes};
+    }
+    if ((it->which & FIRN_RECORD_KEY) != 0) {
+        *at = (mark){true, next->mark, now.writes};
+        highest[it->ns] = next->mark.high > highest[it->ns] ? next->mark.high : highest[it->ns];
+    }
+    const uint64_t own[] = {now.version, home->version, at->version, now.noted, now.history};
+    memcpy(next->own, own, sizeof own);
+    next->origin = now.origin;
+    next->stamp = (int64_t)at->version;
+    remember_world();
+    return true;
+}
+
+static void deliver_late(void) {
+    if (late_count > 0) {
+        sent it = late[--late_count];
+        firn_records next = it.next;
+        events += carry_out(&it, &next);
+    }
+}
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+static void step(handle *by);
+
+/* Another copy answers: that is remembered until the store's record has it. */
+static void answered(handle *h) {
+    h->suspect |= h->remembers && h->history != 0 && h->history != now.history;
+    h->history = now.history;
+}
+
+static int scripted_begin(void *self, const firn_records *names, firn_verb verb,
+                          firn_error *error) {
+    (void)self, (void)names, (void)verb, (void)error;
+    return FIRN_OK;
+}
+
+static int scripted_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    handle *h = self;
+    const int ns = index_of(space_names, seen->ns), key = index_of(key_names, seen->key);
+    reads++;
+    waited = false;
+    if (the.faults && ONE_IN(40)) {
+        return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_NONE, "the store is down");
+    }
+    const size_t kept = earlier_count < EARLIER ? earlier_count : EARLIER;
+    const bool old = (!surely || the.stale_refuses) && the.faults && ONE_IN(3);
+    const world *from = old ? &earlier[chance() % kept] : &now;
+    answered(h);
+    seen->fresh = surely || the.stale_refuses;
+    seen->known = from->known;
+    seen->origin = from->origin;
+    seen->losses = from->losses;
+    seen->all_new = false;
+    seen->shut = NULL;
+    seen->ns_known = from->spaces[ns].known;
+    seen->layout = from->spaces[ns].shut ? SHUT : OPEN;
+    seen->ns_losses = from->spaces[ns].losses;
+    seen->floor = from->spaces[ns].floor;
+    seen->key_known = from->marks[ns][key].known;
+    seen->mark = from->marks[ns][key].mark;
+    seen->note = "";
+    seen->stamp = (int64_t)from->marks[ns][key].version;
+    const uint64_t own[] = {from->version, from->spaces[ns].version, from->marks[ns][key].version,
+                            from->noted, from->history};
+    memcpy(seen->own, own, sizeof own);
+    if (asked != NULL && asked->guard > 0) {
+        asked->guard = highest[ns] + MARGIN; /* the clock moves on */
+    }
+    return FIRN_OK;
+}
+
+static bool scripted_lost(void *self, const firn_records *seen) {
+    const handle *h = self;
+    return !the.hides_losses && (h->suspect || (seen->known && seen->own[3] != seen->own[4]));
+}
+
+static void scripted_forget(void *self) {
+    handle *h = self;
+    h->suspect = h->remembers = false;
+    h->since = now.history;
+}
+
+/* A loss is counted although all that this handle remembers is of this store. */
+static bool is_false_loss(const handle *h, const sent *it, const firn_records *next) {
+    return next->losses > it->seen.losses && now.known && now.noted == now.history &&
+           it->seen.own[4] == now.history && h->since == now.history && !the.hides_losses;
+}
+
+static int truth(handle *h, const sent *it, firn_records *next) {
+    const uint64_t believed = it->seen.own[4];
+    const bool false_loss = is_false_loss(h, it, next);
+    const bool done = carry_out(it, next);
+    lies += done && false_loss;
+    answered(h);
+    if (!done) {
+        return FIRN_WRITE_CHANGED;
+    }
+    if (now.history != believed && !the.hides_foreign) {
+        h->suspect = true;
+        return FIRN_WRITE_FOREIGN;
+    }
+    if (next->losses > it->seen.losses) {
+        h->suspect = false;
+    }
+    return FIRN_OK;
+}
+
+/* What happens to the store between a read and the write. */
+static void disturb(handle *h) {
+    firn_request *mine = asked;
+    asked = NULL;
+    switch (chance() % 4) {
+    case 0:
+        if (saved.known) {
+            restore();
+        }
+        break;
+    case 1:
+        deliver_late();
+        break;
+    default:
+        step(h);
+    }
+    asked = mine;
+    events++;
+}
+
+static int scripted_write(void *self, const firn_records *seen, firn_records *next, int which,
+                          firn_verb verb, firn_error *error) {
+    handle *h = self;
+    static int depth;
+    assert_false(waited);
+    sent it = {index_of(space_names, seen->ns), index_of(key_names, seen->key), which, *seen,
+               *next};
+    (void)verb;
+    /* Texts that outlive the call. */
+    it.next.layout = strcmp(next->layout, OPEN) == 0 ? OPEN : SHUT;
+    it.next.note = it.seen.note = it.seen.layout = "";
+    int say = answer;
+    bool lost = undelivered;
+    answer = 0;
+    undelivered = false;
+    if (the.faults) {
+        if (depth == 0 && ONE_IN(12)) {
+            depth++;
+            disturb(h);
+            depth--;
+        }
+        say = ONE_IN(8) ? FIRN_EUNKNOWN : ONE_IN(20) ? FIRN_WRITE_CHANGED : 0;
+        lost = say != 0 && ONE_IN(2);
+    }
+    if (lost) {
+        if (say == FIRN_EUNKNOWN && late_count < LATE) {
+            late[late_count++] = it;
+        }
+    } else {
+        const int code = truth(h, &it, next);
+        say = say != 0 ? say : code;
+    }
+    return say == FIRN_EUNKNOWN
+               ? firn_error_set(error, FIRN_EUNKNOWN, FIRN_CURE_NONE, "no answer came")
+               : say;
+}
+
+static void scripted_wait(int round) {
+    assert_true(round > 0);
+    waited = true;
+}
+
+static const char *scripted_where(void *self) {
+    (void)self;
+    return "scripted:";
+}
+
+static void scripted_close(void *self) {
+    (void)self;
+}
+
+static const firn_driver scripted = {.version = 1,
+                                     .scheme = "scripted",
+                                     .lasts = true,
+                                     .begin = scripted_begin,
+                                     .read = scripted_read,
+                                     .lost = scripted_lost,
+                                     .write = scripted_write,
+                                     .wait = scripted_wait,
+                                     .forget = scripted_forget,
+                                     .where = scripted_where,
+                                     .close = scripted_close};
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+/* A request, as a generator sends it. */
+typedef struct client {
+    firn_request request;
+    bool sent, twice; /* the outcome is unknown; it went out more than once */
+} client;
+
+static client clients[HANDLES][SPACES * KEYS];
+
+static void open_handle(handle *h) {
+    *h = (handle){.since = now.history};
+    assert_int_equal(firn__engine_make(&h->engine, &scripted, h, NULL), FIRN_OK);
+    memset(clients[h - handles], 0, sizeof clients[0]);
+}
+
+static void begin(plan wanted) {
+    now = saved = (world){0};
+    late_count = earlier_count = 0;
+    events = reads = answer = doubles = lies = 0;
+    undelivered = false;
+    asked = NULL;
+    memset(highest, 0, sizeof highest);
+    the = wanted;
+    issued = calloc(1, (size_t)SLOTS * SPACES * KEYS / 8);
+    assert_non_null(issued);
+    new_history();
+    for (int i = 0; i < HANDLES; i++) {
+        open_handle(&handles[i]);
+    }
+}
+
+static void end(void) {
+    for (int i = 0; i < HANDLES; i++) {
+        firn__engine_ops.close(handles[i].engine);
+    }
+    free(issued);
+}
+
+static void issue(int ns, int key, int64_t first, int64_t count) {
+    assert_in_range(first, 0, SLOTS - count);
+    for (int64_t slot = first; slot < first + count; slot++) {
+        const size_t bit = (size_t)(slot * SPACES * KEYS + ns * KEYS + key);
+        doubles += (issued[bit / 8] >> bit % 8) & 1;
+        issued[bit / 8] |= (uint8_t)(1U << bit % 8);
+    }
+}
+
+static int give_back(handle *h, const firn_request *it, int64_t first, int64_t from) {
+    const firn_mark mine = {first + it->count, it->grant};
+    return firn__engine_ops.give_back(h->engine, it->ns, it->key, &mine, from, NULL);
+}
+
+/* Some of the window is used, and the rest may be given back. */
+static void use(handle *h, client *c, int ns, int key, int64_t first) {
+    const firn_request it = c->request;
+    const bool whole = c->twice || !ONE_IN(3);
+    const int64_t used = whole ? it.count : (int64_t)(chance() % (uint64_t)it.count);
+    c->request.grant = 0;
+    issue(ns, key, first, used);
+    if (!whole) {
+        (void)give_back(h, &it, first, first + used);
+    }
+}
+
+static int reserve(handle *h, firn_request *request, int64_t *first, firn_mark *held) {
+    *held = (firn_mark){0, 0};
+    asked = request;
+    const int code = firn__engine_ops.reserve(h->engine, request, first, held, NULL);
+    asked = NULL;
+    h->remembers |= code == FIRN_OK;
+    return code;
+}
+
+static bool is_doubted(int ns) {
+    return now.spaces[ns].known ? now.spaces[ns].losses != now.losses : now.losses > 0;
+}
+
+/* A refusal is true of the store now, if nothing else happened to it. */
+static void check_refusal(int code, const firn_request *it, int ns, int key) {
+    const int64_t high = now.marks[ns][key].mark.high, floor = now.spaces[ns].floor;
+    lies += (code == FIRN_EBUSY && high <= it->latest && floor <= it->latest) ||
+            (code == FIRN_EBACK && !is_doubted(ns)) ||
+            (code == FIRN_ESTORE && now.spaces[ns].known && strcmp(it->layout, OPEN) != 0);
+}
+
+static void draw(client *c, int ns, int key, bool guarded) {
+    c->request = (firn_request){.ns = space_names[ns],
+                                .layout = OPEN,
+                                .key = key_names[key],
+                                .count = 1 + (int64_t)(chance() % 8),
+                                .latest = FOREVER,
+                                .grant = chance() | 1,
+                                .guard = guarded ? highest[ns] + MARGIN : 0};
+    c->sent = c->twice = false;
+    if (the.faults && ONE_IN(2)) { /* only directly at the mark, as a node's next claim */
+        const int64_t high = now.marks[ns][key].mark.high, floor = now.spaces[ns].floor;
+        c->request.latest = high > floor ? high : floor;
+    }
+}
+
+/* One sending. */
+static int ask(handle *h, int ns, int key, bool guarded) {
+    client *c = &clients[h - handles][ns * KEYS + key];
+    if (c->request.grant == 0 || !c->sent) {
+        draw(c, ns, key, guarded);
+    }
+    firn_request it = c->request;
+    const int before = events;
+    firn_mark held;
+    int64_t first = 0;
+    c->twice |= c->sent;
+    int code = reserve(h, &it, &first, &held);
+    if (code == FIRN_EBUSY && c->sent && held.grant == it.grant) {
+        first = held.high - it.count;
+        code = FIRN_OK;
+    }
+    if (events == before && code != FIRN_OK && code != FIRN_EUNKNOWN) {
+        check_refusal(code, &it, ns, key);
+    }
+    c->sent = code == FIRN_EUNKNOWN || (c->sent && code == FIRN_ESTORE);
+    if (code == FIRN_OK) {
+        use(h, c, ns, key, first);
+    }
+    return code;
+}
+
+static int relabel(handle *h, int ns, bool shut) {
+    const firn_relabel change = {space_names[ns], shut ? OPEN : SHUT, shut ? SHUT : OPEN, 0, false};
+    int64_t floor;
+    return firn__engine_relabel(h->engine, &change, &floor, NULL);
+}
+
+static bool all_remember(void) {
+    bool all = true;
+    for (int i = 0; i < HANDLES; i++) {
+        all = all && handles[i].remembers;
+    }
+    return all;
+}
+
+/* Something that happens to the store, or to a handle. */
+static void happen(handle *by) {
+    handle *h = &handles[chance() % HANDLES];
+    switch (chance() % 8) {
+    case 0:
+        if (saved.known) {
+            restore();
+        }
+        break;
+    case 1:
+    case 2:
+        saved = now;
+        break;
+    case 3: /* only who remembers something notices this */
+        if (all_remember()) {
+            empty();
+            saved = now;
+        }
+        break;
+    case 4:
+        deliver_late();
+        break;
+    case 5: /* a new process; not before an emptied store is noticed */
+        if (h != by && now.known && now.noted == now.history) {
+            firn__engine_ops.close(h->engine);
+            open_handle(h);
+        }
+        break;
+    default:
+        if (h != by) {
+            (void)relabel(h, (int)(chance() % SPACES), ONE_IN(2));
+        }
+    }
+}
+
+static void step(handle *by) {
+    handle *h = &handles[chance() % HANDLES];
+    const int ns = (int)(chance() % SPACES), key = (int)(chance() % KEYS);
+    if (h != by) {
+        (void)ask(h, ns, key, ns == 0 || ONE_IN(6)); /* an advance of integers has a guard */
+    }
+}
+
+static void torment(plan wanted) {
+    wanted.faults = true;
+    begin(wanted);
+    for (int i = 0; i < STEPS && doubles == 0 && lies == 0; i++) {
+        step(NULL);
+        if (ONE_IN(15)) {
+            happen(NULL);
+        }
+    }
+}
+
+/* ---- random plans ---------------------------------------------------------------------------- */
+
+#define RUNS 20
+
+static void no_slot_is_issued_twice(void **state) {
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        torment((plan){0});
+        if (doubles != 0 || lies != 0) {
+            fail_msg("run %d: %d slots twice, %d false refusals", run, doubles, lies);
+        }
+        end();
+    }
+}
+
+/* The finder finds what breaks a driver's contract. */
+static void found(plan injected, bool lie) {
+    bool seen = false;
+    for (int run = 0; run < RUNS && !seen; run++) {
+        torment(injected);
+        seen = lie ? lies > 0 : doubles > 0;
+        end();
+    }
+    assert_true(seen);
+}
+
+static void a_foreign_grant_is_found(void **state) {
+    (void)state;
+    found((plan){.hides_foreign = true}, false);
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    (void)state;
+    found((plan){.hides_losses = true}, false);
+}
+
+static void a_refusal_from_an_old_read_is_found(void **state) {
+    (void)state;
+    found((plan){.stale_refuses = true}, true);
+}
+
+/* Everybody asks once; returns how many were refused. */
+static int everybody(bool advance) {
+    int refused = 0;
+    for (int i = 0; i < HANDLES; i++) {
+        for (int j = 0; j < SPACES * KEYS; j++) {
+            const int ns = j / KEYS;
+            refused += ask(&handles[i], ns, j % KEYS, ns == 0 || (advance && i == 0)) != FIRN_OK;
+        }
+    }
+    return refused;
+}
+
+static void when_faults_end_everybody_issues(void **state) {
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        torment((plan){0});
+        the.faults = false;
+        late_count = 0;
+        memset(clients, 0, sizeof clients);
+        for (int i = 0; i < 2 * HANDLES; i++) { /* each may have a loss to report */
+            for (int ns = 0; ns < SPACES; ns++) {
+                (void)relabel(&handles[0], ns, false);
+            }
+            (void)everybody(true);
+        }
+        const int64_t losses = now.losses;
+        assert_int_equal(everybody(false), 0);
+        assert_int_equal(now.losses, losses);
+        assert_int_equal(doubles, 0);
+        end();
+    }
+}
+
+/* ---- one at a time --------------------------------------------------------------------------- */
+
+static firn_request request_of(int ns, int64_t latest, int64_t guard) {
+    return (firn_request){.ns = space_names[ns],
+                          .layout = OPEN,
+                          .key = "1",
+                          .count = 10,
+                          .latest = latest,
+                          .grant = chance() | 1,
+                          .guard = guard};
+}
+
+static void granted(handle *h, int ns, int64_t guard, int64_t expected) {
+    firn_request it = request_of(ns, FOREVER, guard);
+    firn_mark held;
+    int64_t first = -1;
+    assert_int_equal(reserve(h, &it, &first, &held), FIRN_OK);
+    assert_int_equal(first, expected);
+}
+
+/* A namespace that stays unknown is not remembered: else each refusal counts another loss, and doubts all
+ * namespaces again. */
+static void a_loss_counts_once(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    empty();
+    for (int i = 0; i < 3; i++) {
+        firn_request it = request_of(1, FOREVER, 0);
+        firn_mark held;
+        int64_t first;
+        assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBACK);
+        assert_int_equal(now.losses, 1);
+    }
+    end();
+}
+
+static int asked_of(handle *h, int ns, int key, int64_t latest) {
+    firn_request it = request_of(ns, latest, 0);
+    firn_mark held;
+    int64_t first;
+    it.key = key_names[key];
+    return reserve(h, &it, &first, &held);
+}
+
+/* What another handle reported is not reported again by one that only saw that a key is busy. */
+static void a_refused_handle_knows_the_store(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
+    now.losses++; /* by somebody who noticed a loss, of this namespace too */
+    now.version = ++now.writes;
+    now.spaces[1] = (space){0};
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* The driver sees nothing; what the handle remembers shows the loss. */
+
+static void another_store_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    now.origin ^= 2; /* all else is the same */
+    now.version = ++now.writes;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+static void a_forgotten_loss_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 0, 1, 0);
+    saved = now;
+    now.losses = 1;
+    now.version = ++now.writes;
+    granted(&handles[0], 0, 1, highest[0] + MARGIN);
+    now.losses = now.spaces[0].losses = 0; /* and nothing else is lost */
+    now.version = now.spaces[0].version = ++now.writes;
+    assert_int_equal(asked_of(&handles[0], 0, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 2);
+    end();
+}
+
+static void an_emptied_store_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 0, 1, 0);
+    empty();
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK); /* never used before */
+    end();
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(asked_of(&handles[1], 1, 0, 5),
+                     FIRN_EBUSY); /* this is enough to know the store */
+    empty();
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    end();
+}
+
+static void an_older_key_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    const mark old = now.marks[1][0];
+    granted(&handles[0], 1, 0, 10);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER),
+                     FIRN_OK); /* the mark that is remembered */
+    now.marks[1][0] = old;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    end();
+}
+
+static void a_mark_is_compared_with_its_grant(void **state) {
+    firn_request one = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[1], 0, 1, 0);
+    saved = now;
+    assert_int_equal(reserve(&handles[0], &one, &first, &held), FIRN_OK);
+    now = saved;
+    granted(&handles[1], 1, 0, 0); /* the same slots, in a copy */
+    assert_int_equal(give_back(&handles[0], &one, first, first + 3), FIRN_EBUSY);
+    assert_int_equal(now.marks[1][0].mark.high, 10);
+    end();
+}
+
+/* Each reservation of an unknown namespace compares it. */
+static void a_relabel_writes_the_store(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 0, 1, 0);
+    const uint64_t version = now.version;
+    assert_int_equal(relabel(&handles[1], 0, true), FIRN_OK);
+    assert_int_not_equal(now.version, version);
+    assert_int_equal(asked_of(&handles[0], 0, 0, FOREVER), FIRN_ESTORE);
+    end();
+}
+
+/* A give back lowers a mark, and the store lost nothing. */
+static void a_give_back_is_no_loss(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    granted(&handles[0], 1, 0, 3);
+    it = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    answer = FIRN_EUNKNOWN; /* and it was carried out */
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
+    granted(&handles[0], 1, 0, first + 3);
+    assert_int_equal(now.losses, 0);
+    end();
+}
+
+/* The write of an unknown outcome was for a history that is gone; in the copy it lands after all. Its slots may be
+ * another's there. */
+static void a_late_grant_is_not_adopted_in_doubt(void **state) {
+    firn_request lost = request_of(1, 0, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[1], 1, 0, 0);
+    saved = now;
+    lost.latest = 10;
+    answer = FIRN_EUNKNOWN;
+    undelivered = true;
+    assert_int_equal(reserve(&handles[0], &lost, &first, &held), FIRN_EUNKNOWN);
+    assert_int_equal(late_count, 1);
+    granted(&handles[1], 1, 0, 10); /* the same slots */
+    restore();
+    deliver_late();
+    assert_int_equal(now.marks[1][0].mark.high, 20);
+    assert_int_equal(reserve(&handles[0], &lost, &first, &held), FIRN_EBUSY);
+    assert_int_equal(held.high, 20);
+    assert_int_not_equal(held.grant, lost.grant);
+    end();
+}
+
+/* Two requests of one handle were carried out by a copy; neither is adopted. */
+static void no_foreign_grant_is_adopted(void **state) {
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    firn_request one = request_of(1, 10, 0), two = request_of(0, 0, 1);
+    granted(&handles[0], 0, 1, 0);
+    two.latest = 10;
+    now.history = ++histories; /* the same records, of another store */
+    (void)reserve(&handles[0], &one, &first, &held);
+    (void)reserve(&handles[0], &two, &first, &held);
+    int code = reserve(&handles[0], &one, &first, &held);
+    assert_true(code == FIRN_EBACK || (code == FIRN_EBUSY && held.grant != one.grant));
+    code = reserve(&handles[0], &two, &first, &held);
+    assert_true(code == FIRN_EBACK || (code == FIRN_EBUSY && held.grant != two.grant));
+    end();
+}
+
+/* A guard is applied after a read: the remembered state of a doubted namespace does not do. */
+static void a_remembered_doubt_is_read_again(void **state) {
+    firn_request it = request_of(0, FOREVER, 1);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    now.losses++; /* by somebody who noticed a loss */
+    now.version = ++now.writes;
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    const int before = reads;
+    it = request_of(0, FOREVER, 1);
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reads, before + 1);
+    assert_true(first >= MARGIN);
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(no_slot_is_issued_twice, start_over),
+        cmocka_unit_test_setup(a_foreign_grant_is_found, start_over),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),
+        cmocka_unit_test_setup(a_refusal_from_an_old_read_is_found, start_over),
+        cmocka_unit_test_setup(when_faults_end_everybody_issues, start_over),
+        cmocka_unit_test_setup(a_loss_counts_once, start_over),
+        cmocka_unit_test_setup(a_refused_handle_knows_the_store, start_over),
+        cmocka_unit_test_setup(another_store_is_noticed, start_over),
+        cmocka_unit_test_setup(a_forgotten_loss_is_noticed, start_over),
+        cmocka_unit_test_setup(an_emptied_store_is_noticed, start_over),
+        cmocka_unit_test_setup(an_older_key_is_noticed, start_over),
+        cmocka_unit_test_setup(a_mark_is_compared_with_its_grant, start_over),
+        cmocka_unit_test_setup(a_relabel_writes_the_store, start_over),
+        cmocka_unit_test_setup(a_give_back_is_no_loss, start_over),
+        cmocka_unit_test_setup(a_late_grant_is_not_adopted_in_doubt, start_over),
+        cmocka_unit_test_setup(no_foreign_grant_is_adopted, start_over),
+        cmocka_unit_test_setup(a_remembered_doubt_is_read_again, start_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
