@@ -78,7 +78,7 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
                      scheme->name, "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL,
                      "unix_ns", index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields),
                      "candidates", candidates(readings, count), "sure",
-                     readings->sure == FIRN_CERTAIN ? "named" : firn_sure_name(readings->sure));
+                     reading_sure_name(readings));
 }
 
 /* ---- formats that are not schemes ------------------------------------------------------------ */

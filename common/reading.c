@@ -200,6 +200,10 @@ int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
 
 /* ---- what is only possible ------------------------------------------------------------------ */
 
+const char *reading_sure_name(const firn_reading *reading) {
+    return reading->sure == FIRN_CERTAIN ? "named" : firn_sure_name(reading->sure);
+}
+
 bool readings_sure(const firn_reading *readings, id_counts counts) {
     return counts.plausible > 0 && readings[0].sure != FIRN_POSSIBLE;
 }

@@ -44,6 +44,8 @@ bool reader_wonders(const id_reader *reader, const char *text, size_t length);
 /* FIRN_ETEXT: not an ID, and what it is instead; `cure` as in id_reader. */
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure);
 
+/* "named" for a reading whose scheme the caller gave, else the name of its likelihood. */
+const char *reading_sure_name(const firn_reading *reading);
 /* Whether the best reading is an answer. Numbers and 16 hex digits are only possible. */
 bool readings_sure(const firn_reading *readings, id_counts counts);
 /* FIRN_ETEXT unless the best reading is an answer. */

@@ -137,11 +137,13 @@ static int64_t most(int64_t a, int64_t b) {
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-static firn__kept kept_of(engine *e, const firn_records *seen, bool timed) {
+static int64_t steady_ms(void) {
     int64_t now_ns = 0;
-    if (timed) {
-        (void)firn__clock_system.steady(NULL, &now_ns);
-    }
+    (void)firn__clock_system.steady(NULL, &now_ns);
+    return now_ns / 1000000;
+}
+
+static firn__kept kept_of(engine *e, const firn_records *seen, bool timed) {
     return (firn__kept){.back = went_back(e, seen),
                         .known = seen->ns_known,
                         .current = seen->ns_losses == seen->losses,
@@ -150,7 +152,7 @@ static firn__kept kept_of(engine *e, const firn_records *seen, bool timed) {
                         .shut = seen->shut,
                         .floor = seen->floor,
                         .mark = seen->mark,
-                        .now_ms = now_ns / 1000000};
+                        .now_ms = timed ? steady_ms() : 0};
 }
 
 /* Counts the loss that was just noticed. */
@@ -233,12 +235,6 @@ static int decide(engine *e, turn *t) {
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
-
-static int64_t steady_ms(void) {
-    int64_t now_ns = 0;
-    (void)firn__clock_system.steady(NULL, &now_ns);
-    return now_ns / 1000000;
-}
 
 /* The state that the last verb left, or what the store has. */
 static int first_look(engine *e, turn *t, firn_error *error) {

@@ -223,8 +223,7 @@ static void look(const firn_gen *gen) {
     uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
     firn__permit *permit =
         chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
-    if (permit != NULL &&
-        !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN)) {
+    if (permit != NULL && firn__permit_is_shut(permit)) {
         permit = NULL; /* it is being changed, or who did so was killed */
     }
     atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
@@ -318,7 +317,7 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
     }
     int64_t shift = firn__slots_of(gen, claimed->base_tick - permit->base_tick);
     int64_t first = claimed->first + shift, end = firn__end_of(claimed) + shift;
-    assert(!(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN));
+    assert(firn__permit_is_shut(permit));
     if (first < firn__end_of(permit)) {
         return firn_error_set(error, FIRN_EBACK, FIRN_CURE_CHECK_DUPLICATES,
                               "the store of %s has lost reservations and grants slots again",

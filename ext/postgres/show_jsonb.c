@@ -147,7 +147,7 @@ static void add_best(sql_call *it) {
     }
     add(it, "}");
     add_candidates(it);
-    add_member(it, "sure", it->scheme != NULL ? "named" : firn_sure_name(best->sure));
+    add_member(it, "sure", reading_sure_name(best));
     if (it->scheme == NULL && remark_on_reading(remark, best, sql_subject(it))[0] != '\0') {
         add_member(it, "remark", remark);
     }
