@@ -24,11 +24,17 @@ typedef struct option_name {
 typedef struct option_text {
     int option; /* OPTION_END ends the list */
     const char *text;
+    bool rare; /* the help shows it only if it is asked for all */
 } option_text;
 
 typedef struct key_text {
     const char *name, *value, *text; /* name NULL ends the list */
+    bool rare;
 } key_text;
+
+typedef struct example_text {
+    const char *command, *text; /* command NULL ends the list */
+} example_text;
 
 typedef struct session session;
 
@@ -39,6 +45,7 @@ typedef struct command {
     int (*run)(session *s); /* returns the exit status */
     const option_text *options;
     const key_text *keys;
+    const example_text *examples;
     bool verbatim; /* its words are not parsed */
 } command;
 
@@ -50,8 +57,9 @@ struct session {
     const char *option[OPTION_END];     /* NULL: not given; "" where it takes no argument */
     const char *fields[COMMAND_FIELDS]; /* of --field, which may be given several times */
     size_t field_count;
-    char **operands; /* NULL-terminated */
+    char **operands; /* NULL-terminated; options as name=value are not among them */
     size_t operand_count;
+    char *texts;        /* free space after the operands, for the texts of settings */
     char **words;       /* of a verbatim command: all arguments, its name first */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     int colors;         /* of standard output (color.h): 0, 16 or 256 */
@@ -67,7 +75,8 @@ extern const command commands[]; /* ends with a name of NULL */
 const command *command_find(const char *name);
 /* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for an ID. */
 int command_unknown(session *s, const char *word);
-void command_help(session *s, const command *about);
+/* `all`: with the options and settings that are rare. */
+void command_help(session *s, const command *about, bool all);
 void command_list(session *s);
 /* The option without its dashes, as users write it: - for the _ of the server's settings. Returns
  * `flag`. */

@@ -3,6 +3,8 @@
  * Nothing else. */
 #include "command.h"
 
+#include <string.h>
+
 int run_help(session *s) {
     if (s->operand_count == 0) {
         command_list(s);
@@ -12,11 +14,12 @@ int run_help(session *s) {
     if (about == NULL) {
         return command_unknown(s, s->operands[0]);
     }
-    if (s->operand_count > 1) {
-        return fail_usage(s, "'%.60s' is one argument too many: help takes one command",
+    const bool all = s->operand_count == 2 && strcmp(s->operands[1], "all") == 0;
+    if (s->operand_count > (all ? 2 : 1)) {
+        return fail_usage(s, "'%.60s' is one argument too many: help takes one command, and `all`",
                           s->operands[1]);
     }
-    command_help(s, about);
+    command_help(s, about, all);
     return STATUS_DONE;
 }
 

@@ -40,7 +40,7 @@ static int run(session *s, int count, char **words) {
         return status;
     }
     if (s->option[OPTION_HELP] != NULL) {
-        command_help(s, s->command);
+        command_help(s, s->command, false);
         return STATUS_DONE;
     }
     if ((status = color_open(s)) != STATUS_DONE) {

@@ -120,7 +120,7 @@ static void put_command_keys(FILE *page, const command *about) {
     if (about->keys[0].name == NULL) {
         return;
     }
-    fputs(".Pp\nSettings, as key=value:\n.Bl -tag -width Ds -compact\n", page);
+    fputs(".Pp\nSettings, as name=value or --name value:\n.Bl -tag -width Ds -compact\n", page);
     for (const key_text *at = about->keys; at->name != NULL; at++) {
         put_key_line(page, at->name, at->value);
         put_sentence(page, at->text);

@@ -336,14 +336,31 @@ static void take_rfc3339(reader *in, firn_time *time) {
     }
 }
 
-/* @SECONDS[.FRACTION] */
+/* The ns of `number` units, which becomes seconds, if ms, us or ns follow. */
+static int32_t take_unit(reader *in, uint64_t *number) {
+    static const struct {
+        const char *name;
+        uint32_t per_second;
+    } units[] = {{"ms", 1000}, {"us", 1000000}, {"ns", BILLION}};
+    for (size_t i = 0; in->failed == FIRN_OK && i < sizeof units / sizeof *units; i++) {
+        if (in->length - in->at == 2 && memcmp(in->text + in->at, units[i].name, 2) == 0) {
+            const uint64_t part = *number % units[i].per_second;
+            in->at += 2;
+            *number /= units[i].per_second;
+            return (int32_t)(part * (BILLION / units[i].per_second));
+        }
+    }
+    return 0;
+}
+
+/* @SECONDS[.FRACTION], or a whole number with a unit, as @1288834974657ms */
 static void take_unix(reader *in, firn_time *time) {
     in->at++;
     size_t start = in->at;
     bool negative = take(in, '-');
     uint64_t most = (uint64_t)INT64_MAX + negative;
     uint64_t seconds = take_number(in, most, "the time is out of range of 64-bit seconds");
-    time->ns = take_fraction(in);
+    time->ns = next_is(in, '.') ? take_fraction(in) : take_unit(in, &seconds);
     if (negative && time->ns > 0) {
         if (seconds == most) {
             fail(in, start, "the time is out of range of 64-bit seconds");

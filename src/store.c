@@ -128,6 +128,17 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
                           engine, kinds, firn__module_place());
 }
 
+/* Other names for an engine in URLs become the name of its module, which looks at the URL: rediss is Redis with TLS. */
+static void name_module(char engine[32]) {
+    static const char *const names[][2] = {
+        {"rediss", "redis"}, {"postgresql", "postgres"}, {"mariadb", "mysql"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(engine, names[i][0]) == 0) {
+            strcpy(engine, names[i][1]);
+        }
+    }
+}
+
 /* A module has a driver, or all methods of a store. */
 static int load_module(void **library, const firn_driver **driver, const firn_store_ops **ops,
                        const char *engine, const firn_store_options *options, firn_error *error) {
@@ -217,8 +228,8 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     if (code == FIRN_OK && url == chosen) {
         shown[strlen(shown) - strlen(MADE)] = '\0';
     }
-    if (code == FIRN_OK && strcmp(engine, "rediss") == 0) {
-        engine[strlen("redis")] = '\0'; /* with TLS: the same module, which looks at the URL */
+    if (code == FIRN_OK) {
+        name_module(engine);
     }
     if (code == FIRN_OK && strcmp(engine, "memory") != 0) {
         code = load_module(&library, &driver, &ops, engine, options, error);

@@ -17,10 +17,35 @@ for subcommand in $subcommands; do
     for option in $(awk -v want="$subcommand" '
         /^OPTION\(/ { split($0, part, /[(,"]+ *"?/); name[part[2]] = part[3] }
         /^COMMAND\(/ { split($0, part, /[(,]/); now = part[2] }
-        /^TAKES\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def); do
-        check "firn $subcommand --help lists --$option" sh -c "'$FIRN' $subcommand -h | grep -qe '--$option'"
+        /^(TAKES|RARELY)\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def); do
+        check "firn help $subcommand all lists --$option" sh -c "'$FIRN' help $subcommand all | grep -qe '--$option'"
     done
 done
+same "the help of each subcommand fits 40 lines, and begins with examples" "" "$(for subcommand in $subcommands; do
+    "$FIRN" "$subcommand" --help | awk -v name="$subcommand" '
+        NR == 5 && index($0, "  firn " name) != 1 { print name ": no example" }
+        END { if (NR > 40) print name ": " NR " lines" }'
+done)"
+id=1541815603606036480
+for words in "--scheme snowflake --json" "scheme=snowflake json=yes" "--scheme=snowflake json=1" "--scheme snowflake --json=true keep_going=yes"; do
+    same "options are written --name value or name=value: $words" "$("$FIRN" show "$id" --json --scheme snowflake)" \
+        "$("$FIRN" show "$id" $words)" # shellcheck disable=SC2086
+done
+for words in "epoch=2010-01-01 --as hex" "--epoch 2010-01-01 as=hex" "--epoch=2010-01-01 --as=hex json=no"; do
+    same "and so are settings: $words" "$("$FIRN" range snowflake 2024-01-01 2024-01-02 epoch=2010-01-01 --as hex)" \
+        "$("$FIRN" range snowflake 2024-01-01 2024-01-02 $words)"
+done
+same "and fields" "$("$FIRN" pack snowflake time=2024-01-01 datacenter=1 worker=2 sequence=3)" \
+    "$("$FIRN" pack snowflake --time 2024-01-01 --datacenter=1 --worker 2 sequence=3)"
+same "and fields of a layout" "$("$FIRN" pack "time:41/ms@@2024-01-01 gene:6" time=2024-02-01 gene=3)" \
+    "$("$FIRN" pack "time:41/ms@@2024-01-01 gene:6" --time=2024-02-01 --gene=3)"
+for count in 1e3 1k 1000 count=1000; do
+    case $count in count=*) set -- "$count" ;; *) set -- -n "$count" ;; esac
+    same "firn new uuid4 $* issues a thousand" 1000 "$("$FIRN" new uuid4 "$@" | wc -l)"
+done
+same "a file whose name looks like a setting is a file after ./ and --" "2 IDs, 0 duplicates, 0 out of order
+2 IDs, 0 duplicates, 0 out of order" "$(cd "$TMPDIR" && printf '1\n2\n' >json=1 && "$FIRN" check ./json=1 && "$FIRN" check -- json=1)"
+same "milliseconds since 1970" "$("$FIRN" range uuid7 2010-11-04T01:42:54.657Z 2024-01-01)" "$("$FIRN" range uuid7 @1288834974657ms 2024-01-01)"
 same "firn help new is firn new --help" "$("$FIRN" new --help)" "$("$FIRN" help new)"
 ask new --help
 same "help says what parentheses mean, where it has some" 1 "$(printf '%s\n' "$out" | grep -cx 'Defaults are in parentheses.')"

@@ -15,12 +15,17 @@ refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean .firn new.[?]" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
 refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean .--json.[?]" new uuid7 --jsn
-refuses "a key with dashes is refused, with the right spelling" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
 refuses "an ID that begins with a dash" 2 "show has no option '-P': see firn show --help, and write -- before an ID" show -P73U6rHwbjzcjH-xWkS
 refuses "an option without its value" 2 "-n needs a value: --count COUNT" new uuid7 -n
-refuses "an option with a value too many" 2 "json takes no value" new uuid7 --json=1
+refuses "an option that is yes or no" 2 "--json is yes or no, not 'maybe': write --json alone for yes" new uuid7 --json=maybe
+refuses "a setting without its value" 2 "--node needs a value: see firn new --help" new snowflake --node
+refuses "an unknown setting with dashes has a neighbour" 2 "new has no option '--nod': did you mean .--node.[?]" new snowflake --nod 3
+refuses "an unknown field with dashes and a value is the scheme's affair" 2 "snowflake has no key or field 'gene'" new snowflake --gene=3 "$unsafe"
+refuses "a setting given in both ways" 2 "node is given twice" new snowflake --node 5 node=6
+refuses "an option given in both ways" 2 "--count is given twice" new uuid7 -n 1 count=2
+refuses "a setting of the layout without a scheme prints nothing first" 2 "need --scheme NAME" show 1541815603606036480 epoch=2024-01-01
 refuses "an option given twice" 2 "--count is given twice" new uuid7 -n 1 -n 2
 refuses "new without a scheme" 2 "new needs a SCHEME" new
 refuses "new with a word too many" 2 "'uuid4' is one argument too many" new uuid7 uuid4
@@ -34,7 +39,7 @@ refuses "a scheme far from all names the command that lists them" 2 "no scheme '
 for word in $(sed -n '/^CURE(/,$p' common/cures.def | grep -oE 'firn [a-z]+|--[a-z-]+' | tr ' ' _ | sort -u); do
     case $word in
     firn_*) check "a cure may name the command ${word#firn_}" "$FIRN" "${word#firn_}" --help ;;
-    *) check "a cure may name the option $word" sh -c 'for command in $("$1" help | sed -nE "s/^  ([a-z]+)  .*/\1/p"); do "$1" "$command" --help; done | grep -qe "$2"' sh "$FIRN" "$word" ;;
+    *) check "a cure may name the option $word" sh -c 'for command in $("$1" help | sed -nE "s/^  ([a-z]+)  .*/\1/p"); do "$1" help "$command" all; done | grep -qe "$2"' sh "$FIRN" "$word" ;;
     esac
 done
 refuses "a start that is out of range, as it was written" 1 "start=random:0 is not valid: use random:N with N from 1 to 4096" new snowflake start=random:0 "$unsafe"
@@ -42,10 +47,8 @@ for time in yesterday '' now; do
     refuses "the time '$time' is answered with the forms of times" 2 "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970" range snowflake "$time" 2024-01-01
 done
 for store in --store=sqlite:unused store=sqlite:unused; do
-    option=store=
-    [ "${store#--}" = "$store" ] || option=--store
     ask new ulid "$store"
-    same "a store that the scheme does not need causes a note: ${store%%=*}" "0 firn: note: ulid has no node to reserve, so it uses no store: remove $option" "$status $notes"
+    same "a store that the scheme does not need causes a note: $store" "0 firn: note: ulid has no node to reserve, so it uses no store: remove --store" "$status $notes"
 done
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "contains a blank" new snowflake "ns=my orders"
@@ -53,8 +56,8 @@ refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean .uuid
 refuses "a form of other widths" 2 "uuid does not apply to the 64 bits of snowflake" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
 refuses "an invalid policy" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
-for count in -1 +1 1x 0x10 1.5 '' 9223372036854775808 99999999999999999999; do
-    refuses "-n '$count' is refused with its bound" 2 "0 to 9223372036854775807" new uuid7 -n "$count"
+for count in -1 +1 1x 0x10 1.5 1e 1e-3 1e16 '' 9223372036854775808 99999999999999999999; do
+    refuses "-n '$count' is refused with its bound" 2 "0 to 9223372036854775807, such as 1000, 50k or 1e6" new uuid7 -n "$count"
 done
 refuses "uuid5 needs its name" 2 "needs name=" new uuid5 namespace=dns
 refuses "uuid5 needs its namespace" 2 "needs namespace=" new uuid5 name=x
@@ -65,7 +68,7 @@ refuses "time and tick at once" 2 "time= or tick=, not both" new uuid7 time=2024
 refuses "a time for a scheme without time" 2 "uuid4 has no time" new uuid4 time=2024-01-01
 refuses "a row that adds up to nothing" 2 "" new "time:41 node"
 refuses "help for what is not a command" 2 "no command 'nwe': did you mean .firn new.[?]" help nwe
-refuses "help for two commands" 2 "'show' is one argument too many: help takes one command" help new show
+refuses "help for two commands" 2 "'show' is one argument too many: help takes one command, and .all." help new show
 refuses "a scheme in place of a command" 2 "no command 'uuid7': did you mean .firn new uuid7.[?]" uuid7
 refuses "an ID in place of a command" 2 "no command '1541815603606036480': did you mean .firn show 1541815603606036480.[?]" 1541815603606036480
 refuses "a letter with two dashes" 2 "new has no option '--n': did you mean .-n.[?]" new uuid7 --n 3
@@ -74,6 +77,9 @@ refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes:
 refuses "a key that nodes does not know" 2 "nodes has no setting 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a NAME" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
+for engine in postgresql mariadb; do
+    refuses "$engine:// is a name of a store, too" 3 "$engine://127.0.0.1:1/x cannot be reached" segment k --store "$engine://127.0.0.1:1/x"
+done
 refuses "a URL that is too long" 2 "the URL of the store has [0-9]* characters: use at most" segment k --store "sqlite:$(printf '%05000d' 1)"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77

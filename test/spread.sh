@@ -84,6 +84,7 @@ refuses "a misspelt scheme names the nearest" 2 "did you mean .snowflake" spread
 refuses "a file that is not there is missed as a file" 6 "cannot read ids.txt: No such file" spread ids.txt
 refuses "a scheme that is never made" 2 "reads IDs of nil" spread nil
 refuses "a stream makes no IDs" 2 "--rate applies to a SCHEME" spread empty --rate 5
+refuses "nor settings of a generator" 2 "'node=5' applies to a SCHEME" spread empty node=5
 refuses "a scheme has no lines" 2 "--from applies to a stream" spread uuid4 --from hex
 refuses "one stream at a time" 2 "one argument too many" spread empty bad
 refuses "no store is touched" 2 "remove unsafe=" spread snowflake unsafe=1

@@ -64,7 +64,6 @@ printf 't,x\n2024-01-01,1\n\n2024-01-02,2\n' >blank.csv
 refuses "a blank line is named as what it is" 1 "line 3: the line is blank" stamp blank.csv -o blank.out --time t --scheme snowflake datacenter=0 worker=1
 
 # ---- words ---------------------------------------------------------------------------------------
-refuses "as= is an option" 2 "write --as hex" new snowflake as=hex
 same "a closed output is named" 1 "$("$FIRN" new uuid7 2>&1 >&- | grep -c 'it is closed; redirect it')"
 piped=$(printf 'prefix=user tick=0 sequence=0 random=512\ntick=0 sequence=0 random=512\n' | "$FIRN" pack typeid -)
 same "a line of pack - may have a prefix" "user_0000000000e0080000000000g0 0000000000e0080000000000g0" "$(echo "$piped" | paste -sd' ')"

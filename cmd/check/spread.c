@@ -428,12 +428,24 @@ static int refuse(session *s, const char *what, const int *options) {
     return STATUS_DONE;
 }
 
+/* A setting of the layout, which the readers of streams look for among the options. */
+static int take_layout(session *s, const char *word) {
+    static const int layout[] = {OPTION_EPOCH, OPTION_BITS, OPTION_DIGITS};
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+        if (operand_is(word, option_names[layout[i]].name)) {
+            s->option[layout[i]] = strchr(word, '=') + 1;
+            return STATUS_DONE;
+        }
+    }
+    return fail_usage(s, "'%.60s' applies to a SCHEME, for which IDs are generated: remove it",
+                      word);
+}
+
 static int spread_file(session *s, spreading *it) {
     static const int of_schemes[] = {OPTION_COUNT, OPTION_RATE, OPTION_NODES, OPTION_END};
     int status = refuse(s, "a SCHEME, for which IDs are generated", of_schemes);
-    if (status == STATUS_DONE && s->operand_count > 1) {
-        status = fail_usage(s, "'%.60s' is one argument too many: a stream takes only options",
-                            s->operands[1]);
+    for (size_t i = 1; i < s->operand_count && status == STATUS_DONE; i++) {
+        status = take_layout(s, s->operands[i]);
     }
     status = status == STATUS_DONE ? stream_open(s, &it->stream, s->operands, 1) : status;
     it->about = strcmp(s->operands[0], "-") == 0 ? "standard input" : s->operands[0];
@@ -441,10 +453,9 @@ static int spread_file(session *s, spreading *it) {
 }
 
 static int spread_scheme(session *s, spreading *it) {
-    static const int of_streams[] = {OPTION_SCHEME, OPTION_EPOCH,      OPTION_BITS, OPTION_DIGITS,
-                                     OPTION_FROM,   OPTION_KEEP_GOING, OPTION_END};
+    static const int of_streams[] = {OPTION_SCHEME, OPTION_FROM, OPTION_KEEP_GOING, OPTION_END};
     firn_scheme scheme;
-    int status = refuse(s, "a stream (a SCHEME takes epoch=, bits= and digits=)", of_streams);
+    int status = refuse(s, "a stream", of_streams);
     status = status == STATUS_DONE ? operand_scheme(s, &scheme) : status;
     it->about = s->operands[0];
     return status == STATUS_DONE ? add_sample(s, it) : status;

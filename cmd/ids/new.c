@@ -157,10 +157,10 @@ static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) 
 /* A store that was asked for and is not used may be a misunderstanding of the scheme. */
 static void note_unused_store(session *s, const issue *work) {
     char text[160];
-    bool option = s->option[OPTION_STORE] != NULL;
-    if (option || operand_value(s, "store") != NULL) {
-        snprintf(text, sizeof text, "%s has no node to reserve, so it uses no store: remove %s",
-                 work->scheme.name, option ? "--store" : "store=");
+    if (s->option[OPTION_STORE] != NULL) {
+        snprintf(text, sizeof text,
+                 "%s has no node to reserve, so it uses no store: remove --store",
+                 work->scheme.name);
         tell_note(s, text);
     }
 }

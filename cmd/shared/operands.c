@@ -39,23 +39,6 @@ static int refuse_twice(session *s) {
     return STATUS_DONE;
 }
 
-/* as=hex for --as hex, which other programs write so. */
-static int refuse_option(session *s) {
-    static const int meant[] = {OPTION_AS, OPTION_JSON};
-    for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        for (size_t j = 0; j < sizeof meant / sizeof meant[0]; j++) {
-            const option_name *option = &option_names[meant[j]];
-            if (operand_is(s->operands[i], option->name)) {
-                return fail_usage(
-                    s, "%.60s is an option, not a setting: write --%s%s%.40s", s->operands[i],
-                    option->name, option->argument != NULL ? " " : "",
-                    option->argument != NULL ? s->operands[i] + strlen(option->name) + 1 : "");
-            }
-        }
-    }
-    return STATUS_DONE;
-}
-
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted) {
     for (size_t i = 0; i < s->operand_count; i++) {
         char *word = s->operands[i];
@@ -81,8 +64,7 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
         return fail_usage(s, "'%.60s' is one argument too many: %s takes %s and key=value",
                           s->operands[most], s->command->name, wanted);
     }
-    int status = refuse_twice(s);
-    return status == STATUS_DONE ? refuse_option(s) : status;
+    return refuse_twice(s);
 }
 
 const char *operand_value(const session *s, const char *name) {

@@ -325,10 +325,10 @@ static bool take_epoch(parts *p, firn_time *time) {
     return true;
 }
 
-/* @SECONDS[.FRACTION], as the command takes it everywhere. */
+/* @SECONDS[.FRACTION] and @NUMBERms, as the command takes them everywhere. */
 static bool take_seconds(parts *p, firn_time *time) {
     const char *start = p->at++;
-    while (p->at < p->end && (is_digit(*p->at) || *p->at == '.' || *p->at == '-')) {
+    while (p->at < p->end && (is_digit(*p->at) || memchr(".-mnsu", *p->at, 6) != NULL)) {
         p->at++;
     }
     p->kind = ZONE_TOLD;

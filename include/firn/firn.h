@@ -190,7 +190,7 @@ typedef struct firn_time {
     int32_t ns;
 } firn_time;
 #define FIRN_TIME_SIZE 48 /* room for any time as text */
-/* Reads RFC 3339 with any offset and up to nine decimals, or @SECONDS[.FRACTION] since 1970, also
+/* Reads RFC 3339 with any offset and up to nine decimals, or @SECONDS[.FRACTION] or @NUMBERms (us, ns) since 1970, also
  * negative. Years above 9999 and below 0 have a sign. FIRN_ETEXT, with the character from 1. */
 FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error);
 /* Writes RFC 3339 in UTC with `digits` (0..9) decimals of the second; returns `text`. */
