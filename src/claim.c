@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: a free node is found and its first window reserved. Called with the renewal lock held. */
-#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -263,7 +262,7 @@ static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out
         atomic_store_explicit(&claim->grant, 0, memory_order_release);
     }
     if (code == FIRN_OK) {
-        assert(first >= claim->earliest || FIRN_BUG == FIRN_BUG_ADOPT);
+        assert(first >= claim->earliest);
         out->base_tick = claim->base_tick;
         out->node = claim->node;
         out->first = out->granted = first - firn__slots_of(gen, claim->base_tick);

@@ -3,7 +3,6 @@
  * and jumps. Integers only; what a step means for slots is present.c's. */
 #include "clock.h"
 
-#include "bug.h"
 #include "error.h"
 
 #include <errno.h>
@@ -159,7 +158,6 @@ static void judge(firn__watch *watch, firn_time *wall, int64_t steady, const fir
                   int64_t back_ns) {
     firn_time counted = firn__time_after(&watch->wall, steady - watch->steady),
               last = later_of(&watch->last, used);
-    last = FIRN_BUG == FIRN_BUG_ANCHOR ? watch->wall : last;
     firn_time expected = later_of(&counted, &last);
     int64_t since = firn__time_since(wall, &last);
     if (firn__time_since(wall, &expected) > JUMP_NS) {

@@ -7,7 +7,6 @@
  * A remembered state may grant, and never refuses: any other verdict needs a fresh read. */
 #include "engine.h"
 
-#include "bug.h"
 #include "clock.h"
 #include "error.h"
 #include "law.h"
@@ -196,8 +195,7 @@ static int decide_give_back(engine *e, turn *t) {
     if (went_back(e, &t->seen)) {
         count_loss(e, t);
     }
-    if (!t->seen.key_known || mark->high != t->mine->high ||
-        (mark->grant != t->mine->grant && FIRN_BUG != FIRN_BUG_BYMARK)) {
+    if (!t->seen.key_known || mark->high != t->mine->high || mark->grant != t->mine->grant) {
         return firn__refuse_give_back(&t->refusal, t->seen.ns, t->seen.key, t->mine);
     }
     t->which |= FIRN_RECORD_KEY;

@@ -4,7 +4,6 @@
 #ifndef FIRN_ISSUE_H
 #define FIRN_ISSUE_H
 
-#include "bug.h"
 #include "entropy.h"
 #include "present.h"
 
@@ -38,7 +37,7 @@ FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen
                                      firn_error *error) {
     do {
         /* a closed cursor is beyond every limit */
-        *slot = FIRN_BUG == FIRN_BUG_CLOSED ? found & ~FIRN__OPEN : found ^ FIRN__OPEN;
+        *slot = found ^ FIRN__OPEN;
         if (seen->least > *slot) {
             int64_t start = 0;
             if (starts && firn__gen_start(gen, &start, error) != FIRN_OK) {
@@ -77,7 +76,7 @@ FIRN__HOT bool firn__take_leased(firn__seen *seen, uint64_t *slot) {
 
 /* The last check of a call that took slots: was the process forked since, by a handler of a signal? */
 FIRN__HOT bool firn__is_mine(const firn_gen *gen, const firn__seen *seen) {
-    return firn__era_of(gen) == seen->era || FIRN_BUG == FIRN_BUG_CLOSED;
+    return firn__era_of(gen) == seen->era;
 }
 
 /* ---- from slots to IDs -------------------------------------------------------------------------- */

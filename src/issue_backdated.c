@@ -2,7 +2,6 @@
 /* Back-dated issue: IDs for times other than the present, on nodes that live issue never
  * uses. The namespace's common history node is shared by reserving the slots of each tick; a
  * job's own node counts its ticks in memory. */
-#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -65,7 +64,7 @@ static int see_node(void *context, const firn_holding *holding) {
         return FIRN_OK;
     }
     if (search->again && holding->mark.high == search->mark &&
-        (search->grant == 0 || holding->mark.grant == search->grant || FIRN_BUG == FIRN_BUG_JOB)) {
+        (search->grant == 0 || holding->mark.grant == search->grant)) {
         search->found = true;
         search->node = node.low;
     }

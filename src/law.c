@@ -2,7 +2,6 @@
 /* The reservation law: decides a request by what the store keeps and the handle remembers. */
 #include "law.h"
 
-#include "bug.h"
 #include "error.h"
 
 #include <inttypes.h>
@@ -163,7 +162,7 @@ static bool went_back(const firn__kept *kept, const firn__memory *memory,
  * that was computed from another clock is refused here. */
 static int check_reach(int64_t end, const firn__kept *kept, const firn_request *request,
                        const char *where, firn_error *error) {
-    const bool limited = request->guard_tick_ns > 0 && FIRN_BUG != FIRN_BUG_GUARD;
+    const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
     return guard == 0 || end <= guard
                ? FIRN_OK

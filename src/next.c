@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The generator's public calls: next, next_n, step, status. Lock-free on the way to an ID; sleeps only where a policy
  * says wait. The kinds of issue are in issue_*.c, opening is in open.c, windows are kept by window.c. */
-#include "bug.h"
 #include "error.h"
 #include "issue.h"
 #include "wiped.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Permits: their memory, how one is published, closed and given back. Called with the renewal lock held. */
-#include "bug.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -105,7 +104,7 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
     }
     if (code == FIRN_OK) {
         assert(!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN));
-        assert((first >= 0 && first < end) || FIRN_BUG == FIRN_BUG_ADOPT);
+        assert(first >= 0 && first < end);
         if (gen->shared != NULL) {
             firn__permit *placed;
             code = firn__shared_place(gen, permit, &placed, error);
@@ -117,13 +116,10 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
             permit = placed;
         }
         /* First: what is open is chosen, wherever a process is killed. */
-        firn__shared_choose(gen, FIRN_BUG == FIRN_BUG_CHOSEN ? NULL : permit);
+        firn__shared_choose(gen, permit);
         firn__permit_soft(permit, first + start);
         atomic_store_explicit(&permit->cursor, FIRN__OPEN | (uint64_t)(first + start),
                               memory_order_release);
-        if (FIRN_BUG == FIRN_BUG_CHOSEN) {
-            firn__shared_choose(gen, permit);
-        }
         atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_seq_cst);
         if (gen->shared == NULL && firn__is_renewed(gen)) { /* while it was being claimed */
             firn__permit_shut(permit);
@@ -153,10 +149,7 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     note_last(gen, permit,
               firn__next_of(permit)); /* first: a process may be killed after the step */
     /* One atomic step closes the cursor and returns where issuing stopped. */
-    uint64_t cursor =
-        FIRN_BUG == FIRN_BUG_CURSOR
-            ? atomic_load_explicit(&permit->cursor, memory_order_acquire)
-            : atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_acq_rel);
+    uint64_t cursor = atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_acq_rel);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(permit);
     firn__event(gen);
     assert(next >= permit->first); /* the cursor never falls */
@@ -166,7 +159,7 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     /* Nothing before the last grant is given back: the network may repeat an earlier request, and a
      * give back below it would then meet an equal mark and grant. An embedded store has no such
      * requests. */
-    bool all = (permit->reserved && firn__store_embedded(gen->store)) || FIRN_BUG == FIRN_BUG_BELOW;
+    bool all = permit->reserved && firn__store_embedded(gen->store);
     int64_t back_to = next > permit->granted || all ? next : permit->granted;
     /* Of a shared window nothing is given back: a thread that was stopped may have seen its end. */
     if (give_back && mine && back_to < end && gen->shared == NULL) {
@@ -177,12 +170,10 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
         firn__count(&live->any.give_backs);
     }
-    if (FIRN_BUG != FIRN_BUG_CURSOR) {
-        firn__shared_choose(gen, NULL);
-        atomic_store_explicit(&live->any.permits[k], NULL, memory_order_release);
-        if (gen->shared == NULL) {
-            free_page(permit);
-        }
+    firn__shared_choose(gen, NULL);
+    atomic_store_explicit(&live->any.permits[k], NULL, memory_order_release);
+    if (gen->shared == NULL) {
+        free_page(permit);
     }
     return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody came after us */
 }

@@ -2,7 +2,6 @@
 /* The present tick, the long way: which process is this, what time is it, and may it issue IDs.
  * Judges the clock again, handles a forked child, and acts on a clock rollback. */
 #include "present.h"
-#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 
@@ -262,7 +261,7 @@ static int adopt(firn_gen *gen, firn_error *error) {
     }
     pthread_mutex_lock(&live->locked.lock); /* wiped too, so nobody holds it */
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
-        if (gen->reserved && gen->fixed && gen->shared == NULL && FIRN_BUG != FIRN_BUG_FIXED) {
+        if (gen->reserved && gen->fixed && gen->shared == NULL) {
             char node[128];
             code =
                 firn_error_set(error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,

@@ -2,7 +2,6 @@
 /* The reach: how far after the store's clock a reservation of slots with a time may end. No reservation ends later, so
  * after a loss nothing that was lost is later than the guard, and a wrong clock moves a mark or a floor no further.
  * Called with the renewal lock held. */
-#include "bug.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -90,8 +89,7 @@ int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *er
     request->guard_ms = seen->read_ns / 1000000;
     request->guard_tick_ns = gen->scheme.tick_ns;
     request->guard_shift = gen->s;
-    return slot_after(gen, &seen->most, FIRN_BUG == FIRN_BUG_GUARD ? 0 : GUARD_MS,
-                      ROUNDED_TICKS + 1, &request->guard, error);
+    return slot_after(gen, &seen->most, GUARD_MS, ROUNDED_TICKS + 1, &request->guard, error);
 }
 
 int firn__reach_skew(const firn_gen *gen, firn_error *error) {

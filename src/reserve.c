@@ -2,7 +2,6 @@
 /* One reservation, sent until its outcome is known, in bounded time. */
 #include "reserve.h"
 
-#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 
@@ -50,11 +49,10 @@ int firn__reserve(firn_store *store, const firn_request *request, const firn__pa
         sending->twice = sending->sent;
         code = firn_store_reserve(store, request, first, &sending->held, error);
         bool own = sending->held.grant == request->grant;
-        if (code == FIRN_EBUSY && sending->sent && (own || FIRN_BUG == FIRN_BUG_ADOPT)) {
+        if (code == FIRN_EBUSY && sending->sent && own) {
             *first = sending->held.high - request->count; /* an earlier sending did arrive */
             code = FIRN_OK;
-            if ((*first < request->earliest || *first > request->latest) &&
-                FIRN_BUG != FIRN_BUG_ADOPT) {
+            if (*first < request->earliest || *first > request->latest) {
                 return firn__fail(error, FIRN_ESTORE,
                                   "the store granted %" PRId64
                                   ", which is outside the request: do not use this store",

@@ -5,7 +5,6 @@
 #include "segment.h"
 
 #include "bits.h"
-#include "bug.h"
 #include "clock.h"
 #include "error.h"
 #include "gen.h"
@@ -298,9 +297,6 @@ static void turn_to(const firn_segment *segment, const slot_block *block, int64_
     shelf->now = *block;
     shelf->then = (slot_block){0};
     shelf->wanted = false;
-    if (FIRN_BUG == FIRN_BUG_SHELF) {
-        set_limit(shelf, block->end);
-    }
     atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
     atomic_store_explicit(&shelf->end, block->end, memory_order_seq_cst);
     if (is_renewed(shelf)) { /* while the block was fetched */
@@ -426,9 +422,6 @@ static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, i
     segment_shelf *shelf = segment->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
     slot_block then = fetched_ahead(shelf);
-    if (FIRN_BUG == FIRN_BUG_EXACT && count == 0 && least > 1) {
-        count = take(shelf, shelf->now.end, 1, most, slot) > 0 ? least : 0;
-    }
     if (count == 0 && then.end - then.first >= least) {
         count = then.end - then.first < most ? then.end - then.first : most;
         *slot = then.first;
@@ -614,8 +607,7 @@ int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, fir
     }
     /* Takes and gives back one slot: the mark is then at or after it. */
     slot_block block = {0};
-    int code = FIRN_BUG == FIRN_BUG_ADVANCE ? fetch(segment, 1, 0, 0, 1, &block, error)
-                                            : fetch(segment, 1, slot, guard, 1, &block, error);
+    int code = fetch(segment, 1, slot, guard, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }

@@ -7,7 +7,6 @@
  * - The request of a renewal or a claim is written down before it is sent. If the process is killed in between, the next
  *   one sends the same again. A claim that was granted but not put in place yet is lost, and its slots with it.
  * Uses the clock only to wait, and does not issue. */
-#include "bug.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -201,7 +200,7 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
 /* Waits in naps, by the generator's clock: steps of the system's clock do not matter. */
 static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms;
-    int code = FIRN_BUG == FIRN_BUG_RENEWERS ? 0 : pthread_mutex_trylock(&gen->shared->lock);
+    int code = pthread_mutex_trylock(&gen->shared->lock);
     for (; code == EBUSY && patient && left > 0; left--) {
         gen->clock->pause(gen->clock->self, NAP_NS);
         code = pthread_mutex_trylock(&gen->shared->lock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The renewer: keeps the window of each permit ahead of its cursor, by renewal at its end or by a new claim. Called
  * with the renewal lock held, in a thread of the caller's. */
-#include "bug.h"
 #include "error.h"
 #include "gen.h"
 
@@ -103,7 +102,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bo
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
     code = firn__gen_reserve(gen, &request, &sending, &first, error);
-    assert(code != FIRN_OK || first == base + end || FIRN_BUG == FIRN_BUG_ADOPT);
+    assert(code != FIRN_OK || first == base + end);
     *refused = code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX;
     return renewed(gen, permit, end, need, &request, sending.twice, code);
 }

@@ -6,7 +6,6 @@
  * its first call) puts zeros in the memory's place. Does not know its content. */
 #include "wiped.h"
 
-#include "bug.h"
 #include "error.h"
 
 #include <errno.h>
@@ -100,8 +99,7 @@ static void in_child(void) {
                           memory_order_release); /* it may have this one's number */
     atomic_store_explicit(&of_process()->may_load, alone ? getpid() : 0, memory_order_seq_cst);
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
-    if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||
-        atomic_load_explicit(alive, memory_order_acquire) == 0) {
+    if (alive == NULL || atomic_load_explicit(alive, memory_order_acquire) == 0) {
         return;
     }
     atomic_store_explicit(&watch, true,
@@ -174,7 +172,7 @@ static void begin(void) {
     if (page != MAP_FAILED && !wipes) {
         munmap(page, size);
     }
-    atomic_store_explicit(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK, memory_order_release);
+    atomic_store_explicit(&watch, !wipes, memory_order_release);
     atomic_store_explicit(&owner, getpid(), memory_order_release);
     if (wipes) {
         atomic_store_explicit(&mine, page, memory_order_release);
@@ -208,7 +206,7 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
         *code = firn__fail(error, FIRN_EMEMORY, "out of memory: %zu bytes are not available", size);
         return NULL;
     }
-    if (!watched && FIRN_BUG != FIRN_BUG_NOFORK && madvise(page, whole, MADV_WIPEONFORK) != 0) {
+    if (!watched && madvise(page, whole, MADV_WIPEONFORK) != 0) {
         firn__wiped_free(page, size);
         *code = firn__fail(error, FIRN_ESYSTEM,
                            "the kernel refuses to wipe %zu bytes on fork: raise vm.max_map_count",

@@ -12,6 +12,10 @@ OPTIONS = """shared_buffers=2MB fsync=off synchronous_commit=off autovacuum=off 
     work_mem=16MB maintenance_work_mem=16MB bgwriter_lru_maxpages=0 max_wal_senders=4 track_io_timing=off
     track_wal_io_timing=off wal_compression=off""".split()
 PAGE = 8192
+# Pages of tables and indexes that were written. Version 17 moved the counts of the checkpointer and of the backends.
+WRITTEN = "SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter"
+WRITTEN_17 = """SELECT (SELECT buffers_written FROM pg_stat_checkpointer) + (SELECT buffers_clean FROM pg_stat_bgwriter)
+    + (SELECT coalesce(sum(writes), 0) FROM pg_stat_io WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer'))"""
 
 
 class Postgres(Server):
@@ -86,7 +90,7 @@ class Postgres(Server):
         self.execute("SELECT pg_stat_force_next_flush()")
         log = self.rows("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")[0][0]
         images = self.rows("SELECT wal_fpi FROM pg_stat_wal")[0][0]
-        written = self.rows("SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter")[0][0]
+        written = self.rows(WRITTEN_17 if self.connection.server_version >= 170000 else WRITTEN)[0][0]
         missed = self.rows("SELECT coalesce(sum(blks_read), 0) FROM pg_stat_database WHERE datname = 'postgres'")[0][0]
         return {"log_bytes": float(log), "images": float(images), "written_bytes": float(log) + float(written) * PAGE, "misses": float(missed)}
 

@@ -12,7 +12,7 @@ export FIRN_STORE
 
 # sql STATEMENTS [FILE]: in its own connection, errors too.
 sql() {
-    printf '%s\n' ".load $library" "$1" | sqlite3 "${2:-:memory:}" 2>&1
+    printf '%s\n' ".load $library" "$1" | sqlite3 -cmd 'PRAGMA trusted_schema = ON' "${2:-:memory:}" 2>&1
 }
 # answers SENTENCE OUT STATEMENTS [FILE]
 answers() {
@@ -185,12 +185,17 @@ for trusted in OFF ON; do
 done
 url=$FIRN_STORE
 FIRN_STORE="sqlite:$TMPDIR/untouched.db?unsafe=1"
-for wanted in "SELECT * FROM plain" "SELECT * FROM any" "INSERT INTO t(n) VALUES(2)" "SELECT snowflake()"; do
+for wanted in "SELECT * FROM plain" "SELECT * FROM any" "INSERT INTO t(n) VALUES(2)" "SELECT * FROM plain -- snowflake" \
+    "SELECT id AS snowflake FROM plain WHERE length (id)" "SELECT asnowflake.id FROM plain AS asnowflake"; do
     like "under trusted_schema = OFF the schema does not begin to issue: $wanted" ".*trusted_schema is OFF.*firn_config.*" \
         "PRAGMA trusted_schema = OFF; $wanted;" "$stranger"
 done
 like "IDs without a store are free" "user_[0-9a-z]{26}" "PRAGMA trusted_schema = OFF; SELECT * FROM prefixed;" "$stranger"
 check "so there is no store, and no node is taken" [ ! -e "$TMPDIR/untouched.db" ]
+for wanted in "SELECT snowflake()" "SELECT 1, SnowFlake ()" "SELECT firn_new('leaf')" "INSERT INTO t SELECT 1, snowflake()"; do
+    like "a statement that names the function begins: $wanted" "(1\|)?[0-9]*" "PRAGMA trusted_schema = OFF; $wanted;" "$stranger"
+    rm -f "$TMPDIR"/untouched.db*
+done
 like "a statement with options begins" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, snowflake(''); SELECT id FROM plain;" "$stranger"
 like "... or firn_ids" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, id FROM firn_ids('uuid7', 1); SELECT id FROM plain;" "$stranger"
 like "... or firn_config" "[0-9]+" "PRAGMA trusted_schema = OFF; INSERT INTO t SELECT 1, firn_config('unsafe'); SELECT id FROM any;" "$stranger"

@@ -305,7 +305,7 @@ static void children_continue_with_the_cursor_they_inherit(void **state) {
         assert_int_equal(firn_close(gen, NULL), FIRN_OK);
     }
     assert_int_equal(twice(), 0);
-    assert_int_equal(nodes_used(), 2);
+    assert_in_range(nodes_used(), 1, 2); /* one, if the claimed node is 7 too */
 }
 
 /* In between, other processes hold the node, ahead of the clock: the cursor continues after them, in

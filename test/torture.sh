@@ -11,7 +11,7 @@ checks=$(grep -cE '^(not )?ok ' "$log")
 failures=$(grep -c '^not ok ' "$log")
 [ "$status" = 0 ] || [ "$failures" -gt 0 ] || fail "the run ends as it should" "status $status"
 
-# The library with a bug in it (src/bug.h): a child that continues with its parent's window.
+# The library with a bug in it (sim/bugs/nofork.patch): a child that continues with its parent's window.
 "$BUILD/test/torture_nofork" --short --seconds 2 --engine redis --only forked >"$log" 2>&1
 if grep -q '# SKIP' "$log"; then
     skip "windows that outlive a fork, an injected bug, are found" "redis is not installed"

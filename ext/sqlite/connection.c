@@ -3,10 +3,12 @@
  * options a call may have and which belong to the connection. */
 #include "extension.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEYS_SIZE = 2 * SQL_TEXT_SIZE, SHIFT_MS = 1000, SHIFT_MOST = 86400000 };
 
@@ -262,22 +264,56 @@ static const held *hold(connection *it, held_list *list, sql_value scheme, sql_v
     return NULL;
 }
 
-/* Under trusted_schema = OFF, a view or trigger of a stranger must not create a store and take
- * nodes in a program that never issues IDs. */
-static int check_schema(const connection *it, firn_error *error) {
+static bool in_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does the statement call a function whose name begins so? */
+static bool calls(const char *statement, const char *begin, size_t length) {
+    for (const char *at = statement; *at != '\0'; at++) {
+        const char *end = at;
+        if (strncasecmp(at, begin, length) != 0 || (at > statement && in_name(at[-1]))) {
+            continue;
+        }
+        for (; in_name(*end); end++) {
+        }
+        if (end[strspn(end, " \t\n")] == '(') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a statement that runs name the scheme's function, or firn_new? */
+static bool is_asked(const connection *it, sql_value scheme) {
+    const size_t length = strcspn(scheme.text, "-");
+    for (sqlite3_stmt *at = NULL; (at = sqlite3_next_stmt(it->db, at)) != NULL;) {
+        const char *statement = sqlite3_stmt_busy(at) ? sqlite3_sql(at) : NULL;
+        if (statement != NULL && (calls(statement, scheme.text, length) ||
+                                  calls(statement, "firn_new", strlen("firn_new")))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Under trusted_schema = OFF, which the shell of Debian 13 begins with, a view or trigger of a stranger must not create a
+ * store and take nodes in a program that never issues IDs. */
+static int check_schema(const connection *it, sql_value scheme, firn_error *error) {
     int trusted = 1;
     if (!it->used) {
         sqlite3_db_config(it->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
     }
-    return trusted != 0 ? FIRN_OK
-                        : set_error(error, FIRN_EUSAGE,
-                                    "trusted_schema is OFF and this may be a call of the schema, "
-                                    "which is not the first to use a store: run SELECT "
-                                    "firn_config('store') once in this connection");
+    return trusted != 0 || is_asked(it, scheme)
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "trusted_schema is OFF and this may be a call of the schema, "
+                           "which is not the first to use a store: run SELECT "
+                           "firn_config('store') once in this connection");
 }
 
-static int check_store(connection *it, firn_error *error) {
-    int code = check_schema(it, error);
+static int check_store(connection *it, sql_value scheme, firn_error *error) {
+    int code = check_schema(it, scheme, error);
     code = code == FIRN_OK ? check_url(it, error) : code;
     return code == FIRN_OK ? check_apart(it, error) : code;
 }
@@ -286,7 +322,7 @@ static int open_gen(connection *it, held *h, sql_value scheme, sql_value options
                     firn_error *error) {
     wanted w;
     int code = want(it, &w, scheme, options, true, error);
-    code = code == FIRN_OK && w.reserved ? check_store(it, error) : code;
+    code = code == FIRN_OK && w.reserved ? check_store(it, scheme, error) : code;
     firn_config config = {.size = sizeof config,
                           .scheme = w.name,
                           .keys = w.keys,
@@ -388,7 +424,7 @@ static int open_job(connection *it, held *h, sql_value scheme, sql_value options
                               .notice = notice,
                               .notice_self = it};
     if (w.reserved || words.named) {
-        code = check_store(it, error);
+        code = check_store(it, scheme, error);
         code = code == FIRN_OK
                    ? firn_store_open(&config.store, store_url(it), &store_options, error)
                    : code;

@@ -13,9 +13,9 @@
 #include <sys/resource.h>
 
 enum {
-    LOOP_FILES = 4,      /* that a thread opens besides its socket */
-    OPEN_GUESS = 16,     /* open files, if /proc does not show them */
-    RESERVE = 64,        /* stores and files */
+    LOOP_FILES = 5,  /* that a thread opens besides its socket: libuv 1.45 added one for io_uring */
+    OPEN_GUESS = 16, /* open files, if /proc does not show them */
+    RESERVE = 64,    /* stores and files */
     RESERVE_THREAD = 64, /* connections that a thread may close only after it has accepted others */
     RESERVE_PART = 4,    /* but at most this part of those that are left, 1/4 */
     LEAST = 16           /* connections without which the server does not start */

@@ -86,7 +86,9 @@ def store(patience_ms):
 
 class Scenario(unittest.TestCase):
     def run_on(self, url, code):
-        done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", COMMON + code, url], capture_output=True, text=True,
+        # Python 3.12 and newer warn of the threads that a fork leaves behind, also of those that the test wants.
+        warn = ["-W", "ignore:This process:DeprecationWarning"]
+        done = subprocess.run([sys.executable, *warn, "-X", "faulthandler", "-c", COMMON + code, url], capture_output=True, text=True,
                               timeout=2 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return done.stdout.split()

@@ -95,7 +95,7 @@ fn a_renewed_identity() -> Result<()> {
     let mut ids = gen.ids::<u64>(Duration::from_secs(1))?;
     let mut uuids = drawn.ids::<Uuid>(Duration::from_secs(1))?;
     let mut nodes = || -> Result<(u64, String)> {
-        Ok((ids.next().unwrap()? >> 12 & 1023, uuids.next().unwrap()?.to_string()[24..].to_string()))
+        Ok(((ids.next().unwrap()? >> 12) & 1023, uuids.next().unwrap()?.to_string()[24..].to_string()))
     };
     let before = nodes()?;
     assert_eq!(nodes()?, before);
