@@ -42,6 +42,12 @@ enum {
     FIRN_WRITE_FOREIGN = 2  /* another store carried it out, or an older copy of this one */
 };
 
+/* A raise of a key's mark that the law allows while nothing else changes: a mark of at least `least` with
+ * first = max(mark, low) <= most becomes first + count. Any other mark needs a new verdict. */
+typedef struct firn_raise {
+    int64_t least, low, most, count;
+} firn_raise;
+
 /* What a write is part of, for its failpoints: reserve.before, .sent, .committed. */
 typedef enum firn_verb { FIRN_VERB_RESERVE, FIRN_VERB_GIVE_BACK, FIRN_VERB_RELABEL } firn_verb;
 
@@ -68,6 +74,12 @@ typedef struct firn_driver {
      * `next` has beyond `seen` may get a greater number. FIRN_EUNKNOWN: sent, and it may have been carried out. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
                  firn_verb verb, firn_error *error);
+    /* Optional, for keys that many processes raise at the same time: a reservation that changes only the key's record calls it
+     * in place of `write`. In one atomic step it raises the mark that the key has then, which `seen` need not have, and writes
+     * next->mark, with its grant, and the note. It does so only if the raise allows that mark, if the records of the store and
+     * of the namespace are as `seen`, and if the key's record is not gone, or older by its stamp. Answers as `write` does. */
+    int (*add)(void *self, const firn_records *seen, firn_records *next, const firn_raise *raise,
+               firn_error *error);
     /* Optional: sleeps before the read after conflict 1, 2, ... with other writers; the first has none. */
     void (*wait)(int round);
     /* Optional: makes durable what a read showed. */

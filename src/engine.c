@@ -38,7 +38,7 @@ typedef struct turn {
     firn_error refusal; /* of the law */
 
     const firn_request *request; /* FIRN_VERB_RESERVE */
-    int64_t first;
+    firn_raise raise;
     firn_mark held;
     const firn_mark *mine; /* FIRN_VERB_GIVE_BACK: is lowered to `high` */
     int64_t high;
@@ -186,7 +186,7 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.key_known = true;
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
-        t->first = verdict.first;
+        t->raise = verdict.raise;
     }
     return code;
 }
@@ -307,6 +307,12 @@ static int read_later(engine *e, turn *t, int round, bool surely, firn_error *er
     return e->driver->read(e->self, &t->seen, surely, error);
 }
 
+static int write_records(engine *e, turn *t, firn_error *error) {
+    return t->verb == FIRN_VERB_RESERVE && t->which == FIRN_RECORD_KEY && e->driver->add != NULL
+               ? e->driver->add(e->self, &t->seen, &t->next, &t->raise, error)
+               : e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
+}
+
 /* Decides and writes. *done: the code is the verb's; else what is `seen` was read again. */
 static int one_round(engine *e, turn *t, int round, bool *done, firn_error *error) {
     const int verdict = decide(e, t);
@@ -317,7 +323,7 @@ static int one_round(engine *e, turn *t, int round, bool *done, firn_error *erro
     if (*done) {
         return finish(e, t, verdict, error);
     }
-    int code = e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
+    int code = write_records(e, t, error);
     if (code == FIRN_WRITE_FOREIGN && t->verb == FIRN_VERB_RESERVE) {
         e->wasted = t->request->grant;
     }
@@ -375,7 +381,7 @@ static int engine_reserve(void *self, const firn_request *request, int64_t *firs
     t->verb = FIRN_VERB_RESERVE;
     t->request = request;
     int code = run(self, request->ns, request->key, error);
-    *first = code == FIRN_OK ? t->first : *first;
+    *first = code == FIRN_OK ? t->next.mark.high - request->count : *first;
     *held = code == FIRN_EBUSY ? t->held : *held;
     return code;
 }
