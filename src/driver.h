@@ -89,6 +89,11 @@ typedef struct firn_driver {
     int (*end)(void *self, int code);
     /* Optional: what this handle saw counts no longer, as the store's record has the loss. */
     void (*forget)(void *self);
+    /* Optional: what has the slots of this namespace if they are another program's ("table leaf_alloc"), or NULL. Such a
+     * source has no records: a reservation calls `take` alone, as in firn_store_ops, and nothing is given back. */
+    const char *(*source)(void *self, const char *ns);
+    int (*take)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                firn_error *error);
     /* The store, for errors. */
     const char *(*where)(void *self);
     /* As in firn_store_ops. */

@@ -376,9 +376,18 @@ static int run(engine *e, const char *ns, const char *key, firn_error *error) {
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
+/* Another program's, which has the slots of this namespace; or NULL. */
+static const char *source_of(const engine *e, const char *ns) {
+    return e->driver->source != NULL ? e->driver->source(e->self, ns) : NULL;
+}
+
 static int engine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
-    turn *t = &((engine *)self)->turn;
+    engine *e = self;
+    turn *t = &e->turn;
+    if (source_of(e, request->ns) != NULL) {
+        return e->driver->take(e->self, request, first, held, error);
+    }
     t->verb = FIRN_VERB_RESERVE;
     t->request = request;
     int code = run(self, request->ns, request->key, error);
@@ -390,6 +399,11 @@ static int engine_reserve(void *self, const firn_request *request, int64_t *firs
 static int engine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                             int64_t high, firn_error *error) {
     engine *e = self;
+    const char *source = source_of(e, ns);
+    if (source != NULL) {
+        return firn__fail(error, FIRN_EBUSY, "%.60s keeps no grants: the rest of the block is lost",
+                          source);
+    }
     e->turn.verb = FIRN_VERB_GIVE_BACK;
     e->turn.mine = mine;
     e->turn.high = high;
@@ -399,7 +413,14 @@ static int engine_give_back(void *self, const char *ns, const char *key, const f
 
 int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
                          firn_error *error) {
-    turn *t = &((engine *)self)->turn;
+    engine *e = self;
+    turn *t = &e->turn;
+    const char *source = source_of(e, change->ns);
+    if (source != NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%.60s is another program's and has no layouts: use a store of firn's",
+                          source);
+    }
     t->verb = FIRN_VERB_RELABEL;
     t->change = change;
     int code = run(self, change->ns, "1", error);

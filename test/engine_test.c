@@ -937,6 +937,44 @@ static void an_add_raises_no_older_mark(void **state) {
     }
 }
 
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static const char *bare_is_foreign(void *self, const char *ns) {
+    (void)self;
+    return strcmp(ns, space_names[1]) == 0 ? "table bare" : NULL;
+}
+
+static int take_7(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                  firn_error *error) {
+    (void)self, (void)request, (void)held, (void)error;
+    *first = 7;
+    return FIRN_OK;
+}
+
+static void another_programs_slots_have_no_records(void **state) {
+    static firn_driver driver;
+    firn_error error;
+    int64_t floor;
+    (void)state;
+    begin((plan){0});
+    driver = scripted;
+    driver.source = bare_is_foreign;
+    driver.take = take_7;
+    firn__engine_ops.close(handles[0].engine);
+    assert_int_equal(firn__engine_make(&handles[0].engine, &driver, &handles[0], NULL), FIRN_OK);
+    granted(&handles[0], 1, 0, 7);
+    const firn_mark mine = {17, 1};
+    assert_int_equal(firn__engine_ops.give_back(handles[0].engine, "bare", "1", &mine, 9, &error),
+                     FIRN_EBUSY);
+    assert_string_equal(error.text, "table bare keeps no grants: the rest of the block is lost");
+    const firn_relabel change = {"bare", OPEN, SHUT, 0, false};
+    assert_int_equal(firn__engine_relabel(handles[0].engine, &change, &floor, &error), FIRN_EUSAGE);
+    assert_int_equal(now.writes, 0);
+    granted(&handles[0], 0, 1, 0); /* the other namespace is firn's */
+    assert_int_equal(now.writes, 1);
+    end();
+}
+
 static int without_add(void **state) {
     adding = false;
     return start_over(state);
@@ -971,6 +1009,7 @@ int main(void) {
         BOTH(a_late_grant_is_not_adopted_in_doubt),
         BOTH(no_foreign_grant_is_adopted),
         BOTH(a_remembered_doubt_is_read_again),
+        cmocka_unit_test_setup(another_programs_slots_have_no_records, without_add),
         cmocka_unit_test_setup(a_warm_add_is_found, with_add),
         cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
         cmocka_unit_test_setup(an_add_keeps_its_bounds, with_add),
