@@ -56,6 +56,12 @@ bool maria_is_foreign(const store *s, const char *ns) {
     return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
 }
 
+static int granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
+                   firn_error *error) {
+    *first = (int64_t)(high - (uint64_t)request->count);
+    return module_point(&s->link, module_reserve_points.committed, error);
+}
+
 /* Leaf's max_id is the first integer not handed out, like a mark. */
 static int reserve_leaf(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
@@ -71,7 +77,7 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
         code = maria_ask(s, &what, &module_reserve_points, &done, error);
         maria_reply_free(&done);
         if (code != FIRN_OK || done.affected == 1) {
-            return code == FIRN_OK ? maria_granted(s, request, done.insert_id, first, error) : code;
+            return code == FIRN_OK ? granted(s, request, done.insert_id, first, error) : code;
         }
         code =
             maria_read(s, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
@@ -111,7 +117,7 @@ static int take_number(store *s, const firn_request *request, const reply *done,
         *held = (firn_mark){number + 1, 0};
         return firn__refuse_busy(error, request, held->high);
     }
-    return maria_granted(s, request, done->insert_id + 1, first, error);
+    return granted(s, request, done->insert_id + 1, first, error);
 }
 
 static int one_by_one(const store *s, firn_error *error) {
@@ -166,8 +172,9 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
                                                    : firn__refuse_layout(error, request, "integer");
 }
 
-int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
+int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+               firn_error *error) {
+    store *s = self;
     int code = check_foreign(s, request, error);
     if (code == FIRN_OK) {
         code = module_ready(s, error);
