@@ -166,6 +166,7 @@ static int decide_reserve(engine *e, turn *t) {
     const firn_request *request = t->request;
     const firn__kept kept = kept_of(e, &t->seen, request->guard_tick_ns > 0);
     firn__verdict verdict;
+    t->held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no claim waits for it, and no grant is even */
     int code = firn__law_reserve(&verdict, &kept, &e->memory, request, e->driver->where(e->self),
                                  &t->held, &t->refusal);
     if (code == FIRN_EBUSY && t->held.grant == e->wasted) {
