@@ -116,17 +116,20 @@ int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, con
                                 ns, length, why, shut);
 }
 
+static int refuse_damaged(firn_error *error, const char *ns) {
+    return firn_error_set(error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+                          "namespace %.60s has no layout, so its record is damaged or of an older "
+                          "firn: see docs/reference/stores.md, or use another ns=",
+                          ns);
+}
+
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
     if (firn__is_closed(stored)) {
         return firn__refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
-        return firn_error_set(
-            error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
-            "namespace %.60s has no layout, so its record is damaged or of an older "
-            "firn: see docs/reference/stores.md, or use another ns=",
-            request->ns);
+        return refuse_damaged(error, request->ns);
     }
     while (stored[same] != '\0' && stored[same] == request->layout[same]) {
         same++;
@@ -246,6 +249,9 @@ int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel
     if (kept->back ||
         (kept->known ? !kept->current && !opens_forgotten(change) : !kept->complete)) {
         return firn__refuse_back(error, where, change->ns);
+    }
+    if (kept->known && kept->layout[0] == '\0') {
+        return refuse_damaged(error, change->ns);
     }
     const bool again = kept->known && strcmp(kept->layout, change->to) == 0;
     const bool fits = kept->known ? change->from != NULL && strcmp(kept->layout, change->from) == 0

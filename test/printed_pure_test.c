@@ -164,10 +164,10 @@ static void assert_script_printed(const char *name, const char *text) {
 
 static void redis_is_printed(void **state) {
     (void)state;
-    assert_script_printed("reserve", reserve_lua);
-    assert_script_printed("give_back", give_back_lua);
-    (void)relabel_lua; /* of firn nodes --forget and firn store move only */
-    (void)count_lua;   /* plain counters are not a store of firn */
+    assert_script_printed("read", read_lua);
+    assert_script_printed("write", write_lua);
+    assert_script_printed("add", add_lua);
+    (void)count_lua; /* plain counters are not a store of firn */
 }
 
 static void nothing_else_is_printed(void **state) {
