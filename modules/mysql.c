@@ -151,7 +151,7 @@ static void take_records(store *s, firn_records *seen, const MYSQL_ROW row) {
     seen->known = strcmp(or_empty(row[READ_STORE]), "new") != 0;
     seen->losses = seen->known && strcmp(or_empty(row[READ_STORE]), s->identity) != 0;
     seen->all_new = strcmp(or_empty(row[READ_ALL]), s->identity) == 0;
-    seen->shut = strncmp(s->shut, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0 ? s->shut : NULL;
+    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
     seen->ns_known = row[READ_LAYOUT] != NULL;
     seen->layout = s->layout;
     seen->ns_losses =

@@ -56,6 +56,13 @@ bool maria_is_foreign(const store *s, const char *ns) {
     return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
 }
 
+static int refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
+    return module_advise(
+        error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+        "%.60s/%.63s is reserved up to " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
+        request->ns, request->key, high, request->latest);
+}
+
 static int granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
                    firn_error *error) {
     *first = (int64_t)(high - (uint64_t)request->count);
@@ -92,10 +99,14 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                 s->foreign, tag, s->foreign);
         }
         if (code == FIRN_OK && held->high > request->latest) {
-            return firn__refuse_busy(error, request, held->high);
+            return refuse_busy(error, request, held->high);
         }
     }
-    return code != FIRN_OK ? code : firn__refuse_contended(error, s->link.url.shown, request->key);
+    return code != FIRN_OK
+               ? code
+               : module_advise(error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
+                               "store %.60s: other processes keep changing %.63s: try again",
+                               s->link.url.shown, request->key);
 }
 
 /* The number that AUTO_INCREMENT gave, if it is within the request's bounds. */
@@ -115,7 +126,7 @@ static int take_number(store *s, const firn_request *request, const reply *done,
     }
     if (number > request->latest) {
         *held = (firn_mark){number + 1, 0};
-        return firn__refuse_busy(error, request, held->high);
+        return refuse_busy(error, request, held->high);
     }
     return granted(s, request, done->insert_id + 1, first, error);
 }
@@ -168,8 +179,12 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
                            "table %.48s (%s=) holds %s, not %.60s: use a separate store for that",
                            s->foreign, shapes[s->shape].param, shapes[s->shape].holds, request->ns);
     }
-    return strcmp(request->layout, "integer") == 0 ? FIRN_OK
-                                                   : firn__refuse_layout(error, request, "integer");
+    return strcmp(request->layout, "integer") == 0
+               ? FIRN_OK
+               : module_advise(error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+                               "namespace %.60s has layout '" FIRN__VALUE(
+                                   "integer") "', not '" FIRN__LIMIT("%.96s") "'",
+                               request->ns, request->layout);
 }
 
 int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,

@@ -19,6 +19,9 @@
 
 void maria_hang_up(void *self, bool forked) {
     store *s = self;
+    if (forked) {
+        s->last.high = 0; /* the parent can give it back */
+    }
     if (forked && s->link.socket >= 0) {
         close(s->link.socket);
     } else if (!forked && s->db != NULL) {
