@@ -9,13 +9,17 @@
 
 static PGresult *lie_result(PGconn *db);
 static void lie_asked(void);
-static bool lie_broken;
+static void lie_transaction(const char *text);
+static bool lie_broken, lie_inside;
 
 #define PQsendPrepare(db, name, text, count, types)                                                \
     ((void)(name), (void)(text), lie_prepared = true, 1)
 #define PQsendQueryPrepared(db, name, count, values, a, b, c)                                      \
     ((void)(name), (void)(values), lie_asked(), 1)
-#define PQsendQuery(db, text)           ((void)(text), lie_asked(), 1)
+#define PQsendQueryParams(db, text, count, types, values, a, b, c)                                 \
+    ((void)(text), (void)(values), lie_asked(), 1)
+#define PQsendQuery(db, text)           (lie_transaction(text), lie_asked(), 1)
+#define PQtransactionStatus(db)         ((void)(db), lie_inside ? PQTRANS_INTRANS : PQTRANS_IDLE)
 #define PQgetResult(db)                 lie_result(db)
 #define PQisBusy(db)                    0
 #define PQflush(db)                     0
@@ -60,6 +64,11 @@ static store *lie_store;
 static void lie_asked(void) {
     lie_given = 0;
     lie_state[0] = '\0';
+}
+
+static void lie_transaction(const char *text) {
+    lie_inside = strncmp(text, "BEGIN", 5) == 0 ||
+                 (lie_inside && strcmp(text, "COMMIT") != 0 && strcmp(text, "ROLLBACK") != 0);
 }
 
 static void lie_rows(PGresult *out, char *text) {
@@ -123,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     store *s = lie_store = calloc(1, sizeof *s);
     assert(s != NULL);
     lie_begin(data + 2, size - 2);
-    lie_broken = lie_prepared = false;
+    lie_broken = lie_prepared = lie_inside = false;
     assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@127.0.0.1/d", &options,
                             &error) == FIRN_OK);
     assert(postgres_set_up(s, &error) == FIRN_OK);
@@ -133,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;
     lie_told(code, &error);
     if (code == FIRN_OK) {
-        lie_verbs(&firn_store_module, s, data[1]);
+        lie_driven(&firn_store_driver, s, data[1]);
     } else {
         module_close(s);
     }

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         lie_told(code, &error);
     }
     if (code == FIRN_OK) {
-        lie_verbs(&firn_store_module, self, data[1]);
+        lie_driven(&firn_store_driver, self, data[1]);
     } else {
         module_close(self);
     }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on PostgreSQL: each verb is one statement in its own transaction, on a connection that
- * is kept open. */
+/* The driver of PostgreSQL: how records are read and written, on a connection that is kept open. A raise of a mark, and a
+ * give back, is one statement in its own transaction. What changes other records takes a transaction: the first such
+ * write of a verb only begins it, with its locks, and the engine reads again and decides in it.
+ *
+ * The records keep the engine's identity. The store has lost reservations if its record has another one (losses is 1,
+ * and otherwise 0), and a namespace is in doubt if its record has another one. The identity is never written back into
+ * the store's record, so that losses never fall. */
 #include "postgres.h"
 
 #include <inttypes.h>
@@ -9,17 +14,89 @@
 
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has this bound too");
 
-#define ROUNDS    8   /* tries of a reservation that another process interferes with */
 #define PAGE_ROWS 256 /* of a listing */
 
-#define NOT_GRANTED "-" /* for $12: the statement only reads, because no server's text is equal */
+FIRN_API extern const firn_driver firn_store_driver;
+
+static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
+                                              &module_relabel_points};
 
 static int postgres_open(void **self, const char *url, const firn_store_options *options,
                          firn_error *error) {
     return module_open(self, &postgres_engine, url, options, error);
 }
 
-/* ---- reserve --------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
+
+/* Begins the transaction of a verb. */
+static int begin_inside(store *s, firn_verb verb, firn_error *error) {
+    int code = module_point(&s->link, points[verb]->before, error);
+    return code == FIRN_OK
+               ? postgres_run(s, verb == FIRN_VERB_RELABEL ? BEGIN_ALONE : BEGIN, NULL, error)
+               : code;
+}
+
+static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
+                               firn_error *error) {
+    store *s = self;
+    s->ns = names->ns;
+    if (verb == FIRN_VERB_GIVE_BACK) {
+        s->last.high = 0; /* from now on it may be lower */
+    }
+    int code = module_ready(s, error);
+    return code == FIRN_OK && verb == FIRN_VERB_RELABEL ? begin_inside(s, verb, error) : code;
+}
+
+static void take_records(store *s, firn_records *seen, const PGresult *row) {
+    snprintf(s->taken, sizeof s->taken, "%s", postgres_cell(row, 0, READ_TAKEN));
+    snprintf(s->layout, sizeof s->layout, "%s", postgres_cell(row, 0, READ_LAYOUT));
+    snprintf(s->shut, sizeof s->shut, "%s", postgres_cell(row, 0, READ_ALL_LAYOUT));
+    seen->fresh = true;
+    seen->known = !postgres_says(row, READ_NEW);
+    seen->losses = seen->known && !postgres_says(row, READ_CURRENT);
+    seen->all_new = postgres_says(row, READ_ALL_CURRENT);
+    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
+    seen->ns_known = !PQgetisnull(row, 0, READ_LAYOUT);
+    seen->layout = s->layout;
+    seen->ns_losses = postgres_says(row, READ_NS_CURRENT) ? seen->losses : seen->losses - 1;
+    seen->floor = postgres_number_at(row, 0, READ_FLOOR);
+    seen->key_known = !PQgetisnull(row, 0, READ_HIGH);
+    seen->mark = (firn_mark){postgres_number_at(row, 0, READ_HIGH),
+                             (uint64_t)postgres_number_at(row, 0, READ_GRANT)};
+    seen->note = ""; /* no write needs it */
+}
+
+static int postgres_read_records(void *self, firn_records *seen, bool surely, firn_error *error) {
+    store *s = self;
+    const char *values[] = {seen->ns, seen->key};
+    PGresult *row;
+    (void)surely; /* each read shows every earlier commit */
+    int code = postgres_read(s, READ, values, &row, error);
+    if (code == FIRN_OK && strcmp(postgres_cell(row, 0, READ_BACKEND), s->backend) != 0) {
+        postgres_hang_up(s, false);
+        code = postgres_pooled(s, error);
+    } else if (code == FIRN_OK && strcmp(postgres_cell(row, 0, READ_MARKS), s->marks) != 0) {
+        postgres_hang_up(s, false);
+        code = postgres_replaced(s, error);
+    } else if (code == FIRN_OK) {
+        take_records(s, seen, row);
+    }
+    PQclear(row);
+    return code;
+}
+
+static bool postgres_lost(void *self, const firn_records *seen) {
+    (void)seen;
+    return ((const store *)self)->suspect;
+}
+
+static void postgres_forget(void *self) {
+    store *s = self;
+    s->suspect = false;
+    s->last.high = 0;
+}
+
+/* ---- write ----------------------------------------------------------------------------------- */
 
 /* The length of the UTF-8 character at `c` in bytes; 0: not valid. */
 static size_t character(const unsigned char *c) {
@@ -48,187 +125,165 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
     }
 }
 
-/* Creates the record of a namespace without one, unless it may have been lost. */
-static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
-    char guard[MODULE_NUMBER_SIZE];
-    const char *values[] = {request->ns, request->layout, s->marks,
-                            module_digits(guard, firn__law_guard(request, module_now_ms()))};
-    firn__kept kept = {.now_ms = module_now_ms()};
-    firn__verdict verdict;
-    PGresult *result = NULL;
-    int code = postgres_run(s, BORN, NULL, error);
+/* Raises the mark as the verb's own transaction (`at`), or as a part of it. */
+static int raise_mark(store *s, const firn_records *seen, firn_records *next,
+                      const firn_raise *raise, const module_points *at, firn_error *error) {
+    char numbers[6][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
+    const char *values[] = {next->ns,
+                            next->key,
+                            module_digits(numbers[0], raise->low),
+                            module_digits(numbers[1], raise->count),
+                            module_digits(numbers[2], raise->least),
+                            module_digits(numbers[3], raise->most),
+                            module_digits(numbers[4], (int64_t)next->mark.grant),
+                            note,
+                            next->layout,
+                            module_digits(numbers[5], next->floor),
+                            s->backend,
+                            s->marks,
+                            s->taken};
+    PGresult *row = NULL;
+    make_readable(note, next->note);
+    int code = postgres_taken(s, next, error);
     if (code == FIRN_OK) {
-        code = postgres_read(s, FIRST_USE, values, &result, error);
+        code = postgres_ask(s, seen->key_known ? RAISE : CREATE, values, at, &row, error);
     }
-    if (code == FIRN_OK && PQntuples(result) == 1) {
-        kept.complete = postgres_says(result, 0);
-        kept.shut = PQgetisnull(result, 0, 1) ? NULL : postgres_cell(result, 0, 1);
-        code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), held, error);
+    if (code == FIRN_OK) {
+        code = PQntuples(row) == 1 ? FIRN_OK : FIRN_WRITE_CHANGED;
     }
-    PQclear(result);
-    return code == FIRN_EBUSY ? FIRN_OK : code;
-}
-
-/* Ends the doubt about a namespace with the request's guard. */
-static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
-    char guard[MODULE_NUMBER_SIZE];
-    const char *values[] = {
-        request->ns, module_digits(guard, firn__law_guard(request, module_now_ms())), stored};
-    return postgres_run(s, ADOPT, values, error);
-}
-
-/* A caller that meets its own grant uses the slots, so the mark must be as durable as an
- * acknowledged one. *there: it is still the mark. */
-static int settle(store *s, const firn_request *request, bool *there, firn_error *error) {
-    char grant[MODULE_NUMBER_SIZE];
-    const char *values[] = {request->ns, request->key,
-                            module_digits(grant, (int64_t)request->grant)};
-    PGresult *result;
-    int code = postgres_ask(s, SETTLE, values, NULL, &result, error);
-    code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
-    *there = code == FIRN_OK && PQntuples(result) == 1;
-    PQclear(result);
+    if (code == FIRN_OK) {
+        next->mark.high = postgres_number_at(row, 0, 0);
+    }
+    PQclear(row);
     return code;
 }
 
-static int read_mark(store *s, const firn_request *request, firn_mark *mark, firn_error *error) {
-    const char *values[] = {request->ns, request->key};
-    PGresult *result;
-    int code = postgres_read(s, READ, values, &result, error);
-    if (code == FIRN_OK && PQntuples(result) == 1) {
-        *mark = (firn_mark){postgres_number_at(result, 0, 0),
-                            (uint64_t)postgres_number_at(result, 0, 1)};
-    }
-    PQclear(result);
-    return code;
-}
-
-/* Why nothing was granted. FIRN_OK: the obstacle has changed or was just written, so the statement
- * may grant now. */
-static int look_why(store *s, const firn_request *request, const PGresult *answer, firn_mark *held,
-                    firn_error *error) {
-    firn__kept kept = {.known = PQntuples(answer) > 0, .complete = true, .now_ms = module_now_ms()};
-    firn__verdict verdict;
-    bool there = true;
-    int code = FIRN_OK;
-    if (kept.known) {
-        kept.layout = postgres_cell(answer, 0, 1);
-        kept.floor = postgres_number_at(answer, 0, 3);
-        kept.current = postgres_says(answer, 6);
-        code = read_mark(s, request, &kept.mark, error);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), held, error);
-    if (code == FIRN_ENAMESPACE) {
-        return code;
-    }
-    if (verdict.back) {
-        return postgres_went_back(s, error);
-    }
-    if (verdict.renew) {
-        return kept.known ? adopt(s, request, postgres_cell(answer, 0, 2), error)
-                          : first_use(s, request, held, error);
-    }
-    if (code == FIRN_EBUSY && held->grant == request->grant && held->grant != 0) {
-        firn_error own = {0}; /* `error` names the other process */
-        int settled = settle(s, request, &there, &own);
-        code = settled != FIRN_OK ? module_copy(error, settled, &own) : there ? code : FIRN_OK;
-    }
-    return code;
-}
-
-/* Reads the answer of RENEW or RESERVE. *done: *first is granted. */
-static int take_answer(store *s, const firn_request *request, const PGresult *answer, bool *done,
-                       int64_t *first, firn_mark *held, firn_error *error) {
-    if (PQntuples(answer) > 0 && !PQgetisnull(answer, 0, 0)) {
-        *done = true;
-        *first = postgres_number_at(answer, 0, 0) - request->count;
-        firn__remember(&s->link.memory, request, *first + request->count);
-        return module_point(&s->link, module_reserve_points.committed, error);
-    }
-    if (PQntuples(answer) > 0 && strcmp(postgres_cell(answer, 0, 1), request->layout) == 0) {
-        if (!postgres_says(answer, 4)) {
-            postgres_hang_up(s, false);
-            return postgres_pooled(s, error);
-        }
-        if (!postgres_says(answer, 5)) {
-            postgres_hang_up(s, false);
-            return postgres_replaced(s, error);
-        }
-        const char *taken = postgres_cell(answer, 0, 7);
-        if (strcmp(s->taken, taken) != 0) {
-            snprintf(s->taken, sizeof s->taken, "%s", taken);
-            return FIRN_OK;
-        }
-        if (postgres_taken(s, request, held, error) != FIRN_OK) {
-            return FIRN_EBUSY;
-        }
-    }
-    firn_mark mark = *held;
-    int code = look_why(s, request, answer, &mark, error);
-    *held = code == FIRN_EBUSY ? mark : *held;
-    return code;
-}
-
-static int postgres_reserve(void *self, const firn_request *request, int64_t *first,
-                            firn_mark *held, firn_error *error) {
-    store *s = self;
-    char numbers[5][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
-    firn_mark none;
-    bool done = false;
-    int code = module_ready(s, error);
-    make_readable(note, request->note);
-    for (int i = 0; i < ROUNDS && code == FIRN_OK && !done; i++) {
-        const int64_t least = firn__least(&s->link.memory, request);
-        const bool taken = postgres_taken(s, request, &none, NULL) != FIRN_OK;
-        const char *values[] = {request->ns,
-                                request->key,
-                                module_digits(numbers[0], request->count),
-                                module_digits(numbers[1], request->earliest),
-                                module_digits(numbers[2], request->latest),
-                                module_digits(numbers[3], (int64_t)request->grant),
-                                note,
-                                request->layout,
-                                s->backend,
-                                s->marks,
-                                module_digits(numbers[4], least),
-                                taken ? NOT_GRANTED : s->taken};
-        const bool renews = i == 0 && least > 0 && !taken; /* this handle has seen the mark */
-        PGresult *answer;
-        code = postgres_ask(s, renews ? RENEW : RESERVE, values, &module_reserve_points, &answer,
-                            error);
-        if (code == FIRN_OK && (!renews || PQntuples(answer) > 0)) {
-            code = take_answer(s, request, answer, &done, first, held, error);
-        }
-        PQclear(answer);
-    }
-    return code != FIRN_OK || done ? code : firn__refuse_contended(error, where(s), request->key);
-}
-
-/* ---- the other verbs ------------------------------------------------------------------------- */
-
-static int postgres_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
-                              int64_t high, firn_error *error) {
-    store *s = self;
+static int lower_mark(store *s, const firn_records *seen, const firn_records *next,
+                      const module_points *at, firn_error *error) {
     char mark[MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE], lower[MODULE_NUMBER_SIZE];
-    const char *values[] = {ns, key, module_digits(mark, mine->high),
-                            module_digits(grant, (int64_t)mine->grant), module_digits(lower, high)};
-    PGresult *result = NULL;
-    int code = module_ready(s, error);
-    firn__forget_last(&s->link.memory);
-    if (code == FIRN_OK) {
-        code = postgres_ask(s, GIVE_BACK, values, &module_give_back_points, &result, error);
-    }
-    if (code == FIRN_OK) {
-        code = PQntuples(result) == 1
-                   ? module_point(&s->link, module_give_back_points.committed, error)
-                   : firn__refuse_give_back(error, ns, key, mine);
-    }
-    PQclear(result);
+    const char *values[] = {next->ns, next->key, module_digits(mark, seen->mark.high),
+                            module_digits(grant, (int64_t)seen->mark.grant),
+                            module_digits(lower, next->mark.high)};
+    PGresult *row;
+    int code = postgres_ask(s, GIVE_BACK, values, at, &row, error);
+    code = code != FIRN_OK || PQntuples(row) == 1 ? code : FIRN_WRITE_CHANGED;
+    PQclear(row);
     return code;
 }
+
+static int commit(store *s, firn_verb verb, firn_error *error) {
+    const module_points at = {NULL, points[verb]->sent, NULL};
+    PGresult *done;
+    int code = postgres_ask(s, COMMIT, NULL, &at, &done, error);
+    PQclear(done);
+    return code;
+}
+
+/* After a write that is committed. */
+static int committed(store *s, const firn_records *next, int which, firn_verb verb,
+                     firn_error *error) {
+    if (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0) {
+        snprintf(s->last.ns, sizeof s->last.ns, "%s", next->ns);
+        snprintf(s->last.key, sizeof s->last.key, "%s", next->key);
+        s->last.high = next->mark.high;
+    }
+    return module_point(&s->link, points[verb]->committed, error);
+}
+
+/* Each namespace is in doubt from then on, except one whose record is written afterwards. */
+static int write_store(store *s, const firn_records *seen, firn_records *next, firn_error *error) {
+    const bool sound = next->ns_losses == next->losses;
+    if (next->losses > seen->losses) {
+        next->losses = 1;
+        next->ns_losses = sound;
+        return postgres_run(s, DOUBT, NULL, error);
+    }
+    return seen->known ? FIRN_OK : postgres_run(s, BORN, NULL, error);
+}
+
+static int write_namespace(store *s, const firn_records *seen, const firn_records *next,
+                           firn_verb verb, firn_error *error) {
+    static const char *const says[] = {"false", "true"};
+    char floor[MODULE_NUMBER_SIZE];
+    const char *values[] = {next->ns,
+                            next->layout,
+                            module_digits(floor, next->floor),
+                            says[seen->ns_known],
+                            says[next->ns_losses == next->losses],
+                            says[verb == FIRN_VERB_RELABEL]};
+    PGresult *row;
+    int code = postgres_read(s, NAME, values, &row, error);
+    code = code != FIRN_OK || PQntuples(row) == 1 ? code : FIRN_WRITE_CHANGED;
+    PQclear(row);
+    return code;
+}
+
+/* Of the verb's transaction, after the other records. */
+static int write_mark(store *s, const firn_records *seen, firn_records *next, firn_verb verb,
+                      const module_points *at, firn_error *error) {
+    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0};
+    return verb == FIRN_VERB_GIVE_BACK ? lower_mark(s, seen, next, at, error)
+                                       : raise_mark(s, seen, next, &raise, at, error);
+}
+
+static int postgres_write(void *self, const firn_records *seen, firn_records *next, int which,
+                          firn_verb verb, firn_error *error) {
+    store *s = self;
+    int code = FIRN_OK;
+    if (which != FIRN_RECORD_KEY && !s->inside) {
+        code = begin_inside(s, verb, error);
+        return code == FIRN_OK ? FIRN_WRITE_CHANGED : code;
+    }
+    if ((which & FIRN_RECORD_STORE) != 0) {
+        code = write_store(s, seen, next, error);
+    }
+    if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0) {
+        code = write_namespace(s, seen, next, verb, error);
+    }
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
+        code = write_mark(s, seen, next, verb, s->inside ? NULL : points[verb], error);
+    }
+    if (code == FIRN_OK && s->inside) {
+        code = commit(s, verb, error);
+    }
+    return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
+}
+
+static int postgres_add(void *self, const firn_records *seen, firn_records *next,
+                        const firn_raise *raise, firn_error *error) {
+    store *s = self;
+    int code =
+        raise_mark(s, seen, next, raise, s->inside ? NULL : points[FIRN_VERB_RESERVE], error);
+    if (code == FIRN_OK && s->inside) {
+        code = commit(s, FIRN_VERB_RESERVE, error);
+    }
+    return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
+}
+
+/* PostgreSQL shows what it recovered, or what it committed when somebody cancelled the wait, without the synchronous
+ * standby. */
+static int postgres_confirm(void *self, firn_error *error) {
+    store *s = self;
+    PGresult *done;
+    int code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
+    PQclear(done);
+    return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
+}
+
+/* Gives up a transaction in which nothing had to be written. */
+static int postgres_end(void *self, int code) {
+    store *s = self;
+    if (s->inside && code != FIRN_EFORKED) {
+        (void)postgres_run(s, ROLLBACK, NULL, NULL); /* or it closes the connection */
+    }
+    return code;
+}
+
+static const char *postgres_where(void *self) {
+    return where(self);
+}
+
+/* ---- list and now ---------------------------------------------------------------------------- */
 
 /* Shows the lines of a page and keeps its end. */
 static int show_page(const store *s, const PGresult *page, firn_visit *visit, void *context,
@@ -284,14 +339,20 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
     return code;
 }
 
-FIRN_API extern const firn_store_ops firn_store_module;
-
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "postgres",
+    .lasts = true,
     .open = postgres_open,
-    .reserve = postgres_reserve,
-    .give_back = postgres_give_back,
+    .begin = postgres_begin_verb,
+    .read = postgres_read_records,
+    .lost = postgres_lost,
+    .write = postgres_write,
+    .add = postgres_add,
+    .confirm = postgres_confirm,
+    .end = postgres_end,
+    .forget = postgres_forget,
+    .where = postgres_where,
     .list = postgres_list,
     .now = postgres_now,
     .caution = module_caution,

@@ -12,12 +12,21 @@ typedef struct store {
     module_link link;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
     PGconn *db;                          /* or NULL */
-    unsigned prepared;                   /* a bit for each statement that this connection knows */
+    unsigned prepared, used;             /* a bit for each statement that this connection knows,
+                                            or had once */
+    bool inside;                         /* in the transaction of a verb */
     bool unconfirmed;                 /* the server gave up waiting for a standby, and committed */
     char backend[MODULE_NUMBER_SIZE]; /* the server's process */
     char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
     char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
     char taken[512];                  /* the extension's nodes, as last read */
+    const char *ns;                   /* of the verb */
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
+    struct {
+        char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+        int64_t high; /* 0: none, or it may be given back */
+    } last;           /* reservation of this handle */
+    bool suspect;     /* a new connection shows an older mark */
 } store;
 
 /* The store's name in messages. */
@@ -41,9 +50,8 @@ void postgres_hang_up(void *self, bool forked);
 
 /* ---- nodes of the extension (postgres_taken.c) --------------------------------------------------- */
 
-/* Does the extension of this server issue with the node of the request? FIRN_EBUSY: yes; *held is then
- * a mark that no claim waits for. */
-int postgres_taken(const store *s, const firn_request *request, firn_mark *held, firn_error *error);
+/* Does the extension of this server issue with the node of the key? FIRN_EBUSY: yes. */
+int postgres_taken(const store *s, const firn_records *records, firn_error *error);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 
@@ -56,8 +64,6 @@ int postgres_read(store *s, enum statement statement, const char *const *values,
                   firn_error *error);
 /* The same if its rows do not matter. */
 int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error);
-/* Records for every namespace that the server lost reservations. */
-int postgres_went_back(store *s, firn_error *error);
 int postgres_pooled(const store *s, firn_error *error);
 int postgres_replaced(const store *s, firn_error *error);
 

@@ -37,6 +37,9 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
 
 void postgres_hang_up(void *self, bool forked) {
     store *s = self;
+    if (forked) {
+        s->last.high = 0; /* the parent can give it back */
+    }
     if (forked && s->link.socket >= 0) {
         close(s->link.socket);
     } else if (!forked && s->db != NULL) {
@@ -44,7 +47,8 @@ void postgres_hang_up(void *self, bool forked) {
     }
     s->link.socket = -1;
     s->db = NULL;
-    s->prepared = 0;
+    s->prepared = s->used = 0;
+    s->inside = false;
 }
 
 static void drop(store *s) {
@@ -111,7 +115,7 @@ enum greeting {
     GREET_MARKS,
     GREET_LOGGED,
     GREET_SETTINGS,
-    GREET_KEPT = GREET_SETTINGS + 3,
+    GREET_KEPT = GREET_SETTINGS + 4,
     GREET_SYSTEM,
     GREET_MEDDLER
 };
@@ -248,9 +252,28 @@ static bool is_inside(const store *s) {
 
 static const char inside_text[] = "its session is in a transaction";
 
-/* Is the statement one of a change of layouts, which ends with COMMIT? */
-static bool is_step(enum statement statement) {
-    return statement == BEGIN || statement == LOCK || statement == NAMED || statement == RELABEL;
+/* A statement with values is prepared when it is sent the second time. */
+static bool send_statement(store *s, enum statement statement, const char *const *values) {
+    const struct statement_text *it = &statements[statement];
+    char text[STATEMENT_MAX];
+    s->used |= 1U << statement;
+    if ((s->prepared >> statement & 1) != 0) {
+        return PQsendQueryPrepared(s->db, it->name, it->values, values, NULL, NULL, 0) == 1;
+    }
+    fill_in(s, text, it->text);
+    return it->values == 0
+               ? PQsendQuery(s->db, text) == 1
+               : PQsendQueryParams(s->db, text, it->values, NULL, values, NULL, NULL, 0) == 1;
+}
+
+/* Before the statement is sent. */
+static int get_ready(store *s, enum statement statement, const module_points *at,
+                     firn_error *error) {
+    int code = module_in_time(&s->link, error);
+    if (code == FIRN_OK && (s->used >> statement & 1) != 0 && statements[statement].values > 0) {
+        code = prepare(s, statement, error);
+    }
+    return code == FIRN_OK && at != NULL ? module_point(&s->link, at->before, error) : code;
 }
 
 /* Sends a statement once. *again: it was rolled back because of another transaction. */
@@ -258,38 +281,36 @@ static int ask_once(store *s, enum statement statement, const char *const *value
                     const module_points *at, PGresult **out, bool *again, firn_error *error) {
     char line[120];
     enum outcome outcome = LOST;
-    int code = module_in_time(&s->link, error);
+    const bool ends = statement == COMMIT || statement == ROLLBACK;
+    const bool begins = statement == BEGIN || statement == BEGIN_ALONE;
+    const bool step = s->inside && !ends; /* what it does is not committed */
     *again = false;
     *out = NULL;
-    if (code == FIRN_OK) {
-        code = prepare(s, statement, error);
-    }
-    if (code == FIRN_OK && at != NULL) {
-        code = module_point(&s->link, at->before, error);
-    }
+    int code = get_ready(s, statement, at, error);
     if (code != FIRN_OK) {
         return code;
     }
     s->unconfirmed = false;
-    if (PQsendQueryPrepared(s->db, statements[statement].name, statements[statement].values, values,
-                            NULL, NULL, 0) == 1) {
+    if (send_statement(s, statement, values)) {
         outcome = converse(s, at != NULL ? at->sent : NULL, out, error);
     }
     if (module_process() != s->link.process) {
         return FIRN_EFORKED; /* the error says so; the answer is the parent's */
     }
-    const bool inside = outcome == ANSWERED && !is_step(statement) && is_inside(s);
-    if (outcome == ANSWERED && !s->unconfirmed && !inside) {
+    s->inside = step || begins;
+    const bool strange = outcome == ANSWERED && is_inside(s) != s->inside;
+    if (outcome == ANSWERED && !s->unconfirmed && !strange) {
         return FIRN_OK;
     }
     if (outcome == REFUSED) {
-        *again = may_repeat(*out);
+        *again = may_repeat(*out) && !step && !ends && !begins;
         code = explain(s, *out, error);
     } else {
         code = module_unknown(error, where(s),
-                              inside                ? inside_text
+                              strange               ? inside_text
                               : outcome == ANSWERED ? "committed without the synchronous standby"
                                                     : why_lost(s, *out, line));
+        code = step ? module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
     }
     if (!*again) {
         drop(s); /* a new session is checked */
@@ -520,33 +541,18 @@ static int greet(store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* The store's own record first, so that a namespace that another process creates is included. */
-int postgres_went_back(store *s, firn_error *error) {
-    static const char *const which[] = {"false", "true"};
-    int code = FIRN_OK;
-    for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
-        code = postgres_run(s, DOUBT, &which[i], error);
-    }
-    if (code == FIRN_OK) {
-        s->link.memory = (firn__memory){0};
-    }
-    return code;
-}
-
 /* Does the server still have this handle's last reservation? */
 static int check_last(store *s, firn_error *error) {
-    const char *key[] = {s->link.memory.ns, s->link.memory.key};
-    PGresult *result;
-    bool kept = false;
-    if (s->link.memory.high == 0) {
+    const char *key[] = {s->last.ns, s->last.key};
+    PGresult *row;
+    if (s->last.high == 0) {
         return FIRN_OK;
     }
-    int code = postgres_read(s, READ, key, &result, error);
-    if (code == FIRN_OK) {
-        kept = PQntuples(result) == 1 && postgres_number_at(result, 0, 0) >= s->link.memory.high;
-    }
-    PQclear(result);
-    return code != FIRN_OK || kept ? code : postgres_went_back(s, error);
+    int code = postgres_read(s, READ, key, &row, error);
+    s->suspect =
+        s->suspect || (code == FIRN_OK && postgres_number_at(row, 0, READ_HIGH) < s->last.high);
+    PQclear(row);
+    return code;
 }
 
 static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {

@@ -41,7 +41,7 @@ static const char create_sql[] =
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
 /* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it is on disk, here and
- * on synchronous standbys. */
+ * on synchronous standbys, and that a client which is gone holds no locks for long. */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
@@ -52,6 +52,7 @@ static const char greet_sql[] =
     " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"
     " set_config('default_transaction_isolation', 'read committed', false),"
     " set_config('lock_timeout', '#', false),"
+    " set_config('idle_in_transaction_session_timeout', '#0', false),"
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
     " (SELECT system_identifier FROM pg_control_system()),"
@@ -62,32 +63,36 @@ static const char greet_sql[] =
 
 /* The engine's identity: system, timeline, database, table of marks. The timeline comes from the name of the current
  * WAL file: for a while after a promotion, the control file still has the old one. The statements compute the
- * identity themselves, so that the identity in a copied table is not taken for it. */
-#define IDENTITY(system)                                                                           \
-    "concat_ws('/', " system ", left(pg_walfile_name(pg_current_wal_lsn()), 8),"                   \
+ * identity themselves, so that the identity in a copied table is not taken for it. The system identifier is text,
+ * because the function for it reads a file; it cannot change while the server process of the session lives. */
+#define IDENTITY                                                                                   \
+    "concat_ws('/', '~', left(pg_walfile_name(pg_current_wal_lsn()), 8),"                          \
     " (SELECT oid FROM pg_database WHERE datname = current_database()),"                           \
     " '\"@_mark\"'::regclass::oid)"
-#define THIS_ENGINE                                                                                \
-    "i AS (SELECT " IDENTITY("system_identifier") " AS identity FROM pg_control_system())"
 
 /* The nodes that the extension of this server issues with, as text; "": it is not preloaded. It can change at any time. */
 #define TAKEN "coalesce(current_setting('firn.taken', true), '')"
 
+/* What must be so for a mark to be raised: the namespace is as it was read, and current; the session, the table and
+ * the extension's nodes are those that this handle knows. */
+#define UNCHANGED                                                                                  \
+    " n.name = $1 AND n.layout = $9 AND n.floor = $10::bigint AND n.identity = " IDENTITY          \
+    " AND pg_backend_pid() = $11::int AND '\"@_mark\"'::regclass::oid = $12::oid"                  \
+    " AND " TAKEN " = $13"
+
 enum statement {
-    RENEW,
-    RESERVE,
     READ,
-    BORN,
-    FIRST_USE,
-    ADOPT,
-    DOUBT,
-    SETTLE,
+    RAISE,
+    CREATE,
     GIVE_BACK,
+    SETTLE,
     BEGIN,
-    LOCK,
-    NAMED,
-    RELABEL,
+    BEGIN_ALONE,
+    BORN,
+    DOUBT,
+    NAME,
     COMMIT,
+    ROLLBACK,
     LIST_ALL,
     LIST_ONE,
     NOW
@@ -97,103 +102,69 @@ static const struct statement_text {
     const char *name, *text;
     int values;
 } statements[] = {
-    /* The usual case of RESERVE in three quarters of its time, with the same values: the mark exists and may be
-     * raised. Otherwise it returns no row. The text contains the system identifier, because the function for it reads
-     * a file; the identifier cannot change while the server process that holds the prepared statement lives. */
-    [RENEW] =
-        {"firn_renew",
-         "UPDATE \"@_mark\" m SET high = greatest(m.high, $4::bigint, n.floor) + $3::bigint,"
-         " \"grant\" = $6::bigint, note = $7 FROM \"@_namespace\" n"
-         " WHERE n.name = $1 AND n.layout = $8 AND n.identity = " IDENTITY(
-             "'~'") " AND m.ns = $1 AND m.key = $2 AND greatest($4::bigint, n.floor) <= $5::bigint"
-                    " AND m.high BETWEEN $11::bigint AND $5::bigint"
-                    " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
-                    " AND " TAKEN " = $12 RETURNING m.high",
-         12},
-    /* $3 count, $4 earliest, $5 latest. Layout and identity come from the statement's snapshot; the mark is the
-     * newest one, locked. The answer also says why nothing was granted. $9 detects that a pooler has changed the
-     * session, and with it the settings of greet_sql. $10 detects that another table has replaced the table of this
-     * handle. $11 is firn__least. $12 is what the handle has read last of the extension's nodes, in the last column. */
-    [RESERVE] = {"firn_reserve",
-                 "WITH " THIS_ENGINE ","
-                 " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
-                 " w AS (INSERT INTO \"@_mark\" AS m (ns, key, high, \"grant\", note)"
-                 " SELECT $1, $2, greatest($4::bigint, n.floor) + $3::bigint, $6::bigint, $7"
-                 " FROM n, i WHERE n.layout = $8 AND n.identity = i.identity"
-                 " AND greatest($4::bigint, n.floor) <= $5::bigint"
-                 " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
-                 " AND " TAKEN " = $12 AND ($11::bigint = 0"
-                 " OR EXISTS (SELECT FROM \"@_mark\" WHERE ns = $1 AND key = $2))"
-                 " ON CONFLICT (ns, key) DO UPDATE"
-                 " SET high = greatest(m.high + $3::bigint, excluded.high),"
-                 " \"grant\" = excluded.\"grant\", note = excluded.note"
-                 " WHERE m.high BETWEEN $11::bigint AND $5::bigint RETURNING m.high)"
-                 " SELECT w.high, n.layout, n.identity, n.floor, pg_backend_pid() = $9::int,"
-                 " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity, " TAKEN
-                 " FROM i, n LEFT JOIN w ON true",
-                 12},
-    [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
-    [BORN] = {"firn_born",
-              "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity FROM i"
-              " WHERE n.name = '' AND n.identity = 'new'",
-              0},
-    /* $3: the table that this handle knows; $4: guard. Answers whether the name is new. Its lock on the store's row,
-     * which firn_doubt writes first, keeps the two from running at the same time. */
-    [FIRST_USE] =
-        {"firn_first_use",
-         "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
-         " \"@_namespace\" n, i WHERE n.name IN ('', '" FIRN__ALL_NAMES "')"
-         " AND n.identity = i.identity FOR SHARE OF n) AS own),"
-         " c AS (SELECT layout AS shut FROM \"@_namespace\" WHERE name = '" FIRN__ALL_NAMES "'"
-         " AND layout LIKE '" FIRN__CLOSED "%'),"
-         " w AS (INSERT INTO \"@_namespace\"(name, layout, identity, floor)"
-         " SELECT $1, $2, i.identity, CASE WHEN s.new THEN 0 ELSE $4::bigint END FROM s, i"
-         " WHERE (s.new OR $4::bigint > 0) AND '\"@_mark\"'::regclass::oid = $3::oid"
-         " AND ($2 LIKE '" FIRN__CLOSED "%' OR NOT EXISTS (SELECT FROM c))"
-         " ON CONFLICT (name) DO NOTHING)"
-         " SELECT s.new, (SELECT shut FROM c) FROM s",
-         4},
-    /* $2: guard; $3: the identity that was read. */
-    [ADOPT] = {"firn_adopt",
-               "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity,"
-               " floor = greatest(n.floor, $2::bigint) FROM i"
-               " WHERE n.name = $1 AND n.identity = $3",
-               3},
-    [DOUBT] = {"firn_doubt",
-               "UPDATE \"@_namespace\" SET identity = '" FIRN__GONE_BACK "'"
-               " WHERE name = '' OR $1::boolean",
-               1},
-    /* Its commit comes after the mark that was read, and waits for the disk and the standbys; so the mark is there
-     * too. */
-    [SETTLE] = {"firn_settle",
-                "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
-                " AND \"grant\" = $3::bigint RETURNING high",
-                3},
+    /* All records, in one snapshot. The first three columns are of the session: a pooler may have changed it, and with
+     * it the settings of greet_sql; another table may have replaced the table of this handle. */
+    [READ] = {"firn_read",
+              "WITH i AS (SELECT " IDENTITY " AS identity)"
+              " SELECT pg_backend_pid(), '\"@_mark\"'::regclass::oid, " TAKEN ","
+              " s.identity = 'new', s.identity = i.identity, a.identity = i.identity, a.layout,"
+              " n.layout, n.identity = i.identity, n.floor, m.high, m.\"grant\" FROM i"
+              " LEFT JOIN \"@_namespace\" s ON s.name = ''"
+              " LEFT JOIN \"@_namespace\" a ON a.name = '" FIRN__ALL_NAMES "'"
+              " LEFT JOIN \"@_namespace\" n ON n.name = $1"
+              " LEFT JOIN \"@_mark\" m ON m.ns = $1 AND m.key = $2",
+              2},
+    /* Raises a mark that exists: $3 low, $4 count; $5 least and $6 most of the mark that it has then. $9 to $13: UNCHANGED. */
+    [RAISE] = {"firn_raise",
+               "UPDATE \"@_mark\" m SET high = greatest(m.high, $3::bigint) + $4::bigint,"
+               " \"grant\" = $7::bigint, note = $8 FROM \"@_namespace\" n"
+               " WHERE m.ns = $1 AND m.key = $2 AND m.high BETWEEN $5::bigint AND $6::bigint"
+               " AND" UNCHANGED " RETURNING m.high",
+               13},
+    /* The same for a key without a mark. */
+    [CREATE] = {"firn_create",
+                "INSERT INTO \"@_mark\"(ns, key, high, \"grant\", note)"
+                " SELECT $1, $2, $3::bigint + $4::bigint, $7::bigint, $8 FROM \"@_namespace\" n"
+                " WHERE 0 BETWEEN $5::bigint AND $6::bigint AND" UNCHANGED
+                " ON CONFLICT DO NOTHING RETURNING high",
+                13},
     /* $3, $4: the mark that the caller was granted; $5: where the caller stopped. */
     [GIVE_BACK] = {"firn_give_back",
                    "UPDATE \"@_mark\" SET high = $5::bigint, \"grant\" = 0"
                    " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
                    " AND $5::bigint <= high RETURNING high",
                    5},
-    /* These five run in one transaction. Its lock waits for running statements of the kinds above. A statement that
-     * waits for the lock takes its snapshot afterwards. */
-    [BEGIN] = {"firn_begin", "BEGIN", 0},
-    [LOCK] = {"firn_lock", "LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE", 0},
-    /* The namespace if it exists, otherwise whether the name is new. */
-    [NAMED] = {"firn_named",
-               "WITH " THIS_ENGINE " SELECT n.layout, n.floor, n.identity = i.identity,"
-               " (SELECT count(*) > 0 FROM \"@_namespace\" o WHERE o.name IN ('', '" FIRN__ALL_NAMES
-               "') AND o.identity = i.identity) FROM i"
-               " LEFT JOIN \"@_namespace\" n ON n.name = $1",
-               1},
-    [RELABEL] = {"firn_relabel",
-                 "WITH " THIS_ENGINE " INSERT INTO \"@_namespace\" AS n"
-                 " (name, layout, identity, floor)"
-                 " SELECT $1, $2, i.identity, $3::bigint FROM i"
-                 " ON CONFLICT (name) DO UPDATE"
-                 " SET layout = excluded.layout, floor = excluded.floor",
-                 3},
+    /* Its commit comes after what was read, and waits for the disk and the standbys; so what was read is there too. */
+    [SETTLE] = {"firn_settle", "UPDATE \"@_namespace\" SET floor = floor WHERE name = $1", 1},
+    /* A change of other records than marks is a transaction that reads again after this. Its locks keep out others that
+     * change such records; the table's comes first, as everywhere. */
+    [BEGIN] = {"firn_begin",
+               "BEGIN; LOCK TABLE \"@_namespace\", \"@_mark\" IN ROW EXCLUSIVE MODE;"
+               " SELECT FROM \"@_namespace\" WHERE name IN ('', '" FIRN__ALL_NAMES "')"
+               " ORDER BY name FOR UPDATE",
+               0},
+    /* The same for a change of layouts, which waits for running reservations too. A statement that waits for the lock
+     * takes its snapshot afterwards. */
+    [BEGIN_ALONE] = {"firn_begin_alone",
+                     "BEGIN; LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE",
+                     0},
+    [BORN] = {"firn_born",
+              "UPDATE \"@_namespace\" SET identity = " IDENTITY
+              " WHERE name = '' AND identity = 'new'",
+              0},
+    [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = '" FIRN__GONE_BACK "'", 0},
+    /* $4: the namespace has a record; $5: it is current from now on; $6: a change of layouts, which may lower the floor. */
+    [NAME] = {"firn_name",
+              "INSERT INTO \"@_namespace\" AS n (name, layout, identity, floor)"
+              " SELECT $1, $2, " IDENTITY ", $3::bigint"
+              " ON CONFLICT (name) DO UPDATE SET layout = excluded.layout,"
+              " identity = CASE WHEN $5::boolean THEN excluded.identity ELSE n.identity END,"
+              " floor = CASE WHEN $6::boolean THEN excluded.floor"
+              " ELSE greatest(n.floor, excluded.floor) END"
+              " WHERE $4::boolean RETURNING floor",
+              6},
     [COMMIT] = {"firn_commit", "COMMIT", 0},
+    [ROLLBACK] = {"firn_rollback", "ROLLBACK", 0},
     [LIST_ALL] =
         {"firn_list_all",
          "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\", n.floor FROM \"@_mark\" m"
@@ -211,6 +182,22 @@ static const struct statement_text {
          " ORDER BY m.ns, m.key LIMIT $3::int",
          3},
     [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
+};
+
+/* The columns of READ. */
+enum {
+    READ_BACKEND,
+    READ_MARKS,
+    READ_TAKEN,
+    READ_NEW,
+    READ_CURRENT,
+    READ_ALL_CURRENT,
+    READ_ALL_LAYOUT,
+    READ_LAYOUT,
+    READ_NS_CURRENT,
+    READ_FLOOR,
+    READ_HIGH,
+    READ_GRANT
 };
 
 #endif

@@ -60,13 +60,13 @@ static bool join_fields(const char *node, const char *layout, uint64_t *joined) 
     return found > 0 && found == count_fields(node);
 }
 
-static bool is_node(const char *setting, const firn_request *request, uint64_t node) {
+static bool is_node(const char *setting, const firn_records *records, uint64_t node) {
     uint64_t number;
     const char *at = setting;
     if (read_number(&at, &number)) {
         return (*at == ';' || *at == '\0') && number == node;
     }
-    return join_fields(setting, request->layout, &number) && number == node;
+    return join_fields(setting, records->layout, &number) && number == node;
 }
 
 static bool is_in_range(const char *setting, uint64_t node) {
@@ -84,28 +84,26 @@ static bool is_in_range(const char *setting, uint64_t node) {
     return node >= low && node <= high;
 }
 
-int postgres_taken(const store *s, const firn_request *request, firn_mark *held,
-                   firn_error *error) {
+int postgres_taken(const store *s, const firn_records *records, firn_error *error) {
     const char *history = strchr(s->taken, ';');
     const char *before = history != NULL ? strchr(history + 1, ';') : NULL;
     const char *setting;
     uint64_t node;
     bool was = false;
-    if (before == NULL || strchr(request->layout, ':') == NULL ||
-        !module_uint64(&node, request->key, strlen(request->key))) {
+    if (before == NULL || strchr(records->layout, ':') == NULL ||
+        !module_uint64(&node, records->key, strlen(records->key))) {
         return FIRN_OK;
     }
     for (const char *one = before; one != NULL && !was; one = strchr(one + 1, ';')) {
-        was = is_node(one + 1, request, node);
+        was = is_node(one + 1, records, node);
     }
-    setting = is_node(s->taken, request, node) ? "is in firn.node"
+    setting = is_node(s->taken, records, node) ? "is in firn.node"
               : is_in_range(history + 1, node) ? "is in firn.history"
               : was                            ? "was in firn.node"
                                                : NULL;
     if (setting == NULL) {
         return FIRN_OK;
     }
-    *held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no request has an even grant */
     return module_advise(
         error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
         "node %" PRIu64 " %s of the server of store %.60s, whose extension issues IDs with it: use "

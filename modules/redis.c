@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on Redis: each verb is one script.
+/* The driver of Redis: a read, a write and an add are one script each, which sees the server's run ID and the records in one
+ * step.
  *
  * The keys are {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID of
  * the server) and losses (how often the store lost reservations, as far as noticed: another run ID, or a handle
@@ -9,6 +10,7 @@
 #include "redis.h"
 #include "redis_lua.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,205 +19,229 @@
 #define LIST_CHUNK  64      /* keys per command of a listing */
 #define LIST_ROUNDS 1000000 /* replies per scan */
 
-_Static_assert(3 * LIST_CHUNK + 8 <= REDIS_ARGUMENTS_MAX, "a command of a listing fits");
+static_assert(3 * LIST_CHUNK + 8 <= REDIS_ARGUMENTS_MAX, "a command of a listing fits");
 
-FIRN_API extern const firn_store_ops firn_store_module;
+FIRN_API extern const firn_driver firn_store_driver;
 
-static void namespace_key(char out[FIRN_NS_SIZE + 64], const store *self, const char *ns) {
-    snprintf(out, FIRN_NS_SIZE + 64, "{%s}:%s", self->prefix, ns);
+static void namespace_key(char out[REDIS_KEY_SIZE], const store *self, const char *ns) {
+    snprintf(out, REDIS_KEY_SIZE, "{%s}:%s", self->prefix, ns);
 }
 
-/* ---- verbs ----------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-static int busy(const store *self, const redisReply *reply, const firn_request *request,
-                firn_mark *held, firn_error *error) {
-    firn_mark mark;
-    int64_t floor;
-    if (!redis_read_slot(&mark.high, reply->element[1]) ||
-        !redis_read_slot(&floor, reply->element[3]) ||
-        !module_uint64(&mark.grant, reply->element[2]->str, reply->element[2]->len)) {
-        return module_fail(
-            error, FIRN_ESTORE,
-            "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
-            request->ns, request->key, self->prefix, request->ns);
-    }
-    *held = mark.high < floor ? (firn_mark){floor, 0} : mark;
-    return firn__refuse_busy(error, request, held->high);
+#define SEAL_SIZE 41
+
+/* The driver's part of the records. */
+typedef struct own {
+    char seal[SEAL_SIZE]; /* of all but the key's record: see LUA_SEE */
+    bool sound;           /* the store's record is of this run of the server */
+} own;
+
+static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
+
+static own own_of(const firn_records *records) {
+    own out;
+    memcpy(&out, records->own, sizeof out);
+    return out;
 }
 
-/* What this handle knows no longer counts after the store lost reservations again. */
-static void take_losses(store *self, const redisReply *reply) {
-    const char *losses = reply->element[reply->elements - 1]->str;
-    if (strcmp(losses, self->losses) != 0) {
-        self->link.memory = (firn__memory){0};
-        self->losses[0] = '\0';
-    }
+/* What read_lua returns. */
+enum {
+    AT_RUN,
+    AT_IDENTITY,
+    AT_LOSSES,
+    AT_LAYOUT,
+    AT_NS_LOSSES,
+    AT_FLOOR,
+    AT_MADE,
+    AT_ALL_LAYOUT,
+    AT_ALL_LOSSES,
+    AT_HIGH,
+    AT_GRANT,
+    AT_NOTE,
+    AT_SEAL,
+    READ_TEXTS
+};
+
+static bool is_there(const redisReply *text) {
+    return text->len > 0;
 }
 
-static int granted(store *self, const redisReply *reply, const firn_request *request,
-                   int64_t *first, firn_mark *held, firn_error *error) {
-    int64_t slot, losses;
-    if (redis_says(reply, "layout", 2)) {
-        return firn__refuse_layout(error, request, reply->element[1]->str);
-    }
-    const redisReply *last = reply->element[reply->elements - 1];
-    bool counted = module_int64(&losses, last->str, last->len);
-    if (counted && redis_says(reply, "closed", 4)) {
-        take_losses(self, reply);
-        return firn__refuse_closed(error, request->ns, reply->element[2]->str,
-                                   reply->element[1]->str);
-    }
-    if (counted && redis_says(reply, "changed", 2)) {
-        take_losses(self, reply);
-        return firn__refuse_back(error, self->link.url.shown, request->ns);
-    }
-    if (counted && redis_says(reply, "busy", 5)) {
-        take_losses(self, reply);
-        return busy(self, reply, request, held, error);
-    }
-    if (!counted || !redis_says(reply, "ok", 3) || !redis_read_slot(&slot, reply->element[1])) {
-        return module_fail(error, FIRN_EUNKNOWN,
-                           "store %.60s sent an answer that cannot be read: name a Redis server",
-                           self->link.url.shown);
-    }
-    take_losses(self, reply);
-    snprintf(self->losses, sizeof self->losses, "%" PRId64, losses);
-    firn__remember(&self->link.memory, request, slot + request->count);
-    int code = module_point(&self->link, module_reserve_points.committed, error);
-    if (code == FIRN_OK) {
-        *first = slot;
-    }
-    return code;
+/* An absent one is 0. */
+static bool take_slot(int64_t *out, const redisReply *text) {
+    *out = 0;
+    return !is_there(text) || redis_read_slot(out, text);
 }
 
-static int redis_reserve(void *of, const firn_request *request, int64_t *first, firn_mark *held,
-                         firn_error *error) {
+/* False: it is too long for firn's. */
+static bool take_layout(char out[FIRN_LAYOUT_SIZE], const char *text) {
+    return snprintf(out, FIRN_LAYOUT_SIZE, "%s", text) < FIRN_LAYOUT_SIZE;
+}
+
+/* False: they are not firn's. A namespace that lacks a field has no layout. */
+static bool take_records(store *self, firn_records *out, redisReply *const *texts) {
+    const redisReply *identity = texts[AT_IDENTITY], *grant = texts[AT_GRANT];
+    own mine = {.sound = is_there(identity) ? strcmp(identity->str, texts[AT_RUN]->str) == 0
+                                            : strcmp(texts[AT_MADE]->str, "0") == 0};
+    int64_t all_losses;
+    snprintf(mine.seal, sizeof mine.seal, "%s", texts[AT_SEAL]->str);
+    snprintf(self->note, sizeof self->note, "%s", texts[AT_NOTE]->str);
+    const bool read =
+        take_slot(&out->losses, texts[AT_LOSSES]) && take_slot(&out->floor, texts[AT_FLOOR]) &&
+        take_slot(&out->ns_losses, texts[AT_NS_LOSSES]) &&
+        take_slot(&all_losses, texts[AT_ALL_LOSSES]) &&
+        take_slot(&out->mark.high, texts[AT_HIGH]) &&
+        take_layout(self->layout, is_there(texts[AT_NS_LOSSES]) ? texts[AT_LAYOUT]->str : "") &&
+        take_layout(self->shut, texts[AT_ALL_LAYOUT]->str) &&
+        (!is_there(texts[AT_HIGH]) || module_uint64(&out->mark.grant, grant->str, grant->len));
+    out->fresh = true;
+    out->known = is_there(identity);
+    out->all_new = is_there(texts[AT_ALL_LOSSES]) && all_losses == out->losses;
+    out->shut = firn__is_closed(self->shut) ? self->shut : NULL;
+    out->ns_known = is_there(texts[AT_LAYOUT]) || is_there(texts[AT_NS_LOSSES]);
+    out->layout = self->layout;
+    out->key_known = is_there(texts[AT_HIGH]);
+    out->note = self->note;
+    memcpy(out->own, &mine, sizeof mine);
+    return read;
+}
+
+static int unreadable(const store *self, int code, firn_error *error) {
+    return module_fail(error, code,
+                       "store %.60s sent an answer that cannot be read: name a Redis server",
+                       self->link.url.shown);
+}
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+static int redis_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    (void)names, (void)verb;
+    return module_ready(self, error);
+}
+
+static int redis_read(void *of, firn_records *seen, bool surely, firn_error *error) {
     store *self = of;
-    char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
-    char numbers[5][MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE];
+    char ns[REDIS_KEY_SIZE];
     redisReply *reply;
-    if (self->counters) {
-        return redis_counter_reserve(self, request, first, held, error);
-    }
-    namespace_key(ns, self, request->ns);
-    namespace_key(own, self, "");
-    namespace_key(all, self, FIRN__ALL_NAMES);
-    snprintf(grant, sizeof grant, "%" PRIu64, request->grant);
-    int code = module_ready(self, error);
+    (void)surely; /* there is one server */
+    namespace_key(ns, self, seen->ns);
+    const char *arguments[] = {ns, self->index, self->own, self->all, seen->ns, seen->key};
+    int code = redis_evaluate(self, &reply, &self->read, 4, 6, arguments, NULL, error);
     if (code != FIRN_OK) {
         return code;
     }
-    const firn__memory *memory = &self->link.memory;
-    const char *arguments[] = {ns,
-                               self->index,
-                               own,
-                               all,
-                               request->ns,
-                               request->layout,
-                               request->key,
-                               module_digits(numbers[0], request->count),
-                               module_digits(numbers[1], request->earliest),
-                               module_digits(numbers[2], request->latest),
-                               grant,
-                               request->note != NULL ? request->note : "",
-                               module_digits(numbers[3], firn__law_guard(request, module_now_ms())),
-                               firn__remembers_ns(memory, request->ns) ? "1" : "0",
-                               module_digits(numbers[4], firn__least(memory, request)),
-                               self->losses};
-    code = redis_evaluate(self, &reply, &self->reserve, 4, 16, arguments, &module_reserve_points,
-                          error);
-    if (code == FIRN_OK) {
-        code = granted(self, reply, request, first, held, error);
-        freeReplyObject(reply);
+    if (reply->elements != READ_TEXTS) {
+        code = unreadable(self, FIRN_ESTORE, error);
+    } else if (!take_records(self, seen, reply->element)) {
+        code =
+            module_fail(error, FIRN_ESTORE,
+                        "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
+                        seen->ns, seen->key, self->prefix, seen->ns);
     }
-    return code;
-}
-
-static int redis_give_back(void *of, const char *ns, const char *key, const firn_mark *mine,
-                           int64_t high, firn_error *error) {
-    store *self = of;
-    char name[FIRN_NS_SIZE + 64], mark[MODULE_NUMBER_SIZE], grant[MODULE_NUMBER_SIZE],
-        stopped[MODULE_NUMBER_SIZE];
-    redisReply *reply;
-    if (self->counters) {
-        return module_fail(error, FIRN_EBUSY,
-                           "a plain counter keeps no grants: the rest of the block is lost");
-    }
-    namespace_key(name, self, ns);
-    snprintf(grant, sizeof grant, "%" PRIu64, mine->grant);
-    firn__forget_last(&self->link.memory);
-    const char *arguments[] = {name, key, module_digits(mark, mine->high), grant,
-                               module_digits(stopped, high)};
-    int code = module_ready(self, error);
-    if (code == FIRN_OK) {
-        code = redis_evaluate(self, &reply, &self->give_back, 1, 5, arguments,
-                              &module_give_back_points, error);
-    }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    code = redis_says(reply, "ok", 2)
-               ? module_point(&self->link, module_give_back_points.committed, error)
-               : firn__refuse_give_back(error, ns, key, mine);
     freeReplyObject(reply);
     return code;
 }
 
-/* What the script answered. */
-static int relabelled(const store *self, const redisReply *reply, const firn_relabel *change,
-                      int64_t *floor, firn_error *error) {
-    if (redis_says(reply, "changed", 1)) {
-        return firn__refuse_back(error, self->link.url.shown, change->ns);
-    }
-    if (redis_says(reply, "damaged", 1)) {
-        return module_fail(error, FIRN_ESTORE,
-                           "the record of namespace %.40s is damaged or of an older firn: see "
-                           "docs/reference/stores.md",
-                           change->ns);
-    }
-    if (redis_says(reply, "layout", 2)) {
-        const firn__kept kept = {.known = reply->element[1]->str[0] != '\0',
-                                 .current = true,
-                                 .complete = true,
-                                 .layout = reply->element[1]->str};
-        return firn__law_relabel(floor, &kept, change, self->link.url.shown, error);
-    }
-    if (!redis_says(reply, "ok", 2) || !redis_read_slot(floor, reply->element[1])) {
-        return module_fail(error, FIRN_EUNKNOWN,
-                           "store %.60s sent an answer that cannot be read: name a Redis server",
-                           self->link.url.shown);
-    }
-    return module_point(&self->link, module_relabel_points.committed, error);
+static bool redis_lost(void *self, const firn_records *seen) {
+    (void)self;
+    return !own_of(seen).sound;
 }
 
-int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *floor,
-                              firn_error *error) {
-    store *self = of;
-    char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
-    char lowest[MODULE_NUMBER_SIZE];
+/* Runs a script that writes: on FIRN_OK, `out` has what it returned. */
+static int change(store *self, const script *what, int keys, int count, const char **arguments,
+                  firn_verb verb, char out[SEAL_SIZE], firn_error *error) {
+    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
+                                                  &module_relabel_points};
     redisReply *reply;
-    if (self->counters) {
-        return module_fail(error, FIRN_EUSAGE,
-                           "a plain counter has no layout: remove counters=1 from the URL");
+    int code = redis_evaluate(self, &reply, what, keys, count, arguments, points[verb], error);
+    if (code != FIRN_OK) {
+        return code;
     }
-    namespace_key(ns, self, change->ns);
-    namespace_key(own, self, "");
-    namespace_key(all, self, FIRN__ALL_NAMES);
-    const char *from = change->from != NULL ? change->from : "";
-    const char *arguments[] = {ns,         self->index, own,
-                               all,        change->ns,  from,
-                               change->to, lowest,      change->lowers ? "1" : "0"};
-    module_digits(lowest, change->floor);
-    int code = module_ready(self, error);
-    if (code == FIRN_OK) {
-        code = redis_evaluate(self, &reply, &self->relabel, 4, 9, arguments, &module_relabel_points,
-                              error);
+    if (redis_says(reply, "ok", 2)) {
+        snprintf(out, SEAL_SIZE, "%s", reply->element[1]->str);
+        code = module_point(&self->link, points[verb]->committed, error);
+    } else {
+        code = redis_says(reply, "changed", 1) ? FIRN_WRITE_CHANGED
+                                               : unreadable(self, FIRN_EUNKNOWN, error);
     }
+    freeReplyObject(reply);
+    return code;
+}
+
+static const char *grant_digits(char out[MODULE_NUMBER_SIZE], const firn_records *of) {
+    snprintf(out, MODULE_NUMBER_SIZE, "%" PRIu64, of->mark.grant);
+    return out;
+}
+
+static int redis_write(void *of, const firn_records *seen, firn_records *next, int which,
+                       firn_verb verb, firn_error *error) {
+    store *self = of;
+    char name[REDIS_KEY_SIZE], texts[7][MODULE_NUMBER_SIZE];
+    const bool known = seen->key_known, first = (which & FIRN_RECORD_STORE) != 0;
+    const bool ns = (which & FIRN_RECORD_NS) != 0, mark = (which & FIRN_RECORD_KEY) != 0;
+    own it = own_of(seen);
+    namespace_key(name, self, seen->ns);
+    const char *arguments[] = {name,
+                               self->index,
+                               self->own,
+                               self->all,
+                               seen->ns,
+                               seen->key,
+                               it.seal,
+                               known ? module_digits(texts[0], seen->mark.high) : "",
+                               known ? grant_digits(texts[1], seen) : "",
+                               first ? module_digits(texts[2], next->losses) : "",
+                               ns ? next->layout : "",
+                               module_digits(texts[3], next->ns_losses),
+                               module_digits(texts[4], next->floor),
+                               mark ? module_digits(texts[5], next->mark.high) : "",
+                               grant_digits(texts[6], next),
+                               next->note};
+    int code = change(self, &self->write, 4, 16, arguments, verb, it.seal, error);
     if (code == FIRN_OK) {
-        code = relabelled(self, reply, change, floor, error);
-        freeReplyObject(reply);
+        it.sound = it.sound || first;
+        memcpy(next->own, &it, sizeof it);
     }
     return code;
+}
+
+static int redis_add(void *of, const firn_records *seen, firn_records *next,
+                     const firn_raise *raise, firn_error *error) {
+    store *self = of;
+    char ns[REDIS_KEY_SIZE], texts[7][MODULE_NUMBER_SIZE], text[SEAL_SIZE];
+    namespace_key(ns, self, seen->ns);
+    const char *arguments[] = {ns,
+                               self->own,
+                               seen->key,
+                               module_digits(texts[0], seen->losses),
+                               seen->layout,
+                               module_digits(texts[1], seen->floor),
+                               seen->key_known ? "1" : "0",
+                               module_digits(texts[2], raise->least),
+                               module_digits(texts[3], raise->low),
+                               module_digits(texts[4], raise->most),
+                               module_digits(texts[5], raise->count),
+                               grant_digits(texts[6], next),
+                               next->note};
+    int64_t first;
+    int code = change(self, &self->add, 2, 13, arguments, FIRN_VERB_RESERVE, text, error);
+    if (code == FIRN_OK && !module_int64(&first, text, strlen(text))) {
+        return unreadable(self, FIRN_EUNKNOWN, error);
+    }
+    if (code == FIRN_OK) {
+        next->mark.high = first + raise->count;
+    }
+    return code;
+}
+
+static const char *redis_source(void *of, const char *ns) {
+    const store *self = of;
+    (void)ns;
+    return self->counters ? "a plain counter" : NULL;
+}
+
+static const char *redis_where(void *of) {
+    return ((const store *)of)->link.url.shown;
 }
 
 static int redis_now(void *of, firn_time *now, firn_error *error) {
@@ -354,7 +380,7 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
 static int list_part(store *self, const char *ns, char *const *keys, size_t count,
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};
-    char name[FIRN_NS_SIZE + 64], texts[3 * LIST_CHUNK][FIRN_KEY_SIZE + 8];
+    char name[REDIS_KEY_SIZE], texts[3 * LIST_CHUNK][FIRN_KEY_SIZE + 8];
     const char *words[REDIS_ARGUMENTS_MAX] = {"HMGET", name, "layout", "floor"};
     redisReply *reply;
     namespace_key(name, self, ns);
@@ -376,7 +402,7 @@ static int list_part(store *self, const char *ns, char *const *keys, size_t coun
 
 static int list_namespace(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
                           firn_error *error) {
-    char name[FIRN_NS_SIZE + 64];
+    char name[REDIS_KEY_SIZE];
     names keys = {NULL, 0, 0};
     namespace_key(name, self, ns);
     int code = scan(self, &keys, "HSCAN", name, "high *", error);
@@ -423,12 +449,12 @@ static int read_database(store *self, firn_error *error) {
 }
 
 static int load_scripts(store *self, firn_error *error) {
-    int code = redis_load_script(&self->reserve, reserve_lua, error);
+    int code = redis_load_script(&self->read, read_lua, error);
     if (code == FIRN_OK) {
-        code = redis_load_script(&self->give_back, give_back_lua, error);
+        code = redis_load_script(&self->write, write_lua, error);
     }
     if (code == FIRN_OK) {
-        code = redis_load_script(&self->relabel, relabel_lua, error);
+        code = redis_load_script(&self->add, add_lua, error);
     }
     return code == FIRN_OK ? redis_load_script(&self->count, count_lua, error) : code;
 }
@@ -457,6 +483,8 @@ static int set_up(void *of, firn_error *error) {
     }
     if (code == FIRN_OK) {
         snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
+        namespace_key(self->own, self, "");
+        namespace_key(self->all, self, FIRN__ALL_NAMES);
         code = redis_trust(self, error);
     }
     return code == FIRN_OK ? load_scripts(self, error) : code;
@@ -486,12 +514,20 @@ static int redis_open(void **out, const char *url, const firn_store_options *opt
     return module_open(out, &engine, url, options, error);
 }
 
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "redis",
+    .lasts = true,
     .open = redis_open,
-    .reserve = redis_reserve,
-    .give_back = redis_give_back,
+    .begin = redis_begin,
+    .read = redis_read,
+    .lost = redis_lost,
+    .write = redis_write,
+    .add = redis_add,
+    .wait = module_nap,
+    .source = redis_source,
+    .take = redis_counter_take,
+    .where = redis_where,
     .list = redis_list,
     .now = redis_now,
     .caution = module_caution,

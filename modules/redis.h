@@ -4,12 +4,14 @@
 #ifndef FIRN_REDIS_H
 #define FIRN_REDIS_H
 
+#include "../src/driver.h"
 #include "module.h"
 
 #include <gnutls/gnutls.h>
 #include <hiredis/hiredis.h>
 
 #define REDIS_ARGUMENTS_MAX 200
+#define REDIS_KEY_SIZE      (FIRN_NS_SIZE + 64)
 
 /* A script, and its name for EVALSHA. */
 typedef struct script {
@@ -22,10 +24,11 @@ typedef struct store {
     module_tls tls;
     int64_t database, counters;
     const char *prefix;
-    char index[64]; /* the key of the set of namespaces */
-    script reserve, give_back, relabel, count;
+    char index[64];                                /* the key of the set of namespaces */
+    char own[REDIS_KEY_SIZE], all[REDIS_KEY_SIZE]; /* of the store's record, of FIRN__ALL_NAMES */
+    script read, write, add, count;
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE]; /* last read */
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
-    char losses[MODULE_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
     gnutls_session_t session;
     redisReader *reader;
     redisReplyObjectFunctions limited, unlimited; /* the reader's functions; hiredis's own */
@@ -70,8 +73,8 @@ bool redis_read_slot(int64_t *out, const redisReply *text);
 
 /* ---- plain counters (redis_counter.c) -------------------------------------------------------- */
 
-int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error);
+int redis_counter_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                       firn_error *error);
 int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error);
 

@@ -43,8 +43,9 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
 
 /* The counter holds the last number issued, so a block starts after it. A block whose answer was
  * lost is lost: the counter keeps no grants. */
-int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
+int redis_counter_take(void *of, const firn_request *request, int64_t *first, firn_mark *held,
+                       firn_error *error) {
+    store *self = of;
     const char *name = counter_name(request->ns, request->key, request->layout, error);
     char count[MODULE_NUMBER_SIZE], least[MODULE_NUMBER_SIZE],
         most[MODULE_NUMBER_SIZE] = ""; /* "" is before 0 */

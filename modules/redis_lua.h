@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripts of the Redis store. docs/reference/stores.md prints the first two for clients in other languages;
- * test/printed_pure_test.c compares both. */
+/* The scripts of the Redis store. docs/reference/stores.md prints the first three for clients in other languages;
+ * test/printed_pure_test.c compares them. */
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
-
-#include "module.h"
 
 /* Lua's numbers are doubles, exact only up to 2^53, so slots stay decimal texts. The longer text is the later slot; of
  * two of equal length, the one whose first differing digit is greater. (Lua's < depends on the locale.) */
@@ -19,99 +17,72 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The reservation law (module.h). The script reads the server's run ID itself, so that the run ID in a copied
- * hash is not taken for it. `seen` and `reached` of the handle do not count if the store has lost writes since. The
- * grant is written before the mark is raised: an interrupted script leaves at most a gap. */
-static const char reserve_lua[] = LUA_LATER
-    "local ns, index, own, all = unpack(KEYS)\n"
-    "local name, layout, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
-    "local guard, seen, reached, knew = unpack(ARGV, 9, 12)\n"
-    "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
-    "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
-    "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor',\n"
-    "                       'high ' .. key, 'grant ' .. key)\n"
-    "local function closed(text) return text:find('" FIRN__CLOSED "', 1, true) == 1 end\n"
-    "local shut = old[1] or ''\n"
-    "if not old[2] then shut = redis.call('HMGET', all, 'layout')[1] or '' end\n"
-    "local refused = shut ~= layout and closed(shut) and (old[2] or not closed(layout))\n"
-    "if old[2] and shut ~= layout and not refused then return {'layout', shut} end\n"
-    "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
-    "local news = (not old[2] and seen == '1') or less(high, reached)\n"
-    "if not store[1] then\n"
-    "  news = news or knew ~= '' or redis.call('EXISTS', index) == 1\n"
+/* What each script sees. The first nine texts, which `seal` names, are all but the key's record that a reservation depends on:
+ * the server's run ID (its own, so a copied hash never has it), the records of the store and of the namespace, and, if one of
+ * them is missing, whether there is a set of namespaces, and the record of FIRN__ALL_NAMES. */
+#define LUA_SEE                                                                                    \
+    "local ns, index, own, all = unpack(KEYS)\n"                                                   \
+    "local name, key = unpack(ARGV)\n"                                                             \
+    "local function see()\n"                                                                       \
+    "  local run = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"                           \
+    "  local store = redis.call('HMGET', own, 'identity', 'losses')\n"                             \
+    "  local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor',\n"                         \
+    "                         'high ' .. key, 'grant ' .. key, 'note ' .. key)\n"                  \
+    "  local made, every = '', {}\n"                                                               \
+    "  if not (store[1] and old[2]) then\n"                                                        \
+    "    made = tostring(redis.call('EXISTS', index))\n"                                           \
+    "    every = redis.call('HMGET', all, 'layout', 'losses')\n"                                   \
+    "  end\n"                                                                                      \
+    "  local it = {run, store[1] or '', store[2] or '', old[1] or '', old[2] or '', old[3] or "    \
+    "'',\n"                                                                                        \
+    "              made, every[1] or '', every[2] or '', old[4] or '', old[5] or '', old[6] or "   \
+    "''}\n"                                                                                        \
+    "  return it, redis.sha1hex(table.concat(it, '\\n', 1, 9))\n"                                  \
     "end\n"
-    "if (store[1] and store[1] ~= identity) or less(losses, knew) or\n"
-    "   (news and not (knew ~= '' and less(knew, losses))) then\n"
-    "  losses = string.format('%.0f', tonumber(later(losses, knew)) + 1)\n"
-    "end\n"
-    "if store[1] ~= identity or store[2] ~= losses then\n"
-    "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
-    "end\n"
-    "if refused then return {'closed', shut, old[2] and name or 'integer *', losses} end\n"
-    "local doubted = old[2] ~= losses\n"
-    "if not old[2] then\n"
-    "  doubted = losses ~= '0' and redis.call('HMGET', all, 'losses')[1] ~= losses\n"
-    "end\n"
-    "if doubted and guard == '0' then\n"
-    "  if old[5] == grant then old[5] = '0' end\n"
-    "  if less(latest, high) then return {'busy', high, old[5] or '0', floor, losses} end\n"
-    "  return {'changed', losses}\n"
-    "end\n"
-    "if doubted then floor = later(floor, guard) end\n"
-    "if doubted or not old[2] then\n"
+
+static const char read_lua[] = LUA_SEE "local it, seal = see()\n"
+                                       "it[13] = seal\n"
+                                       "return it\n";
+
+/* Writes the records that are given if all are as they were seen. The mark comes last, so a script that is stopped leaves at
+ * most a counted loss or a gap. */
+static const char write_lua[] = LUA_SEE
+    "local seal, high, grant = unpack(ARGV, 3, 5)\n"
+    "local losses, layout, seen, floor, raised, taken, note = unpack(ARGV, 6, 12)\n"
+    "local it, present = see()\n"
+    "if present ~= seal or it[10] ~= high or it[11] ~= grant then return {'changed'} end\n"
+    "if losses ~= '' then redis.call('HSET', own, 'identity', it[1], 'losses', losses) end\n"
+    "if layout ~= '' then\n"
     "  redis.call('SADD', index, name)\n"
-    "  redis.call('HSET', ns, 'layout', layout, 'losses', losses, 'floor', floor)\n"
+    "  redis.call('HSET', ns, 'layout', layout, 'losses', seen, 'floor', floor)\n"
     "end\n"
-    "local first = later(later(high, earliest), floor)\n"
-    "if less(latest, first) then\n"
-    "  return {'busy', high, old[5] or '0', floor, losses}\n"
+    "if raised ~= '' then\n"
+    "  redis.call('HSET', ns, 'high ' .. key, raised, 'grant ' .. key, taken,\n"
+    "             'note ' .. key, note)\n"
+    "end\n"
+    "it, present = see()\n"
+    "return {'ok', present}\n";
+
+/* A firn_raise. The store's record is of this run and has `losses`, which are the namespace's, or nothing is written. The grant
+ * is written before the mark is raised. */
+static const char add_lua[] = LUA_LATER
+    "local ns, own = unpack(KEYS)\n"
+    "local key, losses, layout, floor, known = unpack(ARGV, 1, 5)\n"
+    "local reached, low, most, count, grant, note = unpack(ARGV, 6, 11)\n"
+    "local run = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
+    "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
+    "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor', 'high ' .. key)\n"
+    "local high = old[4] or '0'\n"
+    "local first = later(high, low)\n"
+    "if store[1] ~= run or (store[2] or '0') ~= losses or old[1] ~= layout or old[2] ~= losses or\n"
+    "   (old[3] or '0') ~= floor or (known == '1' and not old[4]) or less(high, reached) or\n"
+    "   less(most, first) then\n"
+    "  return {'changed'}\n"
     "end\n"
     "redis.call('HSET', ns, 'high ' .. key, first, 'grant ' .. key, grant,\n"
     "           'note ' .. key, note)\n"
     "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
-    "return {'ok', first, losses}\n";
-
-/* An empty `from` means that the namespace must not exist yet. */
-static const char relabel_lua[] =
-    LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
-              "local name, from, to, floor, lowers = unpack(ARGV)\n"
-              "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
-              "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
-              "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor')\n"
-              "local losses = store[2] or '0'\n"
-              "if to == '" FIRN__GONE_BACK "' then\n" /* firn__declares_loss */
-              "  losses = string.format('%.0f', tonumber(losses) + 1)\n"
-              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
-              "  return {'ok', floor}\n"
-              "end\n"
-              "if store[1] and store[1] ~= identity then\n"
-              "  losses = string.format('%.0f', tonumber(losses) + 1)\n"
-              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
-              "end\n"
-              "local known = old[2] or redis.call('HMGET', all, 'losses')[1] or '0'\n"
-              "local function starts(text, with) return text:find(with, 1, true) == 1 end\n"
-              "local opens = old[2] and lowers ~= '1' and starts(from, '" FIRN__FORGOTTEN "') and\n"
-              "              not starts(to, '" FIRN__CLOSED "')\n" /* opens_forgotten */
-              "if (known ~= losses and not opens) or\n"
-              "   (not store[1] and redis.call('EXISTS', index) == 1) then\n"
-              "  return {'changed'}\n"
-              "end\n"
-              "local exists = redis.call('EXISTS', ns) == 1\n"
-              "if exists and not (old[1] and old[2]) then return {'damaged'} end\n"
-              "local layout = old[1] or ''\n"
-              "if layout ~= to and layout ~= from then return {'layout', layout} end\n"
-              "if lowers ~= '1' then floor = later(old[3] or '0', floor) end\n"
-              "redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
-              "redis.call('SADD', index, name)\n"
-              "redis.call('HSET', ns, 'layout', to, 'losses', known, 'floor', floor)\n"
-              "return {'ok', floor}\n";
-
-static const char give_back_lua[] =
-    "local key, high, grant, stopped = unpack(ARGV)\n"
-    "local old = redis.call('HMGET', KEYS[1], 'high ' .. key, 'grant ' .. key)\n"
-    "if old[1] ~= high or old[2] ~= grant then return {'busy'} end\n"
-    "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
-    "return {'ok', stopped}\n";
+    "return {'ok', first}\n";
 
 /* Raises a plain counter, which holds the last number issued. Before the call it must be between `low` and `top`. */
 static const char count_lua[] =

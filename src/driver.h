@@ -6,6 +6,22 @@
 #define FIRN_DRIVER_H
 
 #include <firn/firn.h>
+#include <string.h>
+
+/* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
+ * again, a namespace without a record is new. */
+#define FIRN__ALL_NAMES "integer *"
+/* The stored identity of a store that lost reservations; no engine has it. */
+#define FIRN__GONE_BACK "gone back"
+
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
+ * record of FIRN__ALL_NAMES is closed, the store makes no record for another open namespace. */
+#define FIRN__CLOSED    "closed ("
+#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
+
+static inline bool firn__is_closed(const char *layout) {
+    return strncmp(layout, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0;
+}
 
 /* The records of the store, of a namespace and of one of its keys. The texts are the driver's, or the caller's of a write,
  * and are valid until the next call of the driver. */
@@ -42,6 +58,12 @@ enum {
     FIRN_WRITE_FOREIGN = 2  /* another store carried it out, or an older copy of this one */
 };
 
+/* A raise of a key's mark that the law allows while nothing else changes: a mark of at least `least` with
+ * first = max(mark, low) <= most becomes first + count. Any other mark needs a new verdict. */
+typedef struct firn_raise {
+    int64_t least, low, most, count;
+} firn_raise;
+
 /* What a write is part of, for its failpoints: reserve.before, .sent, .committed. */
 typedef enum firn_verb { FIRN_VERB_RESERVE, FIRN_VERB_GIVE_BACK, FIRN_VERB_RELABEL } firn_verb;
 
@@ -65,9 +87,16 @@ typedef struct firn_driver {
     bool (*lost)(void *self, const firn_records *seen);
     /* In one atomic step: writes the records `which` (FIRN_RECORD_...) as `next` has them if all are still as `seen`, and sets
      * in `next` what the step decided (own, stamp, a new origin). It never lowers a mark that is not as `seen`. The loss that
-     * `next` has beyond `seen` may get a greater number. FIRN_EUNKNOWN: sent, and it may have been carried out. */
+     * `next` has beyond `seen` may get another number, at least that in `seen`. FIRN_EUNKNOWN: sent, and it
+     * may have been carried out. FIRN_EBUSY: not sent, as somebody who has no record in the store issues with the key. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
                  firn_verb verb, firn_error *error);
+    /* Optional, for keys that many processes raise at the same time: a reservation that changes only the key's record calls it
+     * in place of `write`. In one atomic step it raises the mark that the key has then, which `seen` need not have, and writes
+     * next->mark, with its grant, and the note. It does so only if the raise allows that mark, if the records of the store and
+     * of the namespace are as `seen`, and if the key's record is not gone, or older by its stamp. Answers as `write` does. */
+    int (*add)(void *self, const firn_records *seen, firn_records *next, const firn_raise *raise,
+               firn_error *error);
     /* Optional: sleeps before the read after conflict 1, 2, ... with other writers; the first has none. */
     void (*wait)(int round);
     /* Optional: makes durable what a read showed. */
@@ -76,6 +105,11 @@ typedef struct firn_driver {
     int (*end)(void *self, int code);
     /* Optional: what this handle saw counts no longer, as the store's record has the loss. */
     void (*forget)(void *self);
+    /* Optional: what has the slots of this namespace if they are another program's ("table leaf_alloc"), or NULL. Such a
+     * source has no records: a reservation calls `take` alone, as in firn_store_ops, and nothing is given back. */
+    const char *(*source)(void *self, const char *ns);
+    int (*take)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                firn_error *error);
     /* The store, for errors. */
     const char *(*where)(void *self);
     /* As in firn_store_ops. */

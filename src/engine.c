@@ -37,7 +37,7 @@ typedef struct turn {
     firn_error refusal; /* of the law */
 
     const firn_request *request; /* FIRN_VERB_RESERVE */
-    int64_t first;
+    firn_raise raise;
     firn_mark held;
     const firn_mark *mine; /* FIRN_VERB_GIVE_BACK: is lowered to `high` */
     int64_t high;
@@ -165,6 +165,7 @@ static int decide_reserve(engine *e, turn *t) {
     const firn_request *request = t->request;
     const firn__kept kept = kept_of(e, &t->seen, request->guard_tick_ns > 0);
     firn__verdict verdict;
+    t->held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no claim waits for it, and no grant is even */
     int code = firn__law_reserve(&verdict, &kept, &e->memory, request, e->driver->where(e->self),
                                  &t->held, &t->refusal);
     if (code == FIRN_EBUSY && t->held.grant == e->wasted) {
@@ -185,7 +186,7 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.key_known = true;
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
-        t->first = verdict.first;
+        t->raise = verdict.raise;
     }
     return code;
 }
@@ -305,6 +306,12 @@ static int read_later(engine *e, turn *t, int round, bool surely, firn_error *er
     return e->driver->read(e->self, &t->seen, surely, error);
 }
 
+static int write_records(engine *e, turn *t, firn_error *error) {
+    return t->verb == FIRN_VERB_RESERVE && t->which == FIRN_RECORD_KEY && e->driver->add != NULL
+               ? e->driver->add(e->self, &t->seen, &t->next, &t->raise, error)
+               : e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
+}
+
 /* Decides and writes. *done: the code is the verb's; else what is `seen` was read again. */
 static int one_round(engine *e, turn *t, int round, bool *done, firn_error *error) {
     const int verdict = decide(e, t);
@@ -315,7 +322,7 @@ static int one_round(engine *e, turn *t, int round, bool *done, firn_error *erro
     if (*done) {
         return finish(e, t, verdict, error);
     }
-    int code = e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
+    int code = write_records(e, t, error);
     if (code == FIRN_WRITE_FOREIGN && t->verb == FIRN_VERB_RESERVE) {
         e->wasted = t->request->grant;
     }
@@ -367,13 +374,22 @@ static int run(engine *e, const char *ns, const char *key, firn_error *error) {
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
+/* Another program's, which has the slots of this namespace; or NULL. */
+static const char *source_of(const engine *e, const char *ns) {
+    return e->driver->source != NULL ? e->driver->source(e->self, ns) : NULL;
+}
+
 static int engine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
-    turn *t = &((engine *)self)->turn;
+    engine *e = self;
+    turn *t = &e->turn;
+    if (source_of(e, request->ns) != NULL) {
+        return e->driver->take(e->self, request, first, held, error);
+    }
     t->verb = FIRN_VERB_RESERVE;
     t->request = request;
     int code = run(self, request->ns, request->key, error);
-    *first = code == FIRN_OK ? t->first : *first;
+    *first = code == FIRN_OK ? t->next.mark.high - request->count : *first;
     *held = code == FIRN_EBUSY ? t->held : *held;
     return code;
 }
@@ -381,6 +397,11 @@ static int engine_reserve(void *self, const firn_request *request, int64_t *firs
 static int engine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                             int64_t high, firn_error *error) {
     engine *e = self;
+    const char *source = source_of(e, ns);
+    if (source != NULL) {
+        return firn__fail(error, FIRN_EBUSY, "%.60s keeps no grants: the rest of the block is lost",
+                          source);
+    }
     e->turn.verb = FIRN_VERB_GIVE_BACK;
     e->turn.mine = mine;
     e->turn.high = high;
@@ -390,7 +411,14 @@ static int engine_give_back(void *self, const char *ns, const char *key, const f
 
 int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
                          firn_error *error) {
-    turn *t = &((engine *)self)->turn;
+    engine *e = self;
+    turn *t = &e->turn;
+    const char *source = source_of(e, change->ns);
+    if (source != NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%.60s is another program's and has no layouts: use a store of firn's",
+                          source);
+    }
     t->verb = FIRN_VERB_RELABEL;
     t->change = change;
     int code = run(self, change->ns, "1", error);

@@ -90,10 +90,6 @@ int firn__refuse_back(firn_error *error, const char *where, const char *ns) {
                           where, ns, series ? "" : ", so it allows no back-dated IDs");
 }
 
-bool firn__is_closed(const char *layout) {
-    return strncmp(layout, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0;
-}
-
 int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored) {
     const char *why = stored + sizeof FIRN__CLOSED - 1;
     const char *end = strstr(why, "): ");
@@ -115,17 +111,20 @@ int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, con
                                 ns, length, why, shut);
 }
 
+static int refuse_damaged(firn_error *error, const char *ns) {
+    return firn_error_set(error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+                          "namespace %.60s has no layout, so its record is damaged or of an older "
+                          "firn: see docs/reference/stores.md, or use another ns=",
+                          ns);
+}
+
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
     if (firn__is_closed(stored)) {
         return firn__refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
-        return firn_error_set(
-            error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
-            "namespace %.60s has no layout, so its record is damaged or of an older "
-            "firn: see docs/reference/stores.md, or use another ns=",
-            request->ns);
+        return refuse_damaged(error, request->ns);
     }
     while (stored[same] != '\0' && stored[same] == request->layout[same]) {
         same++;
@@ -159,18 +158,31 @@ static bool went_back(const firn__kept *kept, const firn__memory *memory,
 }
 
 /* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers ask for less; a request
- * that was computed from another clock is refused here. */
-static int check_reach(int64_t end, const firn__kept *kept, const firn_request *request,
-                       const char *where, firn_error *error) {
+ * that was computed from another clock is refused. */
+static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__memory *memory,
+                           const firn_request *request) {
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
-    return guard == 0 || end <= guard
-               ? FIRN_OK
-               : firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
-                                "a reservation of %.60s/%.63s would end at slot %" PRId64
-                                ", after %" PRId64 ", which the clock of %.60s allows: "
-                                "fix the wrong clock",
-                                request->ns, request->key, end, guard, where);
+    const bool reached = guard > 0 && guard - request->count < request->latest;
+    return (firn_raise){.least = firn__least(memory, request),
+                        .low = later(request->earliest, floor),
+                        .most = reached ? guard - request->count : request->latest,
+                        .count = request->count};
+}
+
+bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first) {
+    *first = later(high, raise->low);
+    return high >= raise->least && *first <= raise->most;
+}
+
+static int refuse_reach(firn_error *error, const firn_request *request, const firn__verdict *it,
+                        const char *where) {
+    return firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
+                          "a reservation of %.60s/%.63s would end at slot %" PRId64
+                          ", after %" PRId64 ", which the clock of %.60s allows: "
+                          "fix the wrong clock",
+                          request->ns, request->key, it->first + request->count,
+                          it->raise.most + request->count, where);
 }
 
 int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__memory *memory,
@@ -197,9 +209,15 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
         out->floor = later(kept->floor, firn__law_guard(request, kept->now_ms));
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
-    out->first = later(later(kept->mark.high, request->earliest), out->floor);
+    out->raise = raise_of(kept, out->floor, memory, request);
+    if (back) {
+        out->raise.least = 0; /* with this verdict it is forgotten */
+    }
+    if (firn__raise_allows(&out->raise, kept->mark.high, &out->first)) {
+        return FIRN_OK;
+    }
     if (out->first <= request->latest) {
-        return check_reach(out->first + request->count, kept, request, where, error);
+        return refuse_reach(error, request, out, where);
     }
     *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
     if (doubted && request->guard <= 0 && held->grant == request->grant) {
@@ -226,6 +244,9 @@ int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel
     if (kept->back ||
         (kept->known ? !kept->current && !opens_forgotten(change) : !kept->complete)) {
         return firn__refuse_back(error, where, change->ns);
+    }
+    if (kept->known && kept->layout[0] == '\0') {
+        return refuse_damaged(error, change->ns);
     }
     const bool again = kept->known && strcmp(kept->layout, change->to) == 0;
     const bool fits = kept->known ? change->from != NULL && strcmp(kept->layout, change->from) == 0

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The reservation law: decides a request by what the store keeps and the handle remembers. Pure: it reads no clock and no
- * store. The engine (engine.h) writes its verdict. Modules that decide in statements or scripts of their own compile it
- * too (modules/module_law.c), and test/law_test.c compares their answers with it. */
+ * store. The engine (engine.h) writes its verdict; test/law_test.c compares the answers of each kind of store with it. */
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 
-#include <firn/firn.h>
+#include "driver.h"
 
-/* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
- * again, a namespace without a record is new. */
-#define FIRN__ALL_NAMES "integer *"
-/* The stored identity of a store that lost reservations; no engine has it. */
-#define FIRN__GONE_BACK "gone back"
-
-/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
- * record of FIRN__ALL_NAMES is closed, the store makes no record for another open namespace. */
-#define FIRN__CLOSED    "closed ("
-#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
-
-bool firn__is_closed(const char *layout);
 /* A change of FIRN__ALL_NAMES to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
 bool firn__declares_loss(const firn_relabel *change);
 
@@ -62,7 +49,11 @@ typedef struct firn__verdict {
     bool back;  /* with any verdict, write into the store's record that it lost reservations */
     bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
     int64_t first, floor;
+    firn_raise raise; /* FIRN_OK: which marks have the same verdict */
 } firn__verdict;
+
+/* Does the raise allow this mark? *first: of the slots. */
+bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first);
 
 /* The guard of the request with the time since it was computed; 0: none. */
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
@@ -76,6 +67,7 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
  *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
  *         is 0 there: a late copy may have been carried out where the slots are another's
+ *     first + count past the guard of slots with a time: FIRN_ECLOCK
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its

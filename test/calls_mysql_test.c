@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fails each call of the MySQL module: calls_store.h. */
+#define CALLS_DRIVER
 #include "calls_store.h"
 
 #include <mysql.h>

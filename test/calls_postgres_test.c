@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fails each call of the PostgreSQL module: calls_store.h. */
+#define CALLS_DRIVER
 #include "calls_store.h"
 
 #include <libpq-fe.h>
@@ -21,6 +22,10 @@ CALL(int, PQsendPrepare,
      (PGconn * db, const char *name, const char *text, int count, const Oid *types),
      (db, name, text, count, types), 1, 0)
 CALL(int, PQsendQuery, (PGconn * db, const char *text), (db, text), 1, 0)
+CALL(int, PQsendQueryParams,
+     (PGconn * db, const char *text, int count, const Oid *types, const char *const *values,
+      const int *lengths, const int *formats, int format),
+     (db, text, count, types, values, lengths, formats, format), 1, 0)
 CALL(int, PQsendQueryPrepared,
      (PGconn * db, const char *name, int count, const char *const *values, const int *lengths,
       const int *formats, int format),

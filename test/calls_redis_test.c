@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fails each call of the Redis module: calls_store.h. */
 #define CALLERS 8
+#define CALLS_DRIVER
 #include "calls_store.h"
 
 #include "asking.h"

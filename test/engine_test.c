@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../src/engine.h"
+#include "../src/law.h"
 #include "chance.h"
 
 #define OPEN      "0x0:1 time:41/ms node:10 sequence:12"
@@ -60,6 +61,8 @@ typedef struct world {
 typedef struct sent {
     int ns, key, which;
     firn_records seen, next;
+    bool adds;
+    firn_raise raise;
 } sent;
 
 typedef struct handle {
@@ -75,6 +78,7 @@ typedef struct plan {
     bool hides_foreign; /* injected: says done where another copy carried it out */
     bool hides_losses;  /* injected: never sees that the store was replaced */
     bool stale_refuses; /* injected: an old read counts as fresh */
+    bool adds_warm;     /* injected: an add compares no other records */
 } plan;
 
 static world now, earlier[EARLIER], saved;
@@ -84,14 +88,16 @@ static uint64_t histories;
 static handle handles[HANDLES];
 static plan the;
 static int events;       /* that happened to the store */
-static int reads;        /* of the driver */
+static int reads, adds;  /* of the driver */
+static bool adding;      /* it has that method */
 static bool waited;      /* since the last read: others have written during that time */
 static int answer;       /* of the next write: FIRN_EUNKNOWN, or FIRN_WRITE_CHANGED; 0: the truth */
 static bool undelivered; /* that write is not carried out yet */
 static firn_request *asked; /* the request in progress: its guard is the present */
 static int64_t highest[SPACES];
 static uint8_t *issued;
-static int doubles, lies; /* slots issued twice; refusals and losses that were not true */
+static int doubles,
+    lies; /* slots issued twice; untrue refusals and losses, grants in closed namespaces */
 
 static const char *const space_names[SPACES] = {"guarded", "bare"};
 static const char *const key_names[KEYS] = {"1", "2"};
@@ -122,16 +128,32 @@ static void empty(void) {
     new_history();
 }
 
+/* Are the records that the write needs as they were seen? */
+static bool still_fits(const sent *it, const space *home, const mark *at) {
+    int64_t first;
+    const bool cold = now.version == it->seen.own[0] && home->version == it->seen.own[1];
+    if (it->adds) {
+        return (cold || the.adds_warm) && (at->known || !it->seen.key_known) &&
+               (int64_t)at->version >= it->seen.stamp &&
+               firn__raise_allows(&it->raise, at->mark.high, &first);
+    }
+    return cold && at->version == it->seen.own[2] && at->mark.high == it->seen.mark.high &&
+           at->mark.grant == it->seen.mark.grant;
+}
+
 /* In one atomic step; false: something is no longer as it was seen. */
 static bool carry_out(const sent *it, firn_records *next) {
     space *home = &now.spaces[it->ns];
     mark *at = &now.marks[it->ns][it->key];
-    if (now.version != it->seen.own[0] || home->version != it->seen.own[1] ||
-        at->version != it->seen.own[2] || at->mark.high != it->seen.mark.high ||
-        at->mark.grant != it->seen.mark.grant) {
+    if (!still_fits(it, home, at)) {
         return false;
     }
     now.writes++;
+    if (it->adds) {
+        (void)firn__raise_allows(&it->raise, at->mark.high, &next->mark.high);
+        next->mark.high += it->raise.count;
+        adds++;
+    }
     if ((it->which & FIRN_RECORD_STORE) != 0) {
         now.origin = now.known ? now.origin : chance() | 1;
         now.known = true;
@@ -144,6 +166,7 @@ static bool carry_out(const sent *it, firn_records *next) {
                         now.writes};
     }
     if ((it->which & FIRN_RECORD_KEY) != 0) {
+        lies += home->shut && next->mark.high > at->mark.high;
         *at = (mark){true, next->mark, now.writes};
         highest[it->ns] = next->mark.high > highest[it->ns] ? next->mark.high : highest[it->ns];
     }
@@ -270,14 +293,9 @@ static void disturb(handle *h) {
     events++;
 }
 
-static int scripted_write(void *self, const firn_records *seen, firn_records *next, int which,
-                          firn_verb verb, firn_error *error) {
-    handle *h = self;
+static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     static int depth;
     assert_false(waited);
-    sent it = {index_of(space_names, seen->ns), index_of(key_names, seen->key), which, *seen,
-               *next};
-    (void)verb;
     /* Texts that outlive the call. */
     it.next.layout = strcmp(next->layout, OPEN) == 0 ? OPEN : SHUT;
     it.next.note = it.seen.note = it.seen.layout = "";
@@ -305,6 +323,30 @@ static int scripted_write(void *self, const firn_records *seen, firn_records *ne
     return say == FIRN_EUNKNOWN
                ? firn_error_set(error, FIRN_EUNKNOWN, FIRN_CURE_NONE, "no answer came")
                : say;
+}
+
+static int scripted_write(void *self, const firn_records *seen, firn_records *next, int which,
+                          firn_verb verb, firn_error *error) {
+    sent it = {.ns = index_of(space_names, seen->ns),
+               .key = index_of(key_names, seen->key),
+               .which = which,
+               .seen = *seen,
+               .next = *next};
+    (void)verb;
+    return send_to(self, it, next, error);
+}
+
+static int scripted_add(void *self, const firn_records *seen, firn_records *next,
+                        const firn_raise *raise, firn_error *error) {
+    sent it = {.ns = index_of(space_names, seen->ns),
+               .key = index_of(key_names, seen->key),
+               .which = FIRN_RECORD_KEY,
+               .seen = *seen,
+               .next = *next,
+               .adds = true,
+               .raise = *raise};
+    next->mark.high = -1; /* only the step knows it */
+    return send_to(self, it, next, error);
 }
 
 static void scripted_wait(int round) {
@@ -344,15 +386,19 @@ typedef struct client {
 static client clients[HANDLES][SPACES * KEYS];
 
 static void open_handle(handle *h) {
+    static firn_driver with_add;
+    with_add = scripted;
+    with_add.add = scripted_add;
     *h = (handle){.since = now.history};
-    assert_int_equal(firn__engine_make(&h->engine, &scripted, h, NULL), FIRN_OK);
+    assert_int_equal(firn__engine_make(&h->engine, adding ? &with_add : &scripted, h, NULL),
+                     FIRN_OK);
     memset(clients[h - handles], 0, sizeof clients[0]);
 }
 
 static void begin(plan wanted) {
     now = saved = (world){0};
     late_count = earlier_count = 0;
-    events = reads = answer = doubles = lies = 0;
+    events = reads = adds = answer = doubles = lies = 0;
     undelivered = false;
     asked = NULL;
     memset(highest, 0, sizeof highest);
@@ -829,25 +875,145 @@ static void a_remembered_doubt_is_read_again(void **state) {
     end();
 }
 
+/* ---- adds ------------------------------------------------------------------------------------ */
+
+static void a_warm_add_is_found(void **state) {
+    (void)state;
+    found((plan){.adds_warm = true}, true);
+}
+
+/* Others raised the mark since this handle read it, and it needs no other read. */
+static void an_add_starts_from_the_present_mark(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[1], 1, 0, 10);
+    const int before = reads;
+    for (int64_t i = 2; i < 6; i++) {
+        granted(&handles[i % 2], 1, 0, 10 * i);
+    }
+    assert_int_equal(reads, before);
+    assert_int_equal(adds, 5); /* the first made the namespace's record */
+    it.earliest = 100;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(first, 100);
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    granted(&handles[1], 1, 0, 103);
+    assert_int_equal(reads, before);
+    end();
+}
+
+/* What is outside the raise is decided again, by what the store has. */
+static void an_add_keeps_its_bounds(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[1], 1, 0, 10);
+    assert_int_equal(asked_of(&handles[0], 1, 0, 19), FIRN_EBUSY);
+    assert_int_equal(asked_of(&handles[0], 1, 0, 20), FIRN_OK);
+    const firn_relabel shut = {space_names[1], OPEN, SHUT, 0, false};
+    int64_t floor;
+    assert_int_equal(firn__engine_relabel(handles[1].engine, &shut, &floor, NULL), FIRN_OK);
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_ESTORE);
+    assert_int_equal(now.marks[1][0].mark.high, 30);
+    end();
+}
+
+/* A mark or a key of an older copy, in records that are else the same. */
+static void an_add_raises_no_older_mark(void **state) {
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        begin((plan){.hides_losses = true});
+        granted(&handles[0], 1, 0, 0);
+        granted(&handles[0], 1, 0, 10);
+        assert_int_equal(asked_of(&handles[0], 1, gone, FOREVER), FIRN_OK);
+        assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_OK);
+        now.marks[1][gone] = (mark){.known = gone == 0, .version = 1};
+        assert_int_equal(asked_of(&handles[0], 1, gone, FOREVER), FIRN_EBACK);
+        end();
+    }
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static const char *bare_is_foreign(void *self, const char *ns) {
+    (void)self;
+    return strcmp(ns, space_names[1]) == 0 ? "table bare" : NULL;
+}
+
+static int take_7(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                  firn_error *error) {
+    (void)self, (void)request, (void)held, (void)error;
+    *first = 7;
+    return FIRN_OK;
+}
+
+static void another_programs_slots_have_no_records(void **state) {
+    static firn_driver driver;
+    firn_error error;
+    int64_t floor;
+    (void)state;
+    begin((plan){0});
+    driver = scripted;
+    driver.source = bare_is_foreign;
+    driver.take = take_7;
+    firn__engine_ops.close(handles[0].engine);
+    assert_int_equal(firn__engine_make(&handles[0].engine, &driver, &handles[0], NULL), FIRN_OK);
+    granted(&handles[0], 1, 0, 7);
+    const firn_mark mine = {17, 1};
+    assert_int_equal(firn__engine_ops.give_back(handles[0].engine, "bare", "1", &mine, 9, &error),
+                     FIRN_EBUSY);
+    assert_string_equal(error.text, "table bare keeps no grants: the rest of the block is lost");
+    const firn_relabel change = {"bare", OPEN, SHUT, 0, false};
+    assert_int_equal(firn__engine_relabel(handles[0].engine, &change, &floor, &error), FIRN_EUSAGE);
+    assert_int_equal(now.writes, 0);
+    granted(&handles[0], 0, 1, 0); /* the other namespace is firn's */
+    assert_int_equal(now.writes, 1);
+    end();
+}
+
+static int without_add(void **state) {
+    adding = false;
+    return start_over(state);
+}
+
+static int with_add(void **state) {
+    adding = true;
+    return start_over(state);
+}
+
+#define BOTH(name)                                                                                 \
+    cmocka_unit_test_setup(name, without_add), {                                                   \
+#name " with add", name, with_add, NULL, NULL                                              \
+    }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(no_slot_is_issued_twice, start_over),
-        cmocka_unit_test_setup(a_foreign_grant_is_found, start_over),
-        cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),
-        cmocka_unit_test_setup(a_refusal_from_an_old_read_is_found, start_over),
-        cmocka_unit_test_setup(when_faults_end_everybody_issues, start_over),
-        cmocka_unit_test_setup(a_loss_counts_once, start_over),
-        cmocka_unit_test_setup(a_refused_handle_knows_the_store, start_over),
-        cmocka_unit_test_setup(another_store_is_noticed, start_over),
-        cmocka_unit_test_setup(a_forgotten_loss_is_noticed, start_over),
-        cmocka_unit_test_setup(an_emptied_store_is_noticed, start_over),
-        cmocka_unit_test_setup(an_older_key_is_noticed, start_over),
-        cmocka_unit_test_setup(a_mark_is_compared_with_its_grant, start_over),
-        cmocka_unit_test_setup(a_relabel_writes_the_store, start_over),
-        cmocka_unit_test_setup(a_give_back_is_no_loss, start_over),
-        cmocka_unit_test_setup(a_late_grant_is_not_adopted_in_doubt, start_over),
-        cmocka_unit_test_setup(no_foreign_grant_is_adopted, start_over),
-        cmocka_unit_test_setup(a_remembered_doubt_is_read_again, start_over),
+        BOTH(no_slot_is_issued_twice),
+        BOTH(a_foreign_grant_is_found),
+        BOTH(a_hidden_loss_is_found),
+        BOTH(a_refusal_from_an_old_read_is_found),
+        BOTH(when_faults_end_everybody_issues),
+        BOTH(a_loss_counts_once),
+        BOTH(a_refused_handle_knows_the_store),
+        BOTH(another_store_is_noticed),
+        BOTH(a_forgotten_loss_is_noticed),
+        BOTH(an_emptied_store_is_noticed),
+        BOTH(an_older_key_is_noticed),
+        BOTH(a_mark_is_compared_with_its_grant),
+        BOTH(a_relabel_writes_the_store),
+        BOTH(a_give_back_is_no_loss),
+        BOTH(a_late_grant_is_not_adopted_in_doubt),
+        BOTH(no_foreign_grant_is_adopted),
+        BOTH(a_remembered_doubt_is_read_again),
+        cmocka_unit_test_setup(another_programs_slots_have_no_records, without_add),
+        cmocka_unit_test_setup(a_warm_add_is_found, with_add),
+        cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
+        cmocka_unit_test_setup(an_add_keeps_its_bounds, with_add),
+        cmocka_unit_test_setup(an_add_raises_no_older_mark, with_add),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  * decide inside their engine: this is where they are compared. */
 #include "stores.h"
 
-#include "../modules/module.h"
+#include "../src/law.h"
 
 #define HIGH   100 /* of a key that has a mark */
 #define COUNT  10
@@ -257,6 +257,22 @@ static void every_engine_follows_the_law(void **state) {
 static const char *const layouts[] = {ROW, OTHER, FIRN__CLOSED "for a test): " ROW};
 static const int64_t marks[] = {0, 90, 95, 99, 100, 101, 110, 115, 120, 121, 130};
 
+/* The raise of a verdict, which an engine carries out alone, says what the law says of each other mark. */
+static void check_raise(const firn__verdict *it, firn__kept kept, const firn__memory *memory,
+                        const firn_request *request) {
+    firn_mark held;
+    for (size_t i = 0; i < LENGTH(marks); i++) {
+        int64_t first = -1;
+        firn__verdict other;
+        kept.mark = (firn_mark){marks[i], 5};
+        const int code = firn__law_reserve(&other, &kept, memory, request, "store", &held, NULL);
+        const bool same = code == FIRN_OK && !other.back && !other.renew;
+        assert_int_equal(firn__raise_allows(&it->raise, marks[i], &first), same);
+        assert_true(!same || first == other.first);
+    }
+    assert_int_equal(it->raise.count, request->count);
+}
+
 /* What applies to every verdict. */
 static void check_verdict(const firn__kept *kept, const firn__memory *memory,
                           const firn_request *request) {
@@ -278,6 +294,9 @@ static void check_verdict(const firn__kept *kept, const firn__memory *memory,
         assert_true(it.first >= request->earliest && it.first <= request->latest);
         assert_true(trusted || (request->guard > 0 && it.first >= request->guard));
         assert_true(it.renew == (!trusted || !kept->known));
+        if (!it.renew) {
+            check_raise(&it, *kept, memory, request);
+        }
     }
     if (code == FIRN_EBACK) {
         assert_true(!trusted && request->guard == 0 && !it.renew);
@@ -297,8 +316,9 @@ static void the_law_keeps_its_promises(void **state) {
     firn__memory memory = {0}, nothing = {0};
     (void)state;
     firn__remember(&memory, &request, 100);
-    for (size_t i = 0; i < LENGTH(marks) * LENGTH(floors) * 96; i++) {
-        const size_t bits = i % 96, at = i / 96; /* 3 layouts times 5 flags */
+    for (size_t i = 0; i < LENGTH(marks) * LENGTH(floors) * 192; i++) {
+        const size_t bits = i % 96, at = i / 192; /* 3 layouts times 5 flags */
+        request.guard_tick_ns = i % 192 < 96 ? 0 : 1000000;
         firn__kept kept = {.back = bits & 1,
                            .known = bits & 2,
                            .current = bits & 4,

@@ -226,6 +226,30 @@ static void a_lost_namespace_is_guarded(void **state) {
     firn_store_close(store);
 }
 
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+static int scripts_run(void) {
+    char answer[100];
+    cli(answer, "INFO commandstats | grep cmdstat_evalsha: | sed 's/.*:calls=//; s/,.*//'");
+    return atoi(answer);
+}
+
+/* Also if another process raises the same mark in turns. */
+static void a_renewal_is_one_script(void **state) {
+    (void)state;
+    firn_store *one = open_store("%s", url_of("turns", ""));
+    firn_store *two = open_store("%s", url_of("turns", ""));
+    drawn(one, "snow", 1, 0, 0);
+    drawn(two, "snow", 2, 0, 10);
+    const int before = scripts_run();
+    for (int i = 2; i < 12; i++) {
+        drawn(i % 2 == 0 ? one : two, "snow", (uint64_t)i + 1, 0, (int64_t)10 * i);
+    }
+    assert_int_equal(scripts_run() - before, 10);
+    firn_store_close(one);
+    firn_store_close(two);
+}
+
 /* ---- logins ---------------------------------------------------------------------------------- */
 
 /* An older firn called the field of the layout by another name. */
@@ -240,7 +264,7 @@ static void an_older_namespace_is_refused(void **state) {
     const firn_relabel change = {"snow", NULL, "closed (for a test): " ROW, 0};
     firn_error error;
     int64_t floor;
-    assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_ESTORE);
+    assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_ENAMESPACE);
     assert_non_null(strstr(error.text, "is damaged or of an older firn"));
     cli(answer, "HSET '{older}:snow' layout '" ROW "'");
     drawn(store, "snow", 3, 0, 10);
@@ -672,6 +696,7 @@ int main(void) {
         {"the guard applies to every key", another_run_guards_every_key, 0, 0, 0},
         {"an old snapshot grants nothing before the guard", an_old_snapshot_is_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
+        {"a renewal is one script", a_renewal_is_one_script, 0, 0, 0},
         {"a namespace of an older firn is refused", an_older_namespace_is_refused, 0, 0, 0},
         {"logins by URL, file and environment; no message has them", logins, 0, 0, 0},
         {"the permissions of the documentation are enough", few_permissions, 0, 0, 0},
