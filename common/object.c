@@ -61,6 +61,12 @@ static json_t *candidates(const firn_reading *readings, size_t count) {
     return array;
 }
 
+json_t *object_prefix(json_t *object, const char *text) {
+    char prefix[FIRN_PREFIX_SIZE];
+    firn_prefix_read(prefix, text, strlen(text));
+    return json_set(object, "prefix", json_string(prefix));
+}
+
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count) {
     const firn_scheme *scheme = readings->scheme;
     char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
@@ -74,11 +80,12 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
         firn_time_unix_ns(ns, &time);
     }
     /* s? accepts NULL; o takes over its argument and fails on NULL */
-    return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o, s:s}", "id", text, "scheme",
-                     scheme->name, "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL,
-                     "unix_ns", index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields),
-                     "candidates", candidates(readings, count), "sure",
-                     reading_sure_name(readings));
+    json_t *object =
+        json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o, s:s}", "id", text, "scheme", scheme->name,
+                  "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
+                  index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
+                  candidates(readings, count), "sure", reading_sure_name(readings));
+    return readings->form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
 }
 
 /* ---- formats that are not schemes ------------------------------------------------------------ */
@@ -182,7 +189,7 @@ json_t *object_of_text(const char *text, const firn_reading *readings, id_counts
         return add_matches(object_of_none(text, readings, counts, count, matches), matches);
     }
     json_t *object = object_of_id(reading_text(id, readings, text), readings, count);
-    if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {
+    if (remark_on_reading(remark, readings, text, named)[0] != '\0') {
         object = json_set(object, "remark", json_string(remark));
     }
     return add_matches(object, matches);

@@ -17,8 +17,10 @@
 json_t *json_with(json_t *array, json_t *item);
 json_t *json_set(json_t *object, const char *name, json_t *value);
 
+/* Sets `prefix`, of a TypeID. Takes over `object`, and returns it or NULL. */
+json_t *object_prefix(json_t *object, const char *text);
 /* Fields up to 32 bits are numbers; wider ones and random bits are strings. `sure` is "named" for a reading
- * of FIRN_CERTAIN, which the caller knows to be right. NULL: out of memory. The caller releases it. */
+ * of FIRN_CERTAIN, which the caller knows to be right. A TypeID has a `prefix`. NULL: out of memory. The caller releases it. */
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);
 /* The object of a text; `id` is its canonical form. `sure` is "named" if the scheme was given, else
  * "certain", "likely", "possible" or "none". With the last two `scheme` is null, `what` and `remark`

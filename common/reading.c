@@ -97,7 +97,11 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
         code = read_number(scheme, reading, text, length, error);
         code = code == FIRN_OK ? code : name_form(reader, text, length, first, error);
     }
-    return code == FIRN_OK ? firn_unpack(&fields, scheme, &reading->id, error) : code;
+    if (code == FIRN_OK) {
+        reading->scheme = firn_scheme_seen(scheme, &reading->id);
+        code = firn_unpack(&fields, reading->scheme, &reading->id, error);
+    }
+    return code;
 }
 
 /* ---- any scheme ----------------------------------------------------------------------------- */
@@ -196,6 +200,39 @@ int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
     }
     *counts = (id_counts){0, 0};
     return FIRN_OK;
+}
+
+/* The UUID of a format that leads, in its usual byte order. False: no such format leads. */
+static bool read_match(firn_reading *reading, const char *text, size_t length) {
+    firn_match matches[FIRN_MATCHES_MAX];
+    firn_reading best[FIRN_READINGS_MAX];
+    const size_t plausible = firn_guess(best, text, length, -1);
+    const size_t count = firn_recognize(matches, plausible > 0 ? best : NULL, text, length);
+    const char *uuid = NULL, *scheme = NULL, *bytes = NULL;
+    for (uint32_t i = 0; count > 0 && matches[0].leads && i < matches[0].count; i++) {
+        const firn_match_field *field = &matches[0].fields[i];
+        uuid = strcmp(field->name, "uuid") == 0 ? field->value : uuid;
+        scheme = strcmp(field->name, "scheme") == 0 ? field->value : scheme;
+        bytes = strcmp(field->name, "bytes") == 0 ? field->value : bytes;
+    }
+    if (uuid == NULL || scheme == NULL || bytes != NULL) {
+        return false;
+    }
+    *reading = (firn_reading){
+        .scheme = firn_scheme_find(scheme), .form = FIRN_FORM_UUID, .sure = FIRN_LIKELY};
+    return firn_parse(&reading->id, FIRN_FORM_UUID, 128, uuid, strlen(uuid), NULL) == FIRN_OK;
+}
+
+int reader_convert(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
+                   const char *text, size_t length, firn_error *error) {
+    firn_reading other;
+    int code = reader_look(reader, readings, counts, text, length, error);
+    if (!reader->named && reader->form < 0 && read_match(&other, text, length)) {
+        readings[0] = other;
+        *counts = (id_counts){1, 1};
+        return FIRN_OK;
+    }
+    return code;
 }
 
 /* ---- what is only possible ------------------------------------------------------------------ */
@@ -380,17 +417,14 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
 }
 
 char *reading_text(char text[READING_TEXT_SIZE], const firn_reading *reading, const char *given) {
-    const char *prefix_end = strrchr(given, '_');
-    size_t prefix = 0;
+    char prefix[FIRN_PREFIX_SIZE];
     if (reading->scheme->keyed) {
         snprintf(text, READING_TEXT_SIZE, "%s", given);
         return text;
     }
-    if (reading->scheme->form == FIRN_FORM_TYPEID && prefix_end != NULL) {
-        prefix = (size_t)(prefix_end + 1 - given);
-        prefix = prefix < READING_TEXT_SIZE - FIRN_TEXT_SIZE ? prefix : 0;
-        memcpy(text, given, prefix);
+    if (reading->form == FIRN_FORM_TYPEID) {
+        firn_prefix_read(prefix, given, strlen(given));
+        return firn_prefix_format(text, prefix, &reading->id);
     }
-    firn_format(text + prefix, &reading->id, reading->scheme->form);
-    return text;
+    return firn_format(text, &reading->id, reading->scheme->form);
 }

@@ -37,6 +37,9 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
  * the text is nearly an ID and no format leads. */
 int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 id_matches *matches, const char *text, size_t length, firn_error *error);
+/* As reader_look; a UUID in a format that leads, such as ShortUUID and base64, is the only reading. */
+int reader_convert(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
+                   const char *text, size_t length, firn_error *error);
 /* Learns from another text of the stream. */
 void reader_notice(id_reader *reader, const char *text, size_t length);
 /* Can the text be decimal or hex, with nothing in the stream to decide? */
@@ -80,9 +83,9 @@ int readings_certain(const firn_reading *readings, id_counts counts, const char 
 int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
                      id_counts counts, const char *cure, firn_error *error);
 
-enum { READING_TEXT_SIZE = FIRN_TEXT_SIZE + 72 }; /* typeid has a prefix */
+enum { READING_TEXT_SIZE = FIRN_TEXT_SIZE + 72 }; /* more than any ID: for messages about it */
 
-/* The canonical text, in the scheme's form with the prefix of `text`. Returns `text`. */
+/* The canonical text: in the scheme's form; a TypeID stays one, with its prefix. Returns `text`. */
 char *reading_text(char text[READING_TEXT_SIZE], const firn_reading *reading, const char *given);
 
 /* The index of the first slice of a role, which is the index of that field, or -1. */

@@ -250,11 +250,26 @@ static bool is_odd_time(const firn_reading *reading) {
            (time.sec < (old ? OLD_FROM : TODAY_FROM) || time.sec >= TODAY_END);
 }
 
-char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text) {
+/* A TypeID may be any UUID, but only version 7 has the time and order of one. */
+static bool is_odd_typeid(const firn_reading *reading) {
+    return reading->form == FIRN_FORM_TYPEID && strcmp(reading->scheme->name, "uuid7") != 0 &&
+           (strcmp(reading->scheme->name, "typeid") != 0 || reading->scheme->tick_ns == 0);
+}
+
+char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text,
+                        bool named) {
     bool number = reading->form == FIRN_FORM_DEC || reading->form == FIRN_FORM_UNSIGNED;
     remark[0] = '\0';
-    if (reading->form == FIRN_FORM_HEX && is_integer(text, strlen(text))) {
+    if (is_odd_typeid(reading)) {
+        snprintf(remark, REMARK_SIZE, "a TypeID of a UUID that is not version 7");
+    } else if (named) {
+        return remark;
+    } else if (reading->form == FIRN_FORM_HEX && is_integer(text, strlen(text))) {
         snprintf(remark, REMARK_SIZE, "only digits: as a decimal number it is another ID");
+    } else if ((reading->id.low | reading->id.high | reading->id.top) == 0 &&
+               reading->scheme->tick_ns != 0) {
+        snprintf(remark, REMARK_SIZE, "all its bits are zero: the nil ID of %s",
+                 reading->scheme->name);
     } else if (is_odd_time(reading)) {
         snprintf(remark, REMARK_SIZE, "its time is unusual: it may not be an ID of %s",
                  reading->scheme->name);

@@ -298,14 +298,14 @@ def make_others(files):
 
 
 def make_typeid(file, row, source):
-    """The fields are read by plain.py from the UUID next to the text."""
+    """The fields are read by plain.py from the UUID next to the text. A UUID of another version than 7 has none of them."""
     if row["status"] != "ok":
         return add_refused_text(file, source, row["text"])
     layout = plain.Layout(file.layout)
     try:
         fields = layout.unpack(plain.read("uuid", row["uuid"], 128))
     except plain.Refused:
-        return add_refused_text(file, source, row["text"])
+        return None
     values = dict(fields, time=layout.time_of(fields["time"]))
     return add_valid(file, source, values, row["text"], prefix="" if row["prefix"] == "-" else row["prefix"])
 

@@ -241,6 +241,35 @@ bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
                          "a prefix, then letters and digits, as Stripe and others have");
 }
 
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+bool firn__is_xray(firn_match *out, int *bits, const firn__look *seen) {
+    const char *text = seen->text;
+    firn_id second;
+    if (memcmp(text, "1-", 2) != 0 || text[10] != '-' || !is_hex(text + 2, 8) ||
+        !is_hex(text + 11, 24) ||
+        firn_parse(&second, FIRN_FORM_HEX, 32, text + 2, 8, NULL) != FIRN_OK ||
+        !firn__match_ms(out, second.low * 1000, 0)) {
+        return false;
+    }
+    firn__match_field(out, "random", "0x%.24s", text + 11);
+    return firn__matched(out, bits, FIRN__CERTAIN_BITS,
+                         "the hyphens, the hex digits and a time from 2005 to 2045");
+}
+
+bool firn__is_cloudflare_ray(firn_match *out, int *bits, const firn__look *seen) {
+    const char *text = seen->text;
+    bool airport = text[16] == '-' && is_hex(text, 16);
+    for (size_t i = 17; i < 20; i++) {
+        airport = airport && text[i] >= 'A' && text[i] <= 'Z';
+    }
+    if (!airport) {
+        return false;
+    }
+    firn__match_field(out, "airport", "%.3s", text + 17);
+    return firn__matched(out, bits, 12, "16 hex digits, a hyphen and three capital letters");
+}
+
 /* ---- random texts ---------------------------------------------------------------------------- */
 
 /* The counter of a millisecond begins at 0. */

@@ -38,17 +38,6 @@ static firn_id reorder(const firn_id *id, const struct order *order) {
     return other;
 }
 
-/* The scheme of a UUID, by version and variant, or NULL. */
-static const firn_scheme *scheme_of(const firn_id *id) {
-    char name[FIRN_NAME_SIZE];
-    const unsigned version = (unsigned)firn__get(id, 76, 4).low;
-    if (firn__get(id, 62, 2).low != 2 || version < 1 || version > 8) {
-        return NULL;
-    }
-    snprintf(name, sizeof name, "uuid%u", version);
-    return firn_scheme_find(name);
-}
-
 /* Sets the time of a UUID; returns whether it is from 1990 to 2045. */
 static bool set_time(firn_match *out, const firn_scheme *scheme, const firn_id *id) {
     firn_fields fields;
@@ -68,7 +57,7 @@ static bool set_time(firn_match *out, const firn_scheme *scheme, const firn_id *
  * UUID by version and variant. */
 static bool add_uuid(firn_match *out, int *bits, const firn_id *id, const char *what) {
     char text[FIRN_TEXT_SIZE];
-    const firn_scheme *scheme = scheme_of(id);
+    const firn_scheme *scheme = firn__scheme_uuid(id);
     if (scheme == NULL) {
         return false;
     }
@@ -100,7 +89,7 @@ static bool add_reordered(firn_match *out, int *bits, const firn_id *id, const c
     firn_match best = *out;
     for (size_t i = 0; i < ORDERS; i++) {
         const firn_id other = reorder(id, &orders[i]);
-        const firn_scheme *scheme = scheme_of(&other);
+        const firn_scheme *scheme = firn__scheme_uuid(&other);
         firn_match match = *out;
         int match_bits = 0;
         if (scheme == NULL || strchr(orders[i].versions, scheme->name[4]) == NULL) {
@@ -193,7 +182,7 @@ bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
     if (!read_frame(&id, seen, false)) {
         return false;
     }
-    const firn_scheme *scheme = scheme_of(&id);
+    const firn_scheme *scheme = firn__scheme_uuid(&id);
     if (scheme == NULL) {
         return add_reordered(out, bits, &id, what);
     }
@@ -204,7 +193,7 @@ bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
     }
     for (size_t i = 0; i < ORDERS; i++) {
         const firn_id other = reorder(&id, &orders[i]);
-        const firn_scheme *owner = scheme_of(&other);
+        const firn_scheme *owner = firn__scheme_uuid(&other);
         firn_match match = *out;
         if (owner != NULL && owner->name[4] == '7' && set_time(&match, owner, &other)) {
             add_uuid(out, bits, &other, what);
@@ -213,6 +202,48 @@ bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
         }
     }
     return false;
+}
+
+/* ---- UUIDs as some packages wrote them ------------------------------------------------------- */
+
+/* Its time is shifted by 4 bits more than it should be. */
+bool firn__is_google_uuid6(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id id, right;
+    char text[FIRN_TEXT_SIZE];
+    if (firn_parse(&id, FIRN_FORM_UUID, 128, seen->text, seen->length, NULL) != FIRN_OK ||
+        firn__get(&id, 76, 4).low != 6 || firn__get(&id, 62, 2).low != 2 ||
+        firn__get(&id, 124, 4).low != 0) {
+        return false;
+    }
+    right = id;
+    const uint64_t time = firn__get(&id, 80, 48).low << 16 | firn__get(&id, 64, 12).low;
+    right.high = time >> 12 << 16 | 0x6000 | (time & 0xfff);
+    if (!set_time(out, firn_scheme_find("uuid6"), &right) || out->time.sec < 1672531200) {
+        return false;
+    }
+    firn__match_field(out, "uuid6", "%s", firn_format(text, &right, FIRN_FORM_UUID));
+    out->digits = 3;
+    return firn__matched(out, bits, FIRN__CERTAIN_BITS,
+                         "version 6, a leading zero and a time from 2023 to 2045, exact to 7 ms");
+}
+
+bool firn__is_draft_uuid7(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id id;
+    if (firn_parse(&id, FIRN_FORM_UUID, 128, seen->text, seen->length, NULL) != FIRN_OK ||
+        firn__get(&id, 76, 4).low != 7 || firn__get(&id, 62, 2).low != 2) {
+        return false;
+    }
+    const uint64_t second = firn__get(&id, 92, 36).low;
+    const uint64_t fraction = firn__get(&id, 80, 12).low << 12 | firn__get(&id, 64, 12).low;
+    if (second < 1609459200 || second >= 2366841600) {
+        return false;
+    }
+    out->timed = true;
+    out->digits = 7;
+    out->time = (firn_time){(int64_t)second, (int32_t)(fraction * 1000000000 >> 24)};
+    firn__match_number(out, "sequence", firn__get(&id, 48, 14).low);
+    firn__match_field(out, "random", "0x%012llx", (unsigned long long)firn__get(&id, 0, 48).low);
+    return firn__matched(out, bits, 12, "version 7 and a time in s from 2021 to 2045");
 }
 
 /* ---- alphabets ------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@
 #include <string.h>
 
 enum { POINTS_FORM = 20, POINTS_TIME = 10, POINTS_CONSTANT = 8, POINTS_OWNER = 100 };
-enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
+enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160, ZEROS_MIN = 20 };
+enum { CERTAIN_BITS = 20 }; /* of a constant that no digest has by chance */
 
 /* Not zeroed at each call: what is read was written before. */
 #if defined(__has_attribute)
@@ -67,10 +68,12 @@ typedef struct {
     const char *hex; /* after 0x, hex digits only, or NULL */
     size_t hex_length;
     bool only_digits; /* perhaps after a minus */
-    bool asked;       /* the form was asked for: nothing is left out by sight */
-    uint32_t forms;   /* in which the text may be, by its characters */
-    uint32_t usual;   /* those for widths with a scheme that has the form by default, */
-    uint32_t own;     /* and those that are for these schemes only */
+    bool only_zeros;
+    bool capital;   /* it has a capital letter */
+    bool asked;     /* the form was asked for: nothing is left out by sight */
+    uint32_t forms; /* in which the text may be, by its characters */
+    uint32_t usual; /* those for widths with a scheme that has the form by default, */
+    uint32_t own;   /* and those that are for these schemes only */
     uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
     attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;
@@ -160,8 +163,12 @@ static bool is_telling(const firn__traits *traits, int form) {
 }
 
 /* A number shows only its value, and so do 16 hex digits: any scheme that fits is one of many. Hex
- * digits without a letter are a number, too. */
-static bool is_bare(const sight *seen, const firn_id *id, int form) {
+ * digits without a letter are a number, too, and 32 of them are a digest rather than a UUID without a time. */
+static bool is_bare(const sight *seen, const firn__traits *traits, const firn_id *id, int form) {
+    if (form == FIRN_FORM_HEX && id->bits == 128 && traits->scheme->tick_ns == 0 &&
+        traits->constant_bits < CERTAIN_BITS) {
+        return true;
+    }
     if (form == FIRN_FORM_HEX && id->bits == 96 && !seen->only_digits) {
         const uint64_t second = firn__get(id, 64, 32).low;
         return second < objectid_from || second >= objectid_end;
@@ -176,6 +183,11 @@ static enum standing standing_of(const firn__traits *traits, int form, bool uuid
     const bool numeric = is_number(form) || form == FIRN_FORM_HEX;
     /* a UUID, by version and variant, is not an ID of a 128-bit scheme without them */
     if (uuid && (is_frame(form) || !own) && !traits->version) {
+        return CHANCE;
+    }
+    /* 26 Crockford digits are never a UUID whose time does not come first */
+    if (form == FIRN_FORM_BASE32 && !own && scheme->bits == 128 &&
+        scheme->slices[0].role != FIRN_ROLE_TIME && scheme->tick_ns != 0) {
         return CHANCE;
     }
     /* base32 is rather a ULID than a UUID */
@@ -198,8 +210,12 @@ static void look(sight *seen) {
     const bool sign = text[0] == '-' && seen->length > 1;
     const bool hex = seen->length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     uint32_t first = seen->list->forms[(unsigned char)text[0]], rest = UINT32_MAX;
+    seen->only_zeros = text[0] == '0';
+    seen->capital = text[0] >= 'A' && text[0] <= 'Z';
     for (size_t i = 1; i < seen->length && rest != 0; i++) {
         rest &= seen->list->forms[(unsigned char)text[i]];
+        seen->only_zeros = seen->only_zeros && text[i] == '0';
+        seen->capital = seen->capital || (text[i] >= 'A' && text[i] <= 'Z');
     }
     seen->forms = first & rest;
     seen->only_digits = ((sign ? rest : seen->forms) & SET(UNSIGNED)) != 0;
@@ -218,7 +234,11 @@ static void choose_forms(sight *seen, int form) {
         return;
     }
     const uint32_t prefixed = memchr(seen->text, '_', seen->length) != NULL ? SET(TYPEID) : 0;
-    seen->forms &= seen->only_digits ? NUMBERS | FRAMES | SET(HEX) | SET(DATED) : ~NUMBERS;
+    /* the nil ULID, KSUID and xid */
+    const uint32_t nil = seen->only_zeros && seen->length >= ZEROS_MIN
+                             ? SET(BASE32) | SET(BASE32HEX) | SET(BASE62)
+                             : 0;
+    seen->forms &= seen->only_digits ? nil | NUMBERS | FRAMES | SET(HEX) | SET(DATED) : ~NUMBERS;
     seen->own |=
         COMMON | SET(UNSIGNED) | (SET(TYPEID) & ~prefixed) | (seen->only_digits ? SET(HEX) : 0);
     seen->usual = ~(NUMBERS | FRAMES | SET(HEX) | prefixed);
@@ -346,12 +366,14 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
     /* base32 of 128 bits is a ULID rather than a Timeflake */
     const bool other = !seen->asked && traits->constant_bits == 0 && traits->scheme->form != form &&
                        form == FIRN_FORM_BASE32;
-    if (read->chance || other ||
+    /* rs/xid refuses capitals */
+    const bool capital = !seen->asked && form == FIRN_FORM_BASE32HEX && seen->capital;
+    if (read->chance || other || capital ||
         (seen->hex != NULL && form != FIRN_FORM_HEX &&
          out.standing != LIKELY)) { /* 0x says what it is */
         out.standing = CHANCE;
     }
-    if (out.standing > POSSIBLE && is_bare(seen, &read->id, form)) {
+    if (out.standing > POSSIBLE && is_bare(seen, traits, &read->id, form)) {
         out.standing = POSSIBLE;
         out.points = -POINTS_OWNER * (int)traits->owner;
     }
@@ -392,6 +414,20 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
     }
 }
 
+/* A TypeID of a UUID without a defined version. */
+static void add_typeid(ranking *list, const sight *seen, const firn__traits *typeid) {
+    const attempt *read = &seen->attempts[typeid->width][FIRN_FORM_TYPEID];
+    const bool prefixed = seen->asked || memchr(seen->text, '_', seen->length) != NULL;
+    if (!prefixed || (seen->read[typeid->width] & SET(TYPEID)) == 0) {
+        return;
+    }
+    const firn_scheme *scheme = firn_scheme_seen(typeid->scheme, &read->id);
+    if (firn_scheme_find(scheme->name) != scheme) {
+        firn_reading reading = {scheme, FIRN_FORM_TYPEID, FIRN_POSSIBLE, read->id};
+        insert(list, &reading, (struct rank){LIKELY, POINTS_FORM});
+    }
+}
+
 /* A dated scheme; time-random with as many digits as the text has. */
 static void add_dated(ranking *list, const sight *seen, const firn_scheme *scheme) {
     const size_t length = seen->length;
@@ -411,6 +447,22 @@ static void add_dated(ranking *list, const sight *seen, const firn_scheme *schem
     insert(list, &reading, rank_of(seen, &traits, FIRN_FORM_DATED, today, &read));
 }
 
+/* Takes what a driver of MongoDB, or a URN without urn:, prints around an ID away. */
+static void unwrap(const char **text, size_t *length) {
+    static const char object[] = "ObjectId(\"", uuid[] = "uuid:";
+    enum { OBJECT = sizeof object - 1, OBJECT_ALL = OBJECT + 24 + 2, UUID = sizeof uuid - 1 };
+    const char *at = *text;
+    if (*length == OBJECT_ALL && memcmp(at, object, OBJECT - 1) == 0 &&
+        (at[OBJECT - 1] == '"' || at[OBJECT - 1] == '\'') && at[OBJECT_ALL - 2] == at[OBJECT - 1] &&
+        at[OBJECT_ALL - 1] == ')') {
+        *text += OBJECT;
+        *length = 24;
+    } else if (*length == UUID + 36 && memcmp(at, uuid, UUID) == 0) {
+        *text += UUID;
+        *length = 36;
+    }
+}
+
 static size_t guess(firn_reading *readings, size_t *plausible, const firn__traits_list *known,
                     const char *text, size_t length, int form) {
     attempt attempts[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT] UNWIPED;
@@ -420,6 +472,9 @@ static size_t guess(firn_reading *readings, size_t *plausible, const firn__trait
     if (length == 0 || length > TEXT_MAX || form >= FIRN_FORM_COUNT) {
         return 0;
     }
+    if (form < 0) {
+        unwrap(&text, &length);
+    }
     sight seen = {.list = known, .text = text, .length = length, .attempts = attempts};
     seen.asked = form >= 0;
     look(&seen);
@@ -428,7 +483,10 @@ static size_t guess(firn_reading *readings, size_t *plausible, const firn__trait
         const firn__traits *traits = &known->schemes[firn__lowest(left)];
         if (traits->plain) {
             add_plain(&list, &seen, traits);
-        } else {
+        }
+        if (traits->scheme->form == FIRN_FORM_TYPEID) {
+            add_typeid(&list, &seen, traits);
+        } else if (!traits->plain) {
             add_dated(&list, &seen, traits->scheme);
         }
     }

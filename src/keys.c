@@ -51,7 +51,7 @@ int firn__choice_read(int64_t *choice, const char *name, const char *value, cons
         words);
 }
 
-static int keep(firn__keys *keys, const char *name, const char *value, firn_error *error) {
+int firn__keys_keep(firn__keys *keys, const char *name, const char *value, firn_error *error) {
     if (keys->field_count == FIRN_SLICES_MAX) {
         return firn__fail(error, FIRN_EUSAGE, "too many keys: leave '%.40s' out", name);
     }
@@ -75,7 +75,7 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
         return FIRN_OK;                                                                            \
     }
 #include "keys.def"
-    return keep(keys, name, value, error);
+    return firn__keys_keep(keys, name, value, error);
 }
 
 static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error *error) {
@@ -101,7 +101,8 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
             return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not valid: write key=value", at);
         }
         *equals = '\0';
-        int code = plain ? keep(keys, at, equals + 1, error) : take(keys, at, equals + 1, error);
+        int code = plain ? firn__keys_keep(keys, at, equals + 1, error)
+                         : take(keys, at, equals + 1, error);
         if (code != FIRN_OK) {
             return code;
         }

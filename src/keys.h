@@ -36,6 +36,8 @@ typedef struct firn__keys {
 int firn__keys_read(firn__keys *keys, const char *text, firn_error *error);
 /* The same for callers with other keys: every pair is kept as a field. */
 int firn__keys_split(firn__keys *keys, const char *text, firn_error *error);
+/* Adds a pair, whose texts must live as long as `keys`, to the fields. FIRN_EUSAGE: too many. */
+int firn__keys_keep(firn__keys *keys, const char *name, const char *value, firn_error *error);
 /* FIRN_EUSAGE: a name is neither a key nor a field of the scheme. */
 int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error);
 /* Reads a decimal number, least..most. FIRN_EUSAGE: not a number; FIRN_ERANGE. */

@@ -320,6 +320,10 @@ const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
     return gen->shuffle.digits > 0 ? firn__scheme_digits(gen->shuffle.digits) : &gen->scheme;
 }
 
+const char *firn_gen_prefix(const firn_gen *gen) {
+    return gen->keys.prefix != NULL ? gen->keys.prefix : "";
+}
+
 int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     uint64_t tick = 0;
     firn__wiped_look();

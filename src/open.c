@@ -48,6 +48,25 @@ static void share_digits(firn_gen *gen) {
     }
 }
 
+/* The prefix of TypeIDs; in a layout with a field of this name, the value of the field. */
+static int take_prefix(firn_gen *gen, firn_error *error) {
+    firn__keys *keys = &gen->keys;
+    const char *prefix = keys->prefix;
+    if (prefix == NULL) {
+        return FIRN_OK;
+    }
+    if (firn_scheme_field(&gen->scheme, "prefix") >= 0) {
+        keys->prefix = NULL;
+        return firn__keys_keep(keys, "prefix", prefix, error);
+    }
+    return gen->scheme.form == FIRN_FORM_TYPEID
+               ? firn_prefix_check(prefix, strlen(prefix), error)
+               : firn_error_set(
+                     error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                     FIRN__VALUE("prefix=%.40s") " applies to typeid, not %s: leave it out", prefix,
+                     gen->scheme.name);
+}
+
 /* Scheme, identity and policies: everything that can be refused without a store. */
 static int configure(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn__keys *keys = &gen->keys;
@@ -63,6 +82,9 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     if (code == FIRN_OK) {
         code = firn_scheme_make(&gen->scheme, config->scheme, keys->epoch, keys->bits, keys->digits,
                                 error);
+    }
+    if (code == FIRN_OK) {
+        code = take_prefix(gen, error);
     }
     if (code == FIRN_OK) {
         share_digits(gen);

@@ -155,7 +155,7 @@ EACH bool read_uuid(firn_id *id, const firn__form *form, const char *text) {
     return all != 0 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
 }
 
-enum { PREFIX_MAX = 63 };
+enum { PREFIX_MAX = FIRN_PREFIX_SIZE - 1 };
 
 bool firn__is_prefix(const char *text, size_t length) {
     bool fits = length >= 1 && length <= PREFIX_MAX && text[0] != '_' && text[length - 1] != '_';
@@ -342,6 +342,38 @@ int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, 
     }
     refused what = {text, length, 0, error};
     return error == NULL ? FIRN_ETEXT : explain(&what, form, bits);
+}
+
+/* ---- the prefix of a TypeID ------------------------------------------------------------------ */
+
+int firn_prefix_check(const char *prefix, size_t length, firn_error *error) {
+    return length == 0 || firn__is_prefix(prefix, length)
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "'" FIRN__VALUE("%.*s") "' is not a valid prefix: use at most 63 of "
+                                                    "a-z and _, with a letter at both ends",
+                            (int)(length < 70 ? length : 70), prefix);
+}
+
+size_t firn_prefix_read(char prefix[FIRN_PREFIX_SIZE], const char *text, size_t length) {
+    const size_t digits = firn_form_width(FIRN_FORM_TYPEID, 128);
+    size_t size = length > digits ? length - digits - 1 : 0;
+    size = size > 0 && text[size] == '_' && firn__is_prefix(text, size) ? size : 0;
+    memcpy(prefix, text, size);
+    prefix[size] = '\0';
+    return size;
+}
+
+char *firn_prefix_format(char text[FIRN_TEXT_SIZE], const char *prefix, const firn_id *id) {
+    const size_t length = strlen(prefix);
+    text[0] = '\0';
+    if (id->bits != 128 || firn_prefix_check(prefix, length, NULL) != FIRN_OK) {
+        return text;
+    }
+    memcpy(text, prefix, length);
+    text[length] = '_';
+    firn_format(text + length + (length > 0), id, FIRN_FORM_TYPEID);
+    return text;
 }
 
 /* ---- one reader per form --------------------------------------------------------------------- */

@@ -150,6 +150,43 @@ const firn_scheme *firn_scheme_find(const char *name) {
     return NULL;
 }
 
+const firn_scheme *firn__scheme_uuid(const firn_id *id) {
+    static const uint8_t places[] = {LIST_uuid1, LIST_uuid2, LIST_uuid3, LIST_uuid4,
+                                     LIST_uuid5, LIST_uuid6, LIST_uuid7, LIST_uuid8};
+    const uint64_t version = firn__get(id, 76, 4).low;
+    return id->bits == 128 && firn__get(id, 62, 2).low == 2 && version >= 1 && version <= 8
+               ? firn_scheme_at(places[version - 1])
+               : NULL;
+}
+
+/* TypeIDs of UUIDs without a version that is defined. */
+static const firn_scheme any_typeid = {
+    .name = "typeid",
+    .bits = 128,
+    .slice_count = 5,
+    .slices = {{.name = "custom_a", .role = FIRN_ROLE_USER, .bits = 48},
+               {.name = "version", .role = FIRN_ROLE_USER, .bits = 4},
+               {.name = "custom_b", .role = FIRN_ROLE_USER, .bits = 12},
+               {.name = "variant", .role = FIRN_ROLE_USER, .bits = 2},
+               {.name = "custom_c", .role = FIRN_ROLE_USER, .bits = 62}},
+    .form = FIRN_FORM_TYPEID,
+    .read_only = true,
+    .packer = -1,
+};
+
+const firn_scheme *firn_scheme_seen(const firn_scheme *scheme, const firn_id *id) {
+    firn_fields fields;
+    if (scheme->packer != LIST_typeid || id->bits != 128 ||
+        firn_unpack(&fields, scheme, id, NULL) == FIRN_OK) {
+        return scheme;
+    }
+    const firn_scheme *other = firn__scheme_uuid(id);
+    const bool nil = (id->high | id->low) == 0, max = (id->high & id->low) == UINT64_MAX;
+    return other != NULL ? other
+           : nil || max  ? firn_scheme_at(nil ? LIST_nil : LIST_max)
+                         : &any_typeid;
+}
+
 /* ---- slices and fields ----------------------------------------------------------------------- */
 
 uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i) {

@@ -47,6 +47,8 @@ const firn_scheme *firn__scheme_digits(uint32_t digits);
  * firn_scheme_tick. */
 int firn__scheme_tick_up(const firn_scheme *scheme, const firn_time *time, uint64_t *tick,
                          firn_error *error);
+/* The scheme of a UUID, by variant and version: uuid1 to uuid8, or NULL. */
+const firn_scheme *firn__scheme_uuid(const firn_id *id);
 /* Whether `names` (separated by blanks; may be NULL) contains `name`. */
 bool firn__names_hold(const char *names, const char *name);
 

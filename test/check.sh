@@ -39,12 +39,26 @@ for pair in "$one $two" "{$one} {$two}" "urn:uuid:$one urn:uuid:$two" "$(echo $o
     "01ARYZ6S41TSV4RRFFQ69G5FAV 01aryz6s41tsv4rrffq69g5fav" "0x00000000000000ff 0x00000000000000FF" \
     "0ujtsYcgvSTl8PAuAdqWYSMnLOv 0ujtsYcgvSTl8PAuAdqWYSMnLOv" "9m4e2mr0ui3e8a215n4g 9M4E2MR0UI3E8A215N4G" \
     "-1 18446744073709551615" "340282366920938463463374607431768211455 340282366920938463463374607431768211455" \
-    "user_01h455vb4pex5vsknk084sn02q order_01h455vb4pex5vsknk084sn02q"; do
+    "user_01h455vb4pex5vsknk084sn02q user_01h455vb4pex5vsknk084sn02q"; do
     # shellcheck disable=SC2086 # two words
     printf '%s\n' $pair >pair
     ask check pair
     same "${pair% *} and the other are one ID" "1 2 IDs, 1 duplicate, 0 out of order" "$status $(printf '%s\n' "$out" | head -n 1)"
 done
+typed=01h455vb4pex5vsknk084sn02q
+printf '%s\n' user_$typed org_$typed user_$typed org_$typed user_01h455vb4pex5vsknk084sn02r org_$typed >typed
+ask check typed
+same "TypeIDs of two prefixes are two IDs" "1 6 IDs, 3 duplicates, 1 out of order
+user_$typed  line 1, again line 3
+org_$typed  line 2, again line 4
+org_$typed  line 2, again line 6" "$status $out"
+same "so they are in a pipe, of any version" "1 2 IDs, 0 duplicates, 0 out of order 2 IDs, 1 duplicate, 0 out of order" \
+    "$(printf 'a_%s\nb_%s\n' 4hj44femph8cg9qb7r8zdm2j58 4hj44femph8cg9qb7r8zdm2j58 | "$FIRN" check --scheme typeid >out
+    printf 'a_%s\na_%s\n' 4hj44femph8cg9qb7r8zdm2j58 4hj44femph8cg9qb7r8zdm2j58 | "$FIRN" check --scheme typeid >>out
+    echo $?) $(paste -sd' ' out | sed 's/ a_.*//')"
+same "1025 prefixes are too many" "2 firn: line 1025: 'ts_0" \
+    "$(for a in a b c d e f g h i j k l m n o p q r s t u v w x y z; do for b in a b c d e f g h i j k l m n o p q r s t u v w x y z; do
+        echo "$a${b}_$typed"; echo "b$a${b}_$typed"; done; done | "$FIRN" check 2>&1 >out | cut -c 1-22 | sed 's/^/2 /')"
 printf '10\n9\n' >pair
 same "decimals are compared as numbers" "2 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check pair)"
 printf '%s\r\n' $one $two >pair

@@ -56,7 +56,7 @@ refuses "a word that is not a field is refused" 2 "'hello' is not a field" pack 
 refuses "pack - takes no other fields" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
-    refuses "prefix=$(printf %.9s "$prefix") is not valid" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
+    refuses "prefix=$(printf %.9s "$prefix") is not valid" 2 "is not a valid prefix" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
 done
 refuses "a prefix is for typeid" 2 "prefix= applies to typeid" pack uuid7 prefix=user
 

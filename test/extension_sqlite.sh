@@ -79,6 +79,9 @@ done <"$TMPDIR/each"
 same "... whose IDs the command reads" "" "$bad"
 like "an INTEGER is the node" "7" "SELECT firn_show(instagram(7), 'instagram') ->> '\$.fields.shard';"
 like "typeid takes its prefix" "user_[0-9a-z]{26}" "SELECT typeid('user');"
+like "firn_new takes it as an option" "user_[0-9a-z]{26}" "SELECT firn_new('typeid', 'prefix=user');"
+like "firn_convert keeps it" "user_01h455vb4pex5vsknk084sn02q" "SELECT firn_convert('user_01h455vb4pex5vsknk084sn02q', 'typeid');"
+like "a TypeID of any version is shown" '.*"version":5.*' "SELECT firn_show('prefix_0123456789abcdefghjkmnpqrs', 'typeid');"
 answers "64 bits are INTEGER, wider ones TEXT, and _blob is a BLOB" "integer|text|blob|16|integer|text|blob" \
     "SELECT typeof(tsid()), typeof(uuid7()), typeof(ulid_blob()), length(uuid1_blob()),
      typeof(firn_new('leaf')), typeof(firn_new('snowflake', '', 'base62')), typeof(firn_new('uuid4', '', 'blob'));"

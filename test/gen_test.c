@@ -1058,6 +1058,22 @@ static void an_unknown_key_names_the_nearest(void **state) {
     refused(NULL, "", FIRN_EUSAGE, "no scheme");
 }
 
+static void a_generator_of_typeids_has_a_prefix(void **state) {
+    (void)state;
+    firn_gen *gen = opened("typeid", "prefix=my_user");
+    assert_string_equal(firn_gen_prefix(gen), "my_user");
+    closed(gen);
+    gen = opened("typeid", "");
+    assert_string_equal(firn_gen_prefix(gen), "");
+    closed(gen);
+    refused("typeid", "prefix=User", FIRN_EUSAGE, "use at most 63 of a-z and _");
+    refused("uuid7", "prefix=user", FIRN_EUSAGE, "prefix=user applies to typeid, not uuid7");
+    gen = opened("time:48/ms prefix:16 random:64", "prefix=7"); /* a field of this name */
+    assert_string_equal(firn_gen_prefix(gen), "");
+    closed(gen);
+    refused("time:48/ms prefix:16 random:64", "prefix=65536", FIRN_ERANGE, "prefix");
+}
+
 static const struct number {
     const char *name;
     int64_t least, most;
@@ -1198,6 +1214,7 @@ int main(void) {
         TEST("a namespace keeps its row", a_namespace_keeps_its_row),
         TEST("a node is one number or its fields", a_node_is_one_number_or_its_fields),
         TEST("an unknown key names the nearest", an_unknown_key_names_the_nearest),
+        TEST("a generator of TypeIDs has a prefix", a_generator_of_typeids_has_a_prefix),
         TEST("every number of a key has its bounds", every_number_has_its_bounds),
         TEST("every choice of a key has its words", every_choice_has_its_words),
         TEST("mirrored time refuses the coarse clock", mirrored_time_refuses_the_coarse_clock),

@@ -427,6 +427,10 @@ static bool is_read(const firn_reading *list, size_t count, const firn_scheme *s
     return at < count && firn_id_cmp(&list[at].id, id) == 0 && list[at].id.bits == id->bits;
 }
 
+static bool parses_typeid(firn_id *id, const char *text) {
+    return firn_parse(id, FIRN_FORM_TYPEID, 128, text, strlen(text), NULL) == FIRN_OK;
+}
+
 /* In each requested form, the readings equal the parser's; without a form they are a subset. */
 static void compare_with_parser(const char *text) {
     firn_reading asked[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
@@ -442,6 +446,11 @@ static void compare_with_parser(const char *text) {
                 expected++;
                 assert_true(is_read(asked[form], counts[form], scheme, form, &id));
             }
+        }
+        const firn_scheme *typeid = firn_scheme_find("typeid");
+        if (form == FIRN_FORM_TYPEID && parses_typeid(&id, text)) { /* of any UUID */
+            const firn_scheme *seen = firn_scheme_seen(typeid, &id);
+            expected += firn_scheme_find(seen->name) != seen;
         }
         assert_true(form == FIRN_FORM_DATED ? counts[form] >= expected : counts[form] == expected);
     }

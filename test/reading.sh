@@ -145,6 +145,68 @@ same "of a typeid with its prefix" user_01h455vb4pex5vsknk084sn02q "$("$FIRN" sh
 same "a layout that could not be issued is read" 62286 "$("$FIRN" show --json --scheme "time:48/ms random:16" 123456789012345678 | jq -r '.fields.random' | xargs printf %d)"
 refuses "and not issued" 2 "16 random bits are too few" new "time:48/ms random:16"
 
+# ---- TypeIDs: a prefix and any UUID ----------------------------------------------------------------
+awk -F'\t' '$1 == "ok" { print $3 }' "$OLDPWD/test/vectors/beyond_typeid.tsv" >typed
+awk -F'\t' '$1 == "ok" { print $4 }' "$OLDPWD/test/vectors/beyond_typeid.tsv" >uuids
+awk -F'\t' '$1 == "refuse" { print $3 }' "$OLDPWD/test/vectors/beyond_typeid.tsv" >untyped
+same "every valid text of the specification is read" "$(cat typed)" "$("$FIRN" show --scheme typeid --json <typed | jq -r .id)"
+same "with its prefix" "$(sed -n 's/_[^_]*$//p; t; s/.*//p' typed | sed 's/^[0-9].*//')" "$("$FIRN" show --scheme typeid --json <typed | jq -r .prefix)"
+same "and is the UUID of the same row" "$(cat uuids)" "$("$FIRN" convert --scheme typeid --to uuid <typed)"
+same "each UUID becomes that text" "$(cat typed)" \
+    "$(paste typed uuids | while read -r typed uuid; do
+        prefix=; case $typed in *_*) prefix=${typed%_*} ;; esac
+        "$FIRN" convert "$uuid" --from uuid --to typeid "prefix=$prefix"
+    done)"
+same "no invalid text is" "$(wc -l <untyped)" "$("$FIRN" show --scheme typeid --keep-going <untyped 2>/dev/null | grep -c ^error)"
+same "one with a prefix is a TypeID without a scheme" "7 uuid7 null, typeid a TypeID of a UUID that is not version 7, nil a TypeID of a UUID that is not version 7" \
+    "7 $("$FIRN" show --json prefix_01h455vb4pex5vsknk084sn02q | jq -r '"\(.candidates[1]) \(.remark)"'), $("$FIRN" show --json my__type_01h5fskfsk4fpeqwnsyz5hj55t | jq -r '"\(.scheme) \(.remark)"'), $("$FIRN" show --json pre_fix_00000000000000000000000000 | jq -r '"\(.scheme) \(.remark)"')"
+same "show has the prefix" "  prefix    my_user" "$("$FIRN" show my_user_01h455vb4pex5vsknk084sn02q | sed -n 2p)"
+says "convert keeps the prefix" user_01h455vb4pex5vsknk084sn02q convert user_01h455vb4pex5vsknk084sn02q --to typeid
+says "or replaces it" org_01h455vb4pex5vsknk084sn02q convert user_01h455vb4pex5vsknk084sn02q --to typeid prefix=org
+says "or leaves it out" 01h455vb4pex5vsknk084sn02q convert user_01h455vb4pex5vsknk084sn02q --to typeid prefix=
+same "with the object of that text" "org_01h455vb4pex5vsknk084sn02q org" \
+    "$("$FIRN" convert --json user_01h455vb4pex5vsknk084sn02q --to typeid prefix=org | jq -r '"\(.id) \(.prefix)"')"
+refuses "a wrong prefix" 2 "'Org' is not a valid prefix: use at most 63" convert user_01h455vb4pex5vsknk084sn02q --to typeid prefix=Org
+refuses "a prefix of another form" 2 "prefix= applies to typeid" convert user_01h455vb4pex5vsknk084sn02q --to uuid prefix=org
+same "range writes the prefix" "user_01hqs2ja00e008000000000000 user_01hqvmz0zzfzzvzzzzzzzzzzzz" \
+    "$("$FIRN" range typeid 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z prefix=user | paste -sd' ')"
+
+# ---- what show reads, convert reads ----------------------------------------------------------------
+uuid=919108f7-52d1-4320-9bac-f847db4148a8
+for text in 32CQvwbvpbnkmkhhguznVH kZEI91LRQyCbrPhH20FIqA== "uuid:$uuid"; do
+    if [ "$("$FIRN" show --json "$text" | jq -r '.fields.uuid // .id')" != null ]; then
+        same "$text is the UUID that show has" "$("$FIRN" show --json "$text" | jq -r '.fields.uuid // .id')" "$("$FIRN" convert "$text" --to uuid)"
+    fi
+done
+says "base64 is written" kZEI91LRQyCbrPhH20FIqA== convert --to base64 $uuid
+says "base64url without =" _-8AAAAAQACAAAAAAAAAAA convert --to base64url ffef0000-0000-4000-8000-000000000000
+says "of any width" EjRWeJq83vA= convert --to base64 --from hex 123456789abcdef0
+same "and show reads base64 of a UUID" $uuid "$("$FIRN" show --json "$("$FIRN" convert --to base64url $uuid)" | jq -r .fields.uuid)"
+says "base64 is converted" $uuid convert --to uuid kZEI91LRQyCbrPhH20FIqA==
+says "an ObjectId as drivers print it" 507f1f77bcf86cd799439011 convert --to hex 'ObjectId("507f1f77bcf86cd799439011")'
+same "and it is shown" "0 objectid" "$("$FIRN" show --json "ObjectId('507f1f77bcf86cd799439011')" >object; echo "$? $(jq -r .scheme object)")"
+same "a UUID after uuid: is one" "0 uuid4" "$("$FIRN" show --json "uuid:$uuid" >object; echo "$? $(jq -r .scheme object)")"
+same "26 Crockford digits are never a uuid2" ulid "$("$FIRN" show --json 030G18ZMAG47RVS9N91NEDMMSJ | jq -r .scheme)"
+for nil in "ulid 26" "ksuid 27" "xid 20"; do
+    same "the nil ${nil% *} is named" "0 ${nil% *} all its bits are zero: the nil ID of ${nil% *}" \
+        "$("$FIRN" show --json "$(printf %0${nil#* }d 0)" >object; echo "$? $(jq -r '"\(.scheme) \(.remark)"' object)")"
+done
+same "an xid has no capital letters" "0 xid, 1 null" \
+    "$("$FIRN" show --json 9m4e2mr0ui3e8a215n4g >object; echo "$? $(jq -r .scheme object)"), $("$FIRN" show --json 9M4E2MR0UI3E8A215N4G >object; echo "$? $(jq -r .scheme object)")"
+same "google/uuid's version 6 has its own time" "0 uuid6-google 2025-12-29T" \
+    "$("$FIRN" show --json 01f0e491-3653-6eec-8000-0242ac130002 >object; echo "$? $(jq -r '"\(.formats[0].format) \(.time[:11])"' object)")"
+same "and so has draft 02 of version 7" "0 uuid7-draft2 2021-12-28T" \
+    "$("$FIRN" show --json 061cb26a-54b8-7a52-8000-2124e7041024 >object; echo "$? $(jq -r '"\(.formats[0].format) \(.time[:11])"' object)")"
+same "32 hex digits of version 4 may be a digest" "1 null possible" \
+    "$("$FIRN" show --json "$(printf %s $uuid | tr -d -)" >object; echo "$? $(jq -r '"\(.scheme) \(.sure)"' object)")"
+same "with the scheme they are a UUID" "0 uuid4" "$("$FIRN" show --json --scheme uuid4 "$(printf %s $uuid | tr -d -)" >object; echo "$? $(jq -r .scheme object)")"
+for command in show convert estimate; do
+    to=; [ $command != convert ] || to="--to hex"
+    # shellcheck disable=SC2086 # two words, or none
+    ask $command $to 1541815603606036480 epoch=2020-01-01T00:00:00Z
+    same "$command refuses a setting before any output" "2 " "$status $out"
+done
+
 # ---- conversion ----------------------------------------------------------------------------------
 uuid4=1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f
 refuses "a uuid4 is not a uuid6" 2 "" convert --to uuid6 $uuid4

@@ -701,6 +701,33 @@ static void every_dated_id_is_its_text(void **state) {
     }
 }
 
+static void a_typeid_has_a_prefix_and_128_bits(void **state) {
+    static const char *const wrong[] = {"_a", "a_", "A", "a1", "a-b", "a b", "_"};
+    const char text[] = "my_user_01h455vb4pex5vsknk084sn02q";
+    char prefix[FIRN_PREFIX_SIZE], out[FIRN_TEXT_SIZE], longest[FIRN_PREFIX_SIZE + 1];
+    firn_error error;
+    firn_id id, narrow = {1, 0, 0, 64};
+    (void)state;
+    assert_int_equal(firn_parse(&id, FIRN_FORM_TYPEID, 128, text, strlen(text), &error), FIRN_OK);
+    assert_int_equal(firn_prefix_read(prefix, text, strlen(text)), 7);
+    assert_string_equal(prefix, "my_user");
+    assert_string_equal(firn_prefix_format(out, prefix, &id), text);
+    assert_string_equal(firn_prefix_format(out, "", &id), text + 8);
+    assert_int_equal(firn_prefix_read(prefix, text + 8, strlen(text + 8)), 0);
+    assert_string_equal(prefix, "");
+    assert_int_equal(firn_prefix_read(prefix, "", 0), 0);
+    assert_string_equal(firn_prefix_format(out, "a", &narrow), "");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(firn_prefix_check(wrong[i], strlen(wrong[i]), &error), FIRN_EUSAGE);
+        assert_non_null(strstr(error.text, "is not a valid prefix: use at most 63"));
+        assert_string_equal(firn_prefix_format(out, wrong[i], &id), "");
+    }
+    memset(longest, 'x', sizeof longest);
+    assert_int_equal(firn_prefix_check(longest, 64, &error), FIRN_EUSAGE);
+    assert_int_equal(firn_prefix_check(longest, 63, &error), FIRN_OK);
+    assert_int_equal(firn_prefix_check("", 0, &error), FIRN_OK);
+}
+
 static void prefixes_of_a_typeid_are_checked(void **state) {
     (void)state;
     static const struct {
@@ -878,6 +905,7 @@ int main(void) {
              each_change_of_a_dated_text_is_refused_or_says_so),
         TEST("every dated ID is its text", every_dated_id_is_its_text),
         TEST("prefixes of a typeid are checked", prefixes_of_a_typeid_are_checked),
+        TEST("a typeid has a prefix and 128 bits", a_typeid_has_a_prefix_and_128_bits),
         TEST("errors tell place, character and cure", errors_tell_place_character_and_cure),
         TEST("no text is too long to be refused", no_text_is_too_long_to_be_refused),
 #undef TEST

@@ -1196,10 +1196,10 @@ static void check_js53(const row *r) {
                   FIRN_FORM_DEC, cell(r, "id"));
 }
 
-/* The prefix does not belong to the ID. Every UUID has such a text, the scheme only version 7. */
+/* The prefix is not a part of the ID. Every UUID has such a text; only version 7 has the fields of typeid. */
 static void check_typeid(const row *r) {
-    char text[FIRN_TEXT_SIZE];
-    const firn_scheme *scheme = scheme_of("typeid");
+    char text[FIRN_TEXT_SIZE], own[FIRN_PREFIX_SIZE];
+    const firn_scheme *scheme = scheme_of("typeid"), *seen;
     const char *typeid = cell(r, "text"), *uuid = cell(r, "uuid");
     firn_fields fields;
     firn_error error = {0};
@@ -1213,8 +1213,13 @@ static void check_typeid(const row *r) {
         return;
     }
     size_t prefix = given(r, "prefix") ? strlen(cell(r, "prefix")) + 1 : 0;
-    holds(r, prefix == 0 || strncmp(typeid, cell(r, "prefix"), prefix - 1) == 0,
-          "the prefix is its own");
+    holds(r, firn_prefix_read(own, typeid, strlen(typeid)) == prefix - (prefix > 0),
+          "the prefix has its length");
+    same(r, "the prefix", own, given(r, "prefix") ? cell(r, "prefix") : "");
+    same(r, "the text", firn_prefix_format(text, own, &id), typeid);
+    seen = firn_scheme_seen(scheme, &id);
+    holds(r, firn_unpack(&fields, seen, &id, NULL) == FIRN_OK, "what is seen has its fields");
+    holds(r, (seen == scheme) == (uuid[14] == '7'), "another version is seen");
     same(r, "the UUID", firn_format(text, &id, FIRN_FORM_UUID), uuid);
     same(r, "the digits", firn_format(text, &id, FIRN_FORM_TYPEID), typeid + prefix);
     code = firn_unpack(&fields, scheme, &id, NULL);

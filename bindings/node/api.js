@@ -142,6 +142,15 @@ function firnApi (native, addonError) {
     throw new TypeError(`an ID is a BigInt, a string or a Uint8Array, not ${typeof id}: numbers above 2^53 are rounded`)
   }
 
+  // A TypeID with its prefix. What reads one knows which prefixes are valid.
+  function prefixed (prefix, args, digits) {
+    const id = text('prefix', prefix) === '' ? digits : `${prefix}_${digits}`
+    call('parse', ...args, 'typeid', id)
+    return id
+  }
+
+  const prefixOf = id => typeof id === 'string' ? id.slice(0, Math.max(id.lastIndexOf('_'), 0)) : ''
+
   // ---- generators -----------------------------------------------------------------------------------------------
 
   const BLOCK = 256
@@ -427,27 +436,39 @@ function firnApi (native, addonError) {
     const { fields, timeText, unixNs: ns } = call('unpack', ...args, bytes)
     const unixNs = ns === undefined ? undefined : BigInt(ns)
     const date = ns === undefined ? undefined : new Date(Number(unixNs / 1000000n) - (unixNs % 1000000n < 0n ? 1 : 0))
-    return { scheme, id: outOf(args, bytes), text: call('format', ...args, null, bytes), fields,
+    const digits = call('format', ...args, null, bytes)
+    const prefix = describe(args).form === 'typeid' ? prefixOf(id) : ''
+    return { scheme, id: outOf(args, bytes), text: prefix && `${prefix}_${digits}` || digits, prefix, fields,
       time: date && !Number.isNaN(date.getTime()) ? date : undefined, timeText,
       unixNs }
   }
 
-  /** The ID of a text; refuses what is not an ID of the scheme. */
+  /** The ID of a text; refuses what is not an ID of the scheme, and a TypeID with another prefix than `prefix`. */
   function parse (id, scheme, options = {}) {
     const args = schemeArgs(scheme, options)
-    return outOf(args, call('parse', ...args, optional('form', options.form), text('id', id)))
+    const bytes = call('parse', ...args, optional('form', options.form), text('id', id))
+    if (options.prefix !== undefined && options.prefix !== prefixOf(id)) {
+      throw refuse('MISMATCH', `the prefix of ${JSON.stringify(id)} is not ${JSON.stringify(options.prefix)}`, 'name another prefix')
+    }
+    return outOf(args, bytes)
   }
 
-  /** An ID as text in a form; without one, the scheme's own. */
-  function format (id, scheme, form, options) {
+  /** An ID as text in a form; without one, the scheme's own. `prefix`: of a TypeID. */
+  function format (id, scheme, form, options = {}) {
     const args = schemeArgs(scheme, options)
-    return call('format', ...args, optional('form', form), bytesOf(id, args, null))
+    const digits = call('format', ...args, optional('form', form), bytesOf(id, args, null))
+    if (options.prefix === undefined) return digits
+    if ((form ?? describe(args).form) !== 'typeid') throw refuse('USAGE', 'prefix applies to typeid', 'leave it out')
+    return prefixed(options.prefix, args, digits)
   }
 
-  /** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time. */
-  function range (scheme, from, to, { pinned = {}, ...options } = {}) {
+  /** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time; `prefix`: of TypeIDs. */
+  function range (scheme, from, to, { pinned = {}, prefix, ...options } = {}) {
     const args = schemeArgs(scheme, options)
-    return call('range', ...args, time('from', from), time('to', to), pairs(pinned)).map(bytes => outOf(args, bytes))
+    const ends = call('range', ...args, time('from', from), time('to', to), pairs(pinned)).map(bytes => outOf(args, bytes))
+    if (prefix === undefined) return ends
+    if (describe(args).form !== 'typeid') throw refuse('USAGE', 'prefix applies to typeid', 'leave it out')
+    return ends.map(digits => prefixed(prefix, args, digits))
   }
 
   /** The same fields in another scheme: uuid1, uuid6, uuid1-swapped. */

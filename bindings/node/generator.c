@@ -13,8 +13,7 @@ static napi_value id_value(napi_env env, const firn_id *id, const output *as) {
         napi_create_bigint_uint64(env, id->low, &value);
         return value;
     }
-    return as->kind == OUTPUT_BYTES ? buffer(env, id)
-                                    : string(env, firn_format(text, id, as->form));
+    return as->kind == OUTPUT_BYTES ? buffer(env, id) : string(env, output_text(text, as, id));
 }
 
 /* ---- generator --------------------------------------------------------------------------------- */
@@ -59,8 +58,7 @@ typedef struct opening {
 static int open_runs(work *w) {
     opening *o = (opening *)w;
     const int code = firn_open_with(&o->gen, &o->config, &w->error);
-    return code == FIRN_OK ? output_read(&o->as, firn_gen_scheme(o->gen), o->output, &w->error)
-                           : code;
+    return code == FIRN_OK ? output_read(&o->as, o->gen, o->output, &w->error) : code;
 }
 
 static napi_value open_value(work *w) {

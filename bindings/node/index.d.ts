@@ -34,6 +34,8 @@ export interface Keys {
   epoch?: Date | string
   /** the widths of the fields, most significant first: a/b/c */
   bits?: string
+  /** of typeid: the prefix before the _ of each text, at most 63 of a-z and _ */
+  prefix?: string
   /** the number of random digits of time-random, 1 to 18; by default 6 */
   digits?: number | string
   /** strict: a later call gets a greater ID; thread: only within one thread, which is faster with many threads */
@@ -87,6 +89,8 @@ export interface Status {
 }
 export interface Scheme { name: string, layout: string, bits: number, form: string, sorts: string }
 export interface Shown {
+  /** of a TypeID, which `text` has too; else "" */
+  prefix: string
   scheme: string, id: ID, text: string, fields: Record<string, string>, time?: Date, timeText?: string, unixNs?: bigint
 }
 /** A format that a text may have, and that firn does not issue: docs/reference/recognised.md. */
@@ -162,12 +166,12 @@ export function pack (scheme: string, fields: Record<string, Value>, options?: S
 /** What an ID contains. Without a scheme, the best reading of a text. */
 export function show (id: ID, scheme?: string | null, options?: SchemeOptions & { form?: string }): Shown
 /** The ID of a text; refuses what is not an ID of the scheme. */
-export function parse (id: string, scheme: string, options?: SchemeOptions & { form?: string }): ID
+export function parse (id: string, scheme: string, options?: SchemeOptions & { form?: string, prefix?: string }): ID
 /** An ID as text in a form; without one, the scheme's own. */
-export function format (id: ID, scheme: string, form?: string | null, options?: SchemeOptions): string
+export function format (id: ID, scheme: string, form?: string | null, options?: SchemeOptions & { prefix?: string }): string
 /** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time. */
 export function range (scheme: string, from: Time, to: Time,
-  options?: SchemeOptions & { pinned?: Record<string, Value> }): [ID, ID]
+  options?: SchemeOptions & { pinned?: Record<string, Value>, prefix?: string }): [ID, ID]
 /** The same fields in another scheme: uuid1, uuid6, uuid1-swapped. */
 export function convert (id: ID, from: string, to: string): ID
 /** The schemes that a text is plausibly an ID of, best first. */

@@ -13,13 +13,16 @@ enum output_kind { OUTPUT_BIGINT, OUTPUT_TEXT, OUTPUT_BYTES };
 typedef struct output {
     int kind, form;
     uint32_t bits;
+    char prefix[FIRN_PREFIX_SIZE]; /* of TypeIDs */
 } output;
 
 /* `name`: "bigint", "string", "buffer", a form, or NULL for what suits the scheme. FIRN_EUSAGE. */
-static inline int output_read(output *out, const firn_scheme *scheme, const char *name,
+static inline int output_read(output *out, const firn_gen *gen, const char *name,
                               firn_error *error) {
+    const firn_scheme *scheme = firn_gen_scheme(gen);
     int form = name == NULL ? scheme->form : firn_form_find(name);
-    *out = (output){OUTPUT_TEXT, scheme->form, scheme->bits};
+    *out = (output){OUTPUT_TEXT, scheme->form, scheme->bits, ""};
+    strcpy(out->prefix, firn_gen_prefix(gen));
     if (name == NULL) {
         bool number = form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED;
         out->kind = scheme->bits <= 64 && number ? OUTPUT_BIGINT : OUTPUT_TEXT;
@@ -37,6 +40,12 @@ static inline int output_read(output *out, const firn_scheme *scheme, const char
             name, scheme->name, (unsigned)scheme->bits);
     }
     return FIRN_OK;
+}
+
+/* The text of an ID, with the prefix of a TypeID. */
+static inline char *output_text(char text[FIRN_TEXT_SIZE], const output *as, const firn_id *id) {
+    return as->form == FIRN_FORM_TYPEID ? firn_prefix_format(text, as->prefix, id)
+                                        : firn_format(text, id, as->form);
 }
 
 #endif

@@ -92,27 +92,28 @@ static napi_value unpack(napi_env env, napi_callback_info info) {
     if (!scheme_of(&c, &scheme) || !id_of(&c, 4, &id, &scheme)) {
         return end(&c, NULL);
     }
-    if (firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+    const firn_scheme *seen = firn_scheme_seen(&scheme, &id);
+    if (firn_unpack(&fields, seen, &id, &error) != FIRN_OK) {
         return end(&c, fail_with(&c, &error));
     }
     napi_create_object(env, &out);
     napi_create_object(env, &values);
-    for (uint32_t i = 0; i < scheme.slice_count; i++) {
+    for (uint32_t i = 0; i < seen->slice_count; i++) {
         char text[FIRN_VALUE_SIZE];
-        if (scheme.slices[i].name[0] != '\0' && firn_scheme_first(&scheme, i) == i) {
-            napi_set_named_property(env, values, scheme.slices[i].name,
-                                    string(env, firn_fields_get(text, &fields, &scheme, i)));
+        if (seen->slices[i].name[0] != '\0' && firn_scheme_first(seen, i) == i) {
+            napi_set_named_property(env, values, seen->slices[i].name,
+                                    string(env, firn_fields_get(text, &fields, seen, i)));
         }
     }
     napi_set_named_property(env, out, "fields", values);
-    int field = firn_scheme_field(&scheme, "time");
-    if (scheme.tick_ns != 0 && field >= 0) {
+    int field = firn_scheme_field(seen, "time");
+    if (seen->tick_ns != 0 && field >= 0) {
         firn_time time;
         char text[FIRN_TIME_SIZE];
-        firn_scheme_time(&scheme, fields.value[field].low, &time);
+        firn_scheme_time(seen, fields.value[field].low, &time);
         napi_set_named_property(
             env, out, "timeText",
-            string(env, firn_time_format(text, &time, firn_scheme_digits(&scheme))));
+            string(env, firn_time_format(text, &time, firn_scheme_digits(seen))));
         napi_set_named_property(env, out, "unixNs", string(env, firn_time_unix_ns(text, &time)));
     }
     return end(&c, out);
@@ -163,7 +164,7 @@ static napi_value parse(napi_env env, napi_callback_info info) {
         return end(&c, fail(&c, FIRN_EUSAGE, "there is no such form", "see forms()"));
     }
     if (firn_parse(&id, form, scheme.bits, text, length, &error) != FIRN_OK ||
-        firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+        firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error) != FIRN_OK) {
         return end(&c, fail_with(&c, &error));
     }
     return end(&c, buffer(env, &id));

@@ -18,6 +18,24 @@ module.exports = (firn, spec) => {
     assert.ok(passed > 3000)
   })
 
+  test('a TypeID has a prefix', () => {
+    const gen = firn.open('typeid', { prefix: 'user' })
+    for (const id of [gen.next(), ...gen.many(2), gen.ids().next().value]) {
+      assert.match(id, /^user_[0-7][0-9a-z]{25}$/)
+      const { prefix, text } = firn.show(id, 'typeid')
+      assert.deepStrictEqual([prefix, text], ['user', id])
+      assert.strictEqual(firn.format(firn.parse(id, 'typeid', { prefix: 'user' }), 'typeid', null, { prefix: 'user' }), id)
+      assert.throws(() => firn.parse(id, 'typeid', { prefix: 'org' }), { reason: 'MISMATCH' })
+    }
+    gen.close()
+    assert.strictEqual(firn.show('prefix_0123456789abcdefghjkmnpqrs', 'typeid').fields.version, '5')
+    assert.deepStrictEqual(firn.range('typeid', '2024-02-29T00:00:00Z', '2024-03-01T00:00:00Z', { prefix: 'user' }),
+      ['user_01hqs2ja00e008000000000000', 'user_01hqvmz0zzfzzvzzzzzzzzzzzz'])
+    assert.throws(() => firn.open('typeid', { prefix: 'User' }), { reason: 'USAGE' })
+    assert.throws(() => firn.open('uuid7', { prefix: 'user' }), { reason: 'USAGE' })
+    assert.throws(() => firn.format('01h455vb4pex5vsknk084sn02q', 'typeid', null, { prefix: '_' }), { reason: 'TEXT' })
+  })
+
   test('formats of other systems', () => {
     const folder = path.join(spec, '../test/vectors/formats')
     const names = named(folder, '.tsv')

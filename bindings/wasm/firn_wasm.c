@@ -157,6 +157,7 @@ EXPORT(pack) int pack(uint32_t count) {
 /* scheme, bytes -> time, ns and ms since 1970 (or three empty texts), then names and values */
 EXPORT(unpack) int unpack(void) {
     firn_scheme scheme;
+    const firn_scheme *seen = &scheme;
     firn_fields fields;
     firn_id id;
     char text[FIRN_VALUE_SIZE] = "";
@@ -165,25 +166,26 @@ EXPORT(unpack) int unpack(void) {
         code = id_of(&id, &scheme);
     }
     if (code == FIRN_OK) {
-        code = firn_unpack(&fields, &scheme, &id, &error);
+        seen = firn_scheme_seen(&scheme, &id);
+        code = firn_unpack(&fields, seen, &id, &error);
     }
     if (code != FIRN_OK || !make_room(8192)) {
         return fail(code);
     }
-    int field = scheme_index(&scheme, FIRN_ROLE_TIME);
+    int field = scheme_index(seen, FIRN_ROLE_TIME);
     size_t at = 0;
     if (field >= 0) {
         firn_time time;
-        firn_scheme_time(&scheme, fields.value[field].low, &time);
-        at = put_text(at, firn_time_format(text, &time, firn_scheme_digits(&scheme)));
+        firn_scheme_time(seen, fields.value[field].low, &time);
+        at = put_text(at, firn_time_format(text, &time, firn_scheme_digits(seen)));
         at = put_text(at, firn_time_unix_ns(text, &time));
     } else {
         at = put_text(put_text(at, ""), "");
     }
-    for (uint32_t i = 0; i < scheme.slice_count; i++) {
-        if (scheme.slices[i].name[0] != '\0' && firn_scheme_first(&scheme, i) == i) {
-            at = put_text(at, scheme.slices[i].name);
-            at = put_text(at, firn_fields_get(text, &fields, &scheme, i));
+    for (uint32_t i = 0; i < seen->slice_count; i++) {
+        if (seen->slices[i].name[0] != '\0' && firn_scheme_first(seen, i) == i) {
+            at = put_text(at, seen->slices[i].name);
+            at = put_text(at, firn_fields_get(text, &fields, seen, i));
         }
     }
     return (int)at;
@@ -232,7 +234,7 @@ EXPORT(parse) int parse(void) {
     }
     code = firn_parse(&id, form, scheme.bits, text, length, &error);
     if (code == FIRN_OK) {
-        code = firn_unpack(&fields, &scheme, &id, &error);
+        code = firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error);
     }
     return code == FIRN_OK ? put_bytes(&id) : fail(code);
 }
@@ -454,7 +456,7 @@ EXPORT(open) int open_generator(generator **handle) {
     if (code != FIRN_OK) {
         return fail(code);
     }
-    code = output_read(&made.as, firn_gen_scheme(made.gen), as, &error);
+    code = output_read(&made.as, made.gen, as, &error);
     *handle = code == FIRN_OK ? malloc(sizeof made) : NULL;
     if (*handle == NULL) {
         firn_close(made.gen, NULL);
@@ -504,7 +506,7 @@ static int put_ids(const generator *self, const firn_id *ids, size_t count) {
             memcpy(out + at, bytes, firn_id_bytes(bytes, &ids[i]));
             at += stride;
         } else {
-            at = put_text(at, firn_format(text, &ids[i], self->as.form));
+            at = put_text(at, output_text(text, &self->as, &ids[i]));
         }
     }
     return (int)at;
@@ -518,7 +520,7 @@ EXPORT(next) int next(generator *self) {
         return fail(code);
     }
     if (self->as.kind == OUTPUT_TEXT && make_room(FIRN_TEXT_SIZE)) {
-        return (int)strlen(firn_format(out, &id, self->as.form));
+        return (int)strlen(output_text(out, &self->as, &id));
     }
     return put_ids(self, &id, 1);
 }

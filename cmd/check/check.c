@@ -17,6 +17,7 @@ typedef struct checking {
     duplicates found;
     bool keeping, opened; /* keeping: all IDs so far are in `found` */
     uint32_t words;
+    uint32_t ordered; /* 0: `top` is the index of a prefix, which has no order; else all bits */
     uint64_t memory;
 
     uint64_t ids, out_of_order, lines;
@@ -41,7 +42,7 @@ static void follow_any(checking *it, const id_batch *batch) {
         }
         uint64_t less = id->low < last.low;
         less = id->high == last.high ? less : id->high < last.high;
-        less = id->top == last.top ? less : id->top < last.top;
+        less = ((id->top ^ last.top) & it->ordered) == 0 ? less : id->top < last.top;
         out_of_order += less & counted;
         counted = 1;
         ids++;
@@ -51,6 +52,16 @@ static void follow_any(checking *it, const id_batch *batch) {
     it->file = ids > 0 ? batch->file : it->file;
     it->ids += ids;
     it->out_of_order += out_of_order;
+}
+
+/* Less than, equal to or greater than 0; *less: also without the prefixes. */
+static int compare(const checking *it, const firn_id *a, const firn_id *b, bool *less) {
+    firn_id x = *a, y = *b;
+    x.top &= it->ordered;
+    y.top &= it->ordered;
+    int order = firn_id_cmp(&x, &y);
+    *less = order < 0;
+    return order == 0 ? firn_id_cmp(a, b) : order;
 }
 
 /* Compares each ID with the one before. While all ascend, equal ones are adjacent. */
@@ -66,10 +77,11 @@ static void follow(checking *it, const id_batch *batch) {
             continue;
         }
         it->ids++;
-        int order = it->any ? firn_id_cmp(id, &it->last) : 1;
+        bool less;
+        int order = it->any ? compare(it, id, &it->last, &less) : 1;
         if (order < 0) {
             it->ascending = false;
-            it->out_of_order += it->file == batch->file;
+            it->out_of_order += less && it->file == batch->file;
         } else if (order == 0 && it->ascending) {
             it->found.count++;
             if (it->found.shown_count < DUPLICATES_SHOWN) {
@@ -99,7 +111,9 @@ static void begin(checking *it, bool keeping) {
 
 /* Room for the IDs, once their width is known. */
 static int make_room(checking *it, firn_error *error) {
-    it->words = it->stream.bits > 128 ? 3 : it->stream.bits > 64 ? 2 : 1;
+    const bool prefixes = it->stream.form == FIRN_FORM_TYPEID;
+    it->words = it->stream.bits > 128 || prefixes ? 3 : it->stream.bits > 64 ? 2 : 1;
+    it->ordered = prefixes ? 0 : UINT32_MAX;
     if (!it->keeping || it->opened) {
         return FIRN_OK;
     }
@@ -254,6 +268,7 @@ int run_check(session *s) {
         return gaps ? gaps_run(s) : chart_run(s);
     }
     int status = stream_open(s, &it.stream, s->operands, s->operand_count);
+    it.stream.whole = true;
     if (status == STATUS_DONE) {
         status = amount_memory(s, &it.memory);
     }

@@ -4,6 +4,7 @@
 
 #include "shared/amounts.h"
 #include "shared/lines.h"
+#include "shared/operands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,10 @@ int sample_read(session *s, sample *it) {
     int status = reader_open(s, &it->reader);
     it->has_seen = s->option[OPTION_SEEN] != NULL;
     status = status == STATUS_DONE ? amount_time(s, OPTION_SEEN, &it->seen) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    status = operands_are_ids(s);
     if (status != STATUS_DONE) {
         return status;
     }

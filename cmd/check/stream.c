@@ -222,10 +222,34 @@ static int learn(id_stream *in, const char *text, size_t length, firn_error *err
         in->form = readings[0].form;
         in->bits = readings[0].id.bits;
         in->lead = in->form == FIRN_FORM_HEX && prefixed ? 2 : 0;
-        code = in->reader.named ? learn_constants(in, error) : FIRN_OK;
+        const bool constant = in->reader.named && !(in->whole && in->form == FIRN_FORM_TYPEID);
+        code = constant ? learn_constants(in, error) : FIRN_OK;
         in->known = code == FIRN_OK;
     }
     return code;
+}
+
+/* The prefix of a TypeID becomes a part of its key. */
+static int add_prefix(id_stream *in, firn_id *id, const char *text, size_t length,
+                      firn_error *error) {
+    char prefix[FIRN_PREFIX_SIZE];
+    firn_prefix_read(prefix, text, length);
+    uint32_t i = in->prefix_last;
+    if (i >= in->prefix_count || strcmp(in->prefixes[i], prefix) != 0) {
+        for (i = 0; i < in->prefix_count && strcmp(in->prefixes[i], prefix) != 0;) {
+            i++;
+        }
+    }
+    if (i == PREFIXES_MAX) {
+        return set_error(error, FIRN_ERANGE,
+                         "there are more than %d different prefixes: check fewer at once",
+                         PREFIXES_MAX);
+    }
+    memcpy(in->prefixes[i], prefix, sizeof prefix);
+    in->prefix_count += i == in->prefix_count;
+    in->prefix_last = i;
+    id->top = i;
+    return FIRN_OK;
 }
 
 static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, firn_error *error) {
@@ -239,7 +263,11 @@ static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, 
         code = set_error(&why, FIRN_ETEXT, "it does not begin with 0x");
     }
     if (code == FIRN_OK && in->reader.named) {
-        code = firn_unpack(&fields, &in->reader.scheme, id, &why);
+        const firn_scheme *scheme = &in->reader.scheme;
+        code = firn_unpack(&fields, in->whole ? firn_scheme_seen(scheme, id) : scheme, id, &why);
+    }
+    if (code == FIRN_OK && in->whole && in->form == FIRN_FORM_TYPEID) {
+        code = add_prefix(in, id, text, length, &why);
     }
     if (code == FIRN_OK) {
         in->minus = in->minus || text[0] == '-';
@@ -263,6 +291,10 @@ char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t li
 }
 
 char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn_id *id) {
+    if (in->whole && in->form == FIRN_FORM_TYPEID) {
+        const firn_id plain = {id->low, id->high, 0, id->bits};
+        return firn_prefix_format(text, in->prefixes[id->top], &plain);
+    }
     memcpy(text, "0x", in->lead);
     firn_format(text + in->lead, id, in->form);
     return text;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 enum { STREAM_BATCH = 256 /* fits the nearest cache */, STREAM_SIZE = 1 << 18, STREAM_SLACK = 64 };
+enum { PREFIXES_MAX = 1024 };
 
 typedef struct id_stream {
     id_reader reader;
@@ -20,6 +21,11 @@ typedef struct id_stream {
     bool minus;                 /* a number with a minus was read */
     uint64_t fixed[2], must[2]; /* of a named scheme: bits that are constant, and what they are;
                                  * the lower word first */
+
+    bool
+        whole; /* set by the caller: `top` of a TypeID is the index of its prefix, and any UUID is one: */
+    uint32_t prefix_count, prefix_last; /* the last one that was found */
+    char prefixes[PREFIXES_MAX][FIRN_PREFIX_SIZE];
 
     char **names; /* of files; - is standard input */
     size_t count, index;
@@ -58,7 +64,7 @@ void stream_close(id_stream *in);
 char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t line);
 /* A line about the bad lines, if there are any. */
 void stream_put_bad(output *out, const id_stream *in);
-/* The ID in the form of the stream; returns `text`. */
+/* The ID in the form of the stream, a TypeID of `whole` with its prefix; returns `text`. */
 char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn_id *id);
 
 #endif

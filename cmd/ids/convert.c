@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn convert`: the same ID in another text form, or the same content as another scheme.
  * Pure. */
+#include "encoding.h"
 #include "ids.h"
 #include "shared/json.h"
 #include "shared/lines.h"
+#include "shared/operands.h"
 
 #include <string.h>
 
@@ -11,14 +13,15 @@ typedef struct conversion {
     id_reader reader;
     int form; /* -1: into `scheme` */
     firn_scheme scheme;
+    const char *prefix; /* of typeid; NULL: of the ID that is converted */
 } conversion;
 
 static int format_id(char text[FIRN_TEXT_SIZE], const firn_id *id, int form, firn_error *error) {
-    if (firn_form_width(form, id->bits) == 0) {
+    if (form < FIRN_FORM_COUNT && firn_form_width(form, id->bits) == 0) {
         return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another form",
                          id->bits, firn_form_name(form));
     }
-    firn_format(text, id, form);
+    encoding_write(text, id, form);
     if (text[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
                          "this ID has no form %s, since its time or its digits are out of range: "
@@ -36,8 +39,9 @@ static json_t *object_of_converted(const conversion *work, const char *given, co
         firn_reading one = {&work->scheme, work->scheme.form, FIRN_CERTAIN, *id};
         return object_of_id(text, &one, 1);
     }
-    return json_set(object_of_text(given, readings, counts, NULL, false, work->reader.named), "id",
-                    json_string(text));
+    json_t *object = object_of_text(given, readings, counts, NULL, false, work->reader.named);
+    object = work->form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
+    return json_set(object, "id", json_string(text));
 }
 
 static int convert_line(session *s, void *context, const char *text, size_t length,
@@ -49,7 +53,7 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
     firn_id out;
     char converted[FIRN_TEXT_SIZE];
     reader_look_ahead(&work->reader, text, length);
-    int code = reader_look(&work->reader, readings, &counts, text, length, error);
+    int code = reader_convert(&work->reader, readings, &counts, text, length, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -61,6 +65,13 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
         return prefix_error(error, code, &why, "'%.50s'%s: ", text, length > 50 ? "..." : "");
     }
     code = format_id(converted, &out, work->form >= 0 ? work->form : work->scheme.form, error);
+    if (code == FIRN_OK && work->form == FIRN_FORM_TYPEID) {
+        char prefix[FIRN_PREFIX_SIZE] = "";
+        if (readings[0].form == FIRN_FORM_TYPEID) {
+            firn_prefix_read(prefix, text, length);
+        }
+        firn_prefix_format(converted, work->prefix != NULL ? work->prefix : prefix, &out);
+    }
     if (code != FIRN_OK) {
         return code;
     }
@@ -70,6 +81,30 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
         output_print(&s->out, "%s\n", converted);
     }
     return FIRN_OK;
+}
+
+/* Takes prefix= out of the operands: what remains are IDs. */
+static int take_prefix(session *s, conversion *work) {
+    firn_error error;
+    size_t count = 0;
+    for (size_t i = 0; i < s->operand_count; i++) {
+        if (!operand_is(s->operands[i], "prefix")) {
+            s->operands[count++] = s->operands[i];
+            continue;
+        }
+        if (work->prefix != NULL) {
+            return fail_usage(s, "prefix is given twice: give it once");
+        }
+        work->prefix = s->operands[i] + strlen("prefix=");
+    }
+    s->operand_count = count;
+    if (work->prefix != NULL && work->form != FIRN_FORM_TYPEID) {
+        return fail_usage(s, "prefix= applies to typeid: remove it, or use --to typeid");
+    }
+    return work->prefix == NULL ||
+                   firn_prefix_check(work->prefix, strlen(work->prefix), &error) == FIRN_OK
+               ? STATUS_DONE
+               : fail(s, &error);
 }
 
 int run_convert(session *s) {
@@ -83,12 +118,16 @@ int run_convert(session *s) {
     if (to == NULL) {
         return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
     }
-    work.form = firn_form_find(to);
+    work.form = encoding_find(to);
     if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
-        return fail_usage(
-            s, "'%.60s' is neither a form nor a scheme: use " FORM_NAMES ", or see firn schemes",
-            to);
+        return fail_usage(s,
+                          "'%.60s' is neither a form nor a scheme: use " FORM_NAMES
+                          ", base64 or base64url, or see firn schemes",
+                          to);
     }
-    return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, convert_line,
-                    &work);
+    status = take_prefix(s, &work);
+    status = status == STATUS_DONE ? operands_are_ids(s) : status;
+    return status != STATUS_DONE ? status
+                                 : lines_do(s, s->operand_count > 0 ? s->operands : NULL,
+                                            s->operand_count, convert_line, &work);
 }

@@ -25,7 +25,7 @@ static void put_object(session *s, const id_writer *writer, const firn_id *least
 }
 
 int run_range(session *s) {
-    static const char *const not_fields[] = {NULL};
+    static const char *const none[] = {NULL}, *const prefix[] = {"prefix", NULL};
     firn_scheme scheme;
     firn_fields pinned = {0};
     firn_time from, to;
@@ -46,7 +46,8 @@ int run_range(session *s) {
         status = read_time(s, s->operands[2], &to);
     }
     if (status == STATUS_DONE) {
-        status = operand_fields(s, &scheme, not_fields, &pinned);
+        const bool field = firn_scheme_field(&scheme, "prefix") >= 0;
+        status = operand_fields(s, &scheme, field ? none : prefix, &pinned);
     }
     if (status != STATUS_DONE) {
         return status;

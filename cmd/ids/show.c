@@ -224,6 +224,10 @@ static void put_human(session *s, const char *text, const firn_reading *readings
     output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", color_bold(s), text, plain, scheme->name,
                  scheme->bits,
                  scheme->keyed ? describe_text(scheme) : firn_form_name(readings->form));
+    char prefix[FIRN_PREFIX_SIZE];
+    if (readings->form == FIRN_FORM_TYPEID && firn_prefix_read(prefix, text, strlen(text)) > 0) {
+        output_print(&s->out, "  %-*s  %s\n", (int)names, "prefix", prefix);
+    }
     for (size_t i = 0; i < total; i++) {
         output_print(&s->out, "  %s%-*s  %-*s%s  %s%s%s\n", color_of(s, list[i].tone), (int)names,
                      list[i].name, (int)values, list[i].value, plain, dim, list[i].place, plain);
@@ -236,7 +240,7 @@ static void put_human(session *s, const char *text, const firn_reading *readings
         output_text(&s->out, plain);
     }
     char remark[REMARK_SIZE];
-    if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {
+    if (remark_on_reading(remark, readings, text, named)[0] != '\0') {
         output_text(&s->out, dim);
         output_wrap(&s->out, "  note: ", 8, remark);
         output_text(&s->out, plain);
@@ -316,9 +320,11 @@ static int open_input(session *s, showing *work) {
         return status == STATUS_DONE ? order_open(s, none, &work->order) : status;
     }
     s->plain_count = s->operand_count;
-    return s->option[OPTION_KEY_FILE] != NULL
-               ? fail_usage(s, "--key-file applies to order numbers: add --scheme order")
-               : reader_open(s, &work->reader);
+    if (s->option[OPTION_KEY_FILE] != NULL) {
+        return fail_usage(s, "--key-file applies to order numbers: add --scheme order");
+    }
+    int status = operands_are_ids(s);
+    return status == STATUS_DONE ? reader_open(s, &work->reader) : status;
 }
 
 /* Options of the other kind of reading. */

@@ -6,17 +6,6 @@
 
 #include <string.h>
 
-/* TypeID 0.3: at most 63 of a-z and _, not at either end. An empty prefix has no _. */
-static bool is_prefix(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        bool letter = text[i] >= 'a' && text[i] <= 'z';
-        if (!letter && (text[i] != '_' || i == 0 || i == length - 1)) {
-            return false;
-        }
-    }
-    return length <= 63;
-}
-
 int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
                   firn_error *error) {
     size_t length = strlen(prefix);
@@ -25,11 +14,9 @@ int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *pref
                          "prefix= applies to typeid, not %s: remove it, or add --as typeid",
                          scheme->name);
     }
-    if (!is_prefix(prefix, length)) {
-        return set_error(error, FIRN_EUSAGE,
-                         "prefix=%.70s is not valid: use at most 63 characters of a-z and _, with "
-                         "a letter at both ends",
-                         prefix);
+    int code = firn_prefix_check(prefix, length, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     memcpy(writer->prefix, prefix, length);
     writer->prefix[length] = '_';

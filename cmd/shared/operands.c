@@ -76,6 +76,20 @@ const char *operand_value(const session *s, const char *name) {
     return NULL;
 }
 
+int operands_are_ids(session *s) {
+    for (size_t i = 0; i < s->operand_count; i++) {
+        const size_t length = key_length(s->operands[i]);
+        const char *value = s->operands[i] + length + 1; /* base64 ends with one or two = */
+        if (length > 0 && strcmp(value, "") != 0 && strcmp(value, "=") != 0) {
+            return fail_usage(s,
+                              "'%.60s' is a setting, not an ID: use an option, such as --scheme "
+                              "NAME; see firn %s --help",
+                              s->operands[i], s->command->name);
+        }
+    }
+    return STATUS_DONE;
+}
+
 bool operand_is_one_of(const char *word, const char *const *names) {
     for (; *names != NULL; names++) {
         if (operand_is(word, *names)) {

@@ -14,6 +14,8 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
 const char *operand_value(const session *s, const char *name);
 /* Is the word `name=...`? */
 bool operand_is(const char *word, const char *name);
+/* Refuses settings among operands that are IDs, before anything is written. An exit status. */
+int operands_are_ids(session *s);
 /* Is the word in `names` (ends with NULL)? */
 bool operand_is_one_of(const char *word, const char *const *names);
 /* Joins the keys with blanks, except `others` (ends with NULL), and leaves `room` bytes free at the

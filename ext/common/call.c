@@ -40,7 +40,7 @@ static int read_text(sql_call *it, const char *text, size_t length, int form) {
     if (code == FIRN_OK) {
         code = reader_look(&reader, it->readings, &it->counts, it->subject, length, &it->error);
     }
-    if (code == FIRN_OK && reader.named) {
+    if (code == FIRN_OK && it->readings[0].scheme == &reader.scheme) {
         it->readings[0].scheme = it->scheme; /* `reader` ends with this call */
     }
     return code;
@@ -50,9 +50,10 @@ static int read_text(sql_call *it, const char *text, size_t length, int form) {
 static int read_named(sql_call *it, const uint8_t *bytes, int form) {
     firn_fields fields;
     int code = firn_id_from_bytes(&it->readings[0].id, bytes, it->scheme->bits, &it->error);
-    code =
-        code == FIRN_OK ? firn_unpack(&fields, it->scheme, &it->readings[0].id, &it->error) : code;
-    it->readings[0].scheme = it->scheme;
+    const firn_scheme *seen =
+        code == FIRN_OK ? firn_scheme_seen(it->scheme, &it->readings[0].id) : it->scheme;
+    code = code == FIRN_OK ? firn_unpack(&fields, seen, &it->readings[0].id, &it->error) : code;
+    it->readings[0].scheme = seen;
     it->readings[0].form = form;
     it->readings[0].sure = FIRN_CERTAIN;
     it->counts = (id_counts){1, 1};
@@ -240,7 +241,14 @@ static int convert_form(sql_call *it) {
                          "an ID of %u bits cannot be written as %s: choose another form", id->bits,
                          firn_form_name(form));
     }
-    return code == FIRN_OK ? put_id(it, id, form) : code;
+    code = code == FIRN_OK ? put_id(it, id, form) : code;
+    if (code == FIRN_OK && form == FIRN_FORM_TYPEID && it->readings[0].form == form) {
+        char prefix[FIRN_PREFIX_SIZE];
+        firn_prefix_read(prefix, it->subject, strlen(it->subject));
+        it->length = strlen(firn_prefix_format(it->text, prefix, id));
+        it->type = SQL_TEXT;
+    }
+    return code;
 }
 
 int sql_convert(sql_call *it) {

@@ -27,19 +27,14 @@ int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t
 
 int sql_typeid(char text[SQL_TEXT_SIZE], const char *prefix, size_t length, const firn_id *id,
                firn_error *error) {
-    char digits[FIRN_TEXT_SIZE];
-    firn_id back;
-    firn_format(digits, id, FIRN_FORM_TYPEID);
-    int shown = (int)(length < 70 ? length : 70);
-    int written =
-        snprintf(text, SQL_TEXT_SIZE, "%.*s%s%s", shown, prefix, length > 0 ? "_" : "", digits);
-    return firn_parse(&back, FIRN_FORM_TYPEID, 128, text, (size_t)written, NULL) == FIRN_OK
-               ? FIRN_OK
-               : set_error(
-                     error, FIRN_ETEXT,
-                     "'%.*s' is not a valid prefix: use at most 63 of a-z and _, with a letter at "
-                     "both ends",
-                     shown, prefix);
+    char room[FIRN_PREFIX_SIZE];
+    if (firn_prefix_check(prefix, length, error) != FIRN_OK) {
+        return error->code = FIRN_ETEXT; /* the value of an argument */
+    }
+    memcpy(room, prefix, length);
+    room[length] = '\0';
+    firn_prefix_format(text, room, id);
+    return FIRN_OK;
 }
 
 int sql_needed(const char *types) {

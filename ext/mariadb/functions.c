@@ -192,6 +192,12 @@ static int take_id(call *it, const char *scheme, const sql_value *options, firn_
 static int issue(call *it, const char *scheme, const sql_value *options) {
     firn_id id;
     int code = take_id(it, scheme, options, &id);
+    if (code == FIRN_OK && it->f->returns != INTEGER &&
+        firn_gen_scheme(it->gen.gen)->form == FIRN_FORM_TYPEID) {
+        it->sql.length =
+            strlen(firn_prefix_format(it->sql.text, firn_gen_prefix(it->gen.gen), &id));
+        return FIRN_OK;
+    }
     return code == FIRN_OK
                ? put_id(it, firn_gen_scheme(it->gen.gen), &id, firn_gen_scheme(it->gen.gen)->form)
                : code;

@@ -76,6 +76,9 @@ static Datum convert(FunctionCallInfo fcinfo, enum firn_type type) {
         FIRN_CHECK(firn_scheme_make(&scheme, to, NULL, NULL, NULL, &error));
     }
     run(sql_convert, it);
+    if (it->type == SQL_TEXT) { /* a TypeID with its prefix */
+        return PointerGetDatum(cstring_to_text(it->text));
+    }
     return firn_datum(&it->id, FIRN_AS_TEXT, it->form);
 }
 

@@ -148,7 +148,7 @@ static void add_best(sql_call *it) {
     add(it, "}");
     add_candidates(it);
     add_member(it, "sure", reading_sure_name(best));
-    if (it->scheme == NULL && remark_on_reading(remark, best, sql_subject(it))[0] != '\0') {
+    if (remark_on_reading(remark, best, sql_subject(it), it->scheme != NULL)[0] != '\0') {
         add_member(it, "remark", remark);
     }
 }

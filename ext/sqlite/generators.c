@@ -167,6 +167,18 @@ static int rest_of(sql_value *options, char room[32], int *as, int i, int count,
     return code == FIRN_OK && count > i + 1 ? as_of(as, values[i + 1], i + 1, error) : code;
 }
 
+/* An ID, a TypeID as text with the prefix of its options. */
+static void put_issued(sqlite3_context *context, const firn_gen *gen, const firn_id *id, int as) {
+    const int form = firn_gen_scheme(gen)->form;
+    char text[FIRN_TEXT_SIZE];
+    if (form == FIRN_FORM_TYPEID && (as == AS_OWN || as == AS_TEXT)) {
+        firn_prefix_format(text, firn_gen_prefix(gen), id);
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    } else {
+        result_id(context, id, form, as);
+    }
+}
+
 static void put_new(sqlite3_context *context, connection *it, sql_value scheme, sql_value options,
                     int as, firn_error *error) {
     firn_gen *gen = NULL;
@@ -175,7 +187,7 @@ static void put_new(sqlite3_context *context, connection *it, sql_value scheme, 
     code = code == FIRN_OK ? as_check(as, firn_gen_scheme(gen), error) : code;
     code = code == FIRN_OK ? next_id(it, gen, &id, error) : code;
     if (code == FIRN_OK) {
-        result_id(context, &id, firn_gen_scheme(gen)->form, as);
+        put_issued(context, gen, &id, as);
     } else {
         result_error(context, error);
     }

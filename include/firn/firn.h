@@ -362,6 +362,18 @@ FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
 /* Reads an ID: one text each, apart from letter case and a prefix. FIRN_ETEXT, with character. */
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
+/* The scheme of an ID that firn_parse has read as one of `scheme`: `scheme` itself, unless that is
+ * typeid. A TypeID is a prefix and any UUID: for another one than version 7 this is the scheme of its
+ * version, or if it has none a layout of the same name, with version and variant as fields. */
+FIRN_API const firn_scheme *firn_scheme_seen(const firn_scheme *scheme, const firn_id *id);
+#define FIRN_PREFIX_SIZE 64 /* room for the prefix of a TypeID */
+/* Checks the prefix of a TypeID: a-z and _, a letter at both ends, at most 63; or "". FIRN_EUSAGE. */
+FIRN_API int firn_prefix_check(const char *prefix, size_t length, firn_error *error);
+/* Copies the prefix of a text that firn_parse reads as a typeid; "": it has none. Returns its length. */
+FIRN_API size_t firn_prefix_read(char prefix[FIRN_PREFIX_SIZE], const char *text, size_t length);
+/* Writes a TypeID: the prefix, _ and the digits, or only these if the prefix is "". Returns `text`; ""
+ * if the ID has not 128 bits, or the prefix is not valid. */
+FIRN_API char *firn_prefix_format(char text[FIRN_TEXT_SIZE], const char *prefix, const firn_id *id);
 
 /* How sure an answer about a text is. A random text of its alphabet and length gets the answer in more
  * than 1 case of 64 (possible), in at most 1 of 64 (likely) or in at most 1 of 10^6 (certain). */
@@ -560,6 +572,8 @@ FIRN_API int firn_at(firn_gen *gen, const firn_time *at, firn_id *ids, size_t n,
 FIRN_API int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error);
 /* The scheme with the generator's keys applied. Valid as long as the generator. */
 FIRN_API const firn_scheme *firn_gen_scheme(const firn_gen *gen);
+/* The key prefix= of a generator of TypeIDs, for firn_prefix_format; "". Valid as long as it. */
+FIRN_API const char *firn_gen_prefix(const firn_gen *gen);
 
 /* The state of a generator, at one moment. */
 typedef struct firn_status {

@@ -38,28 +38,15 @@ int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) 
     return FIRN_OK;
 }
 
-/* TypeID 0.3: at most 63 of a-z and _, not at either end. */
-static bool is_prefix(word text) {
-    for (size_t i = 0; i < text.length; i++) {
-        bool letter = text.text[i] >= 'a' && text.text[i] <= 'z';
-        if (!letter && (text.text[i] != '_' || i == 0 || i == text.length - 1)) {
-            return false;
-        }
-    }
-    return text.length <= PREFIX_SIZE - 3;
-}
-
 int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error) {
     if (form != FIRN_FORM_TYPEID) {
         return set_error(error, FIRN_EUSAGE,
                          "the form %s takes no prefix: leave prefix out, or use the form typeid",
-                         firn_form_name(form));
+                         form < FIRN_FORM_COUNT ? firn_form_name(form) : "base64");
     }
-    if (!is_prefix(text)) {
-        return set_error(
-            error, FIRN_EUSAGE,
-            "'%.*s' is not a valid prefix: use at most 63 of a-z and _, with a letter at both ends",
-            word_shown(text), text.text);
+    int code = firn_prefix_check(text.text, text.length, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     memcpy(prefix, text.text, text.length);
     prefix[text.length] = '_'; /* an empty prefix has no _ */

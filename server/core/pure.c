@@ -4,6 +4,7 @@
 #include "verbs.h"
 
 #include "catalog.h"
+#include "encoding.h"
 #include "errors.h"
 #include "id_form.h"
 #include "object.h"
@@ -102,7 +103,7 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
     if (worker_make_room(it->worker, false, error) != FIRN_OK) {
         return error->code;
     }
-    if (firn_format(text, id, it->form)[0] == '\0') {
+    if (encoding_write(text, id, it->form)[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
                          "this ID has no form %s: its time or digits are out of range",
                          firn_form_name(it->form));
@@ -236,7 +237,7 @@ static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *r
     }
     return matches != NULL
                ? reader_show(reader, readings, counts, matches, text, strlen(text), error)
-               : reader_look(reader, readings, counts, text, strlen(text), error);
+               : reader_convert(reader, readings, counts, text, strlen(text), error);
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {
@@ -277,8 +278,21 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
                            : code;
 }
 
+/* The prefix of a TypeID: of the request, else of the ID that is converted. */
+static int take_prefix(request *it, const char *text, const firn_reading *reading,
+                       firn_error *error) {
+    char prefix[FIRN_PREFIX_SIZE] = "";
+    word given = request_value(it, "prefix");
+    if (given.text == NULL && it->form == FIRN_FORM_TYPEID && reading->form == FIRN_FORM_TYPEID) {
+        firn_prefix_read(prefix, text, strlen(text));
+        given = word_of(prefix);
+    }
+    return given.text != NULL ? prefix_of(it->prefix, it->form, given, error) : FIRN_OK;
+}
+
 static int answer_convert(request *it, reply *out, firn_error *error) {
-    static const char *const known[] = {"to", "scheme", "from", "epoch", "bits", "digits", NULL};
+    static const char *const known[] = {"to",   "scheme", "from",   "epoch",
+                                        "bits", "digits", "prefix", NULL};
     char text[READING_TEXT_SIZE], room[VALUE_SIZE];
     const char *to;
     firn_reading readings[FIRN_READINGS_MAX];
@@ -301,13 +315,14 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         return code;
     }
     firn_id id = readings[0].id;
-    it->form = firn_form_find(to);
+    it->form = encoding_find(to);
     if (it->form >= 0) {
         code = readings_certain(readings, counts,
                                 it->worker->http ? "add scheme=NAME or from=FORM"
                                                  : "add SCHEME name or FROM form",
                                 error);
-        if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
+        if (code == FIRN_OK && it->form < FIRN_FORM_COUNT &&
+            firn_form_width(it->form, id.bits) == 0) {
             code =
                 set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: use another form",
                           (unsigned)id.bits, to);
@@ -315,12 +330,14 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     } else if (firn_scheme_make(&scheme, to, NULL, NULL, NULL, error) != FIRN_OK) {
         code = set_error(error, FIRN_EUSAGE,
                          "'%.60s' is neither a form nor a scheme: use dec, hex, uuid, urn, braced, "
-                         "base32, base32hex, base36, base58, base62, bin or a scheme",
+                         "base32, base32hex, base36, base58, base62, bin, base64, base64url or a "
+                         "scheme",
                          to);
     } else {
-        it->form = scheme.form;
+        it->form = scheme.form; /* of uuid1 and its like, never typeid */
         code = readings_convert(&id, &scheme, readings, counts, name_it(it), error);
     }
+    code = code == FIRN_OK ? take_prefix(it, text, &readings[0], error) : code;
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }
 

@@ -2,6 +2,7 @@
 #include "request.h"
 
 #include "decimal.h"
+#include "encoding.h"
 #include "errors.h"
 
 #include <inttypes.h>
@@ -185,7 +186,7 @@ size_t reply_write_id(char *out, const request *it, const reply *of, size_t i) {
     }
     size_t prefix = strlen(it->prefix);
     memcpy(out, it->prefix, prefix);
-    firn_format(out + prefix, &of->ids[i], it->form);
+    encoding_write(out + prefix, &of->ids[i], it->form);
     return prefix + strlen(out + prefix);
 }
 

@@ -136,6 +136,11 @@ class id {
         char out[FIRN_TEXT_SIZE];
         return firn_format(out, &id_, form);
     }
+    /* A TypeID: the prefix, _ and the digits; "" if the prefix is not valid, or the ID has not 128 bits. */
+    std::string prefixed(const std::string &prefix) const {
+        char out[FIRN_TEXT_SIZE];
+        return firn_prefix_format(out, prefix.c_str(), &id_);
+    }
     std::vector<std::uint8_t> bytes() const {
         std::array<std::uint8_t, 20> out{};
         const auto size = static_cast<std::ptrdiff_t>(firn_id_bytes(out.data(), &id_));
@@ -197,11 +202,12 @@ class scheme {
         detail::reason why;
         firn_fields values{};
         std::vector<std::pair<std::string, std::string>> out;
-        const int code = firn_unpack(&values, &scheme_, &from.get(), &why);
-        for (std::uint32_t i = 0; code == 0 && i < scheme_.slice_count; i++) {
+        const firn_scheme *seen = firn_scheme_seen(&scheme_, &from.get());
+        const int code = firn_unpack(&values, seen, &from.get(), &why);
+        for (std::uint32_t i = 0; code == 0 && i < seen->slice_count; i++) {
             char text[FIRN_VALUE_SIZE];
-            if (scheme_.slices[i].name[0] != '\0' && firn_scheme_first(&scheme_, i) == i) {
-                out.emplace_back(scheme_.slices[i].name, firn_fields_get(text, &values, &scheme_, i));
+            if (seen->slices[i].name[0] != '\0' && firn_scheme_first(seen, i) == i) {
+                out.emplace_back(seen->slices[i].name, firn_fields_get(text, &values, seen, i));
             }
         }
         return give(code, std::move(out), why);
@@ -213,10 +219,11 @@ class scheme {
                        "the scheme has no time: choose one with a field time");
         firn_fields values{};
         firn_time at{};
-        const int field = scheme_.tick_ns != 0 ? firn_scheme_field(&scheme_, "time") : -1;
-        const int code = field < 0 ? FIRN_EUSAGE : firn_unpack(&values, &scheme_, &of.get(), &why);
+        const firn_scheme *seen = firn_scheme_seen(&scheme_, &of.get());
+        const int field = seen->tick_ns != 0 ? firn_scheme_field(seen, "time") : -1;
+        const int code = field < 0 ? FIRN_EUSAGE : firn_unpack(&values, seen, &of.get(), &why);
         if (code == 0) {
-            firn_scheme_time(&scheme_, values.value[field].low, &at);
+            firn_scheme_time(seen, values.value[field].low, &at);
         }
         return give(code, from_firn(at), why);
     }
@@ -226,7 +233,7 @@ class scheme {
         firn_fields values{};
         firn_id out{};
         int code = firn_parse(&out, form, scheme_.bits, text.data(), text.size(), &why);
-        code = code == 0 ? firn_unpack(&values, &scheme_, &out, &why) : code;
+        code = code == 0 ? firn_unpack(&values, firn_scheme_seen(&scheme_, &out), &out, &why) : code;
         return give(code, id(out, scheme_.form), why);
     }
     /* The least and the greatest ID of from <= time < to. */
@@ -402,6 +409,8 @@ class generator {
         return give(code, true, why);
     }
     firn::scheme scheme() const { return firn::scheme(*firn_gen_scheme(gen_.get())); }
+    /* The key prefix of TypeIDs, for id.prefixed; "". */
+    std::string prefix() const { return firn_gen_prefix(gen_.get()); }
     firn_status status() const {
         firn_status out{};
         out.size = sizeof out;

@@ -271,7 +271,7 @@ func (g *Generator[T]) add(ctx context.Context, ids []T, at *C.firn_time, n int)
 		}
 		defer C.free(unsafe.Pointer(made))
 		if g.kind == kind.Text {
-			writeTexts(out, made, g.form)
+			writeTexts(out, made, g.form, gen)
 		} else {
 			C.firn_go_words(unsafe.Pointer(&out[0]), made, C.size_t(n), C.bool(g.kind == kind.Bytes))
 		}
@@ -285,7 +285,7 @@ func (g *Generator[T]) add(ctx context.Context, ids []T, at *C.firn_time, n int)
 }
 
 // writeTexts formats len(out) IDs, a few at a time.
-func writeTexts[T firn.Type](out []T, ids *C.firn_id, form C.int) {
+func writeTexts[T firn.Type](out []T, ids *C.firn_id, form C.int, gen *C.firn_gen) {
 	step := len(out)
 	if step > C.FIRN_BLOCK_MAX {
 		step = C.FIRN_BLOCK_MAX
@@ -295,7 +295,7 @@ func writeTexts[T firn.Type](out []T, ids *C.firn_id, form C.int) {
 		if step > len(out) {
 			step = len(out)
 		}
-		C.firn_go_texts((*C.char)(unsafe.Pointer(&texts[0])), ids, C.size_t(step), form)
+		C.firn_go_texts((*C.char)(unsafe.Pointer(&texts[0])), ids, C.size_t(step), form, gen)
 		for i := 0; i < step; i++ {
 			out[i] = textAt[T](texts, i)
 		}

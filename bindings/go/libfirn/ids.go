@@ -122,7 +122,7 @@ func (s *source[T]) fill(ctx context.Context) (T, error) {
 			}
 			b.until = from + b.age
 			if b.texts != nil {
-				C.firn_go_page_texts((*C.char)(unsafe.Pointer(&b.texts[0])), b.page, s.gen.bits, s.gen.form)
+				C.firn_go_page_texts((*C.char)(unsafe.Pointer(&b.texts[0])), b.page, s.gen.bits, s.gen.form, gen)
 			}
 		}
 		id = s.take()

@@ -215,22 +215,23 @@ func Show[T firn.Type](id T, name string, opts ...Option) (firn.Shown, error) {
 
 func (s *scheme) show(id *C.firn_id) (firn.Shown, error) {
 	var values C.firn_fields
+	seen := C.firn_scheme_seen(s.c, id)
 	var e C.firn_error
-	if C.firn_unpack(&values, s.c, id, &e) != 0 {
+	if C.firn_unpack(&values, seen, id, &e) != 0 {
 		return firn.Shown{}, errorOf(&e)
 	}
 	out := firn.Shown{Scheme: s.name(), Text: formatted(id, C.int(s.c.form)), Fields: map[string]string{}}
-	for i := C.uint32_t(0); i < s.c.slice_count; i++ {
-		name := &s.c.slices[i].name[0]
-		if *name != 0 && C.firn_scheme_first(s.c, i) == i {
+	for i := C.uint32_t(0); i < seen.slice_count; i++ {
+		name := &seen.slices[i].name[0]
+		if *name != 0 && C.firn_scheme_first(seen, i) == i {
 			var text [C.FIRN_VALUE_SIZE]C.char
-			out.Fields[C.GoString(name)] = C.GoString(C.firn_fields_get(&text[0], &values, s.c, i))
+			out.Fields[C.GoString(name)] = C.GoString(C.firn_fields_get(&text[0], &values, seen, i))
 		}
 	}
 	time := s.text("a field", "time")
-	if field := C.firn_scheme_field(s.c, time); s.c.tick_ns != 0 && field >= 0 {
+	if field := C.firn_scheme_field(seen, time); seen.tick_ns != 0 && field >= 0 {
 		var at C.firn_time
-		C.firn_scheme_time(s.c, values.value[field].low, &at)
+		C.firn_scheme_time(seen, values.value[field].low, &at)
 		out.Time = timeFrom(at)
 	}
 	return out, nil

@@ -66,13 +66,23 @@ void firn_go_words(void *out, const firn_id *ids, size_t n, bool wide) {
     }
 }
 
-void firn_go_texts(char *out, const firn_id *ids, size_t n, int form) {
-    for (size_t i = 0; i < n; i++) {
-        firn_format(out + i * FIRN_TEXT_SIZE, &ids[i], form);
+/* The text of an ID, with the prefix of a TypeID. */
+static void put_text(char *out, const firn_id *id, int form, const firn_gen *gen) {
+    if (form == FIRN_FORM_TYPEID) {
+        firn_prefix_format(out, firn_gen_prefix(gen), id);
+    } else {
+        firn_format(out, id, form);
     }
 }
 
-void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form) {
+void firn_go_texts(char *out, const firn_id *ids, size_t n, int form, const firn_gen *gen) {
+    for (size_t i = 0; i < n; i++) {
+        put_text(out + i * FIRN_TEXT_SIZE, &ids[i], form, gen);
+    }
+}
+
+void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form,
+                        const firn_gen *gen) {
     for (uint32_t i = 0; i < page->count; i++) {
         const char *at = (const char *)(page + 1) + (size_t)i * page->stride;
         firn_id id = {.bits = bits};
@@ -81,7 +91,7 @@ void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int for
         } else {
             firn_id_from_bytes(&id, (const uint8_t *)at, bits, NULL); /* its own IDs fit */
         }
-        firn_format(out + (size_t)i * FIRN_TEXT_SIZE, &id, form);
+        put_text(out + (size_t)i * FIRN_TEXT_SIZE, &id, form, gen);
     }
 }
 

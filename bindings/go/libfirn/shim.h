@@ -24,9 +24,10 @@ firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *
 /* Writes IDs as their Go type has them, 8 or 16 bytes each. */
 void firn_go_words(void *out, const firn_id *ids, size_t n, bool wide);
 /* Writes the n texts, each ended by a zero, FIRN_TEXT_SIZE apart. */
-void firn_go_texts(char *out, const firn_id *ids, size_t n, int form);
+void firn_go_texts(char *out, const firn_id *ids, size_t n, int form, const firn_gen *gen);
 /* The same for the IDs of a page. */
-void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form);
+void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form,
+                        const firn_gen *gen);
 
 /* A scheme in C memory, which the caller frees; NULL: *error. */
 firn_scheme *firn_go_scheme(const char *name, const char *epoch, const char *bits,

@@ -46,6 +46,10 @@ NATIVE(jlong, openGenerator)
         config.has_renewer = strstr(config.keys, "mode=online") == NULL;
         if (firn_open_with(&self->gen, &config, &error) != FIRN_OK) {
             fail_with(env, &error);
+        } else if (firn_gen_prefix(self->gen)[0] != '\0') {
+            firn_close(self->gen, NULL);
+            fail(env, FIRN_EUSAGE, "the text of an Id has no prefix",
+                 "leave prefix out, and write it and _ before the text");
         } else {
             self->bits = firn_gen_scheme(self->gen)->bits;
             copy_scheme(scheme_of(env, scheme_out), self->gen);

@@ -110,6 +110,7 @@ NATIVE(jbyteArray, unpack)
 (JNIEnv *env, jclass none, jobject buffer, jlong high, jlong low, jlong top, jlongArray time_out) {
     const firn_scheme *scheme = scheme_of(env, buffer);
     const firn_id id = id_of(scheme->bits, high, low, top);
+    scheme = firn_scheme_seen(scheme, &id);
     char text[FIRN_VALUE_SIZE], pairs[PAIRS_SIZE];
     size_t size = 0;
     firn_fields fields;
@@ -173,7 +174,7 @@ NATIVE(void, parse)
     const char *text = form >= 0 ? text_of(&all, bytes, &length) : NULL;
     if (text != NULL) {
         if (firn_parse(&id, form, scheme->bits, text, length, &error) == FIRN_OK &&
-            firn_unpack(&fields, scheme, &id, &error) == FIRN_OK) {
+            firn_unpack(&fields, firn_scheme_seen(scheme, &id), &id, &error) == FIRN_OK) {
             put_id(env, out, 0, &id);
         } else {
             fail_with(env, &error);
@@ -212,7 +213,7 @@ NATIVE(void, fromBytes)(JNIEnv *env, jclass none, jobject buffer, jbyteArray in,
     (void)none;
     (*env)->GetByteArrayRegion(env, in, 0, (jsize)(scheme->bits + 7) / 8, (jbyte *)bytes);
     if (firn_id_from_bytes(&id, bytes, scheme->bits, &error) == FIRN_OK &&
-        firn_unpack(&fields, scheme, &id, &error) == FIRN_OK) {
+        firn_unpack(&fields, firn_scheme_seen(scheme, &id), &id, &error) == FIRN_OK) {
         put_id(env, out, 0, &id);
     } else {
         fail_with(env, &error);

@@ -140,7 +140,7 @@ def _out(raw, name, args):
     _, _, bits, form, *_ = _firn.describe(name, *args)
     kind = _type(bits, form)
     if kind is str:
-        return _firn.format(name, *args, None, raw)
+        return _firn.format(name, *args, None, raw, None)
     return int.from_bytes(raw, "big") if kind is int else uuid.UUID(bytes=raw)
 
 
@@ -285,8 +285,9 @@ class Scheme(_Record):
 
 class Shown(_Record):
     """What an ID contains: scheme, id, text, fields (text by name), time (datetime, or None outside years 1 to 9999),
-    time_text (RFC 3339) and unix_ns; without a time in the scheme, these three are None."""
-    __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns")
+    time_text (RFC 3339) and unix_ns; without a time in the scheme, these three are None. `prefix` of a TypeID, which `text`
+    has too; else ""."""
+    __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns", "prefix")
 
 
 class Reading(_Record):
@@ -348,8 +349,10 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
     fields, time = _firn.unpack(scheme, *args, raw)
     described = _firn.describe(scheme, *args)
     out = Shown()
-    out.scheme, out.id, out.text, out.fields = scheme, _out(raw, scheme, args), _firn.format(scheme, *args, None, raw), \
-        fields
+    typed = described[3] == "typeid"
+    out.prefix = _firn.prefix(id) if typed and isinstance(id, str) else ""
+    out.scheme, out.id, out.fields = scheme, _out(raw, scheme, args), fields
+    out.text = _firn.format(scheme, *args, None, raw, out.prefix if typed else None)
     out.time = out.time_text = out.unix_ns = None
     if time is not None:
         sec, ns = time
@@ -359,24 +362,33 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
     return out
 
 
-def parse(text, scheme, *, form=None, epoch=None, bits=None, digits=None):
-    """The ID of a text: an int, a uuid.UUID, or text in the scheme's own form. Refuses what is not an ID of it."""
+def parse(text, scheme, *, form=None, prefix=None, epoch=None, bits=None, digits=None):
+    """The ID of a text: an int, a uuid.UUID, or text in the scheme's own form. Refuses what is not an ID of it, and a TypeID
+    with another prefix than `prefix`."""
     args = _args(epoch, bits, digits)
-    return _out(_firn.parse(scheme, *args, form, text), scheme, args)
+    raw = _firn.parse(scheme, *args, form, text)
+    if prefix is not None and _firn.prefix(text) != prefix:
+        raise MismatchError("the prefix of %r is not %r" % (text, prefix), "name another prefix")  # noqa: F821
+    return _out(raw, scheme, args)
 
 
-def format(id, scheme, form=None, *, epoch=None, bits=None, digits=None):
-    """An ID as text in a form; None: the scheme's own."""
+def format(id, scheme, form=None, *, prefix=None, epoch=None, bits=None, digits=None):
+    """An ID as text in a form; None: the scheme's own. `prefix`: of a TypeID."""
     args = _args(epoch, bits, digits)
-    return _firn.format(scheme, *args, form, _raw(id, scheme, args, None))
+    return _firn.format(scheme, *args, form, _raw(id, scheme, args, None), prefix)
 
 
-def range(scheme, start, end, *, epoch=None, bits=None, digits=None, **pinned):
-    """The least and the greatest ID of start <= time < end. `pinned` has the fields before the time."""
+def range(scheme, start, end, *, prefix=None, epoch=None, bits=None, digits=None, **pinned):
+    """The least and the greatest ID of start <= time < end. `pinned` has the fields before the time. `prefix`: of TypeIDs, or
+    the field of that name."""
     args = _args(epoch, bits, digits)
+    if prefix is not None and _firn.describe(scheme, *args)[3] != "typeid":
+        pinned["prefix"], prefix = prefix, None
     pairs = [(name, _text(name, value)) for name, value in pinned.items()]
-    return tuple(_out(raw, scheme, args)
-                 for raw in _firn.range(scheme, *args, _instant(start), _instant(end), pairs))
+    ends = _firn.range(scheme, *args, _instant(start), _instant(end), pairs)
+    if prefix is not None:
+        return tuple(_firn.format(scheme, *args, None, raw, prefix) for raw in ends)
+    return tuple(_out(raw, scheme, args) for raw in ends)
 
 
 _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range

@@ -59,6 +59,7 @@ class Shown:
     time: Optional[datetime.datetime]
     time_text: Optional[str]
     unix_ns: Optional[int]
+    prefix: str
 
 class Reading:
     scheme: str
@@ -115,6 +116,7 @@ def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Opti
          nodes: Optional[int] = None,
          epoch: Optional[Union[datetime.datetime, str]] = None,
          bits: Optional[str] = None,
+         prefix: Optional[str] = None,
          digits: Optional[Union[int, str]] = None,
          ordering: Optional[Literal["strict", "thread"]] = None,
          clock: Optional[Literal["fresh", "exact", "tick"]] = None,
@@ -141,12 +143,12 @@ def pack(scheme: str, *, epoch: Optional[Time] = None, bits: Optional[str] = Non
          **fields: Any) -> ID: ...
 def show(id: ID, scheme: Optional[str] = None, *, form: Optional[str] = None, epoch: Optional[Time] = None,
          bits: Optional[str] = None, digits: Optional[int] = None) -> Shown: ...
-def parse(text: str, scheme: str, *, form: Optional[str] = None, epoch: Optional[Time] = None,
+def parse(text: str, scheme: str, *, form: Optional[str] = None, prefix: Optional[str] = None, epoch: Optional[Time] = None,
           bits: Optional[str] = None, digits: Optional[int] = None) -> ID: ...
-def format(id: ID, scheme: str, form: Optional[str] = None, *, epoch: Optional[Time] = None,
-           bits: Optional[str] = None, digits: Optional[int] = None) -> str: ...
-def range(scheme: str, start: Time, end: Time, *, epoch: Optional[Time] = None, bits: Optional[str] = None,
-          digits: Optional[int] = None, **pinned: Any) -> tuple[ID, ID]: ...
+def format(id: ID, scheme: str, form: Optional[str] = None, *, prefix: Optional[str] = None,
+           epoch: Optional[Time] = None, bits: Optional[str] = None, digits: Optional[int] = None) -> str: ...
+def range(scheme: str, start: Time, end: Time, *, prefix: Optional[str] = None, epoch: Optional[Time] = None,
+          bits: Optional[str] = None, digits: Optional[int] = None, **pinned: Any) -> tuple[ID, ID]: ...
 def convert(id: ID, from_scheme: str, to_scheme: str) -> ID: ...
 def guess(text: str) -> list[Reading]: ...
 def recognize(text: str) -> list[Match]: ...

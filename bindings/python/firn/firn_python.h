@@ -33,7 +33,7 @@ PyObject *fail_closed(const char *what);
 
 /* object.c: IDs as Python's objects. */
 PyObject *uuid_of(const uint8_t bytes[16]);
-PyObject *id_object(const firn_id *id, int result, int form);
+PyObject *id_object(const firn_id *id, int result, int form, const char *prefix);
 /* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form);
 

@@ -14,9 +14,10 @@ typedef struct generator {
     PyObject_HEAD firn_gen *gen; /* NULL: closed */
     renewer *renewer;            /* NULL: it has no window to renew */
     int result, form;
-    bool online; /* each call asks the store */
-    bool sleeps; /* a call may sleep for its turn, or is online */
-    users busy;  /* calls that run without the GIL */
+    char prefix[FIRN_PREFIX_SIZE]; /* of TypeIDs */
+    bool online;                   /* each call asks the store */
+    bool sleeps;                   /* a call may sleep for its turn, or is online */
+    users busy;                    /* calls that run without the GIL */
 } generator;
 
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *named) {
@@ -57,6 +58,7 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *nam
     self->gen = gen;
     self->form = form;
     self->result = result;
+    strcpy(self->prefix, firn_gen_prefix(gen));
     self->online = online;
     self->sleeps = online || strstr(keys, "full=wait") != NULL || strstr(keys, "back=wait") != NULL;
     if (status.reserved && !online && (self->renewer = renewer_new(gen)) == NULL) {
@@ -173,7 +175,8 @@ static PyObject *generator_next(PyObject *object, PyObject *none) {
     firn_id id;
     (void)none;
     const int code = generator_one(self, &id, true, &error);
-    return code == FIRN_OK ? id_object(&id, self->result, self->form) : failed(code, &error);
+    return code == FIRN_OK ? id_object(&id, self->result, self->form, self->prefix)
+                           : failed(code, &error);
 }
 
 /* One ID, or None if next would wait. */
@@ -186,7 +189,8 @@ static PyObject *generator_now(PyObject *object, PyObject *none) {
     if (code == FIRN_EWINDOW) {
         Py_RETURN_NONE;
     }
-    return code == FIRN_OK ? id_object(&id, self->result, self->form) : failed(code, &error);
+    return code == FIRN_OK ? id_object(&id, self->result, self->form, self->prefix)
+                           : failed(code, &error);
 }
 
 /* `count` IDs as raw memory: uint64_t for up to 64 bits, else firn_id. */
@@ -248,7 +252,7 @@ static PyObject *generator_many(PyObject *object, PyObject *args) {
     }
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
         firn_id one = wide ? ((firn_id *)raw)[i] : (firn_id){((uint64_t *)raw)[i], 0, 0, bits};
-        PyObject *item = id_object(&one, self->result, self->form);
+        PyObject *item = id_object(&one, self->result, self->form, self->prefix);
         if (item == NULL || PyList_SetItem(list, i, item) != 0) {
             Py_CLEAR(list);
         }
@@ -438,7 +442,7 @@ static PyObject *ids_next(PyObject *object) {
     } else {
         id = (firn_id){raw.number, 0, 0, self->bits};
     }
-    return id_object(&id, self->of->result, self->of->form);
+    return id_object(&id, self->of->result, self->of->form, self->of->prefix);
 }
 
 static PyMethodDef generator_methods[] = {

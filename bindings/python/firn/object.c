@@ -82,7 +82,7 @@ PyObject *uuid_of(const uint8_t bytes[16]) {
     return uuid;
 }
 
-PyObject *id_object(const firn_id *id, int result, int form) {
+PyObject *id_object(const firn_id *id, int result, int form, const char *prefix) {
     char text[FIRN_TEXT_SIZE];
     uint8_t bytes[20];
     switch (result) {
@@ -94,7 +94,8 @@ PyObject *id_object(const firn_id *id, int result, int form) {
     case RESULT_BYTES:
         return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)firn_id_bytes(bytes, id));
     default:
-        return PyUnicode_FromString(firn_format(text, id, form));
+        return PyUnicode_FromString(form == FIRN_FORM_TYPEID ? firn_prefix_format(text, prefix, id)
+                                                             : firn_format(text, id, form));
     }
 }
 

@@ -85,26 +85,27 @@ static PyObject *unpack(PyObject *module, PyObject *args) {
         !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, bytes, size)) {
         return NULL;
     }
-    if (firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+    const firn_scheme *seen = firn_scheme_seen(&scheme, &id);
+    if (firn_unpack(&fields, seen, &id, &error) != FIRN_OK) {
         return fail(&error);
     }
     PyObject *values = PyDict_New();
-    for (uint32_t i = 0; values != NULL && i < scheme.slice_count; i++) {
+    for (uint32_t i = 0; values != NULL && i < seen->slice_count; i++) {
         char text[FIRN_VALUE_SIZE];
-        if (scheme.slices[i].name[0] == '\0' || firn_scheme_first(&scheme, i) != i) {
+        if (seen->slices[i].name[0] == '\0' || firn_scheme_first(seen, i) != i) {
             continue;
         }
-        PyObject *value = PyUnicode_FromString(firn_fields_get(text, &fields, &scheme, i));
-        if (value == NULL || PyDict_SetItemString(values, scheme.slices[i].name, value) != 0) {
+        PyObject *value = PyUnicode_FromString(firn_fields_get(text, &fields, seen, i));
+        if (value == NULL || PyDict_SetItemString(values, seen->slices[i].name, value) != 0) {
             Py_CLEAR(values);
         }
         Py_XDECREF(value);
     }
-    int field = firn_scheme_field(&scheme, "time");
-    if (values == NULL || scheme.tick_ns == 0 || field < 0) {
+    int field = firn_scheme_field(seen, "time");
+    if (values == NULL || seen->tick_ns == 0 || field < 0) {
         return values == NULL ? NULL : Py_BuildValue("(NO)", values, Py_None);
     }
-    firn_scheme_time(&scheme, fields.value[field].low, &time);
+    firn_scheme_time(seen, fields.value[field].low, &time);
     return Py_BuildValue("(N(Li))", values, (long long)time.sec, (int)time.ns);
 }
 
@@ -152,23 +153,36 @@ static PyObject *parse(PyObject *module, PyObject *args) {
         return fail(&error);
     }
     if (firn_parse(&id, form, scheme.bits, text, (size_t)size, &error) != FIRN_OK ||
-        firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+        firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error) != FIRN_OK) {
         return fail(&error);
     }
     return bytes_of(&id);
 }
 
-/* format(scheme, epoch, bits, digits, form, bytes) -> str */
+/* prefix(text) -> str, of a TypeID */
+static PyObject *prefix_of(PyObject *module, PyObject *args) {
+    (void)module;
+    char prefix[FIRN_PREFIX_SIZE];
+    const char *text;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "s#", &text, &size)) {
+        return NULL;
+    }
+    firn_prefix_read(prefix, text, (size_t)size);
+    return PyUnicode_FromString(prefix);
+}
+
+/* format(scheme, epoch, bits, digits, form, bytes, prefix or None) -> str */
 static PyObject *format(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *epoch, *bits, *digits, *form_name, *bytes;
+    const char *name, *epoch, *bits, *digits, *form_name, *bytes, *prefix;
     char text[FIRN_TEXT_SIZE];
-    Py_ssize_t size;
+    Py_ssize_t size, prefix_size;
     firn_scheme scheme;
     firn_error error;
     firn_id id;
-    if (!PyArg_ParseTuple(args, "szzzzy#", &name, &epoch, &bits, &digits, &form_name, &bytes,
-                          &size) ||
+    if (!PyArg_ParseTuple(args, "szzzzy#z#", &name, &epoch, &bits, &digits, &form_name, &bytes,
+                          &size, &prefix, &prefix_size) ||
         !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, bytes, size)) {
         return NULL;
     }
@@ -179,7 +193,18 @@ static PyObject *format(PyObject *module, PyObject *args) {
                        form_name != NULL ? form_name : "the form", (unsigned)scheme.bits);
         return fail(&error);
     }
-    return PyUnicode_FromString(firn_format(text, &id, form));
+    if (prefix == NULL) {
+        return PyUnicode_FromString(firn_format(text, &id, form));
+    }
+    if (form != FIRN_FORM_TYPEID) {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                       "prefix=%.40s applies to typeid, not %s: leave it out", prefix,
+                       firn_form_name(form));
+        return fail(&error);
+    }
+    return firn_prefix_check(prefix, (size_t)prefix_size, &error) == FIRN_OK
+               ? PyUnicode_FromString(firn_prefix_format(text, prefix, &id))
+               : fail(&error);
 }
 
 /* convert(from, to, bytes) -> bytes */
@@ -373,6 +398,7 @@ PyMethodDef pure_functions[] = {{"pack", pack, METH_VARARGS, NULL},
                                 {"range", range, METH_VARARGS, NULL},
                                 {"parse", parse, METH_VARARGS, NULL},
                                 {"format", format, METH_VARARGS, NULL},
+                                {"prefix", prefix_of, METH_VARARGS, NULL},
                                 {"convert", convert, METH_VARARGS, NULL},
                                 {"guess", guess, METH_VARARGS, NULL},
                                 {"recognize", recognize, METH_VARARGS, NULL},

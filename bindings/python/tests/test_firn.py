@@ -92,6 +92,24 @@ class Spec(unittest.TestCase):
 class Formats(unittest.TestCase):
     """Every text of test/vectors/formats."""
 
+    def test_a_typeid_has_a_prefix(self):
+        with firn.open("typeid", prefix="user") as gen:
+            ids = [gen.next(), *gen.many(2), next(gen.ids())]
+        for id in ids:
+            self.assertRegex(id, "^user_[0-7][0-9a-z]{25}$")
+            self.assertEqual(firn.show(id, "typeid").prefix, "user")
+            self.assertEqual(firn.show(id, "typeid").text, id)
+            self.assertEqual(firn.format(firn.parse(id, "typeid", prefix="user"), "typeid", prefix="user"), id)
+            with self.assertRaises(firn.MismatchError):
+                firn.parse(id, "typeid", prefix="org")
+        self.assertEqual(firn.show("prefix_0123456789abcdefghjkmnpqrs", "typeid").fields["version"], "5")
+        self.assertEqual(firn.range("typeid", "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z", prefix="user"),
+                         ("user_01hqs2ja00e008000000000000", "user_01hqvmz0zzfzzvzzzzzzzzzzzz"))
+        for call in (lambda: firn.open("typeid", prefix="User"), lambda: firn.open("uuid7", prefix="user"),
+                     lambda: firn.format(uuid.uuid4(), "uuid4", prefix="user"), lambda: firn.format(ids[0], "typeid", prefix="_")):
+            with self.assertRaises(firn.UsageError):
+                call()
+
     def test_known_answers(self):
         paths = sorted((SPEC.parent / "test/vectors/formats").glob("*.tsv"))
         self.assertGreater(len(paths), 25)

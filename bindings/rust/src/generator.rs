@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Generators.
+use std::ffi::CStr;
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -382,6 +383,11 @@ impl Generator {
     /// The scheme with the generator's keys applied.
     pub fn scheme(&self) -> Scheme {
         Scheme { raw: unsafe { *sys::firn_gen_scheme(self.raw.as_ptr()) } }
+    }
+
+    /// The prefix of TypeIDs, the key `prefix`; `""`: none. For [`Id::prefixed`](crate::Id::prefixed).
+    pub fn prefix(&self) -> &str {
+        unsafe { CStr::from_ptr(sys::firn_gen_prefix(self.raw.as_ptr())) }.to_str().unwrap_or("")
     }
 
     /// The state.

@@ -66,6 +66,20 @@ impl Id {
         Ok(text)
     }
 
+    /// The ID as a TypeID: `prefix`, `_` and the digits, or only these if the prefix is `""`.
+    pub fn prefixed(&self, prefix: &str) -> Result<String> {
+        check_version()?;
+        call(|why| unsafe { sys::firn_prefix_check(prefix.as_ptr().cast(), prefix.len(), why) })?;
+        let c_prefix = c_string("the prefix", prefix)?;
+        let mut text = [0 as c_char; sys::FIRN_TEXT_SIZE];
+        let written =
+            unsafe { CStr::from_ptr(sys::firn_prefix_format(text.as_mut_ptr(), c_prefix.as_ptr(), &self.raw)) };
+        match written.to_str() {
+            Ok(written) if !written.is_empty() => Ok(written.to_string()),
+            _ => Err(self.too_wide(128)),
+        }
+    }
+
     fn too_wide(&self, bits: u32) -> Error {
         Error::new(sys::FIRN_ERANGE, format!("the ID has {} bits, which does not fit {bits}", self.bits()), "")
     }

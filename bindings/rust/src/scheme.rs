@@ -215,9 +215,14 @@ impl Scheme {
         Id { raw, form: self.raw.form }
     }
 
+    /// The scheme of an ID: another one for a TypeID that is not version 7.
+    fn seen(&self, id: &sys::firn_id) -> Scheme {
+        Scheme { raw: unsafe { *sys::firn_scheme_seen(&self.raw, id) } }
+    }
+
     fn unpack(&self, id: &sys::firn_id) -> Result<sys::firn_fields> {
         let mut fields = MaybeUninit::<sys::firn_fields>::zeroed();
-        call(|why| unsafe { sys::firn_unpack(fields.as_mut_ptr(), &self.raw, id, why) })?;
+        call(|why| unsafe { sys::firn_unpack(fields.as_mut_ptr(), &self.seen(id).raw, id, why) })?;
         Ok(unsafe { fields.assume_init() }) // integers only
     }
 
@@ -232,19 +237,20 @@ impl Scheme {
     /// What an ID contains. Refuses an ID that is not of this scheme.
     pub fn show(&self, id: &Id) -> Result<Shown> {
         let values = self.unpack(&id.raw)?;
+        let seen = self.seen(&id.raw);
         let mut fields = Vec::new();
-        for (i, slice) in (0..self.raw.slice_count).zip(&self.raw.slices) {
-            if slice.name[0] != 0 && unsafe { sys::firn_scheme_first(&self.raw, i) } == i {
+        for (i, slice) in (0..seen.raw.slice_count).zip(&seen.raw.slices) {
+            if slice.name[0] != 0 && unsafe { sys::firn_scheme_first(&seen.raw, i) } == i {
                 let mut text = [0 as c_char; sys::FIRN_VALUE_SIZE];
                 let (name, value) = unsafe {
-                    let value = sys::firn_fields_get(text.as_mut_ptr(), &values, &self.raw, i);
+                    let value = sys::firn_fields_get(text.as_mut_ptr(), &values, &seen.raw, i);
                     (CStr::from_ptr(slice.name.as_ptr()), CStr::from_ptr(value))
                 };
                 fields.push((name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
             }
         }
-        let time = self.time_in(&values);
-        let digits = unsafe { sys::firn_scheme_digits(&self.raw) };
+        let time = seen.time_in(&values);
+        let digits = unsafe { sys::firn_scheme_digits(&seen.raw) };
         Ok(Shown {
             scheme: self.name().to_string(),
             id: self.id(id.raw),
@@ -265,7 +271,7 @@ impl Scheme {
     /// The time of an ID, without its other fields. `None`: the scheme has no time.
     pub fn time(&self, id: &Id) -> Result<Option<SystemTime>> {
         let values = self.unpack(&id.raw)?;
-        Ok(self.time_in(&values).as_ref().and_then(time::from_firn))
+        Ok(self.seen(&id.raw).time_in(&values).as_ref().and_then(time::from_firn))
     }
 
     /// The ID of a text in the form of the scheme. Refuses what is not an ID of it.

@@ -251,6 +251,7 @@ pub const FIRN_VALUE_SIZE: usize = 48;
 /* ---- text ---- */
 
 pub const FIRN_TEXT_SIZE: usize = 168;
+pub const FIRN_PREFIX_SIZE: usize = 64;
 
 // enum firn_sure
 pub const FIRN_POSSIBLE: c_int = 0;
@@ -660,6 +661,10 @@ extern "C" {
         length: usize,
         error: *mut firn_error,
     ) -> c_int;
+    pub fn firn_scheme_seen(scheme: *const firn_scheme, id: *const firn_id) -> *const firn_scheme;
+    pub fn firn_prefix_check(prefix: *const c_char, length: usize, error: *mut firn_error) -> c_int;
+    pub fn firn_prefix_read(prefix: *mut c_char, text: *const c_char, length: usize) -> usize;
+    pub fn firn_prefix_format(text: *mut c_char, prefix: *const c_char, id: *const firn_id) -> *mut c_char;
     pub fn firn_guess(readings: *mut firn_reading, text: *const c_char, length: usize, form: c_int) -> usize;
     pub fn firn_guess_all(
         readings: *mut firn_reading,
@@ -740,6 +745,7 @@ extern "C" {
     ) -> c_int;
     pub fn firn_gen_step(gen: *mut firn_gen, wait_ms: *mut i64, error: *mut firn_error) -> c_int;
     pub fn firn_gen_scheme(gen: *const firn_gen) -> *const firn_scheme;
+    pub fn firn_gen_prefix(gen: *const firn_gen) -> *const c_char;
     pub fn firn_gen_status(gen: *mut firn_gen, status: *mut firn_status);
     pub fn firn_close(gen: *mut firn_gen, error: *mut firn_error) -> c_int;
     pub fn firn_renew_identity();
