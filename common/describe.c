@@ -126,6 +126,17 @@ char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool wh
     return format_time(text, &end);
 }
 
+bool describe_is_signed(const firn_scheme *scheme, int form) {
+    return form == FIRN_FORM_DEC && scheme->form != FIRN_FORM_DEC && scheme->bits == 64 &&
+           scheme->sorts != FIRN_SORTS_NO;
+}
+
+firn_scheme describe_as(const firn_scheme *scheme, int form) {
+    firn_scheme out = *scheme;
+    out.form = scheme->bits == 64 && scheme->sorts != FIRN_SORTS_NO ? (uint8_t)form : out.form;
+    return out;
+}
+
 bool describe_slots_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme) {
     const int sequence = scheme_index(scheme, FIRN_ROLE_SEQUENCE);
     const uint32_t bits = sequence < 0 ? 0 : firn_scheme_width(scheme, (uint32_t)sequence);

@@ -296,6 +296,8 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...)
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
 /* FIRN_ELAYOUT: the time of the layout is used up. */
 int firn__gen_ended(const firn_gen *gen, firn_error *error);
+/* Are IDs negative numbers if their top bit is 1, so that firn refuses them? */
+bool firn__gen_is_signed(const firn_gen *gen);
 /* The first time without IDs, because the time or the slots end. False: none. */
 bool firn__gen_end(const firn_gen *gen, firn_time *end);
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */

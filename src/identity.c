@@ -37,8 +37,7 @@ int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error
         split_node(gen, node, &fields);
     }
     firn__pack_given(base, &gen->scheme, &fields);
-    if (gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
-        base->low >> 63 != 0) {
+    if (firn__gen_is_signed(gen) && base->low >> 63 != 0) {
         return firn__fail(
             error, FIRN_ERANGE,
             "IDs of this node are negative as signed numbers: take a smaller node, or unsigned=1");
@@ -185,8 +184,7 @@ static void join_pinned(firn_gen *gen) {
         }
     }
     /* A node in the sign bit: only the halves that are not negative are claimed. */
-    if (firn__identity_part(gen, 0) && gen->scheme.bits == 64 &&
-        gen->scheme.form == FIRN_FORM_DEC && !gen->keys.unsigned_) {
+    if (firn__identity_part(gen, 0) && firn__gen_is_signed(gen)) {
         gen->pin_mask |= UINT64_C(1) << (gen->node_bits - 1);
     }
     gen->fixed = gen->pin_mask == firn__mask(gen->node_bits);

@@ -46,7 +46,11 @@ bool firn__gen_end(const firn_gen *gen, firn_time *end) {
         firn_scheme_time(&gen->scheme, slots, end);
         return true;
     }
-    return firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, end);
+    if (gen->scheme.tick_ns == 0 || gen->tick_end == UINT64_MAX) {
+        return false;
+    }
+    firn_scheme_time(&gen->scheme, gen->tick_end, end);
+    return true;
 }
 
 int firn__gen_ended(const firn_gen *gen, firn_error *error) {
@@ -191,20 +195,26 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
     return check_issuable(gen, error);
 }
 
+bool firn__gen_is_signed(const firn_gen *gen) {
+    const int64_t said = gen->keys.unsigned_;
+    return said == FIRN__UNSIGNED_AUTO ? firn__scheme_is_signed(&gen->scheme)
+                                       : said == FIRN__UNSIGNED_0 && gen->scheme.bits == 64;
+}
+
 /* Can the sign bit of a 64-bit number be set by something other than time or node, which have
  * bounds? */
 static bool may_be_negative(const firn_gen *gen) {
     const firn_slice *top = &gen->scheme.slices[0];
     bool time = top->role == FIRN_ROLE_TIME && top->group == 0 &&
                 top->from + top->bits == firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME);
-    return gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
-           top->role != FIRN_ROLE_CONST && !firn__identity_part(gen, 0) && !time;
+    return firn__gen_is_signed(gen) && top->role != FIRN_ROLE_CONST &&
+           !firn__identity_part(gen, 0) && !time;
 }
 
 int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
-    gen->tick_end = firn__scheme_tick_end(&gen->scheme, keys->unsigned_ != 0);
-    gen->whole_end = firn__scheme_tick_end(&gen->scheme, true);
+    gen->tick_end = firn__scheme_tick_end(&gen->scheme, firn__gen_is_signed(gen));
+    gen->whole_end = firn__scheme_tick_end(&gen->scheme, false);
     uint64_t most = (uint64_t)(FIRN_SLOT_MAX - 2) >> gen->s;
     gen->slot_end = gen->tick_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->tick_end << gen->s);
     uint64_t last = firn__mask(firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME));

@@ -91,6 +91,17 @@ static int pin_leading(firn_fields *least, firn_fields *greatest, const firn_sch
     return FIRN_OK;
 }
 
+/* The greatest ID would be a negative number, below the least. */
+static int refuse_signs(const firn_scheme *scheme, firn_error *error) {
+    char when[FIRN_TIME_SIZE];
+    firn_time end;
+    firn_scheme_end(scheme, false, &end);
+    return firn__fail(error, FIRN_ELAYOUT,
+                      "IDs of %s are negative as signed numbers from %s on, and below all IDs of "
+                      "before: compute one range until then, and one from then on",
+                      scheme->name, firn_time_format(when, &end, firn_scheme_digits(scheme)));
+}
+
 /* The ticks that overlap a time span: *first to *end - 1. */
 static int ticks_of(uint64_t *first, uint64_t *end, const firn_scheme *scheme,
                     const firn_time *from, const firn_time *to, firn_error *error) {
@@ -130,5 +141,7 @@ int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
     firn__fields_put(&high, (uint32_t)time, (firn_value){end - 1, 0});
     firn__pack_given(least, scheme, &low);
     firn__pack_given(greatest, scheme, &high);
-    return FIRN_OK;
+    return firn__scheme_is_signed(scheme) && (least->low ^ greatest->low) >> 63 != 0
+               ? refuse_signs(scheme, error)
+               : FIRN_OK;
 }

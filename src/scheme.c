@@ -309,13 +309,17 @@ firn__packer *firn__scheme_packer(const firn_scheme *scheme) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole) {
+bool firn__scheme_is_signed(const firn_scheme *scheme) {
+    return scheme->form == FIRN_FORM_DEC && scheme->bits == 64;
+}
+
+uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool signed_) {
     uint32_t width = firn__scheme_role_width(scheme, FIRN_ROLE_TIME);
     if (scheme->form == FIRN_FORM_DATED) {
         return FIRN__DATED_END;
     }
-    if (!whole && scheme->form == FIRN_FORM_DEC && scheme->bits == 64 &&
-        scheme->slices[0].role == FIRN_ROLE_TIME && scheme->slices[0].group == 0 &&
+    if (signed_ && scheme->bits == 64 && scheme->slices[0].role == FIRN_ROLE_TIME &&
+        scheme->slices[0].group == 0 &&
         (uint32_t)scheme->slices[0].from + scheme->slices[0].bits == width) {
         width--; /* the top bit of the time is the sign of the number */
     }
@@ -323,7 +327,7 @@ uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole) {
 }
 
 bool firn_scheme_end(const firn_scheme *scheme, bool whole, firn_time *end) {
-    uint64_t tick = firn__scheme_tick_end(scheme, whole);
+    uint64_t tick = firn__scheme_tick_end(scheme, !whole && firn__scheme_is_signed(scheme));
     if (scheme->tick_ns == 0 || tick == UINT64_MAX) {
         return false;
     }
@@ -343,7 +347,7 @@ static uint64_t ticks_per_s(const firn_scheme *scheme) {
 }
 
 bool firn__scheme_times_fit(const firn_scheme *scheme) {
-    return firn__scheme_tick_end(scheme, true) / ticks_per_s(scheme) <= most_seconds(scheme);
+    return firn__scheme_tick_end(scheme, false) / ticks_per_s(scheme) <= most_seconds(scheme);
 }
 
 void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_time *time) {
@@ -403,7 +407,7 @@ static int outside(const firn_scheme *scheme, const firn_time *time, firn_error 
 /* firn_scheme_tick, rounded down or up; rounded up, the end of the last tick is in range. */
 static int tick_of(const firn_scheme *scheme, const firn_time *time, bool up, uint64_t *tick,
                    firn_error *error) {
-    uint64_t ticks, end = firn__scheme_tick_end(scheme, true);
+    uint64_t ticks, end = firn__scheme_tick_end(scheme, false);
     if (scheme->tick_ns == 0) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no time: leave time out", scheme->name);
     }

@@ -32,9 +32,11 @@ uint32_t firn__scheme_role_width(const firn_scheme *scheme, int role);
 uint32_t firn__scheme_node_bits(const firn_scheme *scheme);
 /* Whether slice i is a part of the node. */
 bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i);
-/* The first tick after the layout, UINT64_MAX when the time has 64 bits. `whole` as in
- * firn_scheme_end. */
-uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole);
+/* Is its text a signed 64-bit number, so that IDs with the top bit sort before all others? */
+bool firn__scheme_is_signed(const firn_scheme *scheme);
+/* The first tick after the layout, UINT64_MAX when the time has 64 bits; or, if the IDs are `signed_` 64-bit numbers, the
+ * first one whose IDs are negative. */
+uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool signed_);
 /* Whether a firn_time can represent every tick, and the end. */
 bool firn__scheme_times_fit(const firn_scheme *scheme);
 /* The greatest length of a namespace of nodes: " ticks" or " jobs" is appended for other ones. */

@@ -102,6 +102,24 @@ refuses "a time before the epoch" 1 "1970-01-01" new uuid7 time=1960-01-01
 refuses "a time past the end" 1 "2150-06-19T23:21:36" new ksuid time=2200-01-01
 refuses "the first time with a negative ID" 1 "2045-09-06T21:36:42.433" new region time=2045-09-06T21:36:42.433Z "$unsafe"
 matches "which unsigned=1 allows" '-[0-9]+' new region time=2045-09-06T21:36:42.433Z unsigned=1 "$unsafe"
+# The sign belongs to the form: schemes that are written in letters end earlier as signed integers.
+for late in lable-sequential=2039-09-07T15:47:35.552 tsid=2089-09-06T15:47:35.552 discord=2084-09-06T15:47:35.552; do
+    scheme=${late%=*}
+    refuses "$scheme --as dec ends where it would be negative" 1 "at ${late#*=}Z are negative" \
+        new "$scheme" --as dec "time=${late#*=}Z" "$unsafe"
+    matches "which unsigned=1 allows" '-[0-9]+' new "$scheme" --as dec "time=${late#*=}Z" unsigned=1 "$unsafe"
+    matches "and its own form" '[0-9a-zA-Z]+' new "$scheme" "time=${late#*=}Z" "$unsafe"
+    refuses "the clock of $scheme --as dec ends there too" 1 "has ended.*unsigned=1" \
+        new "$scheme" --as dec epoch=1900-01-01 "$unsafe"
+    printf 'time\n%sZ\n' "${late#*=}" >"$TMPDIR/late.csv"
+    same "$scheme in stamp --as dec" 1 "$("$FIRN" stamp "$TMPDIR/late.csv" --time time --scheme "$scheme" --as dec -q node=1 2>&1 | grep -c 'are negative')"
+    refuses "a range of $scheme --as dec with both signs" 1 "from ${late#*=}Z on" range "$scheme" 2030-01-01 2100-01-01 --as dec
+    same "its own form has one" 2 "$("$FIRN" range "$scheme" 2030-01-01 2100-01-01 | wc -l)"
+    same "firn schemes $scheme says when" 1 "$("$FIRN" schemes "$scheme" | grep -c "(--as dec) at ${late#*=}Z")"
+done
+same "a range of region has both signs in hex only" 2 "$("$FIRN" range region 2045-01-01 2046-01-01 --as hex | wc -l)"
+refuses "as the decimals of region have both" 1 "from 2045-09-06T21:36:42.433Z on" range region 2045-01-01 2046-01-01
+matches "IDs that do not sort have no end as integers" '-?[0-9]+' new lable-spread time=2090-01-01 --as dec "$unsafe"
 
 # ---- keys that are for the command ---------------------------------------------------------------
 says "uuid3 of the RFC" 5df41881-3aed-3515-88a7-2f4a814cf09e new uuid3 namespace=dns name=www.example.com

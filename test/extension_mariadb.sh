@@ -213,9 +213,13 @@ done <<'EOF'
 1123|write firn_time|firn_time(1)
 1210|no time|firn_stamp('uuid4', '2024-01-01', 'timeless')
 1690|outside the range of snowflake|firn_stamp('snowflake', '1999-01-01 00:00:00', 'early')
+1690|negative|firn_stamp('lable-sequential', '2040-01-01 00:00:00', 'late')
+1690|negative|tsid('node=1 epoch=1900-01-01')
+1690|negative|firn_min('tsid', '2090-01-01')
 1210|memory: is not shared|snowflake('store=memory:')
 1105|store|firn_new('snowflake', 'ns=away store=mysql://firn@127.0.0.1:9/firn')
 EOF
+says "unsigned=1 allows the negative ones" 1 "SELECT tsid('node=2 epoch=1900-01-01 unsigned=1') < 0"
 says "a lable_spread ID may be negative, and is read" 1 "SELECT count(firn_time(lable_spread(), 'lable-spread')) FROM dual"
 says "the server is still the same" 1 "SELECT variable_value < 600 AND variable_value > 0 FROM information_schema.global_status WHERE variable_name = 'UPTIME'"
 
@@ -237,7 +241,7 @@ says "and the next row has it again, in another session and in the same one" "$(
 jobs_taken() {
     "$FIRN" nodes ns='firn_stamp of SQL' --store "$FIRN_STORE" --json | jq -r .mark
 }
-same "jobs are counted in the store: changes, events, more, moved, and two whose rows were refused later" 6 "$(jobs_taken)"
+same "jobs are counted in the store: changes, events, more, moved, and three whose rows were refused later" 7 "$(jobs_taken)"
 echo "CREATE USER nobody@'%'" | sql
 poor() {
     mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u nobody -N -B -q 2>&1

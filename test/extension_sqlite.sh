@@ -301,6 +301,8 @@ errs "a store that is shared with nobody is refused" "memory:" "firn_config('sto
 errs "steps that would share a tick, or none, are refused" "step" "* FROM firn_series('baidu', '2020-01-01', '2021-01-01', '500 milliseconds')" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', 0)" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', '1 month')" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', -5)"
 errs "tables say what they need" "" "* FROM firn_ids('snowflake')" "* FROM firn_ids" "* FROM firn_ids('snowflake', -1)" "* FROM firn_series('uuid4', '2020-01-01', '2021-01-01')"
 errs "a bound that would be negative, and so out of order, is refused" "negative" "firn_min('instagram', '2050-01-01')"
+errs "so is a new ID, unless unsigned=1, in every function that gives an INTEGER" "negative" "lable_sequential('node=1 epoch=1900-01-01')" "tsid('node=1 epoch=1900-01-01')" "discord('node=1 epoch=1900-01-01')" "firn_new('tsid', 'node=1 epoch=1900-01-01')" "firn_new('tsid', 'node=1 epoch=1900-01-01', 'dec')" "firn_stamp('lable-sequential', '2040-01-01')" "firn_min('tsid', '2090-01-01')" "* FROM firn_ids('tsid', 1, 'node=1 epoch=1900-01-01')"
+answers "... and its own text is fine" "13|integer|1" "SELECT length(firn_new('tsid', 'node=2 epoch=1900-01-01', 'text')), typeof(tsid('node=3 epoch=1900-01-01 unsigned=1')), firn_stamp('lable-sequential', '2040-01-01', 'unsigned=1') < 0;"
 errs "options are bounded in number" "32 generators" "(SELECT count(firn_new('uuid7', printf('stale_us=%d', value))) FROM json_each('[$(seq -s, 1 33)]'))"
 
 # ---- the store, where it must not be ---------------------------------------------------------------------

@@ -719,6 +719,37 @@ static void negative_ids_are_refused_unless_unsigned(void **state) {
     }
 }
 
+/* The sign belongs to the column, not to the text of the scheme. */
+static void any_64_bits_end_as_signed_numbers(void **state) {
+    (void)state;
+    const char *rows[] = {"lable-sequential", "discord", "tsid"}; /* in the order of their ends */
+    for (size_t i = 0; i < 3; i++) {
+        firn_scheme column = *firn_scheme_find(rows[i]);
+        firn_error error;
+        firn_time end, told;
+        firn_id id;
+        column.form = FIRN_FORM_DEC;
+        assert_true(firn_scheme_end(&column, false, &end));
+        firn_gen *gen = opened(rows[i], "unsigned=0");
+        firn_status status = {.size = sizeof status};
+        firn_gen_status(gen, &status);
+        assert_int_equal(firn_at(gen, &end, &id, 1, &error), FIRN_ELAYOUT);
+        said(&error, FIRN_ELAYOUT, "add unsigned=1");
+        told = (firn_time){end.sec - 60, 0};
+        assert_int_equal(firn_at(gen, &told, &id, 1, &error), FIRN_OK);
+        assert_int_equal(id.low >> 63, 0);
+        closed(gen);
+        world.clock.base = end;
+        atomic_store(&world.clock.wall_ns, 0);
+        refused(rows[i], "unsigned=0", FIRN_ELAYOUT, "unsigned=1");
+        gen = opened(rows[i], "");
+        id = next(gen);
+        assert_int_equal(id.low >> 63, 1);
+        closed(gen);
+        closed(opened(rows[i], "unsigned=1"));
+    }
+}
+
 static void a_node_in_the_sign_bit(void **state) {
     (void)state;
     const char *row = "node:10 time:41/ms@@2020-01-01 sequence:13";
@@ -1191,6 +1222,8 @@ int main(void) {
         TEST("a leased block is not kept past its tick", a_leased_block_is_not_kept_past_its_tick),
         TEST("negative IDs are issued with unsigned=1 only",
              negative_ids_are_refused_unless_unsigned),
+        TEST("unsigned=0 ends any scheme of 64 bits where its numbers become negative",
+             any_64_bits_end_as_signed_numbers),
         TEST("a node in the sign bit is never negative on its own", a_node_in_the_sign_bit),
         TEST("counters pass their end", counters_pass_their_end),
         TEST("a counter meets its start within a tick and borrows the next",

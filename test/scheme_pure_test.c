@@ -762,12 +762,21 @@ static void bound_once(const firn_scheme *scheme, uint64_t first, uint64_t end) 
         if (firn_time_cmp(&from, &to) >= 0) {
             continue;
         }
-        int code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
+        firn_id low = edge(scheme, &pinned, first, false),
+                high = edge(scheme, &pinned, end - 1, true);
+        firn_scheme own = *scheme,
+                    column = *scheme; /* unsigned, and in a column of signed integers */
+        own.form = scheme->bits == 64 ? FIRN_FORM_HEX : own.form;
+        column.form = FIRN_FORM_DEC;
+        int code = firn_range(&least, &greatest, &own, &pinned, &from, &to, &error);
         if (code != FIRN_OK) {
             fail_msg("%s: %s", scheme->name, error.text);
         }
-        firn_id low = edge(scheme, &pinned, first, false),
-                high = edge(scheme, &pinned, end - 1, true);
+        if (scheme->bits == 64) {
+            bool both = (low.low ^ high.low) >> 63 != 0;
+            code = firn_range(&least, &greatest, &column, &pinned, &from, &to, &error);
+            assert_int_equal(code, both ? FIRN_ELAYOUT : FIRN_OK);
+        }
         assert_int_equal(firn_id_cmp(&least, &low), 0);
         assert_int_equal(firn_id_cmp(&greatest, &high), 0);
         assert_true(least.bits == scheme->bits && greatest.bits == scheme->bits);

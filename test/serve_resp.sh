@@ -76,6 +76,10 @@ same "COUNT 1 is a list too" '["string"]' "$(ask_resp --json FIRN.NEW snowflake 
 same "without COUNT an ID is a string, since JavaScript's numbers end at 2^53" '"string"' "$(ask_resp --json FIRN.NEW snowflake | jq -c type)"
 same "TIME back-dates" 2020-01-01 "$("$FIRN" show --json --scheme snowflake "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01)" | jq -r '.time[:10]')"
 same "AS chooses the form" 16 "$(ask_resp FIRN.NEW snowflake AS hex | awk '{ print length }')"
+same "AS dec of a scheme in hex is a number" 1 "$(ask_resp FIRN.NEW tsid AS dec | grep -cE '^[1-9][0-9]{16,18}$')"
+refuses_resp "AS dec ends where the number would be negative" "ERR IDs of tsid are negative" FIRN.NEW tsid AS dec TIME 2090-01-01
+same "which the scheme's own form is not" 13 "$(ask_resp FIRN.NEW tsid TIME 2090-01-01 | tr -d '\n' | wc -c | tr -d ' ')"
+refuses_resp "a range has one sign" "ERR IDs of tsid are negative as signed numbers from 2089" FIRN.RANGE tsid 2080-01-01 2090-01-01 AS dec
 same "uuid7" 7 "$(ask_resp FIRN.NEW uuid7 | cut -c 15)"
 refuses_resp "a field without a value is refused" "ERR 'node' has no value" FIRN.NEW snowflake node
 refuses_resp "an unknown scheme is refused, and the nearest named" "ERR .*nowflake" FIRN.NEW snowflak

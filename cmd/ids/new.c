@@ -2,6 +2,7 @@
 /* `firn new`: issues IDs in batches, each written only when the library has granted all of it,
  * so every printed ID is durable. Generates nothing itself; the library interprets the
  * keys. */
+#include "describe.h"
 #include "ids.h"
 #include "order.h"
 #include "shared/interrupt.h"
@@ -36,6 +37,9 @@ static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
     operands_assume(s, "mode", "online", keys, KEYS_SIZE);
     operands_assume(s, "full", "wait", keys, KEYS_SIZE);
     operands_assume(s, "clock", "exact", keys, KEYS_SIZE);
+    if (describe_is_signed(&work->scheme, work->writer.form)) {
+        operands_assume(s, "unsigned", "0", keys, KEYS_SIZE);
+    }
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn range`: the least and the greatest ID of a time span, for a query. Pure. The library
  * refuses schemes whose IDs of a time span are scattered, and says what to use instead. */
+#include "describe.h"
 #include "ids.h"
 #include "shared/json.h"
 #include "shared/operands.h"
@@ -59,6 +60,7 @@ int run_range(session *s) {
             "use --as hex",
             scheme.name);
     }
+    scheme = describe_as(&scheme, writer.form);
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);
     }

@@ -116,6 +116,17 @@ static void put_end(output *out, const firn_scheme *scheme) {
                  issued, whole);
     }
     output_wrap(out, "  ends    ", 10, text);
+    if (describe_is_signed(scheme, FIRN_FORM_DEC)) {
+        const firn_scheme column = describe_as(scheme, FIRN_FORM_DEC);
+        describe_end(issued, &column, false);
+        if (strcmp(whole, issued) != 0) {
+            snprintf(text, sizeof text,
+                     "as a signed integer (--as dec) at %s: from then on IDs are negative, and "
+                     "refused unless unsigned=1",
+                     issued);
+            output_wrap(out, "          ", 10, text);
+        }
+    }
     put_slots_end(out, scheme);
 }
 

@@ -3,6 +3,7 @@
  * and counts what happens to them; what a record is, is in records.h, how its time is read in
  * moments.h, which ID it gets is the library's affair. */
 #include "atomic_output.h"
+#include "describe.h"
 #include "ids/ids.h"
 #include "jobs.h"
 #include "records.h"
@@ -139,7 +140,11 @@ static int read_options(session *s, stamping *it) {
     }
     bool field = firn_scheme_field(&it->scheme, "prefix") >= 0;
     const char *const ours[] = {"unsafe", field ? NULL : "prefix", NULL};
-    return status == STATUS_DONE ? operands_join(s, ours, 1, it->keys, KEYS_SIZE) : status;
+    status = status == STATUS_DONE ? operands_join(s, ours, 1, it->keys, KEYS_SIZE) : status;
+    if (status == STATUS_DONE && describe_is_signed(&it->scheme, it->writer.form)) {
+        operands_assume(s, "unsigned", "0", it->keys, KEYS_SIZE);
+    }
+    return status;
 }
 
 /* Options that the format has no use for are refused, not passed over. */

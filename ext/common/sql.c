@@ -256,15 +256,22 @@ int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text,
 
 /* ---- integers --------------------------------------------------------------------------------- */
 
-int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error) {
+bool sql_unsigned(const char *options) {
+    const char *found = strstr(options, "unsigned=1");
+    return found != NULL && (found == options || found[-1] == ' ') &&
+           strchr(" ", found[strlen("unsigned=1")]) != NULL;
+}
+
+int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, bool allowed,
+                firn_error *error) {
     if (id->bits > 64) {
         return set_error(error, FIRN_EUSAGE, "%s has %u bits, and an SQL integer has 64: use text",
                          scheme->name, id->bits);
     }
-    if (id->low > INT64_MAX && scheme->sorts != FIRN_SORTS_NO) {
+    if (id->low > INT64_MAX && scheme->sorts != FIRN_SORTS_NO && !allowed) {
         return set_error(error, FIRN_ERANGE,
                          "this ID of %s would be a negative SQL integer, out of order: use"
-                         " text",
+                         " text, or unsigned=1 for new IDs",
                          scheme->name);
     }
     *value = (int64_t)id->low;

@@ -42,8 +42,11 @@ int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, 
 /* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme. */
 int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text, size_t length,
                firn_error *error);
-/* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly. */
-int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error);
+/* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly, unless that is `allowed` by unsigned=1. */
+int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, bool allowed,
+                firn_error *error);
+/* Do the options contain unsigned=1? */
+bool sql_unsigned(const char *options);
 
 /* A TypeID with a prefix, which may be "". FIRN_ETEXT: invalid prefix. */
 int sql_typeid(char text[SQL_TEXT_SIZE], const char *prefix, size_t length, const firn_id *id,

@@ -154,8 +154,10 @@ static int put_form(call *it, const firn_id *id, int form) {
 }
 
 static int put_id(call *it, const firn_scheme *scheme, const firn_id *id, int form) {
-    return it->f->returns == INTEGER ? sql_integer(&it->sql.integer, scheme, id, &it->sql.error)
-                                     : put_form(it, id, form);
+    return it->f->returns == INTEGER
+               ? sql_integer(&it->sql.integer, scheme, id,
+                             id->low > INT64_MAX && sql_unsigned(it->options), &it->sql.error)
+               : put_form(it, id, form);
 }
 
 /* A pure function: the answer in the type of the column. */
@@ -288,7 +290,8 @@ static int stamp(call *it) {
     if (scheme->bits > 64) {
         return put_form(it, &id, scheme->form);
     }
-    code = sql_integer(&it->sql.integer, scheme, &id, &it->sql.error);
+    code = sql_integer(&it->sql.integer, scheme, &id,
+                       id.low > INT64_MAX && sql_unsigned(it->options), &it->sql.error);
     return code == FIRN_OK ? put_form(it, &id, FIRN_FORM_DEC) : code;
 }
 

@@ -86,6 +86,16 @@ typedef struct firn_recipe {
     char shape[1024];        /* of these, those that change scheme or namespace */
 } firn_recipe;
 
+/* Would IDs of it be out of order as negative values of bigint? */
+bool firn_is_signed(const firn_scheme *scheme, bool unsigned_);
+/* Refuses such an ID. */
+void firn_refuse_sign(void) __attribute__((noreturn));
+static inline void firn_check_sign(const firn_id *id, bool is_signed) {
+    if (unlikely(id->low > PG_INT64_MAX) && is_signed) {
+        firn_refuse_sign();
+    }
+}
+
 /* What the library takes as a scheme: the name without the changes after it, or a layout. */
 const char *firn_recipe_base(const firn_recipe *recipe, const char *scheme);
 

@@ -36,6 +36,7 @@ typedef struct maker {
     stock *stock; /* NULL: the row has a time */
     bool guarded; /* a row of somebody's own with a node: check_right */
     int form;
+    bool is_signed;
     char prefix[64];
 } maker;
 
@@ -161,6 +162,7 @@ static void open_maker(maker *out, const char *scheme, const char *options,
         check_right(asker);
     }
     out->form = recipe->scheme.form;
+    out->is_signed = firn_is_signed(&recipe->scheme, recipe->unsigned_);
     strlcpy(out->prefix, recipe->prefix, sizeof out->prefix);
     if (!reserved || firn_setting_store[0] != '\0') {
         out->gen = open_gen(recipe, scheme, reserved);
@@ -245,6 +247,7 @@ static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) 
         }
         return text_with_prefix(one->prefix, strlen(one->prefix), id);
     }
+    firn_check_sign(id, type == FIRN_AS_INT && one->is_signed);
     return firn_datum(id, type, one->form);
 }
 
@@ -272,6 +275,7 @@ static inline maker *plain_maker(place *at, const char *scheme) {
 static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
     firn_id id;
     next_of(plain_maker(at, scheme), &id);
+    firn_check_sign(&id, type == FIRN_AS_INT && at->maker->is_signed);
     return type == FIRN_AS_INT ? Int64GetDatum((int64)id.low)
                                : firn_datum(&id, type, at->maker->form);
 }

@@ -108,7 +108,8 @@ static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
 }
 
 /* The least and the greatest ID of the tick that contains a time. */
-static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, int *form) {
+static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, int *form,
+                   enum firn_type type) {
     firn_error error;
     if (fcinfo->flinfo->fn_extra == NULL) {
         firn_check_zone(fcinfo, 1);
@@ -118,20 +119,22 @@ static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, i
     firn_time from = firn_time_of(PG_GETARG_TIMESTAMPTZ(1)), to = from;
     to.ns++; /* microseconds end in zeros, so nothing is carried */
     FIRN_CHECK(firn_range(least, greatest, &recipe->scheme, &recipe->fields, &from, &to, &error));
+    firn_check_sign(greatest,
+                    type == FIRN_AS_INT && firn_is_signed(&recipe->scheme, recipe->unsigned_));
     *form = recipe->scheme.form;
 }
 
 static Datum least(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id low, high;
     int form;
-    bounds(fcinfo, &low, &high, &form);
+    bounds(fcinfo, &low, &high, &form, type);
     return firn_datum(&low, type, form);
 }
 
 static Datum greatest(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id low, high;
     int form;
-    bounds(fcinfo, &low, &high, &form);
+    bounds(fcinfo, &low, &high, &form, type);
     return firn_datum(&high, type, form);
 }
 

@@ -4,6 +4,8 @@
  * statements and sessions (counts.c); without a name each call in a statement is a job. */
 #include "extension.h"
 
+#include "../common/sql.h"
+
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -16,6 +18,7 @@ typedef struct stamping {
     firn_counted *counted; /* while firn_counted_era is: */
     uint64 era;
     int form;
+    bool is_signed;
     text *scheme, *name, *options; /* as they were when the job began */
     MemoryContextCallback callback;
 } stamping;
@@ -174,8 +177,10 @@ static stamping *begin(FunctionCallInfo fcinfo, text *scheme, text *name, text *
     it->options = firn_text_keep(options);
     MemoryContextSwitchTo(before);
     find_job(it, fcinfo);
-    it->form =
-        (it->counted != NULL ? firn_counted_scheme(it->counted) : firn_job_scheme(it->job))->form;
+    const firn_scheme *own =
+        it->counted != NULL ? firn_counted_scheme(it->counted) : firn_job_scheme(it->job);
+    it->form = own->form;
+    it->is_signed = firn_is_signed(own, options != NULL && sql_unsigned(text_to_cstring(options)));
     it->callback.func = end_job;
     it->callback.arg = it;
     MemoryContextRegisterResetCallback(context, &it->callback);
@@ -203,12 +208,14 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     }
     if (it->job != NULL) {
         FIRN_CHECK(firn_job_next(it->job, &time, &id, &shift_ns, &error));
+        firn_check_sign(&id, type == FIRN_AS_INT && it->is_signed);
         return firn_datum(&id, type, it->form);
     }
     if (it->era != firn_counted_era) { /* a transaction or a savepoint has ended */
         find_job(it, fcinfo);
     }
     firn_counted_next(it->counted, &time, &id);
+    firn_check_sign(&id, type == FIRN_AS_INT && it->is_signed);
     return firn_datum(&id, type, it->form);
 }
 

@@ -183,6 +183,15 @@ Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
     }
 }
 
+bool firn_is_signed(const firn_scheme *scheme, bool unsigned_) {
+    return scheme->bits == 64 && scheme->sorts != FIRN_SORTS_NO && !unsigned_;
+}
+
+void firn_refuse_sign(void) {
+    firn_refuse(FIRN_ERANGE, "this ID would be a negative bigint, out of order: use text, or "
+                             "unsigned=1 for new IDs");
+}
+
 text *firn_text_keep(text *one) {
     return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
 }

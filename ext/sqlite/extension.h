@@ -24,6 +24,9 @@ enum {
 
 void result_error(sqlite3_context *context, const firn_error *error);
 void result_id(sqlite3_context *context, const firn_id *id, int form, int as);
+/* Refuses an ID whose INTEGER would be negative, and so out of order, unless that is `allowed`. */
+int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowed,
+               firn_error *error);
 /* Argument i, as text with a terminator and without zero bytes. FIRN_EUSAGE: another type. */
 int text_of(sql_value *text, sqlite3_value *value, int i, firn_error *error);
 /* 'integer', 'text', 'blob' or the name of a form. FIRN_EUSAGE. */

@@ -58,12 +58,13 @@ static int options_of(sql_value *options, char room[32], sqlite3_value **values,
 }
 
 /* DIRECTONLY */
-static int gen_of(scheme_function *it, firn_gen **gen, sqlite3_value **values, int i,
+static int gen_of(scheme_function *it, firn_gen **gen, sqlite3_value **values, int i, bool *allowed,
                   firn_error *error) {
     char room[32];
     sql_value options, name = {.text = it->scheme->name, .length = strlen(it->scheme->name)};
     it->of->used = true;
     int code = options_of(&options, room, values, i, error);
+    *allowed = code == FIRN_OK && sql_unsigned(options.text);
     return code == FIRN_OK ? connection_gen(it->of, name, options, gen, error) : code;
 }
 
@@ -79,10 +80,13 @@ static void issue(sqlite3_context *context, int count, sqlite3_value **values) {
     firn_error *error = &it->of->call.error; /* on the stack it would be zeroed for each row */
     firn_gen *gen = NULL;
     firn_id id;
-    int code = count == 0 ? plain_gen(it, &gen, error) : gen_of(it, &gen, values, 0, error);
+    bool allowed = false;
+    int code =
+        count == 0 ? plain_gen(it, &gen, error) : gen_of(it, &gen, values, 0, &allowed, error);
     if (code == FIRN_OK) {
         code = next_id(it->of, gen, &id, error);
     }
+    code = code == FIRN_OK ? sign_check(it->as, it->scheme, &id, allowed, error) : code;
     if (code == FIRN_OK) {
         result_id(context, &id, it->scheme->form, it->as);
     } else {
@@ -97,10 +101,12 @@ static void issue_prefixed(sqlite3_context *context, int count, sqlite3_value **
     firn_gen *gen = NULL;
     firn_error error;
     firn_id id;
+    bool allowed;
     sql_value prefix;
     int code = text_of(&prefix, values[0], 0, &error);
     if (code == FIRN_OK) {
-        code = count == 1 ? plain_gen(it, &gen, &error) : gen_of(it, &gen, values, 1, &error);
+        code = count == 1 ? plain_gen(it, &gen, &error)
+                          : gen_of(it, &gen, values, 1, &allowed, &error);
     }
     code = code == FIRN_OK ? next_id(it->of, gen, &id, &error) : code;
     code = code == FIRN_OK ? sql_typeid(text, prefix.text, prefix.length, &id, &error) : code;
@@ -186,6 +192,9 @@ static void put_new(sqlite3_context *context, connection *it, sql_value scheme, 
     int code = connection_gen(it, scheme, options, &gen, error);
     code = code == FIRN_OK ? as_check(as, firn_gen_scheme(gen), error) : code;
     code = code == FIRN_OK ? next_id(it, gen, &id, error) : code;
+    code = code == FIRN_OK
+               ? sign_check(as, firn_gen_scheme(gen), &id, sql_unsigned(options.text), error)
+               : code;
     if (code == FIRN_OK) {
         put_issued(context, gen, &id, as);
     } else {
@@ -255,6 +264,9 @@ static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     code = code == FIRN_OK ? connection_job(it, scheme, options, &job, &error) : code;
     code = code == FIRN_OK ? as_check(as, firn_job_scheme(job), &error) : code;
     code = code == FIRN_OK ? firn_job_next(job, &time, &id, &shift_ns, &error) : code;
+    code = code == FIRN_OK
+               ? sign_check(as, firn_job_scheme(job), &id, sql_unsigned(options.text), &error)
+               : code;
     if (code == FIRN_OK) {
         result_id(context, &id, firn_job_scheme(job)->form, as);
     } else {

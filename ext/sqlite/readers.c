@@ -126,7 +126,7 @@ static int answer_id(connection *it, sqlite3_context *context) {
     int64_t value;
     int code = it->as == AS_OWN ? FIRN_OK : as_check(it->as, scheme, &call->error);
     if (code == FIRN_OK && call->sorted && integer) {
-        code = sql_integer(&value, scheme, &call->id, &call->error);
+        code = sql_integer(&value, scheme, &call->id, false, &call->error);
     }
     if (code == FIRN_OK) {
         result_id(context, &call->id, call->form, it->as);

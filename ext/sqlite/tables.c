@@ -27,6 +27,7 @@ typedef struct cursor {
     sqlite3_int64 rowid;
     bool end;
     int as;
+    bool allowed; /* by unsigned=1 */
     firn_scheme scheme;
 
     firn_gen *gen; /* of firn_ids */
@@ -69,6 +70,12 @@ static int fill(table *it, cursor *at, firn_error *error) {
     if (code != FIRN_OK) {
         return connection_failed(it->of, code, error);
     }
+    for (size_t i = 0; i < count && code == FIRN_OK; i++) {
+        code = sign_check(at->as, &at->scheme, &at->ids[i], at->allowed, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
     at->count = count;
     at->left -= (sqlite3_int64)count;
     return FIRN_OK;
@@ -93,6 +100,7 @@ static int ids_begin(table *it, cursor *at, firn_error *error) {
     code = code == FIRN_OK ? connection_gen(it->of, scheme, options, &at->gen, error) : code;
     if (code == FIRN_OK) {
         at->scheme = *firn_gen_scheme(at->gen);
+        at->allowed = sql_unsigned(options.text);
         at->era = it->of->era;
         at->left = sqlite3_value_int64(at->arguments[1]);
         code = as_check(at->as, &at->scheme, error);
@@ -189,7 +197,7 @@ static int take_step(cursor *at, firn_error *error) {
                           &at->until, error);
     int64_t value;
     if (code == FIRN_OK && (at->as == AS_INTEGER || (at->as == AS_OWN && at->scheme.bits <= 64))) {
-        code = sql_integer(&value, &at->scheme, &at->greatest, error);
+        code = sql_integer(&value, &at->scheme, &at->greatest, false, error);
     }
     return code;
 }

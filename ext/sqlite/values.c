@@ -40,6 +40,15 @@ void result_id(sqlite3_context *context, const firn_id *id, int form, int as) {
     }
 }
 
+int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowed,
+               firn_error *error) {
+    int64_t value;
+    bool integer = as == AS_INTEGER || as == AS_OWN || as == FIRN_FORM_DEC;
+    return id->low > INT64_MAX && id->bits <= 64 && integer
+               ? sql_integer(&value, scheme, id, allowed, error)
+               : FIRN_OK;
+}
+
 int as_of(int *as, sqlite3_value *value, int i, firn_error *error) {
     static const struct {
         const char *name;

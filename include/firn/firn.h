@@ -307,8 +307,8 @@ FIRN_API uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i);
 FIRN_API uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i);
 /* The greatest value of that field: all bits set, or all decimal digits 9 in the form dated. */
 FIRN_API firn_value firn_scheme_max(const firn_scheme *scheme, uint32_t i);
-/* The first time after the last tick: of the bits if `whole`, else of the IDs that firn issues,
- * which are never negative as text. False: the scheme has no time, or no end (64-bit time). */
+/* The first time after the last tick: of the bits if `whole`, else of the IDs that firn issues, which are never
+ * negative in the form of the scheme: for a column of signed integers, take a copy with form FIRN_FORM_DEC. False: the scheme has no time, or no end (64-bit time). */
 FIRN_API bool firn_scheme_end(const firn_scheme *scheme, bool whole, firn_time *end);
 /* The tick that contains a time. FIRN_ELAYOUT: before the epoch, or after the last tick. */
 FIRN_API int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t *tick,

@@ -4,6 +4,7 @@
 #include "verbs.h"
 
 #include "catalog.h"
+#include "describe.h"
 #include "errors.h"
 #include "id_form.h"
 #include "object.h"
@@ -11,6 +12,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- which generator ------------------------------------------------------------------------- */
 
@@ -167,6 +169,30 @@ static int check_dated(const request *it, const firn_scheme *scheme, firn_error 
                      it->count, scheme->name, most);
 }
 
+/* IDs as signed numbers end earlier than in the form of the scheme. */
+static int check_sign(const request *it, const firn_scheme *scheme, firn_error *error) {
+    enum { LEAD_S = 10 }; /* of max_lead_ms, at most */
+    char said[FIRN_NS_SIZE], when[FIRN_TIME_SIZE];
+    firn_time end, last = it->time;
+    if (!describe_is_signed(scheme, it->form)) {
+        return FIRN_OK;
+    }
+    const firn_scheme column = describe_as(scheme, FIRN_FORM_DEC);
+    if (!it->dated) {
+        last = (firn_time){time(NULL) + LEAD_S, 0};
+    }
+    return !firn_scheme_end(&column, false, &end) || firn_time_cmp(&last, &end) < 0 ||
+                   (it->generator != NULL &&
+                    strcmp(keys_value(said, it->generator->keys, "unsigned"), "1") == 0)
+               ? FIRN_OK
+               : set_error(error, FIRN_ELAYOUT,
+                           "IDs of %s are negative as signed numbers from %s on: use another form, "
+                           "such as %s, or set "
+                           "unsigned=1 for the generator",
+                           scheme->name, describe_end(when, &column, false),
+                           firn_form_name(scheme->form));
+}
+
 /* Clients cannot set fields or keys of a generator. */
 static int refuse_setting(const request *it, const firn_scheme *scheme, word key,
                           firn_error *error) {
@@ -242,6 +268,7 @@ int ids_read_new(request *it, firn_error *error) {
     }
     code = code == FIRN_OK ? ids_read_form(it, scheme, true, error) : code;
     code = code == FIRN_OK ? check_dated(it, scheme, error) : code;
+    code = code == FIRN_OK ? check_sign(it, scheme, error) : code;
     return code == FIRN_OK && it->digest != NULL ? check_digest(it, error) : code;
 }
 

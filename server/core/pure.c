@@ -4,6 +4,7 @@
 #include "verbs.h"
 
 #include "catalog.h"
+#include "describe.h"
 #include "encoding.h"
 #include "errors.h"
 #include "id_form.h"
@@ -174,6 +175,7 @@ static int answer_range(request *it, reply *out, firn_error *error) {
                          scheme.name);
     }
     if (code == FIRN_OK) {
+        scheme = describe_as(&scheme, it->form);
         code = firn_range(&ends[0], &ends[1], &scheme, &pinned, &from, &to, error);
     }
     if (code != FIRN_OK) {
