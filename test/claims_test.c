@@ -28,7 +28,7 @@ static void take_node(const char *ns, const char *layout, const char *key, int64
 static int64_t store_ahead_ns;
 static bool store_has_no_clock;
 static int64_t step_before_ns,
-    step_after_ns; /* of this clock, beside the next reading of the store's */
+    step_after_ns; /* of this clock, at the next reading of the store's */
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     (void)self, (void)error;
