@@ -27,10 +27,15 @@ static void take_node(const char *ns, const char *layout, const char *key, int64
 
 static int64_t store_ahead_ns;
 static bool store_has_no_clock;
+static int64_t step_before_ns,
+    step_after_ns; /* of this clock, at the next reading of the store's */
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     (void)self, (void)error;
+    step(&world.clock, step_before_ns);
     *now = time_after(present(&world.clock), store_ahead_ns);
+    step(&world.clock, step_after_ns);
+    step_before_ns = step_after_ns = 0;
     return store_has_no_clock ? FIRN_ESYSTEM : FIRN_OK;
 }
 
@@ -66,6 +71,29 @@ static void clocks_may_differ_by_max_skew_ms(void **state) {
             said(&error, FIRN_ECLOCK, cases[i].words);
             assert_int_equal(code, FIRN_ECLOCK);
         }
+    }
+}
+
+/* The need was read before the step, and the clocks are compared after it: nobody's clock is wrong then. */
+static void a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    for (int i = 0; i < 2; i++) {
+        firn_gen *gen = opened(FOUR, "max_wait_ms=0"), *fixed = opened(TWO, "node=2 max_wait_ms=0");
+        uint64_t node = next_field(gen, "node");
+        next(fixed);
+        pass(&world.clock, 60 * SECOND); /* both windows are idle */
+        (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
+        assert_int_not_equal(next_field(gen, "node"), node);
+        step(&world.clock, HOUR);
+        next(fixed);
+        pass(&world.clock, 60 * SECOND);
+        (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
+        denied(fixed, FIRN_ECLOCK, "the clock stepped back beyond back_ms");
+        step(&world.clock, HOUR);
+        closed(fixed);
+        closed(gen);
+        pass(&world.clock, 60 * SECOND);
     }
 }
 
@@ -549,6 +577,7 @@ static void after_a_step_back_an_online_generator_leaves_its_node(void **state) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(clocks_may_differ_by_max_skew_ms),
+        TEST(a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock),
         TEST(every_node_but_one_is_claimed),
         TEST(nodes_are_listed_once_in_a_claim),
         TEST(nodes_in_use_are_not_asked_for),

@@ -102,6 +102,10 @@ set_to "firn.node = 'datacenter=1 worker=3'"
 same "a node of fields is joined" 35 "$(ask 'SELECT count(snowflake())' \
     "SELECT node FROM firn_marks.mark WHERE ns = 'snowflake'" | tail -n 1)"
 refuses "fields that a row has not are not dropped" 22023 "datacenter" 'SELECT tsid()'
+ask 'SELECT count(*) FROM pg_settings' >/dev/null
+set_to "firn.node = '6'"
+same "to read all settings is not what a firn store does, so a new node begins at once" t \
+    "$(settled ask 'SET firn.max_wait_ms = 5000' 'SELECT snowflake() > 0')"
 set_to "firn.node = '7'"
 set_to "firn.history = '900-999'"
 ask "CREATE DATABASE other" >/dev/null
@@ -465,6 +469,9 @@ for first in 1 4; do
     seq "$first" $((first + 2)) | psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -c 'COPY copied_in (k) FROM STDIN'
 done
 same "what COPY stamps is counted when it commits" '6|6' "$(ask 'SELECT count(*), count(DISTINCT id) FROM copied_in')"
+same "a transaction writes its counts once, not in each statement" 0 "$(ask BEGIN "DO \$\$ BEGIN FOR i IN 1..200 LOOP
+    PERFORM firn_stamp('snowflake', 'once', '2020-01-01'); END LOOP; END \$\$" \
+    "SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE schemaname = 'firn_jobs'" COMMIT)"
 
 # ---- IDs that outlive a rollback: in variables, and in results that loops and cursors read --------------------------
 # once SENTENCE TABLE STATEMENT...: after two runs of the statements without an error, all rows of the table have

@@ -287,6 +287,7 @@ loses() {
     said=$(on "$late" "$@")
     test/engine kill "$late"
     test/engine restart "$late"
+    on "$late" "${afterwards:-SELECT}" >/dev/null
     issue "$late" js53 60000 "$TMPDIR/js53.2"
     same "$sentence: no ID comes twice after a crash" ' 60000 0' \
         "$said $(grep -c '^[0-9]*$' "$TMPDIR/js53.2") $(twice "$TMPDIR/js53.1" "$TMPDIR/js53.2")"
@@ -303,6 +304,18 @@ loses "DELETE with another function in the trigger" "$on_disk" \
     'CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$' \
     "DELETE FROM firn_marks.mark WHERE ns = 'js53'"
 loses "DROP of all tables" "$on_disk" 'SET client_min_messages = error' 'DROP SCHEMA firn_marks CASCADE'
+afterwards='ALTER TABLE firn_marks.mark SET LOGGED'
+loses "an unlogged table" "$on_disk" 'ALTER TABLE firn_marks.mark SET UNLOGGED'
+afterwards=
+
+# The owner of firn.database may rewrite the tables, which loses nothing.
+rows="SELECT marks, until FROM firn_marks.server"
+before=$(on "$late" "SELECT firn_confirm_history('970-979') IS NULL" "$rows" | tail -n 1)
+same "VACUUM FULL and CLUSTER lose nothing: no guard, and old rows get nodes" "1 $before" \
+    "$(on "$late" 'CREATE ROLE landlord' 'ALTER DATABASE postgres OWNER TO landlord' 'SET client_min_messages = error' \
+        'SET ROLE landlord' 'VACUUM FULL' 'RESET ROLE' 'CLUSTER firn_marks.mark USING mark_pkey' \
+        'CLUSTER firn_marks.history USING history_pkey' 'VACUUM FREEZE firn_marks.mark, firn_marks.history' \
+        "SELECT count(firn_stamp('snowflake', 'rewritten', '2020-01-01', 'node=972'))" "$rows" | paste -sd' ')"
 
 # ---- tables that come back after others were in use ----------------------------------------------------------------------
 

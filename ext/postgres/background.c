@@ -360,8 +360,11 @@ static void yield(void) {
     }
 }
 
+bool firn_is_renewer;
+
 void firn_background_main(Datum argument) {
     static round_ round;
+    firn_is_renewer = true;
     int notices = vmgenid_open(); /* closed by the end of the process */
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, die);

@@ -15,7 +15,6 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
-#include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "tcop/pquery.h"
@@ -57,7 +56,7 @@ typedef struct chunk {
     int64 number;       /* the key */
     uint64 era;         /* while firn_counted_era is: it is locked, and the open job counts it */
     TransactionId base; /* that stored the counts before; InvalidTransactionId: no row */
-    bool given, dirty;  /* IDs of it were issued; some are not written */
+    bool given;         /* IDs of it were issued in this transaction */
     piece pieces[PIECES];
 } chunk;
 
@@ -84,7 +83,7 @@ static firn_counted *opened;
 static MemoryContext room; /* of all that are open: until a rollback at the latest */
 static book *books;
 static MemoryContext shelf; /* of all books */
-static bool writing;
+static bool writing;        /* a statement of this file runs */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -111,14 +110,14 @@ static bool is_inside_command(void) {
     return ActivePortal != NULL && ActivePortal->status == PORTAL_ACTIVE;
 }
 
-static void write_all(bool for_good);
+static void write_all(void);
 
 static void at_end(XactEvent event, void *unused) {
     /* A transaction without a number stored nothing: no ID, and no count. */
     bool stores = TransactionIdIsValid(GetTopTransactionIdIfAny());
     bool ends = event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE;
     if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) && stores) {
-        write_all(true);
+        write_all();
     }
     if (ends || event == XACT_EVENT_ABORT) {
         close_all();
@@ -137,20 +136,7 @@ static void at_savepoint(SubXactEvent event, SubTransactionId mine, SubTransacti
     }
 }
 
-static ExecutorFinish_hook_type finish_before;
-
-static void finish(QueryDesc *query) {
-    if (finish_before != NULL) {
-        finish_before(query);
-    } else {
-        standard_ExecutorFinish(query);
-    }
-    write_all(false);
-}
-
 void firn_counts_listen(void) {
-    finish_before = ExecutorFinish_hook;
-    ExecutorFinish_hook = finish;
     RegisterXactCallback(at_end, NULL);
     RegisterSubXactCallback(at_savepoint, NULL);
 }
@@ -314,8 +300,7 @@ static void lock(const book *it, chunk *one) {
     bool is_null;
     TransactionId by = InvalidTransactionId;
     firn_caller before = firn_private_write(it->table);
-    bool was_writing = writing;
-    writing = true; /* these statements end too, and must not write all counts */
+    writing = true;
     bytea *bytes = palloc0(VARHDRSZ);
     SET_VARSIZE(bytes, VARHDRSZ);
     if (run(ADD, it, one->number, PointerGetDatum(bytes)) == 0) {
@@ -333,7 +318,7 @@ static void lock(const book *it, chunk *one) {
         one->base = by;
     }
     add_stored(it, one, bytes);
-    writing = was_writing;
+    writing = false;
     firn_private_leave(before);
 }
 
@@ -377,40 +362,39 @@ static void write_chunk(const book *it, chunk *one) {
         lock(it, one);
     }
     firn_caller before = firn_private_write(it->table);
+    writing = true;
     if (run(WRITE, it, one->number, bytes_of(one)) != 1) {
         ereport(ERROR,
                 (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: rows of firn_jobs.job are missing"),
                  errhint("Run the transaction again; never change that table.")));
     }
+    writing = false;
     firn_private_leave(before);
-    one->dirty = false;
 }
 
-/* `for_good`: also what a rollback took back. */
-static void write_book(const book *it, bool for_good) {
+static void write_book(const book *it) {
     HASH_SEQ_STATUS all;
     chunk *one;
     hash_seq_init(&all, it->chunks);
     while ((one = hash_seq_search(&all)) != NULL) {
-        if (one->dirty || (for_good && one->given && one->era != firn_counted_era)) {
+        if (one->given) {
             write_chunk(it, one);
         }
     }
 }
 
-static void write_all(bool for_good) {
-    if (writing || books == NULL) {
-        return; /* the statements that write counts run through the executor too */
+/* Once in a transaction: a chunk may have many thousand ticks. */
+static void write_all(void) {
+    if (books == NULL) {
+        return;
     }
-    writing = true;
     PushActiveSnapshot(GetTransactionSnapshot());
     for (const book *it = books; it != NULL; it = it->next) {
         if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(it->table))) { /* else the job is over */
-            write_book(it, for_good);
+            write_book(it);
         }
     }
     PopActiveSnapshot();
-    writing = false;
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
@@ -604,5 +588,5 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id) {
     uint64 at = tick + (uint64)shift_ns / scheme->tick_ns;
     chunk *one = load(it, (int64)(at >> it->book->chunk_bits));
     (*used_in(it->book, one, at))++;
-    one->given = one->dirty = true;
+    one->given = true;
 }

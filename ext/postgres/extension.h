@@ -311,7 +311,7 @@ void firn_private_leave(firn_caller before);
 typedef struct firn_counted firn_counted;
 extern uint64 firn_counted_era;
 
-/* Hooks into the ends of statements and transactions; when the library is loaded. */
+/* Hooks into the ends of savepoints and transactions; when the library is loaded. */
 void firn_counts_listen(void);
 /* The table that counts, locked until the transaction ends. */
 Oid firn_counts_table(void);
@@ -325,6 +325,8 @@ const firn_scheme *firn_counted_scheme(const firn_counted *it);
 void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
 
 /* ---- the renewer (background.c), and the tables that it reads and writes (tables.c) ----------- */
+
+extern bool firn_is_renewer; /* this process */
 
 /* Sleeps for 2 s, in spite of signals. */
 void firn_hold(void);

@@ -209,8 +209,8 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
         firn_refuse(
             FIRN_EWINDOW,
             "node %" PRIu64 " of %.60s is guarded for %.0f s more, after a promotion, a "
-            "restore, or a change of firn.node next to a firn store: wait, or, if a promotion "
-            "lost no commit, SELECT firn_take_over()",
+            "restore, pg_upgrade, or a change of firn.node next to a firn store: wait, or, if a "
+            "promotion lost no commit, SELECT firn_take_over()",
             cell->node, cell->ns, ms / 1000);
     }
     firn_refuse(FIRN_EEXHAUSTED,

@@ -234,7 +234,8 @@ static const struct {
 } faults[] = {
     {is_odd, "is not a plain, permanent table", "drop it"},
     {is_others, "belongs to a role that is not a superuser",
-     "if it is firn's, ALTER TABLE ... OWNER TO a superuser; else drop it"},
+     "if it is firn's, let the owner be a superuser again, or give the table, the functions of its "
+     "schema and the schema to a superuser (OWNER TO); else drop it"},
     {has_trigger, "has a trigger or a foreign key", "drop that"},
     {has_trigger_of_others,
      "has a trigger whose function belongs to a role that is not a superuser",

@@ -4,6 +4,7 @@
 #include "extension.h"
 
 #include "miscadmin.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
@@ -35,6 +36,15 @@ static void note_node(const char *value, void *extra) {
     }
 }
 
+/* The view pg_settings reads also the settings that it leaves out, before PostgreSQL 16. */
+static bool is_for_view(void) {
+    const char *text = debug_query_string != NULL ? debug_query_string : "";
+    return PG_VERSION_NUM < 160000 &&
+           (firn_is_renewer || ((strcasestr(text, "pg_settings") != NULL ||
+                                 strcasestr(text, "pg_show_all_settings") != NULL) &&
+                                strcasestr(text, "firn.taken") == NULL));
+}
+
 /* Each reservation of a firn store in this server reads it (modules/postgres_taken.c): the nodes that are this extension's,
  * "NODE;HISTORY", and after a semicolon each, what other processes may still take for firn.node. */
 static const char *show_taken(void) {
@@ -42,7 +52,9 @@ static const char *show_taken(void) {
     if (firn_slots == NULL) {
         return "";
     }
-    pg_atomic_write_u64(&firn_slots->store_seen_ms, (uint64)firn_steady_ms());
+    if (!is_for_view()) {
+        pg_atomic_write_u64(&firn_slots->store_seen_ms, (uint64)firn_steady_ms());
+    }
     firn_shared_list_nodes(nodes, sizeof nodes);
     snprintf(text, sizeof text, "%s;%s%s", firn_setting_node, firn_setting_history, nodes);
     return text;

@@ -212,8 +212,8 @@ void firn_refuse_late(void) {
     LWLockRelease(firn_slots->lock);
     if (!runs) {
         firn_refuse(FIRN_ESTORE,
-                    "the renewer of the marks does not run: see the server's log, and whether "
-                    "database %.60s exists",
+                    "the renewer of the marks does not run: see the server's log, whether database "
+                    "%.60s exists, and whether max_worker_processes leaves room for it",
                     firn_setting_database);
     }
     firn_refuse(FIRN_EWINDOW,

@@ -96,7 +96,15 @@ static const char create[] =
     "COMMENT ON TABLE firn_marks.server IS 'firn: until when lost marks are guarded';"
     "CREATE OR REPLACE FUNCTION firn_marks.keep() RETURNS trigger LANGUAGE plpgsql"
     " SET search_path = pg_catalog, pg_temp AS $$" KEEP_BODY "$$;" KEEP("firn_marks.mark")
-        KEEP("firn_marks.history") KEEP("firn_marks.handover") KEEP("firn_marks.server");
+        KEEP("firn_marks.history") KEEP("firn_marks.handover") KEEP("firn_marks.server")
+    /* Witnesses: rows that nobody changes. */
+    "INSERT INTO firn_marks.mark (ns, node, layout, high, job, system, timeline, changed, marks)"
+    " VALUES ('', 0, '', 0, 'witness', 0, 0, now(), '') ON CONFLICT DO NOTHING;"
+    "INSERT INTO firn_marks.history (system, timeline, low, high, confirmed, marks)"
+    " VALUES (0, 0, 0, 0, now(), '') ON CONFLICT DO NOTHING;";
+
+#define MARK_WITNESS    "(SELECT xmin FROM firn_marks.mark WHERE ns = '' AND node = 0)"
+#define HISTORY_WITNESS "(SELECT xmin FROM firn_marks.history WHERE system = 0)"
 
 /* The triggers of the tables. */
 #define KEEPERS                                                                                    \
@@ -105,16 +113,17 @@ static const char create[] =
     " to_regclass('firn_marks.handover'), to_regclass('firn_marks.server'))"
 
 /* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8 + 16. */
-static const char has_triggers[] =
+static const char is_kept[] =
     "SELECT 1" KEEPERS
     " AND t.tgtype = CASE t.tgname WHEN 'firn_keep' THEN 34 ELSE 31 END AND t.tgenabled = 'A'"
     " AND t.tgqual IS NULL AND p.oid = to_regprocedure('firn_marks.keep()')"
-    " AND p.prosrc = $$" KEEP_BODY "$$ HAVING count(*) = 8";
+    " AND p.prosrc = $$" KEEP_BODY "$$ HAVING count(*) = 8"
+    " AND " MARK_WITNESS " IS NOT NULL AND " HISTORY_WITNESS " IS NOT NULL";
 
 static const char begin_history[] =
     "INSERT INTO firn_marks.history (system, timeline, marks, low, high, confirmed)"
     " SELECT $1, $2, $3, 0, 9223372036854775807, now()"
-    " WHERE NOT EXISTS (SELECT FROM firn_marks.mark)";
+    " WHERE NOT EXISTS (SELECT FROM firn_marks.mark WHERE ns <> '')";
 
 static const char is_confirmed[] =
     "SELECT 1 FROM firn_marks.history WHERE system = $1 AND timeline = $2 AND marks = $3"
@@ -125,14 +134,15 @@ static const char confirm_nodes[] =
     " VALUES ($1, $2, $3, $4, $5, now())"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. A trigger that was
- * dropped, disabled or made again since then has another xmin: rows may have been deleted until then. */
+/* Tables that were made again or restored have other numbers. TRUNCATE, an unlogged table after a crash, and ALTER TABLE
+ * that writes all rows again leave a witness with another xmin, or none; VACUUM FULL and CLUSTER, which lose no row, keep it. A
+ * trigger that was dropped, disabled or made again since then has another xmin: rows may have been deleted until then. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
     " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
-    " 'firn_marks.mark'::regclass::oid, pg_relation_filenode('firn_marks.mark'),"
-    " 'firn_marks.history'::regclass::oid, pg_relation_filenode('firn_marks.history'),"
+    " 'firn_marks.mark'::regclass::oid, " MARK_WITNESS ","
+    " 'firn_marks.history'::regclass::oid, " HISTORY_WITNESS ","
     " (SELECT hashtext(string_agg(concat_ws(' ', t.oid, t.xmin, p.xmin), ' ' ORDER BY "
     "t.oid))" KEEPERS "))";
 
@@ -335,7 +345,7 @@ static void make_tables(void) {
         SPI_execute("CREATE SCHEMA firn_marks", false, 0);
         firn_private_revoke(marks_schema, NULL);
     }
-    if (!lock_tables() || run(has_triggers, &none) == 0) {
+    if (!lock_tables() || run(is_kept, &none) == 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the tables could not be created");
         }
