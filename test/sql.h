@@ -206,7 +206,7 @@ __attribute__((unused)) static void gives_back_beside_a_child(const char *url) {
         firn_mark held;
         firn_time now;
         int64_t first = -1;
-        raise(SIGSTOP); /* until the parent has given back */
+        raise(SIGSTOP);                          /* until the parent has given back */
         (void)firn_store_now(store, &now, NULL); /* any verb connects */
         int code = draw(store, "fork", 0, 3, 0, &first, &held, &error);
         fputs(error.text, stderr);
