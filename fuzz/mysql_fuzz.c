@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     lie_told(code, &error);
     if (code == FIRN_OK) {
-        lie_verbs(&firn_store_module, s, data[1]);
+        lie_driven(&firn_store_driver, s, data[1]);
     } else {
         module_close(s);
     }

@@ -4,8 +4,8 @@
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
+#include "../src/driver.h"     // IWYU pragma: export
 #include "../src/error_text.h" // IWYU pragma: export
-#include "../src/law.h"        // IWYU pragma: export
 
 #include <firn/firn.h>
 #include <netdb.h>
@@ -167,10 +167,6 @@ struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int po
 /* Abandons a lookup (may be NULL). A forked child must forget it instead. */
 void module_lookup_leave(module_lookup *lookup);
 
-/* Of each module: see firn.h. */
-FIRN_API extern int firn_store_module_relabel(void *self, const firn_relabel *change,
-                                              int64_t *floor, firn_error *error);
-
 /* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
 /* What a shared store does with its engine. Each handle begins with a module_link. */
@@ -208,7 +204,6 @@ typedef struct module_link {
     module_lookup *lookups[MODULE_HOSTS_MAX];
     int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
     int shares;                  /* verbs still to come that share the time of opening */
-    firn__memory memory;
 } module_link;
 
 /* Reads the URL and the parameters connect_timeout_ms, timeout_ms and unsafe. */

@@ -122,7 +122,6 @@ bool module_link_begin(module_link *link) {
     if (!is_child(link)) {
         return false;
     }
-    firn__forget_last(&link->memory); /* the parent can give it back */
     module_retry_worked(&link->retry);
     return true;
 }

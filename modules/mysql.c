@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on MariaDB and MySQL: each verb is one conditional statement in its own transaction, on a
- * connection that is kept open. */
+/* The driver of MariaDB and MySQL: how records are read and written, on a connection that is kept open. A raise of a
+ * mark, and a give back, is one statement in its own transaction. What changes other records takes a transaction: the
+ * first such write of a verb only begins it, with its lock, and the engine reads again and decides in it.
+ *
+ * The records keep the identity of the server or cluster. The store has lost reservations if its record has another one
+ * (losses is 1, and otherwise 0), and a namespace is in doubt if its record has another one. The identity is never
+ * written back into the store's record, so that losses never fall.
+ *
+ * A mark's seal is the identity, a blank and the layout of its namespace. A mark is sealed once it is past the floor. */
 #include "mysql.h"
 
 #include <inttypes.h>
@@ -12,8 +19,11 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 #define PAGE_ROWS 256 /* of a listing */
 
-/* A mark's seal is the identity, a blank and the layout of its namespace. A mark is sealed once it
- * is past the floor. */
+FIRN_API extern const firn_driver firn_store_driver;
+
+static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
+                                              &module_relabel_points};
+
 #define SEAL_SIZE (MARIA_IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -75,148 +85,143 @@ static int store_open(void **self, const char *url, const firn_store_options *op
     return module_open(self, &engine, url, options, error);
 }
 
-/* ---- reserve --------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
-int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, firn_error *error) {
+static void make_seal(const store *s, char seal[SEAL_SIZE], const char *layout) {
+    snprintf(seal, SEAL_SIZE, "%s %s", s->identity, layout);
+}
+
+/* The driver's part of the records. */
+enum { OWN_SEALED };
+
+/* Begins the transaction of a verb. */
+static int begin_inside(store *s, firn_verb verb, firn_error *error) {
+    int code = module_point(&s->link, points[verb]->before, error);
+    s->inside = code == FIRN_OK;
+    if (code == FIRN_OK) {
+        code = maria_run(s, error, "START TRANSACTION");
+    }
+    return code == FIRN_OK ? maria_run(s, error, lock_sql, s->identity) : code;
+}
+
+/* After a failure the connection is closed. */
+static int roll_back(store *s, firn_error *error) {
+    s->inside = false;
+    int code = maria_run(s, error, rollback_sql);
+    if (code != FIRN_OK) {
+        maria_hang_up(s, false);
+    }
+    return code;
+}
+
+static int store_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    store *s = self;
+    s->names = names;
+    s->relabels = verb == FIRN_VERB_RELABEL;
+    if (verb == FIRN_VERB_GIVE_BACK) {
+        s->last.high = 0; /* from now on it may be lower */
+    }
+    int code = module_ready(s, error);
+    return code == FIRN_OK && s->last.high == 0 && verb != FIRN_VERB_GIVE_BACK
+               ? maria_check_table(s, error)
+               : code; /* else the mark is checked */
+}
+
+static const char *or_empty(const char *text) {
+    return text != NULL ? text : "";
+}
+
+/* The columns of read_sql. */
+enum {
+    READ_STORE,
+    READ_ALL,
+    READ_ALL_LAYOUT,
+    READ_LAYOUT,
+    READ_IDENTITY,
+    READ_FLOOR,
+    READ_HIGH,
+    READ_GRANT,
+    READ_SEAL,
+    READ_COLUMNS
+};
+
+static void take_records(store *s, firn_records *seen, const MYSQL_ROW row) {
+    char seal[SEAL_SIZE];
+    snprintf(s->layout, sizeof s->layout, "%s", or_empty(row[READ_LAYOUT]));
+    snprintf(s->shut, sizeof s->shut, "%s", or_empty(row[READ_ALL_LAYOUT]));
+    make_seal(s, seal, s->layout);
+    seen->fresh = true;
+    seen->known = strcmp(or_empty(row[READ_STORE]), "new") != 0;
+    seen->losses = seen->known && strcmp(or_empty(row[READ_STORE]), s->identity) != 0;
+    seen->all_new = strcmp(or_empty(row[READ_ALL]), s->identity) == 0;
+    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
+    seen->ns_known = row[READ_LAYOUT] != NULL;
+    seen->layout = s->layout;
+    seen->ns_losses =
+        seen->losses - (strcmp(or_empty(row[READ_IDENTITY]), s->identity) == 0 ? 0 : 1);
+    seen->floor = maria_number(row[READ_FLOOR]);
+    seen->key_known = row[READ_HIGH] != NULL;
+    seen->mark.high = maria_number(row[READ_HIGH]);
+    seen->mark.grant = strtoull(or_empty(row[READ_GRANT]), NULL, 10);
+    seen->note = ""; /* no write needs it */
+    seen->own[OWN_SEALED] = strcmp(or_empty(row[READ_SEAL]), seal) == 0;
+}
+
+static int store_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    store *s = self;
     reply found;
-    MYSQL_ROW row;
-    memset(at, 0, sizeof *at);
-    int code = maria_read(s, &found, error, read_sql, key, ns);
-    if (code == FIRN_OK && (row = maria_next_row(&found, 5)) != NULL && row[0] != NULL &&
-        row[1] != NULL) {
-        at->known = true;
-        at->marked = row[3] != NULL;
-        snprintf(at->layout, sizeof at->layout, "%s", row[0]);
-        snprintf(at->identity, sizeof at->identity, "%s", row[1]);
-        at->floor = maria_number(row[2]);
-        at->mark.high = maria_number(row[3]);
-        at->mark.grant = row[4] != NULL ? strtoull(row[4], NULL, 10) : 0;
+    (void)surely; /* each read shows every earlier commit */
+    int code = maria_read(s, &found, error, read_sql, seen->ns, seen->ns, seen->key);
+    const MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&found, READ_COLUMNS) : NULL;
+    if (row != NULL) {
+        take_records(s, seen, row);
+    } else if (code == FIRN_OK) {
+        code = module_unreachable(error, where(s), "a read had no row");
     }
     maria_reply_free(&found);
     return code;
 }
 
-/* Creates the record of a namespace without one, unless it may have been lost or new names are closed. */
-static int first_use(store *s, const firn_request *request, firn_error *error) {
-    reply done = {NULL, 0, 0, false};
-    maria_look at = {.known = true}, all = {.known = false};
-    int code = maria_run(s, error, born_sql, s->identity);
-    const int64_t guard = firn__law_guard(request, module_now_ms());
-    if (code == FIRN_OK) {
-        code = maria_read(s, &done, error, first_use_sql, request->ns, request->layout, s->identity,
-                          guard, s->identity, guard, (int64_t)firn__is_closed(request->layout));
-        maria_reply_free(&done);
-    }
-    if (code == FIRN_OK && done.affected == 0) {
-        code = maria_look_at(s, &at, request->ns, request->key, error);
-    }
-    if (code == FIRN_OK && !at.known) {
-        code = maria_look_at(s, &all, FIRN__ALL_NAMES, "1", error);
-    }
-    if (code == FIRN_OK && !at.known) { /* nor has another process written it */
-        const firn__kept lost = {.shut = firn__is_closed(all.layout) ? all.layout : NULL};
-        firn__verdict verdict;
-        firn_mark none;
-        code = firn__law_reserve(&verdict, &lost, &s->link.memory, request, where(s), &none, error);
-        code = code == FIRN_EBUSY ? FIRN_OK : code; /* with a guard: it was just opened again */
-    }
-    return code;
+/* On a new connection an older mark is noticed, and written down, before a verb begins. */
+static bool store_lost(void *self, const firn_records *seen) {
+    (void)self, (void)seen;
+    return false;
 }
 
-/* A caller that meets its own grant uses the slots, so the mark must be as durable as an
- * acknowledged one. *there: it is still the mark. */
-static int settle(store *s, const firn_request *request, int64_t high, bool *there,
-                  firn_error *error) {
-    statement what;
-    reply done;
-    maria_compose(s, &what, settle_sql, request->ns, request->key, request->grant, high);
-    int code = maria_ask(s, &what, NULL, &done, error);
-    code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
-    *there = code == FIRN_OK && done.affected == 1;
-    maria_reply_free(&done);
-    return code;
+static void store_forget(void *self) {
+    ((store *)self)->last.high = 0;
 }
 
-/* Which statement reserves. */
-enum way { AGAIN, RAISE, BEGIN };
+/* ---- write ----------------------------------------------------------------------------------- */
 
-/* Why nothing was granted. FIRN_OK: the obstacle has changed or was just written, and *way is the
- * statement to try next. */
-static int look_why(store *s, const firn_request *request, enum way *way, firn_mark *held,
-                    firn_error *error) {
-    maria_look at;
-    firn__verdict verdict;
-    firn_mark mark;
-    bool there = true;
-    int code = maria_look_at(s, &at, request->ns, request->key, error);
-    *way = RAISE;
-    if (code != FIRN_OK) {
-        return code;
-    }
-    const firn__kept kept = {.known = at.known,
-                             .current = strcmp(at.identity, s->identity) == 0,
-                             .complete = true, /* first_use checks that */
-                             .layout = at.layout,
-                             .floor = at.floor,
-                             .mark = at.mark,
-                             .now_ms = module_now_ms()};
-    code = firn__law_reserve(&verdict, &kept, &s->link.memory, request, where(s), &mark, error);
-    if (code == FIRN_ENAMESPACE) {
-        return code;
-    }
-    if (verdict.back) {
-        return maria_went_back(s, error);
-    }
-    if (verdict.renew) {
-        return at.known ? maria_run(s, error, adopt_sql, s->identity,
-                                    firn__law_guard(request, module_now_ms()), request->ns,
-                                    at.identity) /* the guard ends the doubt */
-                        : first_use(s, request, error);
-    }
-    if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
-        firn_error own = {0}; /* `error` names the other process */
-        int settled = settle(s, request, mark.high, &there, &own);
-        code = settled != FIRN_OK ? module_copy(error, settled, &own) : there ? code : FIRN_OK;
-    }
-    *held = code == FIRN_EBUSY ? mark : *held;
-    *way = at.marked ? RAISE : BEGIN;
-    return code;
-}
-
-static void compose_reserve(const store *s, statement *what, enum way way,
-                            const firn_request *request) {
-    int64_t least = firn__least(&s->link.memory, request);
+static void compose_raise(const store *s, statement *what, const firn_records *seen,
+                          const firn_records *next, const firn_raise *raise) {
     char seal[SEAL_SIZE], note[FIRN_NOTE_SIZE];
-    snprintf(note, sizeof note, "%s", request->note != NULL ? request->note : "");
-    switch (way) {
-    case AGAIN:
-        snprintf(seal, sizeof seal, "%s %s", s->identity, request->layout);
-        maria_compose(s, what, again_sql, request->earliest, request->count, request->grant, note,
-                      request->ns, request->key, seal, request->latest, least);
-        break;
-    case RAISE:
-        maria_compose(s, what, raise_sql, request->earliest, request->count, request->grant, note,
-                      request->ns, request->key, request->ns, request->layout, s->identity,
-                      request->latest, least, request->latest);
-        break;
-    case BEGIN:
-        maria_compose(s, what, begin_sql, request->ns, request->key, request->earliest,
-                      request->count, request->grant, note, request->ns, request->layout,
-                      s->identity, request->latest);
-        break;
+    snprintf(note, sizeof note, "%s", next->note);
+    make_seal(s, seal, next->layout);
+    if (!seen->key_known) {
+        maria_compose(s, what, begin_sql, next->ns, next->key, raise->low, raise->count,
+                      next->mark.grant, note, next->ns, next->layout, next->floor, s->identity);
+    } else if (next->own[OWN_SEALED] != 0) {
+        maria_compose(s, what, again_sql, raise->low, raise->count, next->mark.grant, note,
+                      next->ns, next->key, raise->least, raise->most, seal);
+    } else {
+        maria_compose(s, what, raise_sql, raise->low, raise->count, next->mark.grant, note,
+                      next->ns, next->key, raise->least, raise->most, next->ns, next->layout,
+                      next->floor, s->identity);
     }
 }
 
 /* The answer has the mark as it was computed. A trigger that this user may not see can store another one; the answer
  * is 0 then, or the mark differs. */
-static int read_back(store *s, const firn_request *request, int64_t high, firn_error *error) {
-    maria_look at = {.mark = {0, 0}};
+static int read_back(store *s, const firn_records *next, int64_t high, firn_error *error) {
+    firn_records now = {.ns = next->ns, .key = next->key};
     if (s->proved && high > 0) {
         return FIRN_OK;
     }
-    int code = maria_look_at(s, &at, request->ns, request->key, error);
+    int code = store_read(s, &now, true, error);
     code = module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN); /* to be sent again */
-    s->proved = code == FIRN_OK && high > 0 && at.mark.high >= high;
+    s->proved = code == FIRN_OK && high > 0 && now.mark.high >= high;
     return code != FIRN_OK || s->proved
                ? code
                : module_fail(
@@ -226,71 +231,182 @@ static int read_back(store *s, const firn_request *request, int64_t high, firn_e
                      where(s), s->table);
 }
 
-static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                       firn_error *error) {
-    enum way way = AGAIN;
-    int code = s->link.memory.high == 0 ? maria_check_table(s, error)
-                                        : FIRN_OK; /* else the mark is checked */
-    for (int i = 0; i < MARIA_ROUNDS && code == FIRN_OK; i++) {
-        statement what;
-        reply done;
-        compose_reserve(s, &what, way, request);
-        code = maria_ask(s, &what, &module_reserve_points, &done, error);
-        maria_reply_free(&done);
-        if (code == FIRN_OK && !done.duplicate && done.affected == 1) {
-            code = read_back(s, request, (int64_t)done.insert_id, error);
-            if (code != FIRN_OK) {
-                return code;
-            }
-            firn__remember(&s->link.memory, request, (int64_t)done.insert_id);
-            return maria_granted(s, request, done.insert_id, first, error);
-        }
-        if (code == FIRN_OK) {
-            code = look_why(s, request, &way, held, error);
-        }
-    }
-    return code != FIRN_OK ? code : firn__refuse_contended(error, where(s), request->key);
+/* Sends a write of a mark as the verb's own transaction (`at`), or as a part of it. */
+static int send_mark(store *s, const statement *what, const module_points *at, uint64_t *id,
+                     firn_error *error) {
+    reply done;
+    int code = maria_ask(s, what, at, &done, error);
+    code = at == NULL ? module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
+    maria_reply_free(&done);
+    *id = done.insert_id;
+    return code == FIRN_OK && (done.duplicate || done.affected != 1) ? FIRN_WRITE_CHANGED : code;
 }
 
-static int store_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
-                         firn_error *error) {
-    store *s = self;
-    if (maria_is_foreign(s, request->ns)) {
-        return maria_foreign_reserve(s, request, first, held, error);
-    }
-    int code = module_ready(s, error);
-    return code == FIRN_OK ? reserve_own(s, request, first, held, error) : code;
-}
-
-/* ---- the other verbs ------------------------------------------------------------------------- */
-
-static int store_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
-                           int64_t high, firn_error *error) {
-    store *s = self;
+static int raise_mark(store *s, const firn_records *seen, firn_records *next,
+                      const firn_raise *raise, const module_points *at, firn_error *error) {
     statement what;
-    reply done = {NULL, 0, 0, false};
-    if (maria_is_foreign(s, ns)) {
-        return module_fail(error, FIRN_EBUSY,
-                           "table %.48s keeps no grants: the rest of the block is lost",
-                           s->foreign);
-    }
-    int code = module_ready(s, error);
+    uint64_t high;
+    compose_raise(s, &what, seen, next, raise);
+    int code = send_mark(s, &what, at, &high, error);
     if (code == FIRN_OK) {
-        firn__forget_last(&s->link.memory);
-        maria_compose(s, &what, give_back_sql, high, ns, key, mine->high, mine->grant, high);
-        code = maria_ask(s, &what, &module_give_back_points, &done, error);
+        next->mark.high = (int64_t)high;
+        next->own[OWN_SEALED] = 1;
     }
-    if (code == FIRN_OK) {
-        code = done.affected == 1 ? module_point(&s->link, module_give_back_points.committed, error)
-                                  : firn__refuse_give_back(error, ns, key, mine);
-    }
+    return code;
+}
+
+static int lower_mark(store *s, const firn_records *seen, firn_records *next,
+                      const module_points *at, firn_error *error) {
+    statement what;
+    uint64_t none;
+    next->own[OWN_SEALED] = 0;
+    maria_compose(s, &what, give_back_sql, next->mark.high, next->ns, next->key, seen->mark.high,
+                  seen->mark.grant, next->mark.high);
+    return send_mark(s, &what, at, &none, error);
+}
+
+static int commit(store *s, firn_verb verb, firn_error *error) {
+    const module_points at = {NULL, points[verb]->sent, NULL};
+    statement what;
+    reply done;
+    maria_compose(s, &what, commit_sql);
+    what.ends = true;
+    int code = maria_ask(s, &what, &at, &done, error);
     maria_reply_free(&done);
     return code;
 }
 
-static const char *or_empty(const char *text) {
-    return text != NULL ? text : "";
+/* After a write that is committed. */
+static int committed(store *s, const firn_records *next, int which, firn_verb verb,
+                     firn_error *error) {
+    if (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0) {
+        int code = read_back(s, next, next->mark.high, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        snprintf(s->last.ns, sizeof s->last.ns, "%s", next->ns);
+        snprintf(s->last.key, sizeof s->last.key, "%s", next->key);
+        s->last.high = next->mark.high;
+    }
+    return module_point(&s->link, points[verb]->committed, error);
 }
+
+/* Each namespace is in doubt from then on, except one whose record is written afterwards. */
+static int write_loss(store *s, firn_records *next, firn_error *error) {
+    const bool sound = next->ns_losses == next->losses;
+    next->losses = 1;
+    next->ns_losses = sound;
+    next->own[OWN_SEALED] = 0;
+    return maria_run(s, error, doubt_sql, FIRN__GONE_BACK);
+}
+
+static int write_namespace(store *s, const firn_records *seen, firn_records *next, firn_verb verb,
+                           firn_error *error) {
+    statement what;
+    reply done;
+    next->own[OWN_SEALED] = 0;
+    if (seen->ns_known) {
+        maria_compose(s, &what, name_sql, next->layout, (int64_t)(next->ns_losses == next->losses),
+                      s->identity, (int64_t)(verb == FIRN_VERB_RELABEL), next->floor, next->floor,
+                      next->ns);
+    } else {
+        maria_compose(s, &what, name_first_sql, next->ns, next->layout, s->identity, next->floor);
+    }
+    int code = maria_ask(s, &what, NULL, &done, error);
+    maria_reply_free(&done);
+    code = module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+    return code == FIRN_OK && !seen->ns_known && done.affected == 0 ? FIRN_WRITE_CHANGED : code;
+}
+
+/* Of the verb's transaction, after the other records. */
+static int write_mark(store *s, const firn_records *seen, firn_records *next, firn_verb verb,
+                      const module_points *at, firn_error *error) {
+    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0};
+    return verb == FIRN_VERB_GIVE_BACK ? lower_mark(s, seen, next, at, error)
+                                       : raise_mark(s, seen, next, &raise, at, error);
+}
+
+/* The other records are written in the verb's transaction, which reads what was so when it began. */
+static int write_inside(store *s, const firn_records *seen, firn_records *next, int which,
+                        firn_verb verb, firn_error *error) {
+    int code = next->losses > seen->losses ? write_loss(s, next, error) : FIRN_OK;
+    if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0) {
+        code = write_namespace(s, seen, next, verb, error);
+    }
+    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
+        code = write_mark(s, seen, next, verb, NULL, error);
+    }
+    if (code == FIRN_OK) {
+        code = commit(s, verb, error);
+    }
+    if (code == FIRN_WRITE_CHANGED && s->inside) {
+        int undone = roll_back(s, error);
+        code = undone == FIRN_OK ? code : undone;
+    }
+    return code;
+}
+
+static int store_write(void *self, const firn_records *seen, firn_records *next, int which,
+                       firn_verb verb, firn_error *error) {
+    store *s = self;
+    int code;
+    if (which != FIRN_RECORD_KEY && !s->inside) {
+        code = begin_inside(s, verb, error);
+        return code == FIRN_OK ? FIRN_WRITE_CHANGED : code;
+    }
+    code = s->inside ? write_inside(s, seen, next, which, verb, error)
+                     : write_mark(s, seen, next, verb, points[verb], error);
+    return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
+}
+
+static int store_add(void *self, const firn_records *seen, firn_records *next,
+                     const firn_raise *raise, firn_error *error) {
+    store *s = self;
+    if (s->inside) {
+        return store_write(s, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
+    }
+    int code = raise_mark(s, seen, next, raise, &module_reserve_points, error);
+    return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
+}
+
+/* A change of layouts has written, and is durable with all that came before. */
+static int store_confirm(void *self, firn_error *error) {
+    store *s = self;
+    statement what;
+    reply done = {NULL, 0, 0, false};
+    int code = FIRN_OK;
+    if (s->relabels) {
+        return code;
+    }
+    maria_compose(s, &what, settle_sql, s->names->ns, s->names->key);
+    code = maria_ask(s, &what, NULL, &done, error);
+    maria_reply_free(&done);
+    if (code == FIRN_OK && done.affected != 1) {
+        code = module_unknown(error, where(s), "its mark is gone");
+    }
+    return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
+}
+
+/* Gives up a transaction in which nothing had to be written. */
+static int store_end(void *self, int code) {
+    store *s = self;
+    if (s->inside && code != FIRN_EFORKED) {
+        (void)roll_back(s, NULL);
+    }
+    return code;
+}
+
+static const char *store_where(void *self) {
+    return where(self);
+}
+
+static const char *store_source(void *self, const char *ns) {
+    store *s = self;
+    snprintf(s->source, sizeof s->source, "table %.48s", s->foreign);
+    return maria_is_foreign(s, ns) ? s->source : NULL;
+}
+
+/* ---- list and now ---------------------------------------------------------------------------- */
 
 /* Shows the lines of a page and keeps its end. */
 static int show_page(const store *s, const reply *page, firn_visit *visit, void *context,
@@ -365,14 +481,22 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     return code;
 }
 
-FIRN_API extern const firn_store_ops firn_store_module;
-
-const firn_store_ops firn_store_module = {
+const firn_driver firn_store_driver = {
     .version = 1,
     .scheme = "mysql",
+    .lasts = true,
     .open = store_open,
-    .reserve = store_reserve,
-    .give_back = store_give_back,
+    .begin = store_begin,
+    .read = store_read,
+    .lost = store_lost,
+    .write = store_write,
+    .add = store_add,
+    .confirm = store_confirm,
+    .end = store_end,
+    .forget = store_forget,
+    .source = store_source,
+    .take = maria_take,
+    .where = store_where,
     .list = store_list,
     .now = store_now,
     .caution = module_caution,

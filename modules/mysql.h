@@ -28,22 +28,32 @@ typedef struct store {
     enum maria_shape shape;
     const char *foreign;  /* the other program's table, or "" */
     const char *stub;     /* of a ticket server */
+    char source[64];      /* the other program's table, for errors */
     const char *defaults; /* defaults-file=, or NULL */
     const char *path;     /* socket=, or NULL */
     MYSQL *db;            /* or NULL */
     bool late;            /* the deadline passed and the connection was cut */
+    bool inside;          /* in the transaction of a verb */
     bool proved;          /* a reservation of this connection was read back */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
     char witness
         [MARIA_WITNESS_SIZE]; /* what witness_sql answered when the server was checked; "": it was not yet */
     bool has_uuid;            /* the server has a server_uuid */
+    const firn_records *names;                             /* of the verb */
+    bool relabels;                                         /* that is the verb */
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
+    struct {
+        char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+        int64_t high; /* 0: none, or it may be given back */
+    } last;           /* reservation of this handle */
 } store;
 
 typedef struct statement {
     char text[MARIA_STATEMENT_SIZE];
     size_t length;
     bool witnessed; /* witness_sql follows */
+    bool ends;      /* the transaction of the verb */
 } statement;
 
 /* What a statement did. */
@@ -65,11 +75,12 @@ static inline const char *where(const store *s) {
 
 /* ---- questions (mysql_talk.c) ---------------------------------------------------------------- */
 
-/* Fills in a pattern of mysql_sql.h, and appends witness_sql once the server was checked. "@" is our tables' prefix, "!" the other program's table; an
+/* Fills in a pattern of mysql_sql.h, and appends witness_sql once the server was checked. "@" is our tables' prefix, "!" the other program's table ("!!" is "!"); an
  * argument replaces each "$" (text), "#" (int64_t) and "^" (uint64_t). */
 void maria_compose(const store *s, statement *out, const char *pattern, ...);
 /* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent and may
- * have been carried out; after other failures it was not. FIRN_OK: the server that was checked has committed it. */
+ * have been carried out; after other failures it was not. FIRN_OK: the server that was checked has committed it, or
+ * carried it out in the verb's transaction. FIRN_WRITE_CHANGED: it has rolled back that transaction because of another. */
 int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
               firn_error *error);
 /* Composes and asks a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
@@ -94,30 +105,16 @@ int maria_check_table(store *s, firn_error *error);
 /* Records for every namespace that the server lost reservations. */
 int maria_went_back(store *s, firn_error *error);
 
-/* ---- records (mysql.c) ----------------------------------------------------------------------- */
-
-/* What is stored for a namespace and a key. */
-typedef struct maria_look {
-    bool known, marked; /* the namespace, the key */
-    char layout[FIRN_LAYOUT_SIZE], identity[MARIA_IDENTITY_SIZE];
-    int64_t floor;
-    firn_mark mark;
-} maria_look;
-
-int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, firn_error *error);
-
 /* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */
 
 int maria_foreign_read_params(store *s, firn_error *error);
 /* Is the namespace in the other program's table? */
 bool maria_is_foreign(const store *s, const char *ns);
-int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error);
+/* As firn_driver.take. */
+int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+               firn_error *error);
 /* Composes the next page of a listing. False: that table cannot be listed by this namespace. */
 bool maria_foreign_page(const store *s, statement *what, const char *ns, const char *last_ns,
                         int64_t rows);
-/* Notes a reservation that was granted. */
-int maria_granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
-                  firn_error *error);
 
 #endif

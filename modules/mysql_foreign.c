@@ -56,6 +56,19 @@ bool maria_is_foreign(const store *s, const char *ns) {
     return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
 }
 
+static int refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
+    return module_advise(
+        error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+        "%.60s/%.63s is reserved up to " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
+        request->ns, request->key, high, request->latest);
+}
+
+static int granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
+                   firn_error *error) {
+    *first = (int64_t)(high - (uint64_t)request->count);
+    return module_point(&s->link, module_reserve_points.committed, error);
+}
+
 /* Leaf's max_id is the first integer not handed out, like a mark. */
 static int reserve_leaf(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
@@ -71,7 +84,7 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
         code = maria_ask(s, &what, &module_reserve_points, &done, error);
         maria_reply_free(&done);
         if (code != FIRN_OK || done.affected == 1) {
-            return code == FIRN_OK ? maria_granted(s, request, done.insert_id, first, error) : code;
+            return code == FIRN_OK ? granted(s, request, done.insert_id, first, error) : code;
         }
         code =
             maria_read(s, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
@@ -86,10 +99,14 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                 s->foreign, tag, s->foreign);
         }
         if (code == FIRN_OK && held->high > request->latest) {
-            return firn__refuse_busy(error, request, held->high);
+            return refuse_busy(error, request, held->high);
         }
     }
-    return code != FIRN_OK ? code : firn__refuse_contended(error, s->link.url.shown, request->key);
+    return code != FIRN_OK
+               ? code
+               : module_advise(error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
+                               "store %.60s: other processes keep changing %.63s: try again",
+                               s->link.url.shown, request->key);
 }
 
 /* The number that AUTO_INCREMENT gave, if it is within the request's bounds. */
@@ -109,9 +126,9 @@ static int take_number(store *s, const firn_request *request, const reply *done,
     }
     if (number > request->latest) {
         *held = (firn_mark){number + 1, 0};
-        return firn__refuse_busy(error, request, held->high);
+        return refuse_busy(error, request, held->high);
     }
-    return maria_granted(s, request, done->insert_id + 1, first, error);
+    return granted(s, request, done->insert_id + 1, first, error);
 }
 
 static int one_by_one(const store *s, firn_error *error) {
@@ -162,12 +179,17 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
                            "table %.48s (%s=) holds %s, not %.60s: use a separate store for that",
                            s->foreign, shapes[s->shape].param, shapes[s->shape].holds, request->ns);
     }
-    return strcmp(request->layout, "integer") == 0 ? FIRN_OK
-                                                   : firn__refuse_layout(error, request, "integer");
+    return strcmp(request->layout, "integer") == 0
+               ? FIRN_OK
+               : module_advise(error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
+                               "namespace %.60s has layout '" FIRN__VALUE(
+                                   "integer") "', not '" FIRN__LIMIT("%.96s") "'",
+                               request->ns, request->layout);
 }
 
-int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
+int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+               firn_error *error) {
+    store *s = self;
     int code = check_foreign(s, request, error);
     if (code == FIRN_OK) {
         code = module_ready(s, error);

@@ -337,14 +337,15 @@ static int find_tables(store *s, firn_error *error) {
 /* Sets what the statements need, independent of the server's defaults. A session may begin inside a transaction
  * (init_connect, a pool), which autocommit = 1 does not end. */
 static int settle_session(store *s, firn_error *error) {
-    int64_t wait_s = s->link.timeout_ms / 2000;
-    int code = maria_run(s, error, "ROLLBACK AND NO CHAIN NO RELEASE");
+    const int64_t wait_s = module_later(s->link.timeout_ms / 2000, 1);
+    int code = maria_run(s, error, rollback_sql);
     if (code == FIRN_OK) {
         code = maria_run(
             s, error,
             "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
-            " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-            wait_s > 0 ? wait_s : INT64_C(1));
+            " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+            " /*M!!100300 , idle_transaction_timeout = # */", /* MySQL has none */
+            wait_s, 10 * wait_s);
     }
     return code == FIRN_OK
                ? maria_run(s, error, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -402,9 +403,7 @@ static int greet(store *s, firn_error *error) {
 
 int maria_went_back(store *s, firn_error *error) {
     int code = maria_run(s, error, doubt_sql, FIRN__GONE_BACK);
-    if (code == FIRN_OK) {
-        s->link.memory = (firn__memory){0};
-    }
+    s->last.high = code == FIRN_OK ? 0 : s->last.high;
     return code;
 }
 
@@ -448,13 +447,13 @@ static int check_last(store *s, firn_error *error) {
     reply found;
     MYSQL_ROW row;
     bool kept = false;
-    if (s->link.memory.high == 0) {
+    if (s->last.high == 0) {
         return FIRN_OK;
     }
     int code = maria_read(s, &found, error, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
-                          s->link.memory.ns, s->link.memory.key);
+                          s->last.ns, s->last.key);
     if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL) {
-        kept = maria_number(row[0]) >= s->link.memory.high;
+        kept = maria_number(row[0]) >= s->last.high;
     }
     maria_reply_free(&found);
     return code != FIRN_OK || kept ? code : maria_went_back(s, error);

@@ -27,30 +27,55 @@ static const char *const create_tables[] = {
     " PRIMARY KEY (ns, `key`)) ENGINE=InnoDB",
 };
 
-/* Reserves from a key whose seal matches, without reading the namespace, which would double the time. The reply has
- * the number of changed rows and, as the last insert ID, the new mark. The last number is firn__least. */
+/* All records, in one snapshot. */
+static const char read_sql[] =
+    "SELECT s.identity, a.identity, a.layout, n.layout, n.identity, n.floor, m.high, m.`grant`,"
+    " m.seal FROM (SELECT 1) AS one LEFT JOIN `@_namespace` s ON s.name = ''"
+    " LEFT JOIN `@_namespace` a ON a.name = '" FIRN__ALL_NAMES "'"
+    " LEFT JOIN `@_namespace` n ON n.name = $"
+    " LEFT JOIN `@_mark` m ON m.ns = $ AND m.`key` = $";
+
+/* Raises a mark whose seal matches, without reading the namespace, which would double the time. The reply has the number
+ * of changed rows and, as the last insert ID, the new mark. Its numbers are low and count of the raise; then least and
+ * most. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
-    " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
+    " WHERE ns = $ AND `key` = $ AND high BETWEEN # AND # AND seal = $";
 
-/* Reserves from any key that exists, and seals it. */
+/* Raises any mark, if the namespace is as it was read and current, and seals it. */
 static const char raise_sql[] =
     "UPDATE `@_mark` m JOIN `@_namespace` n ON n.name = m.ns"
-    " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
+    " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #) + #), m.`grant` = ^, m.note = $,"
     " m.seal = CONCAT(n.identity, ' ', n.layout)"
-    " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.layout = $ AND n.identity = $"
-    " AND m.high <= # AND m.high >= # AND n.floor <= #";
+    " WHERE m.ns = $ AND m.`key` = $ AND m.high BETWEEN # AND #"
+    " AND n.name = $ AND n.layout = $ AND n.floor = # AND n.identity = $";
 
-/* Reserves from a new key. Fails if another process has created the key first. */
+/* The same for a key without a mark. Fails if another process has created the key first. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
-    " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', layout)"
-    " FROM `@_namespace`"
-    " WHERE name = $ AND layout = $ AND identity = $ AND floor <= #";
+    " SELECT $, $, LAST_INSERT_ID(# + #), ^, $, CONCAT(identity, ' ', layout)"
+    " FROM `@_namespace` WHERE name = $ AND layout = $ AND floor = # AND identity = $";
 
-static const char read_sql[] =
-    "SELECT n.layout, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
-    " LEFT JOIN `@_mark` m ON m.ns = n.name AND m.`key` = $ WHERE n.name = $";
+/* Each change of other records begins with this, in its transaction, and reads again: it keeps out others that change
+ * such records, also in a cluster, which compares only written rows. It counts up the floor of the store's own row, which
+ * nothing else uses, because InnoDB does not sync an UPDATE that changes nothing. */
+static const char lock_sql[] = "UPDATE `@_namespace` SET floor = floor + 1,"
+                               " identity = IF(identity = 'new', $, identity) WHERE name = ''";
+
+/* With any completion_type. */
+static const char commit_sql[] = "COMMIT AND NO CHAIN NO RELEASE";
+static const char rollback_sql[] = "ROLLBACK AND NO CHAIN NO RELEASE";
+
+/* Writes the record of a namespace, and removes the seals of its marks, so that the next reservation compares the record.
+ * Its numbers: it is current from then on; a change of layouts, which may lower the floor; the floor, twice. */
+static const char name_sql[] =
+    "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.layout = $,"
+    " n.identity = IF(#, $, n.identity), n.floor = IF(#, #, GREATEST(n.floor, #)), m.seal = ''"
+    " WHERE n.name = $";
+
+/* The same for a namespace that has no record. */
+static const char name_first_sql[] =
+    "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor) VALUES($, $, $, #)";
 
 /* Follows each statement in the same packet: who answered? A proxy may lead a connection to another server, after a
  * failover or at any time. The first is of servers without server_uuid (MariaDB), the second of those with it. */
@@ -58,20 +83,6 @@ static const char *const witness_sql[] = {
     "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id)",
     "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id, @@GLOBAL.server_uuid)",
 };
-
-static const char born_sql[] =
-    "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
-
-/* Its numbers are the guard, the guard again, and whether the layout is closed. With a guard of 0 it adds the
- * namespace only if the identity is the store's. InnoDB locks the rows that this reads, so it never runs at the same
- * time as doubt_sql or relabel_first_sql. */
-static const char first_use_sql[] =
-    "INSERT INTO `@_namespace`(name, layout, identity, floor)"
-    " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COALESCE(SUM(identity = $), 0) > 0 AS same,"
-    " COALESCE(SUM(layout LIKE '" FIRN__CLOSED "%'), 0) AS shut FROM `@_namespace`"
-    " WHERE name IN ('', '" FIRN__ALL_NAMES "')) AS own"
-    " WHERE (own.same OR # > 0) AND (own.shut = 0 OR #)"
-    " ON DUPLICATE KEY UPDATE name = VALUES(name)";
 
 /* The number of the table of marks, in MariaDB and in MySQL. It changes when the table is truncated, created again or
  * rebuilt. Needs the PROCESS privilege. */
@@ -84,31 +95,12 @@ static const char *const number_sql[] = {
 
 static const char numbered_sql[] = "UPDATE `@_namespace` SET layout = $ WHERE name = ''";
 
-static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
-                                " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
-                                " WHERE n.name = $ AND n.identity = $";
-
-/* Removes the seals, so that the next reservation reads the layout first. InnoDB does not sync an UPDATE that changes
- * nothing, so this also counts up the floor of the store's own row, which nothing else uses. */
-static const char relabel_sql[] =
-    "UPDATE `@_namespace` s JOIN `@_namespace` n ON s.name = ''"
-    " LEFT JOIN `@_mark` m ON m.ns = n.name"
-    " SET n.layout = $, n.floor = #, m.seal = '', s.floor = s.floor + 1"
-    " WHERE n.name = $ AND n.layout = $ AND n.identity = $ AND n.floor = #";
-
-/* The same for a namespace that has no row yet. */
-static const char relabel_first_sql[] =
-    "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor)"
-    " SELECT $, $, $, # FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
-    " WHERE name IN ('', '" FIRN__ALL_NAMES "') AND identity = $) AS own WHERE own.same";
-
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
 
 /* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit in the log, so when
  * it is on disk, the mark that was read is too. It must change a row, or nothing would be synced. */
-static const char settle_sql[] =
-    "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $ AND `grant` = ^ AND high = #";
+static const char settle_sql[] = "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $";
 
 static const char give_back_sql[] =
     "UPDATE `@_mark` SET high = #, `grant` = 0, seal = ''"

@@ -19,6 +19,9 @@
 
 void maria_hang_up(void *self, bool forked) {
     store *s = self;
+    if (forked) {
+        s->last.high = 0; /* the parent can give it back */
+    }
     if (forked && s->link.socket >= 0) {
         close(s->link.socket);
     } else if (!forked && s->db != NULL) {
@@ -26,6 +29,7 @@ void maria_hang_up(void *self, bool forked) {
     }
     s->link.socket = -1;
     s->db = NULL;
+    s->inside = false;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -57,6 +61,10 @@ static void compose(const store *s, statement *out, const char *pattern, va_list
             put(out, pattern++, 2);
             continue;
         }
+        if (pattern[0] == '!' && pattern[1] == '!') {
+            put(out, pattern++, 1);
+            continue;
+        }
         switch (*pattern) {
         case '@':
         case '!':
@@ -77,6 +85,7 @@ static void compose(const store *s, statement *out, const char *pattern, va_list
             put(out, pattern, 1);
         }
     }
+    out->ends = false;
     out->witnessed = s->witness[0] != '\0';
     if (out->witnessed) {
         put(out, "; ", 2);
@@ -240,7 +249,7 @@ static const char *doubt(store *s, const statement *what, int64_t deadline_ms) {
     if (!same_witness(s, deadline_ms)) {
         return s->late || mysql_errno(s->db) != 0 ? why_lost(s) : "a proxy changed its session";
     }
-    return (s->db->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
+    return ((s->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != s->inside ||
                    (s->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
                ? "its session is in a transaction"
                : NULL;
@@ -250,6 +259,7 @@ static const char *doubt(store *s, const statement *what, int64_t deadline_ms) {
 static int ask_once(store *s, const statement *what, const module_points *at, reply *out,
                     bool *again, firn_error *error) {
     int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
+    const bool step = s->inside; /* what it does is not committed, unless it is the commit */
     *again = false;
     *out = (reply){NULL, 0, 0, false};
     int code = module_in_time(&s->link, error);
@@ -263,6 +273,7 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     if (outcome == FORKED) {
         return FIRN_EFORKED;
     }
+    s->inside = step && !what->ends;
     if (outcome == ANSWERED) {
         out->affected = mysql_affected_rows(s->db);
         out->insert_id = mysql_insert_id(s->db);
@@ -274,8 +285,12 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     }
     unsigned number = mysql_errno(s->db);
     if (outcome == REFUSED) {
-        *again = number == DEADLOCK || number == LOCKED;
+        *again = (number == DEADLOCK || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
+        if (number == DEADLOCK && step) {
+            s->inside = false;
+            return FIRN_WRITE_CHANGED;
+        }
         return out->duplicate ? FIRN_OK : explain(s, number, error);
     }
     module_unknown(error, where(s), why != NULL ? why : why_lost(s));
@@ -335,10 +350,4 @@ MYSQL_ROW maria_next_row(const reply *r, unsigned columns) {
 
 int64_t maria_number(const char *text) {
     return text != NULL ? strtoll(text, NULL, 10) : 0;
-}
-
-int maria_granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
-                  firn_error *error) {
-    *first = (int64_t)(high - (uint64_t)request->count);
-    return module_point(&s->link, module_reserve_points.committed, error);
 }

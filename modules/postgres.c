@@ -55,7 +55,7 @@ static void take_records(store *s, firn_records *seen, const PGresult *row) {
     seen->known = !postgres_says(row, READ_NEW);
     seen->losses = seen->known && !postgres_says(row, READ_CURRENT);
     seen->all_new = postgres_says(row, READ_ALL_CURRENT);
-    seen->shut = strncmp(s->shut, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0 ? s->shut : NULL;
+    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
     seen->ns_known = !PQgetisnull(row, 0, READ_LAYOUT);
     seen->layout = s->layout;
     seen->ns_losses = postgres_says(row, READ_NS_CURRENT) ? seen->losses : seen->losses - 1;

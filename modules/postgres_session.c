@@ -37,6 +37,9 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
 
 void postgres_hang_up(void *self, bool forked) {
     store *s = self;
+    if (forked) {
+        s->last.high = 0; /* the parent can give it back */
+    }
     if (forked && s->link.socket >= 0) {
         close(s->link.socket);
     } else if (!forked && s->db != NULL) {
@@ -112,7 +115,7 @@ enum greeting {
     GREET_MARKS,
     GREET_LOGGED,
     GREET_SETTINGS,
-    GREET_KEPT = GREET_SETTINGS + 3,
+    GREET_KEPT = GREET_SETTINGS + 4,
     GREET_SYSTEM,
     GREET_MEDDLER
 };

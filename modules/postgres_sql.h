@@ -41,7 +41,7 @@ static const char create_sql[] =
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
 /* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it is on disk, here and
- * on synchronous standbys. */
+ * on synchronous standbys, and that a client which is gone holds no locks for long. */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
@@ -52,6 +52,7 @@ static const char greet_sql[] =
     " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"
     " set_config('default_transaction_isolation', 'read committed', false),"
     " set_config('lock_timeout', '#', false),"
+    " set_config('idle_in_transaction_session_timeout', '#0', false),"
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
     " (SELECT system_identifier FROM pg_control_system()),"

@@ -97,7 +97,7 @@ static bool take_records(store *self, firn_records *out, redisReply *const *text
     out->fresh = true;
     out->known = is_there(identity);
     out->all_new = is_there(texts[AT_ALL_LOSSES]) && all_losses == out->losses;
-    out->shut = strncmp(self->shut, FIRN__CLOSED, strlen(FIRN__CLOSED)) == 0 ? self->shut : NULL;
+    out->shut = firn__is_closed(self->shut) ? self->shut : NULL;
     out->ns_known = is_there(texts[AT_LAYOUT]) || is_there(texts[AT_NS_LOSSES]);
     out->layout = self->layout;
     out->key_known = is_there(texts[AT_HIGH]);

@@ -6,6 +6,22 @@
 #define FIRN_DRIVER_H
 
 #include <firn/firn.h>
+#include <string.h>
+
+/* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
+ * again, a namespace without a record is new. */
+#define FIRN__ALL_NAMES "integer *"
+/* The stored identity of a store that lost reservations; no engine has it. */
+#define FIRN__GONE_BACK "gone back"
+
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
+ * record of FIRN__ALL_NAMES is closed, the store makes no record for another open namespace. */
+#define FIRN__CLOSED    "closed ("
+#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
+
+static inline bool firn__is_closed(const char *layout) {
+    return strncmp(layout, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0;
+}
 
 /* The records of the store, of a namespace and of one of its keys. The texts are the driver's, or the caller's of a write,
  * and are valid until the next call of the driver. */

@@ -91,10 +91,6 @@ int firn__refuse_back(firn_error *error, const char *where, const char *ns) {
                           where, ns, series ? "" : ", so it allows no back-dated IDs");
 }
 
-bool firn__is_closed(const char *layout) {
-    return strncmp(layout, FIRN__CLOSED, sizeof FIRN__CLOSED - 1) == 0;
-}
-
 int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored) {
     const char *why = stored + sizeof FIRN__CLOSED - 1;
     const char *end = strstr(why, "): ");

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The reservation law: decides a request by what the store keeps and the handle remembers. Pure: it reads no clock and no
- * store. The engine (engine.h) writes its verdict. Modules that decide in statements or scripts of their own compile it
- * too (modules/module_law.c), and test/law_test.c compares their answers with it. */
+ * store. The engine (engine.h) writes its verdict; test/law_test.c compares the answers of each kind of store with it. */
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 
 #include "driver.h"
 
-/* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
- * again, a namespace without a record is new. */
-#define FIRN__ALL_NAMES "integer *"
-/* The stored identity of a store that lost reservations; no engine has it. */
-#define FIRN__GONE_BACK "gone back"
-
-/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
- * record of FIRN__ALL_NAMES is closed, the store makes no record for another open namespace. */
-#define FIRN__CLOSED    "closed ("
-#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
-
-bool firn__is_closed(const char *layout);
 /* A change of FIRN__ALL_NAMES to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
 bool firn__declares_loss(const firn_relabel *change);
 

@@ -4,7 +4,7 @@
  * decide inside their engine: this is where they are compared. */
 #include "stores.h"
 
-#include "../modules/module.h"
+#include "../src/law.h"
 
 #define HIGH   100 /* of a key that has a mark */
 #define COUNT  10

@@ -204,8 +204,10 @@ __attribute__((unused)) static void gives_back_beside_a_child(const char *url) {
     if (child == 0) {
         firn_error error = {0};
         firn_mark held;
+        firn_time now;
         int64_t first = -1;
         raise(SIGSTOP); /* until the parent has given back */
+        (void)firn_store_now(store, &now, NULL); /* any verb connects */
         int code = draw(store, "fork", 0, 3, 0, &first, &held, &error);
         fputs(error.text, stderr);
         _exit(code == FIRN_OK && first == 15 ? 0 : 1);
