@@ -104,11 +104,14 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
     return code == FIRN_OK ? maria_run(s, error, lock_sql, s->identity) : code;
 }
 
-static void roll_back(store *s) {
+/* After a failure the connection is closed. */
+static int roll_back(store *s, firn_error *error) {
     s->inside = false;
-    if (maria_run(s, NULL, rollback_sql) != FIRN_OK) {
+    int code = maria_run(s, error, rollback_sql);
+    if (code != FIRN_OK) {
         maria_hang_up(s, false);
     }
+    return code;
 }
 
 static int store_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
@@ -337,7 +340,8 @@ static int write_inside(store *s, const firn_records *seen, firn_records *next, 
         code = commit(s, verb, error);
     }
     if (code == FIRN_WRITE_CHANGED && s->inside) {
-        roll_back(s);
+        int undone = roll_back(s, error);
+        code = undone == FIRN_OK ? code : undone;
     }
     return code;
 }
@@ -387,7 +391,7 @@ static int store_confirm(void *self, firn_error *error) {
 static int store_end(void *self, int code) {
     store *s = self;
     if (s->inside && code != FIRN_EFORKED) {
-        roll_back(s);
+        (void)roll_back(s, NULL);
     }
     return code;
 }

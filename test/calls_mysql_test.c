@@ -85,7 +85,7 @@ CALL_BY_HAND(MYSQL_ROW, mysql_fetch_row, (MYSQL_RES * rows)) {
                                            {"innodb_flush_method", "nosync"},
                                            {"innodb_flush_log_at_trx_commit", "3"}};
     enum {
-        CELLS = 5,
+        CELLS = 9, /* of the widest row */
         TEXTS = sizeof texts / sizeof texts[0],
         PAIRS = sizeof pairs / sizeof pairs[0]
     };
