@@ -253,8 +253,10 @@ static void a_prefix_belongs_to_a_typeid(void **state) {
     finds("my_user_" TYPED, " 0+34 typeid");
     finds("id=user_" TYPED ";", " 3+31 typeid");
     finds("(a_" TYPED ")", " 1+28 typeid");
-    finds("__user_" TYPED, " 2+31 typeid"); /* a prefix begins with a letter */
-    finds("user__" TYPED, "");              /* and ends with one */
+    finds("__user_" TYPED, " 2+31 typeid");               /* a prefix begins with a letter */
+    finds("user_2x4y6z8a0b1c2d3e4f5g6h7j8k", "");         /* no version */
+    finds("my_01h5fskfsk4fpeqwnsyz5hj55t", " 0+29 ulid"); /* the same, with a time of today */
+    finds("user__" TYPED, "");                            /* and ends with one */
     finds("_" TYPED, "");
     finds(TYPED, "");
     finds("User_" TYPED, "");

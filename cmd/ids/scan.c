@@ -224,10 +224,22 @@ static bool place(scan *it, size_t start, size_t end) {
     return true;
 }
 
+/* A UUID without a defined version is a TypeID for who names one, but words with a _ are many. */
+static void drop_any_typeid(scan *it) {
+    const firn_scheme *best = it->readings[0].scheme;
+    if (it->counts.plausible > 0 && it->readings[0].form == FIRN_FORM_TYPEID &&
+        firn_scheme_find(best->name) != best) {
+        it->counts.plausible--;
+        it->counts.all--;
+        memmove(it->readings, it->readings + 1, it->counts.all * sizeof it->readings[0]);
+    }
+}
+
 /* By what firn_guess says; form -1: any. */
 static bool guessed(scan *it, size_t start, size_t end, int form) {
     it->counts.all =
         firn_guess_all(it->readings, &it->counts.plausible, it->text + start, end - start, -1);
+    drop_any_typeid(it);
     return it->counts.plausible > 0 && (form < 0 || it->readings[0].form == form) && fill_time(it);
 }
 
