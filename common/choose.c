@@ -176,19 +176,20 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
 
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
     char median[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
+    const char *unit = strcmp(figure->unit, "1/row") == 0 ? "pages" : figure->unit;
     number_text(median, figure->median);
     number_text(low, figure->low);
     number_text(high, figure->high);
     const bool one = strcmp(low, high) == 0;
     if (figure->n >= CHOOSE_ENOUGH && one) {
-        snprintf(text, CHOOSE_WORDS, "%s %s", median, figure->unit);
+        snprintf(text, CHOOSE_WORDS, "%s %s", median, unit);
     } else if (figure->n >= CHOOSE_ENOUGH) {
-        snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, figure->unit, low, high);
+        snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, unit, low, high);
     } else if (one) {
-        snprintf(text, CHOOSE_WORDS, "%s %s (%d run%s)", median, figure->unit, figure->n,
+        snprintf(text, CHOOSE_WORDS, "%s %s (%d run%s)", median, unit, figure->n,
                  figure->n == 1 ? "" : "s");
     } else {
-        snprintf(text, CHOOSE_WORDS, "%s to %s %s (%d runs)", low, high, figure->unit, figure->n);
+        snprintf(text, CHOOSE_WORDS, "%s to %s %s (%d runs)", low, high, unit, figure->n);
     }
     return text;
 }

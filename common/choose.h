@@ -70,10 +70,20 @@ const choose_figure *choose_figure_at(size_t i);
 
 enum { CHOOSE_CAUTIONS = 4, CHOOSE_WORDS = 160, CHOOSE_CANDIDATES = 64, CHOOSE_FIGURES = 3 };
 
+/* Answers of different kinds: each wins under another condition. The order among equals. */
+enum choose_decision {
+    CHOOSE_INTEGERS, /* one counter, of the database or of a store */
+    CHOOSE_FREE,     /* random bits: no store */
+    CHOOSE_NUMBERED, /* numbered nodes, which a store reserves */
+    CHOOSE_KEYED,    /* integers of a store, encrypted */
+    CHOOSE_DECISIONS
+};
+
 /* One scheme, or the integers of a segment. */
 typedef struct choose_candidate {
     const firn_scheme *scheme; /* NULL: integers of a segment */
     const char *name;
+    enum choose_decision decision;
     bool preferred;         /* before schemes with fewer cautions */
     int refused_by;         /* the question whose answer it does not fit; -1: it fits */
     char why[CHOOSE_WORDS]; /* of the refusal */
@@ -83,13 +93,17 @@ typedef struct choose_candidate {
     double most_nodes;       /* 0: no limit */
     const odds_model *model; /* NULL: a store reserves each ID */
     double odds_1y, odds_10y;
-    char end[FIRN_TIME_SIZE];   /* "": it does not end */
-    char column[64];            /* "": the database is not known */
-    char sql[CHOOSE_WORDS];     /* makes a table; "": the database is not known */
-    char prepare[CHOOSE_WORDS]; /* makes the key of a scheme with one; or "" */
+    char end[FIRN_TIME_SIZE];    /* "": it does not end */
+    const char *wins;            /* when its decision is the best */
+    char built_in[CHOOSE_WORDS]; /* what the database has itself; or "" */
+    char column[64];             /* "": the database is not known */
+    char sql[CHOOSE_WORDS];      /* makes a table; "": the database is not known */
+    char prepare[CHOOSE_WORDS];  /* makes the key of a scheme with one; or "" */
     char command[CHOOSE_WORDS],
         check[CHOOSE_WORDS]; /* issues IDs; repeats the odds, or shows the store */
-    const choose_figure *figure[CHOOSE_FIGURES]; /* rows per second, bytes, read; or NULL */
+    const choose_figure *figure[CHOOSE_FIGURES]; /* bytes written, size, pages read; or NULL */
+    double times
+        [CHOOSE_FIGURES]; /* the figure divided by the figure of the database's own integers; 0: unknown */
 } choose_candidate;
 
 typedef struct choose_result {
@@ -101,9 +115,11 @@ typedef struct choose_result {
 
 /* `answers` after choose_assume. A layout ends before or after `now`. */
 void choose(choose_result *out, const choose_answers *answers, const firn_time *now);
+/* How many bits the integers of a segment may have: 53 if they must be exact in JavaScript. */
+int choose_integer_bits(const choose_answers *answers);
 /* The digits of a scheme with a key: for people as few as last. */
 int choose_digits(const choose_answers *answers);
-/* "12,300 rows/s (11,900 to 12,800)", "11,900 to 12,800 rows/s (2 runs)" of too few measurements, "497 bytes/row" if all are equal; and
+/* "12,300 bytes/row (11,900 to 12,800)", "11,900 to 12,800 bytes/row (2 runs)" of too few measurements, "497 bytes/row" if all are equal; and
  * where it is: engine, storage, ratio, writers. Returns `text`. */
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);

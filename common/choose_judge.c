@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PEOPLE_WIDTH = 20 };           /* characters that people read out, at most */
-static const double least_years = 10; /* numbers must last */
-static const double few_nodes = 8;    /* that leading node bits spread over, at least */
+enum { PEOPLE_WIDTH = 20 };            /* characters that people read out, at most */
+static const double least_years = 10;  /* numbers must last */
+static const double one_counter = 5e4; /* integers per second: more need several databases */
+static const uint64_t near_zero = 100; /* starts: too few for many shards */
+static const double many_shards = 64;
 static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
 
 /* ---- what a layout is ------------------------------------------------------------------------ */
@@ -148,18 +150,16 @@ static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     return false;
 }
 
-static bool refuse_range(choose_candidate *it, const firn_slice *lead, double nodes) {
+static bool refuse_range(choose_candidate *it, const firn_slice *lead) {
     const bool counts = lead->role == FIRN_ROLE_COUNTER || lead->role == FIRN_ROLE_SEQUENCE;
     if (lead->group == 0 && (lead->role == FIRN_ROLE_TIME || counts) && !it->scheme->keyed) {
         return refuse(it, CHOOSE_SPREAD,
                       "IDs of one moment are side by side: one shard gets them all");
     }
-    if ((lead->role == FIRN_ROLE_NODE || lead->role == FIRN_ROLE_ADDRESS) && nodes < few_nodes) {
-        return refuse(it, CHOOSE_SPREAD,
-                      "IDs of one node are side by side: %d nodes write to %d places", (int)nodes,
-                      (int)nodes);
-    }
-    return false;
+    const bool node = lead->role == FIRN_ROLE_NODE || lead->role == FIRN_ROLE_ADDRESS;
+    return node &&
+           refuse(it, CHOOSE_SPREAD,
+                  "IDs of one node are side by side: some shards get none, others two nodes");
 }
 
 static bool refuse_spread(choose_candidate *it, const choose_answers *answers) {
@@ -169,7 +169,7 @@ static bool refuse_spread(choose_candidate *it, const choose_answers *answers) {
         lead++;
     }
     if (answers->word[CHOOSE_SPREAD] == CHOOSE_BY_RANGE) {
-        return refuse_range(it, lead, answers->amount[CHOOSE_NODES]);
+        return refuse_range(it, lead);
     }
     if (answers->word[CHOOSE_SPREAD] != CHOOSE_BY_MODULO || scheme->keyed) {
         return false;
@@ -181,12 +181,13 @@ static bool refuse_spread(choose_candidate *it, const choose_answers *answers) {
                            "its low bits are the node: ID mod n is the same for all of its IDs");
 }
 
-/* A sequence that starts at 0 in each tick has the same low bits at low rates. */
+/* A sequence that starts at 0 in each tick, or near it, has few low bits at low rates. */
 static bool starts_again(const choose_candidate *it, const choose_answers *answers) {
     const firn_scheme *scheme = it->scheme;
     return scheme != NULL && answers->word[CHOOSE_SPREAD] == CHOOSE_BY_MODULO &&
            scheme->slices[scheme->slice_count - 1].role == FIRN_ROLE_SEQUENCE &&
-           scheme->start == FIRN_START_ZERO;
+           (scheme->start == FIRN_START_ZERO ||
+            (scheme->start == FIRN_START_RANDOM && scheme->start_below <= near_zero));
 }
 
 static bool refuse_reader(choose_candidate *it, const choose_answers *answers) {
@@ -223,17 +224,24 @@ static bool refuse_odds(choose_candidate *it, const choose_answers *answers) {
     return false;
 }
 
-static bool refuse_end(choose_candidate *it, const firn_time *now) {
+/* In the column: as a signed integer an ID ends where it would be negative. */
+static bool refuse_end(choose_candidate *it, const choose_answers *answers, const firn_time *now) {
+    firn_scheme stored = *it->scheme;
     firn_time end;
-    if (!firn_scheme_end(it->scheme, false, &end)) {
+    if (choose_is_integer(it->scheme, answers)) {
+        stored = describe_as(it->scheme, FIRN_FORM_DEC);
+    }
+    if (!firn_scheme_end(&stored, false, &end)) {
         return false;
     }
-    describe_end(it->end, it->scheme, false);
+    describe_end(it->end, &stored, false);
     if (firn_time_cmp(&end, now) <= 0) {
         return refuse(it, CHOOSE_QUESTIONS, "its layout ended on %.10s", it->end);
     }
     if (end.sec < now->sec + CHOOSE_LONG_YEARS * CHOOSE_YEAR) {
-        warn(it, "its layout ends on %.10s", it->end);
+        warn(it, "%s on %.10s",
+             stored.form != it->scheme->form ? "as a signed integer it ends" : "its layout ends",
+             it->end);
     }
     return false;
 }
@@ -280,7 +288,7 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
             odds_space(scheme, FIRN_ROLE_NODE, 0) * odds_space(scheme, FIRN_ROLE_ADDRESS, 0), 1e18);
     }
     it->preferred = scheme->keyed && choose_is_for_people(answers);
-    bool refused = refuse_end(it, now) || refuse_store(it, answers, about.model) ||
+    bool refused = refuse_end(it, answers, now) || refuse_store(it, answers, about.model) ||
                    refuse_width(it, answers) || refuse_order(it, answers) ||
                    refuse_leak(it, answers) || refuse_spread(it, answers) ||
                    refuse_load(it, answers) || refuse_reader(it, answers) ||
@@ -291,6 +299,12 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
     }
     if (!refused) {
         add_opinions(it);
+    }
+    const double starts = odds_space(scheme, FIRN_ROLE_SEQUENCE, 0) / 4; /* of start=rolling */
+    if (!refused && starts_again(it, answers) && starts < many_shards) {
+        warn(it,
+             "with start=rolling its sequence begins at %.0f numbers: use at most as many shards",
+             starts);
     }
     if (!refused && scheme->keyed) {
         warn(it, "IDs depend on a secret key, which you must not lose");
@@ -309,16 +323,21 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
     } else if ((hide & CHOOSE_HIDE_TIME) != 0) {
         refuse(it, CHOOSE_HIDE,
                "the time of one integer shows about when its neighbours were issued");
-    } else if (answers->word[CHOOSE_SORT] == 1 && answers->amount[CHOOSE_NODES] > 1) {
+    } else if (answers->word[CHOOSE_SORT] == 1 && answers->amount[CHOOSE_NODES] > 1 &&
+               answers->word[CHOOSE_DATABASE] == CHOOSE_OTHER) {
         refuse(it, CHOOSE_SORT, "the blocks of two issuers overlap in time");
     } else if (spread == CHOOSE_BY_RANGE) {
         refuse(it, CHOOSE_SPREAD, "IDs of one moment are side by side: one shard gets them all");
     } else if ((answers->word[CHOOSE_READERS] & CHOOSE_URLS) != 0) {
         warn(it, "anybody can guess the next ID: check permissions");
     }
-    const bool exact = answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_53 ||
-                       (answers->word[CHOOSE_READERS] & CHOOSE_JAVASCRIPT) != 0;
-    const int bits = exact ? 53 : 63;
+    if (it->refused_by < 0 && (spread == CHOOSE_BY_HASH || spread == CHOOSE_BY_MODULO)) {
+        warn(it, "the shards must share one counter: a segment of firn, not the database's own");
+    } else if (it->refused_by < 0 && answers->amount[CHOOSE_NODES] > 1 &&
+               answers->amount[CHOOSE_PEAK] > one_counter) {
+        warn(it, "one counter issues all: several databases cannot have it");
+    }
+    const int bits = choose_integer_bits(answers);
     const double years = choose_years(maths_ldexp(1, bits), answers);
     char number[NUMBER_SIZE];
     number_text(number, years);

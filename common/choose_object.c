@@ -46,12 +46,14 @@ static json_t *figures_array(const choose_candidate *it) {
         if (at != NULL) {
             array = json_with(
                 array,
-                json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:s, s:s, s:s, s:f, s:i, s:s, s:s}",
-                          "metric", at->metric, "text", choose_figure_text(text, at), "unit",
-                          at->unit, "median", at->median, "low", at->low, "high", at->high, "n",
-                          at->n, "engine", at->engine, "key", at->key, "storage", at->storage,
-                          "ratio", at->ratio, "writers", at->writers, "place",
-                          choose_figure_place(place, at), "file", CHOOSE_STUDY));
+                json_pack(
+                    "{s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:s, s:s, s:s, s:f, s:i, s:s, s:s, s:o}",
+                    "metric", at->metric, "text", choose_figure_text(text, at), "unit", at->unit,
+                    "median", at->median, "low", at->low, "high", at->high, "n", at->n, "engine",
+                    at->engine, "key", at->key, "storage", at->storage, "ratio", at->ratio,
+                    "writers", at->writers, "place", choose_figure_place(place, at), "file",
+                    CHOOSE_STUDY, "times",
+                    it->times[i] > 0 ? json_real(it->times[i]) : json_null()));
         }
     }
     return array;
@@ -76,19 +78,24 @@ static json_t *odds_object(const choose_candidate *it) {
                      it->model->why);
 }
 
+static const char *const decisions[CHOOSE_DECISIONS] = {"integers", "free", "numbered", "keyed"};
+
 static json_t *fit_object(const choose_candidate *it) {
     char sorts[DESCRIBE_SIZE] = "yes";
     const firn_scheme *scheme = it->scheme;
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o}",
-                     "name", it->name, "bits", scheme != NULL ? (int)scheme->bits : 64, "text",
-                     scheme != NULL ? describe_text(scheme) : "dec", "sorts",
-                     scheme != NULL ? describe_sorts(sorts, scheme) : sorts, "reserved",
-                     describe_rule(scheme != NULL ? scheme->node_rule : FIRN_NODE_REQUIRED), "end",
-                     it->end[0] != '\0' ? it->end : NULL, "node_most_per_s", limit(it->capacity),
-                     "max_nodes", limit(it->most_nodes), "odds", odds_object(it), "column",
-                     it->column[0] != '\0' ? it->column : NULL, "sql",
-                     it->sql[0] != '\0' ? it->sql : NULL, "commands", commands_array(it),
-                     "cautions", cautions_array(it), "figures", figures_array(it));
+    return json_pack(
+        "{s:s, s:i, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:s, "
+        "s:s, s:s?}",
+        "name", it->name, "bits", scheme != NULL ? (int)scheme->bits : 64, "text",
+        scheme != NULL ? describe_text(scheme) : "dec", "sorts",
+        scheme != NULL ? describe_sorts(sorts, scheme) : sorts, "reserved",
+        describe_rule(scheme != NULL ? scheme->node_rule : FIRN_NODE_REQUIRED), "end",
+        it->end[0] != '\0' ? it->end : NULL, "node_most_per_s", limit(it->capacity), "max_nodes",
+        limit(it->most_nodes), "odds", odds_object(it), "column",
+        it->column[0] != '\0' ? it->column : NULL, "sql", it->sql[0] != '\0' ? it->sql : NULL,
+        "commands", commands_array(it), "cautions", cautions_array(it), "figures",
+        figures_array(it), "decision", decisions[it->decision], "wins", it->wins, "built_in",
+        it->built_in[0] != '\0' ? it->built_in : NULL);
 }
 
 json_t *choose_object(const choose_result *result, const choose_answers *answers, size_t most) {

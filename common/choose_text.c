@@ -29,6 +29,21 @@ bool choose_mixes_case(const firn_scheme *scheme) {
     return lower && upper;
 }
 
+bool choose_is_integer(const firn_scheme *scheme, const choose_answers *answers) {
+    const uint32_t texts = CHOOSE_JAVASCRIPT | CHOOSE_URLS | CHOOSE_PEOPLE;
+    return scheme != NULL && !scheme->keyed && scheme->bits <= 64 &&
+           answers->word[CHOOSE_DATABASE] != CHOOSE_OTHER &&
+           (answers->word[CHOOSE_READERS] & texts) == 0 && scheme->form != FIRN_FORM_DEC &&
+           scheme->form != FIRN_FORM_UNSIGNED;
+}
+
+int choose_integer_bits(const choose_answers *answers) {
+    return answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_53 ||
+                   (answers->word[CHOOSE_READERS] & CHOOSE_JAVASCRIPT) != 0
+               ? 53
+               : 62; /* where marks of a store end */
+}
+
 double choose_years(double integers, const choose_answers *answers) {
     return integers / answers->amount[CHOOSE_RATE] / (double)CHOOSE_YEAR;
 }

@@ -10,6 +10,8 @@
 
 /* Do capital and small letters differ in an ID as text? */
 bool choose_mixes_case(const firn_scheme *scheme);
+/* Does the database hold an ID as a signed integer, although its own text is another? */
+bool choose_is_integer(const firn_scheme *scheme, const choose_answers *answers);
 /* Do people read the IDs? */
 bool choose_is_for_people(const choose_answers *answers);
 /* Years until a series of that many integers is used up. */

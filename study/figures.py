@@ -2,6 +2,7 @@
 """The figures of the study: from the rows of docs/study/data to medians with their intervals."""
 import csv
 import glob
+import math
 import os
 import re
 import statistics
@@ -63,20 +64,57 @@ def number(value, digits=3):
     return re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", text) if "." not in text else text
 
 
+DISTURBED = 0.8  # of the median rows/s of the fixed cell of the engine
+
+
+def disturbed(rows):
+    """The indexes of results with a slow run of the fixed cell of their engine before or after them: something else was
+    running. The fixed cell alone decides, never the result itself."""
+    fixed, found = {}, set()
+    for row in rows:
+        if row["kind"] == "drift":
+            fixed.setdefault(row["engine"], []).append(float(row["load_rows_s"]))
+    least = {engine: DISTURBED * statistics.median(speeds) for engine, speeds in fixed.items()}
+    slow, block = {}, {}
+    for at, row in enumerate(rows):
+        engine = row["engine"]
+        if row["kind"] != "drift":
+            block.setdefault(engine, []).append(at)
+            if slow.get(engine):
+                found.add(at)
+            continue
+        slow[engine] = float(row["load_rows_s"]) < least[engine]
+        if slow[engine]:
+            found.update(block.get(engine, []))
+        block[engine] = []
+    return found
+
+
+def chance(chi_square):
+    """How often equal shares of 8 shards (7 degrees of freedom) are at least as far off."""
+    root = math.sqrt(chi_square / 2)
+    return math.erfc(root) + math.sqrt(2 * chi_square / math.pi) * math.exp(-chi_square / 2) * (1 + chi_square / 3 + chi_square**2 / 15)
+
+
 class Figures:
     """All rows of all machines; text and tables quote the machine with the most rows."""
 
     def __init__(self, folder):
         self.folder = folder
         self.values, self.drift, self.loads, self.versions, self.rows = {}, {}, {}, {}, {}
+        self.left_out = {}  # disturbed results of each machine
         count = {}
         for path in sorted(glob.glob(os.path.join(folder, "*.csv"))):
             if os.path.basename(path) == "shards.csv":
                 continue
             with open(path, encoding="utf-8", newline="") as lines:
-                for row in csv.DictReader(lines):
+                rows = list(csv.DictReader(lines))
+            left_out = disturbed(rows)
+            for at, row in enumerate(rows):
+                if at not in left_out:
                     self.add(row)
-                    count[row["machine"]] = count.get(row["machine"], 0) + 1
+                count[row["machine"]] = count.get(row["machine"], 0) + 1
+            self.left_out[rows[0]["machine"] if rows else path] = len(left_out)
         self.machines = sorted(count, key=lambda one: (-count[one], one))
         self.machine = self.machines[0]
         self.count = count

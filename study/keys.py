@@ -40,6 +40,7 @@ KEYS = [
     Key("snowflake", INTEGER, 20, True, {"datacenter": lambda *_: 1, "worker": node(), "sequence": lambda *_: 0}),
     Key("seata", INTEGER, 20, True, {"worker": node(37), "sequence": lambda *_: 0}),
     Key("leaf", INTEGER, 20, True, {"worker": node(), "sequence": lambda chance, *_: chance.randrange(100)}),
+    # Instagram's own function: the number of the row. The scheme of firn starts each tick at 0, unless start=rolling is set.
     Key("instagram", INTEGER, 20, True, {"shard": node(), "sequence": lambda chance, row, writer: row % 1024}),
     Key("tsid", INTEGER, 20, True, {"node": node(), "sequence": lambda *_: 0}),
     Key("lable-spread", INTEGER, 20, False, {"generator": node(), "cluster": lambda *_: 3, "sequence": lambda *_: 0}),

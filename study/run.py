@@ -17,6 +17,7 @@ import time
 
 import cells
 import engine as engines
+import figures
 import keys
 import machine
 import mariadb
@@ -26,6 +27,7 @@ import replica
 import shards
 import sqlite
 
+AGAIN = 3  # times that disturbed cells are measured again
 KINDS = (postgres.Postgres, mariadb.MariaDB, sqlite.SQLite)
 HEAD = ("machine", *cells.COLUMNS, "repetition", "started", "load", "rows", "version")
 
@@ -53,6 +55,17 @@ class Results:
         with open(self.path, "a", encoding="utf-8", newline="") as out:
             csv.writer(out, lineterminator="\n").writerow([self.machine, *cell.name(), repetition, *about, *values])
         self.done.add((cell.name(), repetition))
+
+    def forget_disturbed(self, every):
+        """The cells of `every` (repetition, cell) that were disturbed at their last measurement: they are not done."""
+        with open(self.path, encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        names = [(tuple(row[column] for column in cells.COLUMNS), int(row["repetition"])) for row in rows]
+        slow = figures.disturbed(rows)
+        last = {name: at for at, name in enumerate(names)}
+        again = [(n, cell) for n, cell in every if cell.kind != "drift" and last.get((cell.name(), n)) in slow]
+        self.done -= {(cell.name(), n) for n, cell in again}
+        return again
 
 
 class Study:
@@ -109,8 +122,31 @@ def plan(study, options):
 def run(study, options, results):
     """Until all is measured or the minutes are over: how many cells are left."""
     end = time.monotonic() + 60 * options.minutes
-    todo = [(n, cell) for n, cell in plan(study, options) if (cell.name(), n) not in results.done]
-    study.streams = keys.Streams(study.firn, max((measure.count_rows(study.engines[cell.engine], cell) for _, cell in todo), default=0))
+    every = list(plan(study, options))
+    todo = [(n, cell) for n, cell in every if (cell.name(), n) not in results.done]
+    study.streams = keys.Streams(study.firn, max((measure.count_rows(study.engines[cell.engine], cell) for _, cell in every), default=0))
+    turn = max((n for n, cell in every if cell.kind == "drift"), default=0)
+    for _ in range(1 + AGAIN):
+        left = work(study, todo, results, end)
+        todo = between_fixed(results.forget_disturbed(every), every, turn)
+        if left or not todo:
+            return left + len(todo)
+        turn = max(n for n, cell in todo if cell.kind == "drift")
+    return 0
+
+
+def between_fixed(again, every, turn):
+    """Disturbed cells, with the fixed cells before, between and after them as new turns."""
+    fixed = list({cell.name(): cell for _, cell in every if cell.kind == "drift"}.values())
+    todo = []
+    for at in range(0, len(again), cells.DRIFT_EVERY):
+        turn += 1
+        todo += [(turn, cell) for cell in fixed] + again[at : at + cells.DRIFT_EVERY]
+    return todo + [(turn + 1, cell) for cell in fixed] if todo else []
+
+
+def work(study, todo, results, end):
+    """Measures; returns how many are left when the minutes are over."""
     for at, (repetition, cell) in enumerate(todo):
         if time.monotonic() > end:
             return len(todo) - at

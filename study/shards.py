@@ -13,8 +13,7 @@ def buckets(raw):
 
 
 def measured(streams):
-    """For each key and way: the share of the fullest shard, 0.125 at best, and chi-square (7 degrees; above 14.07 it is
-    not chance at 5 %)."""
+    """For each key and way: the share of the fullest shard, 0.125 at best, and chi-square (7 degrees of freedom)."""
     rows = []
     for key in keys.KEYS:
         for writers in (1, 16):

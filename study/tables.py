@@ -39,7 +39,7 @@ def wide(data, engine, ratio, *metrics):
 
 
 def short(data):
-    """Seven keys, compared with the engine's own numbers; ~ where the interval contains 1."""
+    """Seven keys, compared with the engine's own numbers."""
     metrics = ("load_rows_s", "total_bytes_row", "written_bytes_row")
     rows = []
     for key in ("snowflake", "uuid7", "ulid", "ksuid", "uuid4-then-uuid7", "uuid1", "uuid4"):
@@ -47,7 +47,7 @@ def short(data):
         for engine in ENGINES:
             for metric in metrics:
                 found = data.ratio(engine, key, "serial", metric, ratio="8")
-                row.append("" if not found else "~1" if found[1] <= 1 <= found[2] else number(found[0]))
+                row.append(interval(found))
         rows.append(row)
     return rows_of(["key"] + ["%s %s" % (NAMES[engine], name) for engine in ENGINES for name in ("rows/s", "size", "written")], rows)
 
@@ -97,13 +97,14 @@ def interval(found):
 
 def shards(data):
     found = {(row["key"], row["writers"], row["by"]): row for row in data.shards}
+    by_chance = 0.05 / len(found)  # of one of all comparisons: Bonferroni's correction
     rows = []
     for key in figures.ORDER:
         row = ["`%s`" % key if key != "serial" else "`bigserial`, `auto_increment`"]
         for count in ("1", "16"):
             for way in ("hash", "modulo", "leading"):
                 one = found[key, count, way]
-                row.append("%.1f%%%s" % (100 * float(one["fullest"]), "" if float(one["chi_square"]) < 14.07 else " *"))
+                row.append("%.1f%%%s" % (100 * float(one["fullest"]), "" if figures.chance(float(one["chi_square"])) > by_chance else " *"))
         rows.append(row)
     return rows_of(["key", "hash", "modulo", "leading bits", "hash, 16 writers", "modulo, 16", "leading bits, 16"], rows)
 
@@ -117,6 +118,7 @@ def machines(data):
     names = list(dict.fromkeys(name for one in facts.values() for name in one))
     rows = [[name] + [facts[machine].get(name, "") for machine in data.machines] for name in names]
     rows.append(["rows of results"] + ["%d" % data.count[machine] for machine in data.machines])
+    rows.append(["of these disturbed, and left out"] + ["%d" % data.left_out[machine] for machine in data.machines])
     rows.append(["load when a cell began"] + ["%.2f (median)" % data.load(machine) for machine in data.machines])
     return rows_of(["machine"] + ["`%s`" % one for one in data.machines], rows).replace("--:", "---")
 

@@ -5,6 +5,7 @@
 #include "choose_object.h"
 #include "describe.h"
 #include "join.h"
+#include "maths.h"
 #include "numbers.h"
 #include "shared/color.h"
 #include "shared/json.h"
@@ -119,16 +120,19 @@ static void put_answers(session *s, const choose_answers *answers, bool given, c
 }
 
 static void put_figures(session *s, const choose_candidate *it) {
-    static const char *const labels[CHOOSE_FIGURES] = {"inserts", "size", "reads"};
+    static const char *const labels[CHOOSE_FIGURES] = {"written", "size", "reads"};
     char line[2 * CHOOSE_WORDS + 32], text[CHOOSE_WORDS], place[CHOOSE_WORDS];
     const choose_figure *last = NULL;
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
         if (it->figure[i] != NULL) {
             last = it->figure[i];
             choose_figure_text(text, last);
-            snprintf(line, sizeof line, "%s in %s on one small server; only for comparing keys",
-                     text, choose_figure_engine(last));
-            put(s, labels[i], i == 0 ? line : text);
+            snprintf(line, sizeof line, "%s", text);
+            if (it->times[i] > 0 && it->scheme != NULL) {
+                snprintf(line, sizeof line, "%s, %.2f times the integers of %s", text, it->times[i],
+                         choose_figure_engine(last));
+            }
+            put(s, labels[i], line);
         }
     }
     snprintf(line, sizeof line, "%s: %s", CHOOSE_STUDY,
@@ -153,9 +157,10 @@ static void put_odds(session *s, const choose_candidate *it, const choose_answer
 
 /* When the IDs run out. */
 static void put_end(session *s, const choose_candidate *it, const choose_answers *answers) {
-    char text[CHOOSE_WORDS];
+    char text[CHOOSE_WORDS], number[NUMBER_SIZE];
     if (it->scheme == NULL) {
-        snprintf(text, sizeof text, "after about 4.6e18 integers");
+        snprintf(text, sizeof text, "after about %s integers",
+                 number_text(number, maths_ldexp(1, choose_integer_bits(answers))));
     } else if (it->scheme->keyed) {
         snprintf(text, sizeof text, "after 10^%d numbers", choose_digits(answers));
     } else {
@@ -176,6 +181,10 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
                  "integers 1, 2, 3: of firn, or of the database's own serial column");
     }
     output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
+    put(s, "wins", it->wins);
+    if (it->built_in[0] != '\0') {
+        put(s, "built in", it->built_in);
+    }
     put_figures(s, it);
     if (it->capacity > 0 && it->most_nodes > 0) {
         snprintf(text, sizeof text, "%s IDs per second and node, %s nodes",

@@ -77,7 +77,7 @@ function drawLayout(layout) {
   );
 }
 
-const MEASURES = { load_rows_s: "inserts", total_bytes_row: "size", read_old_us: "reads" };
+const MEASURES = { written_bytes_row: "written", total_bytes_row: "size", read_old_misses: "reads" };
 
 // A figure as a bar, relative to the greatest one shown, with its interval if it has one.
 function drawMeasure(figure, most) {
@@ -101,7 +101,7 @@ function drawMeasures(one, all) {
     Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => (at.n < ENOUGH ? at.median : at.high))));
   return [
     ...one.figures.map((figure) => drawMeasure(figure, most(figure.metric))),
-    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}. Measured on one small server: use the figures to compare keys.` }),
+    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}. Counts of one small table in memory: use them to compare keys.` }),
   ];
 }
 
@@ -114,6 +114,8 @@ function oddsOf({ odds }) {
 
 function drawFit(one, layout, all, rank) {
   const facts = [
+    ["Wins", one.wins],
+    ["Built in", one.built_in],
     ["Collision probability", oddsOf(one)],
     ["Ends", one.end || (one.odds.model === "reserved" ? null : "never")], // integers of a store: with the last one
     ["Sorts", one.sorts],
