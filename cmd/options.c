@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of a subcommand: operands, options and settings. Every setting is an option too, and every option a setting:
- * `--name value`, `--name=value` and `name=value` say the same. What the words mean is in the file of the subcommand. */
+ * `--name value`, `--name=value` and `name=value` mean the same. What the words mean is in the file of the subcommand. */
 #include "command.h"
 #include "numbers.h"
 
@@ -224,7 +224,7 @@ static int take_letters(session *s, const char *word, char **next) {
     return STATUS_DONE;
 }
 
-/* Room for the operands, and behind them for the texts of settings that were given as two words. */
+/* Room for the operands, and after them for the texts of settings that were given as two words. */
 static bool make_room(session *s, int count, char **words) {
     size_t size = ((size_t)count + 1) * sizeof *s->operands;
     for (int i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ BOUNDS = [
     (r"path", 72),  # in the SQLite module: such an end
     (r"(gen|segment|handed)?(->|\.)?ns( \+ 8)?", 255),  # FIRN_NS_SIZE
     (r"(strerror|gnutls_strerror)\(.*\)", 64),
-    (r"firn_time_format\(.*\)", 47),  # FIRN_TIME_SIZE
+    (r"(firn_time_format|describe_end)\(.*\)", 47),  # FIRN_TIME_SIZE
     (r"firn_form_name\(.*\)", 10),
     (r"firn_strerror\(.*\)", 72),
     (r"firn__gen_node_text\(.*\)", 127),

@@ -86,7 +86,7 @@ def store(patience_ms):
 
 class Scenario(unittest.TestCase):
     def run_on(self, url, code):
-        # Python 3.12 and newer warn of the threads that a fork leaves behind, also of those that the test wants.
+        # Python 3.12 and newer warn of threads at a fork, also of those that the test is about.
         warn = ["-W", "ignore:This process:DeprecationWarning"]
         done = subprocess.run([sys.executable, *warn, "-X", "faulthandler", "-c", COMMON + code, url], capture_output=True, text=True,
                               timeout=2 * PATIENCE_S)
