@@ -287,8 +287,8 @@ static int finish(engine *e, turn *t, int verdict, firn_error *error) {
         e->driver->lost != NULL) {
         remember_store(e, &t->seen);
     }
-    const bool own =
-        verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->held.grant == t->request->grant;
+    const bool own = verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE &&
+                     t->held.grant == t->request->grant && t->held.grant != 0;
     int code = (own || t->again) && e->driver->confirm != NULL ? e->driver->confirm(e->self, error)
                                                                : FIRN_OK;
     if (code != FIRN_OK) {
