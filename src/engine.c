@@ -73,9 +73,12 @@ static state *state_of(engine *e, const firn_records *names) {
     return NULL;
 }
 
-/* The text may be the state's own. */
-static const char *keep_text(char *to, const char *from) {
-    return to == from ? to : strcpy(to, from);
+/* The text may be the state's own. A caller's note may be too long. */
+static const char *keep_text(char *to, size_t size, const char *from) {
+    if (to != from) {
+        snprintf(to, size, "%s", from);
+    }
+    return to;
 }
 
 static void keep_state(engine *e, const firn_records *records) {
@@ -88,10 +91,10 @@ static void keep_state(engine *e, const firn_records *records) {
         records->ns_known && records->ns_losses == records->losses; /* else a guard may apply */
     it->records.fresh = false;
     it->records.shut = NULL; /* counts for a namespace without a record only */
-    it->records.ns = keep_text(it->ns, records->ns);
-    it->records.key = keep_text(it->key, records->key);
-    it->records.layout = keep_text(it->layout, records->layout);
-    it->records.note = keep_text(it->note, records->note);
+    it->records.ns = keep_text(it->ns, sizeof it->ns, records->ns);
+    it->records.key = keep_text(it->key, sizeof it->key, records->key);
+    it->records.layout = keep_text(it->layout, sizeof it->layout, records->layout);
+    it->records.note = keep_text(it->note, sizeof it->note, records->note);
 }
 
 /* What this handle knows is now in the store's record, or counted from an older one. */

@@ -875,6 +875,25 @@ static void a_remembered_doubt_is_read_again(void **state) {
     end();
 }
 
+/* It is cut in what the handle remembers, which keeps the other keys. */
+static void a_long_note_is_cut(void **state) {
+    static char note[4000];
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_OK);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    const int before = reads;
+    memset(note, 'x', sizeof note - 1);
+    it.note = note;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    assert_int_equal(reads, before);
+    end();
+}
+
 /* ---- adds ------------------------------------------------------------------------------------ */
 
 static void a_warm_add_is_found(void **state) {
@@ -1009,6 +1028,7 @@ int main(void) {
         BOTH(a_late_grant_is_not_adopted_in_doubt),
         BOTH(no_foreign_grant_is_adopted),
         BOTH(a_remembered_doubt_is_read_again),
+        BOTH(a_long_note_is_cut),
         cmocka_unit_test_setup(another_programs_slots_have_no_records, without_add),
         cmocka_unit_test_setup(a_warm_add_is_found, with_add),
         cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
