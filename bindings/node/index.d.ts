@@ -66,8 +66,8 @@ export interface Keys {
   mode?: 'window' | 'online'
   /** back-dated IDs come from the common history node of the namespace, or from a node that only this generator uses */
   history?: 'common' | 'job'
-  /** 1 also issues IDs that are negative as signed numbers */
-  unsigned?: boolean
+  /** 0 refuses IDs that are negative as signed 64-bit numbers, 1 issues them; auto: 0 for schemes whose text is such a number, else 1 */
+  unsigned?: 'auto' | '0' | '1'
   // end of keys
 }
 /** The keys, and the fields of the scheme that are pinned, such as datacenter. */

@@ -132,7 +132,7 @@ def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Opti
          window_ms: Optional[int] = None,
          mode: Optional[Literal["window", "online"]] = None,
          history: Optional[Literal["common", "job"]] = None,
-         unsigned: Optional[bool] = None,
+         unsigned: Optional[Literal["auto", "0", "1"]] = None,
          # end of keys
          **keys: Any) -> Generator: ...
 def scheme(name: str, *, epoch: Optional[Time] = None, bits: Optional[str] = None,
