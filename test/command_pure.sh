@@ -185,6 +185,8 @@ says "schemes draws the bits" "tsid, 64 bits, text: base32
   tick    ms
   epoch   2020-01-01T00:00:00Z
   ends    2159-05-15T07:35:11.104Z, the first time that does not fit
+          as a signed integer (--as dec) at 2089-09-06T15:47:35.552Z: from then
+          on IDs are negative, and refused unless unsigned=1
   node    node: given, ordinal or claimed; reserved in a store
   sorts   yes: the order of IDs is the order of issue
   start   zero: the first sequence number of a tick

@@ -348,6 +348,6 @@ refuses "--replace without a header" 2 "--replace needs a header, and --no-heade
 refuses "--store without a job" 2 "--store needs a job: add --job NAME" stamp "$in" --store memory: --scheme uuid7
 refuses "--again without a job" 2 "--again needs a job" stamp "$in" --again --scheme uuid7
 refuses "a key of live issue" 2 "window_ms" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x window_ms=5
-ask stamp --help
+ask help stamp all
 same "the help says that a seed must be secret" 1 "$(printf '%s\n' "$out" | tr -s '\n ' ' ' | grep -c 'which must be secret')"
 finish
