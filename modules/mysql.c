@@ -101,7 +101,7 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
     if (code == FIRN_OK) {
         code = maria_run(s, error, "START TRANSACTION");
     }
-    return code == FIRN_OK ? maria_run(s, error, lock_sql, s->identity) : code;
+    return code == FIRN_OK ? maria_run(s, error, lock_sql) : code;
 }
 
 /* After a failure the connection is closed. */
@@ -291,9 +291,12 @@ static int committed(store *s, const firn_records *next, int which, firn_verb ve
     return module_point(&s->link, points[verb]->committed, error);
 }
 
-/* Each namespace is in doubt from then on, except one whose record is written afterwards. */
-static int write_loss(store *s, firn_records *next, firn_error *error) {
+/* After a loss, each namespace is in doubt from then on, except one whose record is written afterwards. */
+static int write_own(store *s, const firn_records *seen, firn_records *next, firn_error *error) {
     const bool sound = next->ns_losses == next->losses;
+    if (next->losses == seen->losses) {
+        return seen->known ? FIRN_OK : maria_run(s, error, born_sql, s->identity);
+    }
     next->losses = 1;
     next->ns_losses = sound;
     next->own[OWN_SEALED] = 0;
@@ -329,7 +332,7 @@ static int write_mark(store *s, const firn_records *seen, firn_records *next, fi
 /* The other records are written in the verb's transaction, which reads what was so when it began. */
 static int write_inside(store *s, const firn_records *seen, firn_records *next, int which,
                         firn_verb verb, firn_error *error) {
-    int code = next->losses > seen->losses ? write_loss(s, next, error) : FIRN_OK;
+    int code = (which & FIRN_RECORD_STORE) != 0 ? write_own(s, seen, next, error) : FIRN_OK;
     if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0) {
         code = write_namespace(s, seen, next, verb, error);
     }

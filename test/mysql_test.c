@@ -183,6 +183,23 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
+/* The same under a session that lives on. The record of the store is new, and the handle knows that it was not: the loss
+ * is noticed also with a name of which the handle remembers nothing. */
+static void made_again_unnoticed(void **state) {
+    const char *url = url_of("anew", "");
+    firn_store *store = open_store("%s", url);
+    (void)state;
+    drawn(store, "a", 1, 0, 0);
+    sql(server, "DROP TABLE anew_mark, anew_namespace;");
+    firn_store_close(open_store("%s", url));
+    assert_string_equal(sql(server, "SELECT identity FROM anew_namespace WHERE name = '';"), "new");
+    not_drawn(store, "b", 2, FIRN_EBACK, "has changed or lost reservations");
+    assert_string_equal(sql(server, "SELECT identity FROM anew_namespace WHERE name = '';"),
+                        "gone back");
+    drawn(store, "b", 3, 5000, 5000);
+    firn_store_close(store);
+}
+
 static void end_sessions_of(const char *user) {
     char ids[SQL_ANSWER], left[200];
     snprintf(ids, sizeof ids, "%s",
@@ -901,6 +918,7 @@ int main(void) {
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
         {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
+        {"tables that were made again show the loss", made_again_unnoticed, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},
         {"a table that was emptied and filled again is noticed", emptied_and_filled, NULL, NULL,
