@@ -36,6 +36,10 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
                : code;
 }
 
+static int roll_back(store *s, firn_error *error) {
+    return postgres_run(s, ROLLBACK, NULL, error); /* or it closes the connection */
+}
+
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
                                firn_error *error) {
     store *s = self;
@@ -226,6 +230,19 @@ static int write_mark(store *s, const firn_records *seen, firn_records *next, fi
                                        : raise_mark(s, seen, next, &raise, at, error);
 }
 
+/* Ends the verb's transaction after its last write. If that was too late, nothing of it may count, and the next read must
+ * not show it. */
+static int end_inside(store *s, int code, firn_verb verb, firn_error *error) {
+    if (s->inside && code == FIRN_OK) {
+        return commit(s, verb, error);
+    }
+    if (s->inside && code == FIRN_WRITE_CHANGED) {
+        int undone = roll_back(s, error);
+        return undone == FIRN_OK ? code : undone;
+    }
+    return code;
+}
+
 static int postgres_write(void *self, const firn_records *seen, firn_records *next, int which,
                           firn_verb verb, firn_error *error) {
     store *s = self;
@@ -243,9 +260,7 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
         code = write_mark(s, seen, next, verb, s->inside ? NULL : points[verb], error);
     }
-    if (code == FIRN_OK && s->inside) {
-        code = commit(s, verb, error);
-    }
+    code = end_inside(s, code, verb, error);
     return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
 }
 
@@ -254,9 +269,7 @@ static int postgres_add(void *self, const firn_records *seen, firn_records *next
     store *s = self;
     int code =
         raise_mark(s, seen, next, raise, s->inside ? NULL : points[FIRN_VERB_RESERVE], error);
-    if (code == FIRN_OK && s->inside) {
-        code = commit(s, FIRN_VERB_RESERVE, error);
-    }
+    code = end_inside(s, code, FIRN_VERB_RESERVE, error);
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }
 
@@ -274,7 +287,7 @@ static int postgres_confirm(void *self, firn_error *error) {
 static int postgres_end(void *self, int code) {
     store *s = self;
     if (s->inside && code != FIRN_EFORKED) {
-        (void)postgres_run(s, ROLLBACK, NULL, NULL); /* or it closes the connection */
+        (void)roll_back(s, NULL);
     }
     return code;
 }
