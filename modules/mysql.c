@@ -372,7 +372,8 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }
 
-/* A change of layouts has written, and is durable with all that came before. */
+/* A change of layouts has written, and is durable with all that came before. In a transaction that writes nothing else,
+ * which is given up, this would not be. */
 static int store_confirm(void *self, firn_error *error) {
     store *s = self;
     statement what;
@@ -381,8 +382,13 @@ static int store_confirm(void *self, firn_error *error) {
     if (s->relabels) {
         return code;
     }
-    maria_compose(s, &what, settle_sql, s->names->ns, s->names->key);
-    code = maria_ask(s, &what, NULL, &done, error);
+    if (s->inside) {
+        code = roll_back(s, error);
+    }
+    if (code == FIRN_OK) {
+        maria_compose(s, &what, settle_sql, s->names->ns, s->names->key);
+        code = maria_ask(s, &what, NULL, &done, error);
+    }
     maria_reply_free(&done);
     if (code == FIRN_OK && done.affected != 1) {
         code = module_unknown(error, where(s), "its mark is gone");

@@ -274,11 +274,14 @@ static int postgres_add(void *self, const firn_records *seen, firn_records *next
 }
 
 /* PostgreSQL shows what it recovered, or what it committed when somebody cancelled the wait, without the synchronous
- * standby. */
+ * standby. Only a commit waits for it, so this is no part of a transaction that writes nothing. */
 static int postgres_confirm(void *self, firn_error *error) {
     store *s = self;
-    PGresult *done;
-    int code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
+    PGresult *done = NULL;
+    int code = s->inside ? roll_back(s, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
+    }
     PQclear(done);
     return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }

@@ -553,6 +553,13 @@ static void reply_that_is_lost(void **state) {
     firn_store_close(store);
 }
 
+/* What makes an earlier grant durable must be committed. */
+static void own_grant_inside(void **state) {
+    (void)state;
+    meets_its_own_inside(url_of("own", ""));
+    assert_string_equal(sql(server, "SELECT met FROM own_mark;"), "1");
+}
+
 static void server_that_hangs(void **state) {
     firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
     (void)state;
@@ -904,7 +911,7 @@ static int make_tables(void **state) {
     return 0;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
@@ -944,6 +951,7 @@ int main(void) {
          NULL},
         {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
          NULL, NULL, NULL},
+        {"an own grant that comes late is made durable", own_grant_inside, NULL, NULL, NULL},
         {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
          NULL},
         {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
@@ -962,5 +970,8 @@ int main(void) {
         {"two ticket servers replace each other", tickets_of_two_servers, NULL, NULL, NULL},
         {"each start is a row of WORKER_NODE", workers_by_row, NULL, NULL, NULL},
     };
+    if (count > 1) {
+        cmocka_set_test_filter(arguments[1]);
+    }
     return cmocka_run_group_tests(tests, make_tables, remove_certificates);
 }

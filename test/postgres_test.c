@@ -563,6 +563,15 @@ static void reply_that_is_lost(void **state) {
     firn_store_close(store);
 }
 
+/* What makes an earlier grant durable must be committed: it writes the row of the namespace again. */
+static void own_grant_inside(void **state) {
+    (void)state;
+    meets_its_own_inside(url_of("own", ""));
+    assert_string_equal(sql(server, "SELECT m.xmin <> n.xmin FROM own_mark m"
+                                    " JOIN own_namespace n ON n.name = m.ns;"),
+                        "t");
+}
+
 static void server_that_hangs(void **state) {
     firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
     (void)state;
@@ -752,6 +761,7 @@ int main(int count, char **arguments) {
          NULL},
         {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
          NULL, NULL, NULL},
+        {"an own grant that comes late is made durable", own_grant_inside, NULL, NULL, NULL},
         {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
          NULL},
         {"something that is no such server neither hangs nor crashes us", no_server_at_all, NULL,
