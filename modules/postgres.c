@@ -36,8 +36,13 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
                : code;
 }
 
+/* Ends a transaction, also after the deadline, since it holds locks: the connection is closed if there is no time to ask. */
 static int roll_back(store *s, firn_error *error) {
-    return postgres_run(s, ROLLBACK, NULL, error); /* or it closes the connection */
+    int code = postgres_run(s, ROLLBACK, NULL, error);
+    if (s->inside) {
+        postgres_hang_up(s, false);
+    }
+    return code;
 }
 
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
