@@ -344,6 +344,7 @@ static int settle_session(store *s, firn_error *error) {
             s, error,
             "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
             " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+            " /*M!!110602 , innodb_snapshot_isolation = 0 */" /* 1 by default: see CHANGED */
             " /*M!!100300 , idle_transaction_timeout = # */", /* MySQL has none */
             wait_s, 10 * wait_s);
     }

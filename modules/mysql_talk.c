@@ -16,6 +16,8 @@
 #define DUPLICATE 1062
 #define DEADLOCK  1213
 #define LOCKED    1205
+#define CHANGED                                                                                    \
+    1020 /* by another transaction since this one's first read (MariaDB, innodb_snapshot_isolation) */
 
 void maria_hang_up(void *self, bool forked) {
     store *s = self;
@@ -109,6 +111,7 @@ static const struct {
     const char *what, *cure;
 } explanations[] = {
     {DEADLOCK, "is changed by other processes all the time", "try again"},
+    {CHANGED, "is changed by other processes all the time", "try again"},
     {LOCKED, "has the row locked", "end the session that locks it (SHOW PROCESSLIST)"},
     {DUPLICATE, "is changed by other processes all the time", "try again"},
     {1146, "misses a table",
@@ -285,9 +288,10 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     }
     unsigned number = mysql_errno(s->db);
     if (outcome == REFUSED) {
-        *again = (number == DEADLOCK || number == LOCKED) && !step;
+        const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
+        *again = (undone || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
-        if (number == DEADLOCK && step) {
+        if (undone && step) {
             s->inside = false;
             return FIRN_WRITE_CHANGED;
         }

@@ -260,6 +260,29 @@ static void marks_lost_unnoticed(void **state) {
     firn_store_close(store);
 }
 
+/* MariaDB refuses to lock a row that was changed after the transaction's first read, by default from 11.6.2 on. A mark is
+ * raised while a transaction waits for it. */
+static void changed_inside(void **state) {
+    firn_store *store = open_store("%s", url_of("inside", ""));
+    (void)state;
+    drawn(store, "i", 1, 0, 0);
+    firn_store_close(store);
+    sql(server, "SET GLOBAL innodb_snapshot_isolation = 1;"
+                " UPDATE inside_namespace SET identity = 'gone back';"
+                " UPDATE inside_mark SET seal = '';");
+    store = open_store("%s", url_of("inside", ""));
+    session other =
+        sql_begin(server, "/dev/null",
+                  "BEGIN; UPDATE inside_mark SET high = 40, `grant` = 9;\nDELIMITER //\n"
+                  "BEGIN NOT ATOMIC WHILE (SELECT COUNT(*) = 0 FROM information_schema.INNODB_TRX"
+                  " WHERE trx_state = 'LOCK WAIT') DO DO SLEEP(0.2); END WHILE; END//\nCOMMIT//\n");
+    await_transaction("trx_rows_modified = 1");
+    drawn(store, "i", 2, 5000, 5000);
+    sql_end(other, "");
+    firn_store_close(store);
+    sql(server, "SET GLOBAL innodb_snapshot_isolation = DEFAULT;");
+}
+
 /* Emptied and filled again from a copy, the table of marks has another number. */
 static void emptied_and_filled(void **state) {
     firn_store *store = open_store("%s", url_of("full", "")), *idle;
@@ -928,6 +951,8 @@ int main(int count, char **arguments) {
         {"tables that were made again show the loss", made_again_unnoticed, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},
+        {"a mark that is raised while a transaction waits for it", changed_inside, NULL, NULL,
+         NULL},
         {"a table that was emptied and filled again is noticed", emptied_and_filled, NULL, NULL,
          NULL},
         {"a table that was dumped and loaded is noticed", dumped_and_loaded, NULL, NULL, NULL},
