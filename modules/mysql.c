@@ -172,6 +172,10 @@ static int store_read(void *self, firn_records *seen, bool surely, firn_error *e
     reply found;
     (void)surely; /* each read shows every earlier commit */
     int code = maria_read(s, &found, error, read_sql, seen->ns, seen->ns, seen->key);
+    if (code == FIRN_WRITE_CHANGED) {
+        /* A cluster can roll back the verb's transaction at any statement: the next write begins another. */
+        code = maria_read(s, &found, error, read_sql, seen->ns, seen->ns, seen->key);
+    }
     const MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&found, READ_COLUMNS) : NULL;
     if (row != NULL) {
         take_records(s, seen, row);

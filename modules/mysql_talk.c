@@ -16,8 +16,7 @@
 #define DUPLICATE 1062
 #define DEADLOCK  1213
 #define LOCKED    1205
-#define CHANGED                                                                                    \
-    1020 /* by another transaction since this one's first read (MariaDB, innodb_snapshot_isolation) */
+#define CHANGED   1020 /* since the transaction's first read: MariaDB, innodb_snapshot_isolation */
 
 void maria_hang_up(void *self, bool forked) {
     store *s = self;
