@@ -263,17 +263,17 @@ static void marks_lost_unnoticed(void **state) {
 /* MariaDB refuses to lock a row that was changed after the transaction's first read, by default from 11.6.2 on. A mark is
  * raised while a transaction waits for it. */
 static void changed_inside(void **state) {
-    firn_store *store = open_store("%s", url_of("inside", ""));
+    firn_store *store = open_store("%s", url_of("snapshot", ""));
     (void)state;
     drawn(store, "i", 1, 0, 0);
     firn_store_close(store);
     sql(server, "SET GLOBAL innodb_snapshot_isolation = 1;"
-                " UPDATE inside_namespace SET identity = 'gone back';"
-                " UPDATE inside_mark SET seal = '';");
-    store = open_store("%s", url_of("inside", ""));
+                " UPDATE snapshot_namespace SET identity = 'gone back';"
+                " UPDATE snapshot_mark SET seal = '';");
+    store = open_store("%s", url_of("snapshot", ""));
     session other =
         sql_begin(server, "/dev/null",
-                  "BEGIN; UPDATE inside_mark SET high = 40, `grant` = 9;\nDELIMITER //\n"
+                  "BEGIN; UPDATE snapshot_mark SET high = 40, `grant` = 9;\nDELIMITER //\n"
                   "BEGIN NOT ATOMIC WHILE (SELECT COUNT(*) = 0 FROM information_schema.INNODB_TRX"
                   " WHERE trx_state = 'LOCK WAIT') DO DO SLEEP(0.2); END WHILE; END//\nCOMMIT//\n");
     await_transaction("trx_rows_modified = 1");
