@@ -285,9 +285,9 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     if (outcome == ANSWERED && why == NULL) {
         return FIRN_OK;
     }
-    unsigned number = mysql_errno(s->db);
-    if (outcome == REFUSED) {
-        const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
+    const unsigned number = mysql_errno(s->db);
+    const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
+    if (outcome == REFUSED && (undone || !what->ends)) { /* else the commit may come still */
         *again = (undone || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
         if (undone && step) {

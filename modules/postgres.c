@@ -287,6 +287,9 @@ static int postgres_confirm(void *self, firn_error *error) {
     if (code == FIRN_OK) {
         code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
     }
+    if (code == FIRN_OK && PQntuples(done) != 1) {
+        code = module_unknown(error, where(s), "its namespace is gone");
+    }
     PQclear(done);
     return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }
