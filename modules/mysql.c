@@ -482,7 +482,7 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "mysql",
     .lasts = true,
     .open = store_open,

@@ -340,7 +340,7 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,

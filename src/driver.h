@@ -8,6 +8,9 @@
 #include <firn/firn.h>
 #include <string.h>
 
+/* Rises with each change of firn_driver or of its records: a process may find the modules of another release. */
+#define FIRN__DRIVER_VERSION 2
+
 /* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
  * again, a namespace without a record is new. */
 #define FIRN__ALL_NAMES "integer *"
@@ -68,7 +71,7 @@ typedef struct firn_raise {
 typedef enum firn_verb { FIRN_VERB_RESERVE, FIRN_VERB_GIVE_BACK, FIRN_VERB_RELABEL } firn_verb;
 
 typedef struct firn_driver {
-    uint32_t version;   /* 1 */
+    uint32_t version;   /* FIRN__DRIVER_VERSION */
     const char *scheme; /* of the URLs: "sqlite" */
     /* A lock of the engine's, or a transaction, keeps what was read until it is written or the verb ends: no other write comes
      * between. Otherwise the engine remembers what it read and wrote, and a verb may begin with a write. */

@@ -363,7 +363,7 @@ static void scripted_close(void *self) {
     (void)self;
 }
 
-static const firn_driver scripted = {.version = 1,
+static const firn_driver scripted = {.version = FIRN__DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
                                      .begin = scripted_begin,
