@@ -89,9 +89,10 @@ typedef struct firn_driver {
      * store lost reservations? NULL: it never does, and the handle need remember nothing. */
     bool (*lost)(void *self, const firn_records *seen);
     /* In one atomic step: writes the records `which` (FIRN_RECORD_...) as `next` has them if all are still as `seen`, and sets
-     * in `next` what the step decided (own, stamp, a new origin). It never lowers a mark that is not as `seen`. The loss that
-     * `next` has beyond `seen` may get another number, at least that in `seen`. FIRN_EUNKNOWN: sent, and it
-     * may have been carried out. FIRN_EBUSY: not sent, as somebody who has no record in the store issues with the key. */
+     * in `next` what the step decided (own, stamp, a new origin). The key's record need not be as `seen` if it is not written;
+     * a driver may demand it. It never lowers a mark that is not as `seen`. The loss that `next` has beyond `seen` may get
+     * another number, at least that in `seen`. FIRN_EUNKNOWN: sent, and it may have been carried out. FIRN_EBUSY: not sent, as
+     * somebody who has no record in the store issues with the key. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
                  firn_verb verb, firn_error *error);
     /* Optional, for keys that many processes raise at the same time: a reservation that changes only the key's record calls it
