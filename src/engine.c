@@ -11,11 +11,11 @@
 #include "error.h"
 #include "law.h"
 #include "reserve.h"
+#include "wiped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REMEMBERED  16 /* keys: as many as a generator can have nodes */
 #define ROUNDS_MOST 1000
@@ -49,7 +49,8 @@ typedef struct engine {
     const firn_driver *driver;
     void *self; /* of the driver */
     firn__memory memory;
-    pid_t process;   /* of the memory */
+    uint64_t *
+        mine; /* 1: the memory is this process's; wiped by a fork. NULL: the driver needs no memory */
     bool known;      /* the next two are set */
     uint64_t origin; /* of the store at this handle's last reservation */
     int64_t losses;
@@ -110,10 +111,9 @@ static void forget(engine *e) {
 
 /* In a child: its parent may give back what it reserved, and another thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
-    const pid_t process = getpid();
-    if (e->process != process) {
+    if (*e->mine == 0) {
         forget(e);
-        e->process = process;
+        *e->mine = 1;
     }
 }
 
@@ -450,18 +450,25 @@ static const char *engine_caution(void *self) {
 static void engine_close(void *self) {
     engine *e = self;
     e->driver->close(e->self);
+    if (e->mine != NULL) {
+        firn__wiped_free(e->mine, sizeof *e->mine);
+    }
     free(e);
 }
 
 int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error) {
     engine *e = calloc(1, sizeof *e);
-    if (e == NULL) {
+    int code = e != NULL ? FIRN_OK : firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+    if (code == FIRN_OK && driver->lost != NULL) {
+        e->mine = firn__wiped(sizeof *e->mine, &code, error);
+    }
+    if (code != FIRN_OK) {
         driver->close(driven);
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+        free(e);
+        return code;
     }
     e->driver = driver;
     e->self = driven;
-    e->process = getpid();
     *self = e;
     return FIRN_OK;
 }

@@ -11,12 +11,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "../src/engine.h"
 #include "../src/law.h"
+#include "../src/wiped.h"
 #include "chance.h"
+#include "in_child.h"
 
 #define OPEN      "0x0:1 time:41/ms node:10 sequence:12"
 #define SHUT      "closed (forgotten): " OPEN /* which can be opened in doubt */
@@ -811,6 +816,43 @@ static void a_give_back_is_no_loss(void **state) {
     end();
 }
 
+/* As in a process namespace of its own, where parent and child may both be 1. It replaces libc's. */
+static pid_t everybodys_number;
+
+pid_t getpid(void) {
+    return everybodys_number != 0 ? everybodys_number : (pid_t)syscall(SYS_getpid);
+}
+
+static int reserve_in_child(const firn_request *it, int64_t first) {
+    firn_mark held;
+    int64_t next = -1;
+    firn_request another = request_of(1, FOREVER, 0);
+    CHECK(give_back(&handles[1], it, first, first + 3) == FIRN_OK);
+    CHECK(reserve(&handles[0], &another, &next, &held) == FIRN_OK);
+    CHECK(next == first + 3 && now.losses == 0);
+    return 0;
+}
+
+/* After the fork the parent gives back what it reserved, which shows no loss to a child, even to one with its number. */
+static void a_child_remembers_nothing(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    int status = -1;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    everybodys_number = firn__wiped_watch() ? 0 : getpid(); /* there it is the number that counts */
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(reserve_in_child(&it, first));
+    }
+    everybodys_number = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    end();
+}
+
 /* The write of an unknown outcome was for a history that is gone; in the copy it lands after all. Its slots may be
  * another's there. */
 static void a_late_grant_is_not_adopted_in_doubt(void **state) {
@@ -1025,6 +1067,7 @@ int main(void) {
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),
         BOTH(a_give_back_is_no_loss),
+        BOTH(a_child_remembers_nothing),
         BOTH(a_late_grant_is_not_adopted_in_doubt),
         BOTH(no_foreign_grant_is_adopted),
         BOTH(a_remembered_doubt_is_read_again),
