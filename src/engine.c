@@ -24,6 +24,8 @@
 typedef struct state {
     firn_records records; /* ns NULL: none */
     bool usable;          /* nobody is known to have changed them */
+    int64_t
+        high; /* of this handle's last reservation: nobody else lowers it; 0: none, or given back */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } state;
 
@@ -85,6 +87,7 @@ static void keep_state(engine *e, const firn_records *records) {
     state *it = state_of(e, records);
     if (it == NULL) {
         it = &e->states[e->oldest++ % REMEMBERED];
+        it->high = 0;
     }
     it->records = *records;
     it->usable =
@@ -95,6 +98,19 @@ static void keep_state(engine *e, const firn_records *records) {
     it->records.key = keep_text(it->key, sizeof it->key, records->key);
     it->records.layout = keep_text(it->layout, sizeof it->layout, records->layout);
     it->records.note = keep_text(it->note, sizeof it->note, records->note);
+}
+
+/* The smallest mark that the key can have. */
+static int64_t least_of(engine *e, const firn_records *names) {
+    const state *it = state_of(e, names);
+    return it != NULL ? it->high : 0;
+}
+
+static void set_least(engine *e, const firn_records *names, int64_t high) {
+    state *it = state_of(e, names);
+    if (it != NULL) {
+        it->high = high;
+    }
 }
 
 /* What this handle knows is now in the store's record, or counted from an older one. */
@@ -130,7 +146,8 @@ static bool went_back(engine *e, const firn_records *seen) {
     return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
            (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
            (was != NULL &&
-            (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known));
+            (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known ||
+             seen->mark.high < was->high));
 }
 
 static int64_t most(int64_t a, int64_t b) {
@@ -190,6 +207,7 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
         t->raise = verdict.raise;
+        t->raise.least = verdict.back ? 0 : most(verdict.raise.least, least_of(e, &t->seen));
     }
     return code;
 }
@@ -278,6 +296,9 @@ static void take_over(engine *e, turn *t) {
     if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
         t->next.known = true;
         keep_state(e, &t->next);
+        if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
+            set_least(e, &t->next, t->next.mark.high);
+        }
     }
 }
 
@@ -409,6 +430,7 @@ static int engine_give_back(void *self, const char *ns, const char *key, const f
     e->turn.mine = mine;
     e->turn.high = high;
     firn__forget_last(&e->memory);
+    set_least(e, &(firn_records){.ns = ns, .key = key}, 0);
     return run(e, ns, key, error);
 }
 

@@ -769,6 +769,38 @@ static void an_older_key_is_noticed(void **state) {
     end();
 }
 
+/* The mark alone is older: no other record and no version shows it. */
+static void an_older_mark_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[0], 1, 0, 10);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    now.marks[1][0].mark.high = 10;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* A mark that was given back falls below what the handle saw, also if a read comes between. */
+static void a_mark_that_was_given_back_is_not_older(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    answer = FIRN_EUNKNOWN;
+    undelivered = true;
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
+    assert_int_equal(asked_of(&handles[0], 1, 0, 5), FIRN_EBUSY); /* it reads */
+    deliver_late();
+    granted(&handles[0], 1, 0, 3);
+    assert_int_equal(now.losses, 0);
+    end();
+}
+
 static void a_mark_is_compared_with_its_grant(void **state) {
     firn_request one = request_of(1, FOREVER, 0);
     firn_mark held;
@@ -1064,6 +1096,8 @@ int main(void) {
         BOTH(a_forgotten_loss_is_noticed),
         BOTH(an_emptied_store_is_noticed),
         BOTH(an_older_key_is_noticed),
+        BOTH(an_older_mark_is_noticed),
+        BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),
         BOTH(a_give_back_is_no_loss),
