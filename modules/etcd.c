@@ -437,7 +437,7 @@ static int etcd_open(void **out, const char *url, const firn_store_options *opti
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "etcd",
     .lasts = true,
     .open = etcd_open,

@@ -101,7 +101,7 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
     if (code == FIRN_OK) {
         code = maria_run(s, error, "START TRANSACTION");
     }
-    return code == FIRN_OK ? maria_run(s, error, lock_sql, s->identity) : code;
+    return code == FIRN_OK ? maria_run(s, error, lock_sql) : code;
 }
 
 /* After a failure the connection is closed. */
@@ -172,6 +172,10 @@ static int store_read(void *self, firn_records *seen, bool surely, firn_error *e
     reply found;
     (void)surely; /* each read shows every earlier commit */
     int code = maria_read(s, &found, error, read_sql, seen->ns, seen->ns, seen->key);
+    if (code == FIRN_WRITE_CHANGED) {
+        /* A cluster can roll back the verb's transaction at any statement: the next write begins another. */
+        code = maria_read(s, &found, error, read_sql, seen->ns, seen->ns, seen->key);
+    }
     const MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&found, READ_COLUMNS) : NULL;
     if (row != NULL) {
         take_records(s, seen, row);
@@ -291,9 +295,12 @@ static int committed(store *s, const firn_records *next, int which, firn_verb ve
     return module_point(&s->link, points[verb]->committed, error);
 }
 
-/* Each namespace is in doubt from then on, except one whose record is written afterwards. */
-static int write_loss(store *s, firn_records *next, firn_error *error) {
+/* After a loss, each namespace is in doubt from then on, except one whose record is written afterwards. */
+static int write_own(store *s, const firn_records *seen, firn_records *next, firn_error *error) {
     const bool sound = next->ns_losses == next->losses;
+    if (next->losses == seen->losses) {
+        return seen->known ? FIRN_OK : maria_run(s, error, born_sql, s->identity);
+    }
     next->losses = 1;
     next->ns_losses = sound;
     next->own[OWN_SEALED] = 0;
@@ -329,7 +336,7 @@ static int write_mark(store *s, const firn_records *seen, firn_records *next, fi
 /* The other records are written in the verb's transaction, which reads what was so when it began. */
 static int write_inside(store *s, const firn_records *seen, firn_records *next, int which,
                         firn_verb verb, firn_error *error) {
-    int code = next->losses > seen->losses ? write_loss(s, next, error) : FIRN_OK;
+    int code = (which & FIRN_RECORD_STORE) != 0 ? write_own(s, seen, next, error) : FIRN_OK;
     if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0) {
         code = write_namespace(s, seen, next, verb, error);
     }
@@ -369,7 +376,8 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }
 
-/* A change of layouts has written, and is durable with all that came before. */
+/* A change of layouts has written, and is durable with all that came before. In a transaction that writes nothing else,
+ * which is given up, this would not be. */
 static int store_confirm(void *self, firn_error *error) {
     store *s = self;
     statement what;
@@ -378,8 +386,13 @@ static int store_confirm(void *self, firn_error *error) {
     if (s->relabels) {
         return code;
     }
-    maria_compose(s, &what, settle_sql, s->names->ns, s->names->key);
-    code = maria_ask(s, &what, NULL, &done, error);
+    if (s->inside) {
+        code = roll_back(s, error);
+    }
+    if (code == FIRN_OK) {
+        maria_compose(s, &what, settle_sql, s->names->ns, s->names->key);
+        code = maria_ask(s, &what, NULL, &done, error);
+    }
     maria_reply_free(&done);
     if (code == FIRN_OK && done.affected != 1) {
         code = module_unknown(error, where(s), "its mark is gone");
@@ -482,7 +495,7 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "mysql",
     .lasts = true,
     .open = store_open,

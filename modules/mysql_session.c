@@ -344,8 +344,10 @@ static int settle_session(store *s, firn_error *error) {
             s, error,
             "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
             " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
-            " /*M!!100300 , idle_transaction_timeout = # */", /* MySQL has none */
-            wait_s, 10 * wait_s);
+            " /*M!!110602 , innodb_snapshot_isolation = 0 */" /* 1 by default: see CHANGED */
+            " /*M!!100300 , idle_transaction_timeout = # */"
+            " /*!!50700 , wait_timeout = # */", /* MySQL, which has no other limit for idle locks */
+            wait_s, 10 * wait_s, 60 * wait_s);
     }
     return code == FIRN_OK
                ? maria_run(s, error, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")

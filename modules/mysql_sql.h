@@ -59,8 +59,11 @@ static const char begin_sql[] =
 /* Each change of other records begins with this, in its transaction, and reads again: it keeps out others that change
  * such records, also in a cluster, which compares only written rows. It counts up the floor of the store's own row, which
  * nothing else uses, because InnoDB does not sync an UPDATE that changes nothing. */
-static const char lock_sql[] = "UPDATE `@_namespace` SET floor = floor + 1,"
-                               " identity = IF(identity = 'new', $, identity) WHERE name = ''";
+static const char lock_sql[] = "UPDATE `@_namespace` SET floor = floor + 1 WHERE name = ''";
+
+/* The store is new no longer. It comes after the read, which must show that it was. */
+static const char born_sql[] =
+    "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
 
 /* With any completion_type. */
 static const char commit_sql[] = "COMMIT AND NO CHAIN NO RELEASE";

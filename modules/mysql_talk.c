@@ -16,6 +16,7 @@
 #define DUPLICATE 1062
 #define DEADLOCK  1213
 #define LOCKED    1205
+#define CHANGED   1020 /* since the transaction's first read: MariaDB, innodb_snapshot_isolation */
 
 void maria_hang_up(void *self, bool forked) {
     store *s = self;
@@ -109,6 +110,7 @@ static const struct {
     const char *what, *cure;
 } explanations[] = {
     {DEADLOCK, "is changed by other processes all the time", "try again"},
+    {CHANGED, "is changed by other processes all the time", "try again"},
     {LOCKED, "has the row locked", "end the session that locks it (SHOW PROCESSLIST)"},
     {DUPLICATE, "is changed by other processes all the time", "try again"},
     {1146, "misses a table",
@@ -283,11 +285,12 @@ static int ask_once(store *s, const statement *what, const module_points *at, re
     if (outcome == ANSWERED && why == NULL) {
         return FIRN_OK;
     }
-    unsigned number = mysql_errno(s->db);
-    if (outcome == REFUSED) {
-        *again = (number == DEADLOCK || number == LOCKED) && !step;
+    const unsigned number = mysql_errno(s->db);
+    const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
+    if (outcome == REFUSED && (undone || !what->ends)) { /* else the commit may come still */
+        *again = (undone || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
-        if (number == DEADLOCK && step) {
+        if (undone && step) {
             s->inside = false;
             return FIRN_WRITE_CHANGED;
         }

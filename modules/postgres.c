@@ -36,6 +36,15 @@ static int begin_inside(store *s, firn_verb verb, firn_error *error) {
                : code;
 }
 
+/* Ends a transaction, also after the deadline, since it holds locks: the connection is closed if there is no time to ask. */
+static int roll_back(store *s, firn_error *error) {
+    int code = postgres_run(s, ROLLBACK, NULL, error);
+    if (s->inside) {
+        postgres_hang_up(s, false);
+    }
+    return code;
+}
+
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
                                firn_error *error) {
     store *s = self;
@@ -226,6 +235,19 @@ static int write_mark(store *s, const firn_records *seen, firn_records *next, fi
                                        : raise_mark(s, seen, next, &raise, at, error);
 }
 
+/* Ends the verb's transaction after its last write. If that was too late, nothing of it may count, and the next read must
+ * not show it. */
+static int end_inside(store *s, int code, firn_verb verb, firn_error *error) {
+    if (s->inside && code == FIRN_OK) {
+        return commit(s, verb, error);
+    }
+    if (s->inside && code == FIRN_WRITE_CHANGED) {
+        int undone = roll_back(s, error);
+        return undone == FIRN_OK ? code : undone;
+    }
+    return code;
+}
+
 static int postgres_write(void *self, const firn_records *seen, firn_records *next, int which,
                           firn_verb verb, firn_error *error) {
     store *s = self;
@@ -243,9 +265,7 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
         code = write_mark(s, seen, next, verb, s->inside ? NULL : points[verb], error);
     }
-    if (code == FIRN_OK && s->inside) {
-        code = commit(s, verb, error);
-    }
+    code = end_inside(s, code, verb, error);
     return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
 }
 
@@ -254,18 +274,22 @@ static int postgres_add(void *self, const firn_records *seen, firn_records *next
     store *s = self;
     int code =
         raise_mark(s, seen, next, raise, s->inside ? NULL : points[FIRN_VERB_RESERVE], error);
-    if (code == FIRN_OK && s->inside) {
-        code = commit(s, FIRN_VERB_RESERVE, error);
-    }
+    code = end_inside(s, code, FIRN_VERB_RESERVE, error);
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }
 
 /* PostgreSQL shows what it recovered, or what it committed when somebody cancelled the wait, without the synchronous
- * standby. */
+ * standby. Only a commit waits for it, so this is no part of a transaction that writes nothing. */
 static int postgres_confirm(void *self, firn_error *error) {
     store *s = self;
-    PGresult *done;
-    int code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
+    PGresult *done = NULL;
+    int code = s->inside ? roll_back(s, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        code = postgres_ask(s, SETTLE, &s->ns, NULL, &done, error);
+    }
+    if (code == FIRN_OK && PQntuples(done) != 1) {
+        code = module_unknown(error, where(s), "its namespace is gone");
+    }
     PQclear(done);
     return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }
@@ -274,7 +298,7 @@ static int postgres_confirm(void *self, firn_error *error) {
 static int postgres_end(void *self, int code) {
     store *s = self;
     if (s->inside && code != FIRN_EFORKED) {
-        (void)postgres_run(s, ROLLBACK, NULL, NULL); /* or it closes the connection */
+        (void)roll_back(s, NULL);
     }
     return code;
 }
@@ -340,7 +364,7 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,

@@ -135,18 +135,21 @@ static const struct statement_text {
                    " AND $5::bigint <= high RETURNING high",
                    5},
     /* Its commit comes after what was read, and waits for the disk and the standbys; so what was read is there too. */
-    [SETTLE] = {"firn_settle", "UPDATE \"@_namespace\" SET floor = floor WHERE name = $1", 1},
+    [SETTLE] = {"firn_settle",
+                "UPDATE \"@_namespace\" SET floor = floor WHERE name = $1 RETURNING floor", 1},
     /* A change of other records than marks is a transaction that reads again after this. Its locks keep out others that
      * change such records; the table's comes first, as everywhere. */
     [BEGIN] = {"firn_begin",
-               "BEGIN; LOCK TABLE \"@_namespace\", \"@_mark\" IN ROW EXCLUSIVE MODE;"
+               "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE \"@_namespace\", \"@_mark\" IN "
+               "ROW EXCLUSIVE MODE;"
                " SELECT FROM \"@_namespace\" WHERE name IN ('', '" FIRN__ALL_NAMES "')"
                " ORDER BY name FOR UPDATE",
                0},
     /* The same for a change of layouts, which waits for running reservations too. A statement that waits for the lock
      * takes its snapshot afterwards. */
     [BEGIN_ALONE] = {"firn_begin_alone",
-                     "BEGIN; LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE",
+                     "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE \"@_namespace\", \"@_mark\" "
+                     "IN SHARE ROW EXCLUSIVE MODE",
                      0},
     [BORN] = {"firn_born",
               "UPDATE \"@_namespace\" SET identity = " IDENTITY

@@ -515,7 +515,7 @@ static int redis_open(void **out, const char *url, const firn_store_options *opt
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "redis",
     .lasts = true,
     .open = redis_open,

@@ -44,13 +44,15 @@ static const char read_lua[] = LUA_SEE "local it, seal = see()\n"
                                        "it[13] = seal\n"
                                        "return it\n";
 
-/* Writes the records that are given if all are as they were seen. The mark comes last, so a script that is stopped leaves at
- * most a counted loss or a gap. */
+/* Writes the records that are given if all are as they were seen; the mark, which others raise all the time, only if it is
+ * given. The mark comes last, so a script that is stopped leaves at most a counted loss or a gap. */
 static const char write_lua[] = LUA_SEE
     "local seal, high, grant = unpack(ARGV, 3, 5)\n"
     "local losses, layout, seen, floor, raised, taken, note = unpack(ARGV, 6, 12)\n"
     "local it, present = see()\n"
-    "if present ~= seal or it[10] ~= high or it[11] ~= grant then return {'changed'} end\n"
+    "if present ~= seal or (raised ~= '' and (it[10] ~= high or it[11] ~= grant)) then\n"
+    "  return {'changed'}\n"
+    "end\n"
     "if losses ~= '' then redis.call('HSET', own, 'identity', it[1], 'losses', losses) end\n"
     "if layout ~= '' then\n"
     "  redis.call('SADD', index, name)\n"

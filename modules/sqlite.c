@@ -408,7 +408,7 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "sqlite",
     .locks = true,
     .lasts = true,

@@ -446,7 +446,7 @@ static int zookeeper_open(void **handle, const char *url, const firn_store_optio
 }
 
 const firn_driver firn_store_driver = {
-    .version = 1,
+    .version = FIRN__DRIVER_VERSION,
     .scheme = "zookeeper",
     .lasts = true,
     .open = zookeeper_open,

@@ -8,6 +8,9 @@
 #include <firn/firn.h>
 #include <string.h>
 
+/* Rises with each change of firn_driver or of its records: a process may find the modules of another release. */
+#define FIRN__DRIVER_VERSION 2
+
 /* `firn segment advance '*'` reserves from this namespace. From then on, until the store loses reservations
  * again, a namespace without a record is new. */
 #define FIRN__ALL_NAMES "integer *"
@@ -68,7 +71,7 @@ typedef struct firn_raise {
 typedef enum firn_verb { FIRN_VERB_RESERVE, FIRN_VERB_GIVE_BACK, FIRN_VERB_RELABEL } firn_verb;
 
 typedef struct firn_driver {
-    uint32_t version;   /* 1 */
+    uint32_t version;   /* FIRN__DRIVER_VERSION */
     const char *scheme; /* of the URLs: "sqlite" */
     /* A lock of the engine's, or a transaction, keeps what was read until it is written or the verb ends: no other write comes
      * between. Otherwise the engine remembers what it read and wrote, and a verb may begin with a write. */
@@ -86,9 +89,10 @@ typedef struct firn_driver {
      * store lost reservations? NULL: it never does, and the handle need remember nothing. */
     bool (*lost)(void *self, const firn_records *seen);
     /* In one atomic step: writes the records `which` (FIRN_RECORD_...) as `next` has them if all are still as `seen`, and sets
-     * in `next` what the step decided (own, stamp, a new origin). It never lowers a mark that is not as `seen`. The loss that
-     * `next` has beyond `seen` may get another number, at least that in `seen`. FIRN_EUNKNOWN: sent, and it
-     * may have been carried out. FIRN_EBUSY: not sent, as somebody who has no record in the store issues with the key. */
+     * in `next` what the step decided (own, stamp, a new origin). The key's record need not be as `seen` if it is not written;
+     * a driver may demand it. It never lowers a mark that is not as `seen`. The loss that `next` has beyond `seen` may get
+     * another number, at least that in `seen`. FIRN_EUNKNOWN: sent, and it may have been carried out. FIRN_EBUSY: not sent, as
+     * somebody who has no record in the store issues with the key. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
                  firn_verb verb, firn_error *error);
     /* Optional, for keys that many processes raise at the same time: a reservation that changes only the key's record calls it

@@ -11,11 +11,11 @@
 #include "error.h"
 #include "law.h"
 #include "reserve.h"
+#include "wiped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REMEMBERED  16 /* keys: as many as a generator can have nodes */
 #define ROUNDS_MOST 1000
@@ -24,6 +24,8 @@
 typedef struct state {
     firn_records records; /* ns NULL: none */
     bool usable;          /* nobody is known to have changed them */
+    int64_t
+        high; /* of this handle's last reservation: nobody else lowers it; 0: none, or given back */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } state;
 
@@ -49,7 +51,8 @@ typedef struct engine {
     const firn_driver *driver;
     void *self; /* of the driver */
     firn__memory memory;
-    pid_t process;   /* of the memory */
+    uint64_t *
+        mine; /* 1: the memory is this process's; wiped by a fork. NULL: the driver needs no memory */
     bool known;      /* the next two are set */
     uint64_t origin; /* of the store at this handle's last reservation */
     int64_t losses;
@@ -84,6 +87,7 @@ static void keep_state(engine *e, const firn_records *records) {
     state *it = state_of(e, records);
     if (it == NULL) {
         it = &e->states[e->oldest++ % REMEMBERED];
+        it->high = 0;
     }
     it->records = *records;
     it->usable =
@@ -94,6 +98,19 @@ static void keep_state(engine *e, const firn_records *records) {
     it->records.key = keep_text(it->key, sizeof it->key, records->key);
     it->records.layout = keep_text(it->layout, sizeof it->layout, records->layout);
     it->records.note = keep_text(it->note, sizeof it->note, records->note);
+}
+
+/* The smallest mark that the key can have. */
+static int64_t least_of(engine *e, const firn_records *names) {
+    const state *it = state_of(e, names);
+    return it != NULL ? it->high : 0;
+}
+
+static void set_least(engine *e, const firn_records *names, int64_t high) {
+    state *it = state_of(e, names);
+    if (it != NULL) {
+        it->high = high;
+    }
 }
 
 /* What this handle knows is now in the store's record, or counted from an older one. */
@@ -110,10 +127,9 @@ static void forget(engine *e) {
 
 /* In a child: its parent may give back what it reserved, and another thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
-    const pid_t process = getpid();
-    if (e->process != process) {
+    if (*e->mine == 0) {
         forget(e);
-        e->process = process;
+        *e->mine = 1;
     }
 }
 
@@ -130,7 +146,8 @@ static bool went_back(engine *e, const firn_records *seen) {
     return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
            (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
            (was != NULL &&
-            (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known));
+            (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known ||
+             seen->mark.high < was->high));
 }
 
 static int64_t most(int64_t a, int64_t b) {
@@ -190,6 +207,7 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
         t->raise = verdict.raise;
+        t->raise.least = verdict.back ? 0 : most(verdict.raise.least, least_of(e, &t->seen));
     }
     return code;
 }
@@ -278,6 +296,9 @@ static void take_over(engine *e, turn *t) {
     if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
         t->next.known = true;
         keep_state(e, &t->next);
+        if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
+            set_least(e, &t->next, t->next.mark.high);
+        }
     }
 }
 
@@ -409,6 +430,7 @@ static int engine_give_back(void *self, const char *ns, const char *key, const f
     e->turn.mine = mine;
     e->turn.high = high;
     firn__forget_last(&e->memory);
+    set_least(e, &(firn_records){.ns = ns, .key = key}, 0);
     return run(e, ns, key, error);
 }
 
@@ -450,18 +472,25 @@ static const char *engine_caution(void *self) {
 static void engine_close(void *self) {
     engine *e = self;
     e->driver->close(e->self);
+    if (e->mine != NULL) {
+        firn__wiped_free(e->mine, sizeof *e->mine);
+    }
     free(e);
 }
 
 int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error) {
     engine *e = calloc(1, sizeof *e);
-    if (e == NULL) {
+    int code = e != NULL ? FIRN_OK : firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+    if (code == FIRN_OK && driver->lost != NULL) {
+        e->mine = firn__wiped(sizeof *e->mine, &code, error);
+    }
+    if (code != FIRN_OK) {
         driver->close(driven);
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+        free(e);
+        return code;
     }
     e->driver = driver;
     e->self = driven;
-    e->process = getpid();
     *self = e;
     return FIRN_OK;
 }

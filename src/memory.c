@@ -202,7 +202,7 @@ static void memory_close(void *self) {
     free(store);
 }
 
-const firn_driver firn__store_memory = {.version = 1,
+const firn_driver firn__store_memory = {.version = FIRN__DRIVER_VERSION,
                                         .scheme = "memory",
                                         .locks = true,
                                         .open = memory_open,

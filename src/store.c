@@ -150,10 +150,9 @@ static int load_module(void **library, const firn_driver **driver, const firn_st
     *driver = firn__module_symbol(*library, "firn_store_driver");
     *ops = *driver != NULL ? &firn__engine_ops : firn__module_symbol(*library, "firn_store_module");
     const char *scheme = *driver != NULL ? (*driver)->scheme : *ops != NULL ? (*ops)->scheme : "";
-    const uint32_t version = *driver != NULL ? (*driver)->version
-                             : *ops != NULL  ? (*ops)->version
-                                             : 0;
-    if (version != 1 || strcmp(scheme, engine) != 0) {
+    const bool fits = *driver != NULL ? (*driver)->version == FIRN__DRIVER_VERSION
+                                      : *ops != NULL && (*ops)->version == 1;
+    if (!fits || strcmp(scheme, engine) != 0) {
         firn__module_close(*library);
         return firn__fail(error, FIRN_ESYSTEM,
                           "the module for %.20s is of another version: install firn's own", engine);

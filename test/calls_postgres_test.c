@@ -15,7 +15,24 @@ CALL(PGconn *, PQconnectStartParams,
 CALL(PostgresPollingStatusType, PQconnectPoll, (PGconn * db), (db), 1, PGRES_POLLING_FAILED,
      PGRES_POLLING_WRITING)
 CALL(ConnStatusType, PQstatus, (const PGconn *db), (db), 1, CONNECTION_BAD)
-CALL(PGTransactionStatusType, PQtransactionStatus, (const PGconn *db), (db), 1, PQTRANS_INTRANS)
+
+static const PGconn *session; /* NULL: none yet, or it is closed */
+
+CALL_BY_HAND(PGTransactionStatusType, PQtransactionStatus, (const PGconn *db)) {
+    session = db;
+    return calls_answer("PQtransactionStatus", 1, 1) != 0 ? PQTRANS_INTRANS
+                                                          : __real_PQtransactionStatus(db);
+}
+
+CALL_BY_HAND(void, PQfinish, (PGconn * db)) {
+    session = session == db ? NULL : session;
+    __real_PQfinish(db);
+}
+
+static bool left_open(void) {
+    return session != NULL && __real_PQtransactionStatus(session) == PQTRANS_INTRANS;
+}
+
 CALL(int, PQsetnonblocking, (PGconn * db, int on), (db, on), 1, -1)
 CALL(int, PQserverVersion, (const PGconn *db), (db), 1, 90600)
 CALL(int, PQsendPrepare,
@@ -79,6 +96,7 @@ static const calls_scenario scenarios[] = {
 };
 
 int main(int count, char **arguments) {
+    calls_left_open = left_open;
     return calls_main("postgres", "-c fsync=off", scenarios, sizeof scenarios / sizeof scenarios[0],
                       count > 1 ? arguments[1] : NULL);
 }

@@ -58,6 +58,7 @@ static pid_t calls_parent;  /* of a child that calls_fork made, else 0 */
 static const char *calls_kind, *calls_options;
 static const char *calls_base; /* the engine's URL */
 static CMFixtureFunction calls_enter, calls_leave;
+static bool (*calls_left_open)(void); /* is its session in a transaction? NULL: not known */
 static const char *calls_hasty = "timeout_ms=300&connect_timeout_ms=300";
 static const char *calls_patient = "timeout_ms=60000&connect_timeout_ms=60000";
 
@@ -106,7 +107,11 @@ static void calls_point(void *self, const char *name) {
 
 static firn_error calls_last; /* the last failure */
 
+/* After a verb. */
 static int calls_judge(int code, const firn_error *error) {
+    if (calls_parent == 0 && calls_left_open != NULL && calls_left_open()) {
+        calls_broken("a transaction stays open", "");
+    }
     if (code == FIRN_OK) {
         return code;
     }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../src/driver.h"
 #include "generating.h"
 
 static uid_t user;
@@ -413,6 +414,45 @@ static void modules_that_are_invalid_are_refused(void **state) {
     assert_null(order);
 }
 
+/* The versions of a driver and of a store's methods are apart. */
+static uint32_t driver_version, ops_version; /* 0: what the module has */
+
+void *__real_firn__module_symbol(void *module, const char *symbol);
+void *__wrap_firn__module_symbol(void *module, const char *symbol) {
+    static firn_driver driver;
+    static firn_store_ops ops;
+    void *real = __real_firn__module_symbol(module, symbol);
+    if (driver_version != 0 && strcmp(symbol, "firn_store_driver") == 0) {
+        driver = *(const firn_driver *)real;
+        driver.version = driver_version;
+        return &driver;
+    }
+    if (ops_version != 0) {
+        ops = recorder_ops;
+        ops.scheme = "sqlite";
+        ops.version = ops_version;
+        return strcmp(symbol, "firn_store_module") == 0 ? &ops : NULL;
+    }
+    return real;
+}
+
+static void modules_of_other_versions_are_refused(void **state) {
+    static const uint32_t drivers[] = {1, FIRN__DRIVER_VERSION + 1, 0};
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        firn_error error = {0};
+        firn_store *store = NULL;
+        driver_version = drivers[i];
+        ops_version = drivers[i] == 0 ? FIRN__DRIVER_VERSION : 0;
+        assert_int_equal(firn_store_open(&store, "sqlite:/nowhere/x", &options, &error),
+                         FIRN_ESYSTEM);
+        said(&error, FIRN_ESYSTEM, "is of another version");
+        assert_null(store);
+    }
+    driver_version = ops_version = 0;
+}
+
 /* ---- stores with many keys -------------------------------------------------------------------- */
 
 static size_t many;
@@ -540,6 +580,7 @@ int main(void) {
         LIES(a_store_whose_clock_is_far_off_is_reported),
         TEST(the_default_store_is_the_users_or_the_machines),
         TEST(modules_that_are_invalid_are_refused),
+        TEST(modules_of_other_versions_are_refused),
         LIES(many_nodes_are_listed),
         TEST(the_store_in_memory_has_failpoints),
         TEST(a_store_of_the_generators_own_has_options),

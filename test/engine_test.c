@@ -11,12 +11,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "../src/engine.h"
 #include "../src/law.h"
+#include "../src/wiped.h"
 #include "chance.h"
+#include "in_child.h"
 
 #define OPEN      "0x0:1 time:41/ms node:10 sequence:12"
 #define SHUT      "closed (forgotten): " OPEN /* which can be opened in doubt */
@@ -363,7 +368,7 @@ static void scripted_close(void *self) {
     (void)self;
 }
 
-static const firn_driver scripted = {.version = 1,
+static const firn_driver scripted = {.version = FIRN__DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
                                      .begin = scripted_begin,
@@ -764,6 +769,38 @@ static void an_older_key_is_noticed(void **state) {
     end();
 }
 
+/* The mark alone is older: no other record and no version shows it. */
+static void an_older_mark_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[0], 1, 0, 10);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    now.marks[1][0].mark.high = 10;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* A mark that was given back falls below what the handle saw, also if a read comes between. */
+static void a_mark_that_was_given_back_is_not_older(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    answer = FIRN_EUNKNOWN;
+    undelivered = true;
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
+    assert_int_equal(asked_of(&handles[0], 1, 0, 5), FIRN_EBUSY); /* it reads */
+    deliver_late();
+    granted(&handles[0], 1, 0, 3);
+    assert_int_equal(now.losses, 0);
+    end();
+}
+
 static void a_mark_is_compared_with_its_grant(void **state) {
     firn_request one = request_of(1, FOREVER, 0);
     firn_mark held;
@@ -808,6 +845,43 @@ static void a_give_back_is_no_loss(void **state) {
     assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
     granted(&handles[0], 1, 0, first + 3);
     assert_int_equal(now.losses, 0);
+    end();
+}
+
+/* As in a process namespace of its own, where parent and child may both be 1. It replaces libc's. */
+static pid_t everybodys_number;
+
+pid_t getpid(void) {
+    return everybodys_number != 0 ? everybodys_number : (pid_t)syscall(SYS_getpid);
+}
+
+static int reserve_in_child(const firn_request *it, int64_t first) {
+    firn_mark held;
+    int64_t next = -1;
+    firn_request another = request_of(1, FOREVER, 0);
+    CHECK(give_back(&handles[1], it, first, first + 3) == FIRN_OK);
+    CHECK(reserve(&handles[0], &another, &next, &held) == FIRN_OK);
+    CHECK(next == first + 3 && now.losses == 0);
+    return 0;
+}
+
+/* After the fork the parent gives back what it reserved, which shows no loss to a child, even to one with its number. */
+static void a_child_remembers_nothing(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    int status = -1;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    everybodys_number = firn__wiped_watch() ? 0 : getpid(); /* there it is the number that counts */
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(reserve_in_child(&it, first));
+    }
+    everybodys_number = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
     end();
 }
 
@@ -1022,9 +1096,12 @@ int main(void) {
         BOTH(a_forgotten_loss_is_noticed),
         BOTH(an_emptied_store_is_noticed),
         BOTH(an_older_key_is_noticed),
+        BOTH(an_older_mark_is_noticed),
+        BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),
         BOTH(a_give_back_is_no_loss),
+        BOTH(a_child_remembers_nothing),
         BOTH(a_late_grant_is_not_adopted_in_doubt),
         BOTH(no_foreign_grant_is_adopted),
         BOTH(a_remembered_doubt_is_read_again),

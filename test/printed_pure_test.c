@@ -130,6 +130,7 @@ static void mysql_is_printed(void **state) {
         {"raise", raise_sql},
         {"begin", begin_sql},
         {"lock", lock_sql},
+        {"born", born_sql},
         {"commit", commit_sql},
         {"rollback", rollback_sql},
         {"name", name_sql},

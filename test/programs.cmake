@@ -73,6 +73,7 @@ if(FIRN_TESTS)
     endfunction()
     wrap_calls(failing_test malloc calloc realloc strdup free mmap64 madvise getrandom clock_gettime nanosleep getifaddrs
         fopen64 pthread_key_create pthread_setspecific pthread_mutex_init dlopen dlsym)
+    wrap_calls(edges_store_test firn__module_symbol)
     wrap_calls(gen_runs_test firn__entropy_fill)
     wrap_calls(job_bounds_test SHA256Final calloc)
     wrap_calls(order_test firn__module_symbol)

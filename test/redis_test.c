@@ -250,6 +250,34 @@ static void a_renewal_is_one_script(void **state) {
     firn_store_close(two);
 }
 
+static void raise_hot(void) {
+    char answer[100];
+    cli(answer, "HINCRBY '{hot}:snow' 'high 1' 10");
+}
+
+/* Others raise the mark between each read and the write after it: a write of other records than the mark is not late. */
+static void a_hot_mark_delays_no_other_record(void **state) {
+    mishap raised = {"reserve.before", raise_hot, ""};
+    const firn_relabel change = {"snow", ROW, "closed (for a test): " ROW, 0, false};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    int64_t floor;
+    char answer[100];
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("hot", ""), &raised, &error), FIRN_OK);
+    raised.name = NULL;
+    drawn(store, "snow", 1, 0, 0);
+    raised = (mishap){"relabel.before", raise_hot, ""};
+    assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_OK);
+    cli(answer, "HSET '{hot}:snow' layout '" ROW "'");
+    cli(answer, "HSET '{hot}:' identity another");
+    raised = (mishap){"reserve.before", raise_hot, ""};
+    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
+    cli(answer, "HGET '{hot}:' losses");
+    assert_string_equal(answer, "1");
+    firn_store_close(store);
+}
+
 /* ---- logins ---------------------------------------------------------------------------------- */
 
 /* An older firn called the field of the layout by another name. */
@@ -697,6 +725,7 @@ int main(void) {
         {"an old snapshot grants nothing before the guard", an_old_snapshot_is_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
         {"a renewal is one script", a_renewal_is_one_script, 0, 0, 0},
+        {"a hot mark delays no other record", a_hot_mark_delays_no_other_record, 0, 0, 0},
         {"a namespace of an older firn is refused", an_older_namespace_is_refused, 0, 0, 0},
         {"logins by URL, file and environment; no message has them", logins, 0, 0, 0},
         {"the permissions of the documentation are enough", few_permissions, 0, 0, 0},

@@ -168,6 +168,34 @@ static void lists_many(firn_store *store) {
     drawn(store, "another", 1, 0, 0);
 }
 
+static const char *own_url;
+
+static void send_own_again(void) {
+    firn_store *store = open_store("%s", own_url);
+    firn_mark held;
+    int64_t first;
+    assert_int_equal(draw(store, "own", 10, 7, 0, &first, &held, NULL), FIRN_OK);
+    firn_store_close(store);
+}
+
+/* The first sending of a request is carried out only when the second begins the transaction for a new name: that finds
+ * its own grant. */
+static void meets_its_own_inside(const char *url) {
+    mishap late = {"reserve.before", send_own_again, ""};
+    const firn_request request = {"own", ROW, "1", 10, 10, 10, 7, "", 0};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held = {0, 0};
+    int64_t first;
+    own_url = url;
+    assert_int_equal(try_open(&store, url, &late, &error), FIRN_OK);
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
+    assert_int_equal(held.high, 20);
+    assert_int_equal(held.grant, 7);
+    assert_string_equal(late.hits, "reserve.before ");
+    firn_store_close(store);
+}
+
 /* Tables of an older firn, whose column `layout` had another name, are refused, and nothing is
  * reserved from them. */
 static void older_tables_are_refused(const engine *server, const char *url, const char *table) {
