@@ -7,7 +7,8 @@
  * (losses is 1, and otherwise 0), and a namespace is in doubt if its record has another one. The identity is never
  * written back into the store's record, so that losses never fall.
  *
- * A mark's seal is the identity, a blank and the layout of its namespace. A mark is sealed once it is past the floor. */
+ * A mark's seal is the identity, a blank and the layout of its namespace. A mark is sealed once it is raised past the
+ * floor. */
 #include "mysql.h"
 
 #include <inttypes.h>
@@ -254,7 +255,7 @@ static int raise_mark(store *s, const firn_records *seen, firn_records *next,
     int code = send_mark(s, &what, at, &high, error);
     if (code == FIRN_OK) {
         next->mark.high = (int64_t)high;
-        next->own[OWN_SEALED] = 1;
+        next->own[OWN_SEALED] = seen->key_known;
     }
     return code;
 }

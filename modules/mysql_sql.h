@@ -50,10 +50,11 @@ static const char raise_sql[] =
     " WHERE m.ns = $ AND m.`key` = $ AND m.high BETWEEN # AND #"
     " AND n.name = $ AND n.layout = $ AND n.floor = # AND n.identity = $";
 
-/* The same for a key without a mark. Fails if another process has created the key first. */
+/* The same for a key without a mark. Fails if another process has created the key first. It does not seal the mark: in a
+ * cluster it is not compared with a change of the namespace, which it only reads, but the next raise is. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
-    " SELECT $, $, LAST_INSERT_ID(# + #), ^, $, CONCAT(identity, ' ', layout)"
+    " SELECT $, $, LAST_INSERT_ID(# + #), ^, $, ''"
     " FROM `@_namespace` WHERE name = $ AND layout = $ AND floor = # AND identity = $";
 
 /* Each change of other records begins with this, in its transaction, and reads again: it keeps out others that change
@@ -70,10 +71,12 @@ static const char commit_sql[] = "COMMIT AND NO CHAIN NO RELEASE";
 static const char rollback_sql[] = "ROLLBACK AND NO CHAIN NO RELEASE";
 
 /* Writes the record of a namespace, and removes the seals of its marks, so that the next reservation compares the record.
- * Its numbers: it is current from then on; a change of layouts, which may lower the floor; the floor, twice. */
+ * It writes each mark, also one without a seal, so that a raise on another server of a cluster conflicts with it. Its
+ * numbers: it is current from then on; a change of layouts, which may lower the floor; the floor, twice. */
 static const char name_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.layout = $,"
-    " n.identity = IF(#, $, n.identity), n.floor = IF(#, #, GREATEST(n.floor, #)), m.seal = ''"
+    " n.identity = IF(#, $, n.identity), n.floor = IF(#, #, GREATEST(n.floor, #)), m.seal = '',"
+    " m.met = m.met + 1"
     " WHERE n.name = $";
 
 /* The same for a namespace that has no record. */
@@ -98,8 +101,8 @@ static const char *const number_sql[] = {
 
 static const char numbered_sql[] = "UPDATE `@_namespace` SET layout = $ WHERE name = ''";
 
-static const char doubt_sql[] =
-    "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
+static const char doubt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
+                                " SET n.identity = $, m.seal = '', m.met = m.met + 1";
 
 /* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit in the log, so when
  * it is on disk, the mark that was read is too. It must change a row, or nothing would be synced. */

@@ -279,7 +279,7 @@ static int postgres_add(void *self, const firn_records *seen, firn_records *next
 }
 
 /* PostgreSQL shows what it recovered, or what it committed when somebody cancelled the wait, without the synchronous
- * standby. Only a commit waits for it, so this is no part of a transaction that writes nothing. */
+ * standby. Only a commit waits for it, so a transaction that writes nothing is given up before. */
 static int postgres_confirm(void *self, firn_error *error) {
     store *s = self;
     PGresult *done = NULL;

@@ -183,8 +183,8 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
-/* The same under a session that lives on. The record of the store is new, and the handle knows that it was not: the loss
- * is noticed also with a name of which the handle remembers nothing. */
+/* The same under a session that lives on. The record of the store is new, and the handle knows that it was not: it
+ * notices the loss also when it uses a name for the first time. */
 static void made_again_unnoticed(void **state) {
     const char *url = url_of("anew", "");
     firn_store *store = open_store("%s", url);
