@@ -848,7 +848,7 @@ static void a_give_back_is_no_loss(void **state) {
     end();
 }
 
-/* As in a process namespace of its own, where parent and child may both be 1. It replaces libc's. */
+/* As in a separate process namespace, where parent and child may both be 1. It replaces libc's. */
 static pid_t everybodys_number;
 
 pid_t getpid(void) {
