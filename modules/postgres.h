@@ -19,7 +19,7 @@ typedef struct store {
     char backend[MODULE_NUMBER_SIZE]; /* the server's process */
     char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
     char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
-    char taken[512];                  /* the extension's nodes, as last read */
+    char taken[2048];                 /* the extension's nodes, as last read: 2047 bytes at most */
     const char *ns;                   /* of the verb */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
     struct {

@@ -90,6 +90,12 @@ int postgres_taken(const store *s, const firn_records *records, firn_error *erro
     const char *setting;
     uint64_t node;
     bool was = false;
+    if (strlen(s->taken) == sizeof s->taken - 1) { /* cut: it never equals the server's */
+        return module_fail(error, FIRN_ESTORE,
+                           "firn.taken of store %.60s has more than %zu bytes: shorten firn.node "
+                           "and firn.history of its server",
+                           where(s), sizeof s->taken - 2);
+    }
     if (before == NULL || strchr(records->layout, ':') == NULL ||
         !module_uint64(&node, records->key, strlen(records->key))) {
         return FIRN_OK;

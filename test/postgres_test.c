@@ -699,6 +699,36 @@ static void odd_parameters(void **state) {
     not_opened(url_of("odd", "&tls=require"), "SSL");
 }
 
+/* ---- nodes of the extension ------------------------------------------------------------------ */
+
+static void show_taken(int bytes) {
+    sql(server,
+        "DO $$ BEGIN EXECUTE format('ALTER ROLE CURRENT_USER SET firn.taken = %%L',"
+        " rpad('3;;', %d, ' ')); END $$;",
+        bytes);
+}
+
+/* As with many values of firn.node; sessions have a setting of the name from the role. */
+static void long_lists_of_nodes(void **state) {
+    (void)state;
+    const char *url = url_of("taken", "");
+    show_taken(2046);
+    firn_store *store = open_store("%s", url);
+    drawn(store, "s", 1, 0, 0);
+    drawn(store, "s", 2, 0, 10);
+    firn_store_close(store);
+    show_taken(2047);
+    store = open_store("%s", url);
+    not_drawn(store, "s", 3, FIRN_ESTORE, "firn.taken");
+    firn_store_close(store);
+}
+
+static int hide_taken(void **state) {
+    (void)state;
+    sql(server, "ALTER ROLE CURRENT_USER RESET firn.taken;");
+    return 0;
+}
+
 /* ---- TLS ------------------------------------------------------------------------------------- */
 
 static void certificates_are_verified(void **state) {
@@ -736,6 +766,8 @@ int main(int count, char **arguments) {
         {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
         {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,
          NULL},
+        {"long lists of the extension's nodes are read whole, or refused", long_lists_of_nodes,
+         NULL, hide_taken, NULL},
         {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
         {"tables from a copy are another engine", tables_from_a_copy, NULL, NULL, NULL},
