@@ -196,7 +196,7 @@ def check_spread():
             few = re.search(r"begins at (\d+) numbers", " ".join(one["cautions"]))
             for shards in ("8", few.group(1) if few else "64"):
                 seen += 1
-                for _ in range(3):  # a draw of random IDs is uneven now and then, by chance
+                for _ in range(3):  # a draw of random IDs may be uneven by chance
                     done = firn("spread", one["name"], *keys, "--shards", shards, "--rate", "100", "--nodes", str(nodes), "-n", "20000", "--json")
                     said = {at["way"]: at["verdict"] for at in json.loads(done.stdout or '{"ways": []}')["ways"]}
                     if said.get(way) == "even":
