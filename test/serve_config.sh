@@ -184,7 +184,7 @@ while read -r url what; do
     refuses "nor does the server start with it" 2 "$what" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
 done <<'END'
 nosuch://user:hidden@x firn has no store of kind 'nosuch': use memory, sqlite, postgres, mysql, redis, rediss, etcd, zookeeper, or install its module in [^:]*$
-postgresql://x firn has no store of kind 'postgresql': use memory, sqlite, postgres
+oracle://x firn has no store of kind 'oracle': use memory, sqlite, postgres
 sqlite 'sqlite' is not a kind of store: write sqlite:PATH
 /var/lib/firn.db '/var/lib/firn.db' is not a kind of store: write sqlite:PATH
 END
