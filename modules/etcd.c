@@ -128,8 +128,6 @@ static int look_again(store *self, firn_error *error) {
 
 static int etcd_write(void *of, const firn_records *seen, firn_records *next, int which,
                       firn_verb verb, firn_error *error) {
-    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
-                                                  &module_relabel_points};
     store *self = of;
     state now, then;
     bool written = false;
@@ -146,7 +144,7 @@ static int etcd_write(void *of, const firn_records *seen, firn_records *next, in
         then.term = self->term;
         then.voters = self->voters.count > 0 ? self->voters : then.voters;
     }
-    code = etcd_write_state(self, &now, &then, &what, points[verb], &written, error);
+    code = etcd_write_state(self, &now, &then, &what, &module_points_of[verb], &written, error);
     if (code == FIRN_OK && written) {
         code = look_again(self, error);
     }
@@ -161,7 +159,7 @@ static int etcd_write(void *of, const firn_records *seen, firn_records *next, in
         return FIRN_WRITE_FOREIGN;
     }
     self->reserved = self->reserved || (verb == FIRN_VERB_RESERVE && what.mark);
-    return module_point(&self->link, points[verb]->committed, error);
+    return module_point(&self->link, module_points_of[verb].committed, error);
 }
 
 static void etcd_wait(int round) {

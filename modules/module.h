@@ -249,15 +249,24 @@ struct addrinfo *module_link_find(module_link *link, size_t host, int port, int6
 int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
                           firn_error *error);
 
-/* The failpoints of a write. */
+/* The failpoints of a write, by its verb. */
 typedef struct module_points {
     const char *before, *sent, *committed;
 } module_points;
 
-extern const module_points module_reserve_points, module_give_back_points, module_relabel_points;
+extern const module_points module_points_of[FIRN_VERB_RELABEL + 1];
 
 /* Calls a failpoint (NULL: none). FIRN_EFORKED: this is the child of a fork inside it. */
 int module_point(const module_link *link, const char *name, firn_error *error);
+/* The last reservation of a handle. A server that no longer has it lost reservations. */
+typedef struct module_last {
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    int64_t high; /* 0: none, or it may be given back */
+} module_last;
+
+/* After a reservation with these records. */
+void module_keep_last(module_last *last, const firn_records *records);
+
 /* Shows a line of a listing. FIRN_EFORKED: this is the child of a fork inside `visit`. */
 int module_show(const module_link *link, firn_visit *visit, void *context,
                 const firn_holding *holding, firn_error *error);

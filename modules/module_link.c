@@ -12,10 +12,10 @@
 #define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
 
-const module_points module_reserve_points = {"reserve.before", "reserve.sent", "reserve.committed"};
-const module_points module_relabel_points = {"relabel.before", "relabel.sent", "relabel.committed"};
-const module_points module_give_back_points = {"give_back.before", "give_back.sent",
-                                               "give_back.committed"};
+const module_points module_points_of[] = {
+    [FIRN_VERB_RESERVE] = {"reserve.before", "reserve.sent", "reserve.committed"},
+    [FIRN_VERB_GIVE_BACK] = {"give_back.before", "give_back.sent", "give_back.committed"},
+    [FIRN_VERB_RELABEL] = {"relabel.before", "relabel.sent", "relabel.committed"}};
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -144,6 +144,12 @@ int module_point(const module_link *link, const char *name, firn_error *error) {
                : module_advise(error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
                                "this process was forked during a call of its parent on the store: "
                                "call again, or fork between calls");
+}
+
+void module_keep_last(module_last *last, const firn_records *records) {
+    snprintf(last->ns, sizeof last->ns, "%s", records->ns);
+    snprintf(last->key, sizeof last->key, "%s", records->key);
+    last->high = records->mark.high;
 }
 
 int module_show(const module_link *link, firn_visit *visit, void *context,

@@ -22,9 +22,6 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 FIRN_API extern const firn_driver firn_store_driver;
 
-static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
-                                              &module_relabel_points};
-
 #define SEAL_SIZE (MARIA_IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -97,7 +94,7 @@ enum { OWN_SEALED };
 
 /* Begins the transaction of a verb. */
 static int begin_inside(store *s, firn_verb verb, firn_error *error) {
-    int code = module_point(&s->link, points[verb]->before, error);
+    int code = module_point(&s->link, module_points_of[verb].before, error);
     s->inside = code == FIRN_OK;
     if (code == FIRN_OK) {
         code = maria_run(s, error, "START TRANSACTION");
@@ -271,7 +268,7 @@ static int lower_mark(store *s, const firn_records *seen, firn_records *next,
 }
 
 static int commit(store *s, firn_verb verb, firn_error *error) {
-    const module_points at = {NULL, points[verb]->sent, NULL};
+    const module_points at = {NULL, module_points_of[verb].sent, NULL};
     statement what;
     reply done;
     maria_compose(s, &what, commit_sql);
@@ -289,11 +286,9 @@ static int committed(store *s, const firn_records *next, int which, firn_verb ve
         if (code != FIRN_OK) {
             return code;
         }
-        snprintf(s->last.ns, sizeof s->last.ns, "%s", next->ns);
-        snprintf(s->last.key, sizeof s->last.key, "%s", next->key);
-        s->last.high = next->mark.high;
+        module_keep_last(&s->last, next);
     }
-    return module_point(&s->link, points[verb]->committed, error);
+    return module_point(&s->link, module_points_of[verb].committed, error);
 }
 
 /* After a loss, each namespace is in doubt from then on, except one whose record is written afterwards. */
@@ -363,7 +358,7 @@ static int store_write(void *self, const firn_records *seen, firn_records *next,
         return code == FIRN_OK ? FIRN_WRITE_CHANGED : code;
     }
     code = s->inside ? write_inside(s, seen, next, which, verb, error)
-                     : write_mark(s, seen, next, verb, points[verb], error);
+                     : write_mark(s, seen, next, verb, &module_points_of[verb], error);
     return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
 }
 
@@ -373,7 +368,7 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     if (s->inside) {
         return store_write(s, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
     }
-    int code = raise_mark(s, seen, next, raise, &module_reserve_points, error);
+    int code = raise_mark(s, seen, next, raise, &module_points_of[FIRN_VERB_RESERVE], error);
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }
 

@@ -43,10 +43,7 @@ typedef struct store {
     const firn_records *names;                             /* of the verb */
     bool relabels;                                         /* that is the verb */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
-    struct {
-        char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-        int64_t high; /* 0: none, or it may be given back */
-    } last;           /* reservation of this handle */
+    module_last last;
 } store;
 
 typedef struct statement {

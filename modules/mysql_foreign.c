@@ -66,7 +66,7 @@ static int refuse_busy(firn_error *error, const firn_request *request, int64_t h
 static int granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
                    firn_error *error) {
     *first = (int64_t)(high - (uint64_t)request->count);
-    return module_point(&s->link, module_reserve_points.committed, error);
+    return module_point(&s->link, module_points_of[FIRN_VERB_RESERVE].committed, error);
 }
 
 /* Leaf's max_id is the first integer not handed out, like a mark. */
@@ -81,7 +81,7 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                       "UPDATE `!` SET max_id = LAST_INSERT_ID(GREATEST(max_id, #) + #)"
                       " WHERE biz_tag = _utf8mb4 $ AND max_id <= #",
                       request->earliest, request->count, tag, request->latest);
-        code = maria_ask(s, &what, &module_reserve_points, &done, error);
+        code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
         maria_reply_free(&done);
         if (code != FIRN_OK || done.affected == 1) {
             return code == FIRN_OK ? granted(s, request, done.insert_id, first, error) : code;
@@ -146,7 +146,7 @@ static int reserve_ticket(store *s, const firn_request *request, int64_t *first,
         return one_by_one(s, error);
     }
     maria_compose(s, &what, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", s->stub);
-    int code = maria_ask(s, &what, &module_reserve_points, &done, error);
+    int code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
     return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
 }
@@ -167,7 +167,7 @@ static int reserve_worker(store *s, const firn_request *request, int64_t *first,
                   "INSERT INTO `!` (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)"
                   " VALUES (_utf8mb4 $, _utf8mb4 $, 2, CURRENT_DATE, NOW(), NOW())",
                   host, port);
-    int code = maria_ask(s, &what, &module_reserve_points, &done, error);
+    int code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
     return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
 }

@@ -18,9 +18,6 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 FIRN_API extern const firn_driver firn_store_driver;
 
-static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
-                                              &module_relabel_points};
-
 static int postgres_open(void **self, const char *url, const firn_store_options *options,
                          firn_error *error) {
     return module_open(self, &postgres_engine, url, options, error);
@@ -30,7 +27,7 @@ static int postgres_open(void **self, const char *url, const firn_store_options 
 
 /* Begins the transaction of a verb. */
 static int begin_inside(store *s, firn_verb verb, firn_error *error) {
-    int code = module_point(&s->link, points[verb]->before, error);
+    int code = module_point(&s->link, module_points_of[verb].before, error);
     return code == FIRN_OK
                ? postgres_run(s, verb == FIRN_VERB_RELABEL ? BEGIN_ALONE : BEGIN, NULL, error)
                : code;
@@ -181,7 +178,7 @@ static int lower_mark(store *s, const firn_records *seen, const firn_records *ne
 }
 
 static int commit(store *s, firn_verb verb, firn_error *error) {
-    const module_points at = {NULL, points[verb]->sent, NULL};
+    const module_points at = {NULL, module_points_of[verb].sent, NULL};
     PGresult *done;
     int code = postgres_ask(s, COMMIT, NULL, &at, &done, error);
     PQclear(done);
@@ -192,11 +189,9 @@ static int commit(store *s, firn_verb verb, firn_error *error) {
 static int committed(store *s, const firn_records *next, int which, firn_verb verb,
                      firn_error *error) {
     if (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0) {
-        snprintf(s->last.ns, sizeof s->last.ns, "%s", next->ns);
-        snprintf(s->last.key, sizeof s->last.key, "%s", next->key);
-        s->last.high = next->mark.high;
+        module_keep_last(&s->last, next);
     }
-    return module_point(&s->link, points[verb]->committed, error);
+    return module_point(&s->link, module_points_of[verb].committed, error);
 }
 
 /* Each namespace is in doubt from then on, except one whose record is written afterwards. */
@@ -263,7 +258,7 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
         code = write_namespace(s, seen, next, verb, error);
     }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        code = write_mark(s, seen, next, verb, s->inside ? NULL : points[verb], error);
+        code = write_mark(s, seen, next, verb, s->inside ? NULL : &module_points_of[verb], error);
     }
     code = end_inside(s, code, verb, error);
     return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
@@ -272,8 +267,8 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
 static int postgres_add(void *self, const firn_records *seen, firn_records *next,
                         const firn_raise *raise, firn_error *error) {
     store *s = self;
-    int code =
-        raise_mark(s, seen, next, raise, s->inside ? NULL : points[FIRN_VERB_RESERVE], error);
+    int code = raise_mark(s, seen, next, raise,
+                          s->inside ? NULL : &module_points_of[FIRN_VERB_RESERVE], error);
     code = end_inside(s, code, FIRN_VERB_RESERVE, error);
     return code == FIRN_OK ? committed(s, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error) : code;
 }

@@ -22,11 +22,8 @@ typedef struct store {
     char taken[2048];                 /* the extension's nodes, as last read: 2047 bytes at most */
     const char *ns;                   /* of the verb */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
-    struct {
-        char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-        int64_t high; /* 0: none, or it may be given back */
-    } last;           /* reservation of this handle */
-    bool suspect;     /* a new connection shows an older mark */
+    module_last last;
+    bool suspect; /* a new connection shows an older mark */
 } store;
 
 /* The store's name in messages. */

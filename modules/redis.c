@@ -150,16 +150,15 @@ static bool redis_lost(void *self, const firn_records *seen) {
 /* Runs a script that writes: on FIRN_OK, `out` has what it returned. */
 static int change(store *self, const script *what, int keys, int count, const char **arguments,
                   firn_verb verb, char out[SEAL_SIZE], firn_error *error) {
-    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
-                                                  &module_relabel_points};
     redisReply *reply;
-    int code = redis_evaluate(self, &reply, what, keys, count, arguments, points[verb], error);
+    int code =
+        redis_evaluate(self, &reply, what, keys, count, arguments, &module_points_of[verb], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (redis_says(reply, "ok", 2)) {
         snprintf(out, SEAL_SIZE, "%s", reply->element[1]->str);
-        code = module_point(&self->link, points[verb]->committed, error);
+        code = module_point(&self->link, module_points_of[verb].committed, error);
     } else {
         code = redis_says(reply, "changed", 1) ? FIRN_WRITE_CHANGED
                                                : unreadable(self, FIRN_EUNKNOWN, error);

@@ -64,15 +64,15 @@ int redis_counter_take(void *of, const firn_request *request, int64_t *first, fi
         module_digits(most, request->latest - 1);
     }
     const char *arguments[] = {name, count, least, most};
-    code =
-        redis_evaluate(self, &reply, &self->count, 1, 4, arguments, &module_reserve_points, error);
+    code = redis_evaluate(self, &reply, &self->count, 1, 4, arguments,
+                          &module_points_of[FIRN_VERB_RESERVE], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(&before, reply->element[1])) {
         code = counter_refused(reply, request, name, held, error);
-    } else if ((code = module_point(&self->link, module_reserve_points.committed, error)) ==
-               FIRN_OK) {
+    } else if ((code = module_point(&self->link, module_points_of[FIRN_VERB_RESERVE].committed,
+                                    error)) == FIRN_OK) {
         *first = before + 1;
     }
     freeReplyObject(reply);

@@ -180,15 +180,13 @@ static int outcome(store *self, int code, int64_t mzxid, bool loss, bool sent, f
 
 static int zookeeper_write(void *handle, const firn_records *seen, firn_records *next, int which,
                            firn_verb verb, firn_error *error) {
-    static const module_points *const points[] = {&module_reserve_points, &module_give_back_points,
-                                                  &module_relabel_points};
     store *self = handle;
     own it = own_of(seen);
     change made;
     int64_t mzxid = 0;
     int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     if (code == FIRN_OK) {
-        code = module_point(&self->link, points[verb]->before, error);
+        code = module_point(&self->link, module_points_of[verb].before, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -198,7 +196,7 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
         return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(self, root, false, error);
     }
     compose(self, &made, &it, seen, next, which);
-    code = commit(self, made.ops, made.count, points[verb], &mzxid);
+    code = commit(self, made.ops, made.count, &module_points_of[verb], &mzxid);
     code =
         outcome(self, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
     if (code != FIRN_OK) {
@@ -206,7 +204,7 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
     }
     memcpy(next->own, &it, sizeof it);
     next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
-    return module_point(&self->link, points[verb]->committed, error);
+    return module_point(&self->link, module_points_of[verb].committed, error);
 }
 
 static void zookeeper_wait(int round) {

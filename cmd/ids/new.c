@@ -102,8 +102,7 @@ static int write_digest(session *s, const issue *work) {
     firn_id id;
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
-        if (!operand_is(word, "namespace") && !operand_is(word, "name") &&
-            !operand_is(word, "unsafe")) {
+        if (!operand_is(word, "namespace") && !operand_is(word, "name")) {
             return fail_usage(s, "%s takes namespace= and name= only, not '%.60s'",
                               work->scheme.name, word);
         }

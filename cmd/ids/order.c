@@ -195,7 +195,7 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
 }
 
 int order_issue(session *s, const firn_scheme *scheme, int64_t count) {
-    static const char *const also[] = {"series", "start", "unsafe", NULL};
+    static const char *const also[] = {"series", "start", NULL};
     firn_order *order;
     firn_store *store;
     int status = order_open(s, also, &order);

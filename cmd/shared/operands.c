@@ -186,10 +186,8 @@ const char *operand_store_url(session *s) {
 }
 
 firn_store_options operand_store_options(session *s) {
-    const char *unsafe = operand_value(s, "unsafe");
     firn_store_options options = {.notice = tell_note, .notice_self = s};
-    options.unsafe =
-        s->option[OPTION_UNSAFE] != NULL || (unsafe != NULL && strcmp(unsafe, "1") == 0);
+    options.unsafe = s->option[OPTION_UNSAFE] != NULL;
     return options;
 }
 

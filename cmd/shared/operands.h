@@ -36,7 +36,7 @@ int operand_fields(session *s, const firn_scheme *scheme, const char *const *not
 /* The URL of the store: --store, else FIRN_STORE of the environment, else NULL for the default. A
  * password among the arguments, where every user of the machine can read it, is worth a note. */
 const char *operand_store_url(session *s);
-/* The store's options that the keys ask for (unsafe=1). A new store is worth a note. */
+/* The store's options that were asked for (--unsafe). A new store is worth a note. */
 firn_store_options operand_store_options(session *s);
 /* Opens the store of a URL with these options; its warnings become notes. `must_exist`: a missing SQLite file is an
  * error, unless the URL is NULL. An exit status. */

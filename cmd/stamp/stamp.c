@@ -139,7 +139,7 @@ static int read_options(session *s, stamping *it) {
         status = amount_ms(s, OPTION_DISORDER, 0, 1, DISORDER_MOST, &it->disorder_ms);
     }
     bool field = firn_scheme_field(&it->scheme, "prefix") >= 0;
-    const char *const ours[] = {"unsafe", field ? NULL : "prefix", NULL};
+    const char *const ours[] = {field ? NULL : "prefix", NULL};
     status = status == STATUS_DONE ? operands_join(s, ours, 1, it->keys, KEYS_SIZE) : status;
     if (status == STATUS_DONE && describe_is_signed(&it->scheme, it->writer.form)) {
         operands_assume(s, "unsigned", "0", it->keys, KEYS_SIZE);

@@ -282,7 +282,7 @@ static int check_words(session *s, const struct verb *verb) {
         return fail_usage(s, "firn nodes %s applies to the whole store: remove ns=", verb->name);
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
+        if (!operand_is(s->operands[i], "ns")) {
             return fail_usage(s, "nodes has no setting '%.60s': use ns=NAME or unsafe=1",
                               s->operands[i]);
         }

@@ -172,7 +172,6 @@ static int confirm_all(session *s) {
 }
 
 int run_segment(session *s) {
-    static const char *const not_keys[] = {"unsafe", NULL}; /* the store's */
     char keys[KEYS_SIZE];
     firn_store *store;
     wish wished = {TAKE, 1, 0};
@@ -184,7 +183,7 @@ int run_segment(session *s) {
         status = command_count(s, 1, &wished.count);
     }
     if (status == STATUS_DONE) {
-        status = operands_join(s, not_keys, 0, keys, KEYS_SIZE);
+        status = operands_join(s, (const char *const[]){NULL}, 0, keys, KEYS_SIZE);
     }
     if (status != STATUS_DONE) {
         return status;
