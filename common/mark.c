@@ -109,10 +109,27 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
     out->kind = MARK_INTEGER;
 }
 
-int mark_scheme(firn_scheme *scheme, const char *layout) {
-    char text[FIRN_LAYOUT_SIZE];
+int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
+    const int code = firn_store_now(store, now, error);
+    *now = code == FIRN_ESYSTEM ? mark_now() : *now;
+    return code == FIRN_ESYSTEM ? FIRN_OK : code;
+}
+
+/* What a layout says of the reach of its namespace, or NULL: it is the default. */
+static const char *reach_of(const char *layout) {
+    return strstr(layout, " reach=");
+}
+
+int64_t mark_reach_s(const char *layout) {
+    return reach_of(layout) == NULL ? 15 : 615;
+}
+
+int mark_scheme(firn_scheme *scheme, const char *stored) {
+    char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
-    layout = closing_layout(layout);
+    const char *open = closing_layout(stored), *reach = reach_of(open);
+    snprintf(layout, sizeof layout, "%.*s", reach != NULL ? (int)(reach - open) : (int)strlen(open),
+             open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
         if (strcmp(firn_scheme_layout(text, known), layout) == 0) {
             *scheme = *known;

@@ -112,6 +112,7 @@ typedef struct firn__locked {
     firn__permit *spare; /* taken from it and never published */
     firn__past past;     /* of a generator that is not shared */
     firn__store_clock store_clock;
+    int64_t known_ns;  /* store_clock.read_ns of the last reservation; 0: none yet */
     bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
@@ -425,6 +426,8 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error);
  * reach. FIRN_ECLOCK: not even those from `from` on do. */
 int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
                       firn_error *error);
+/* What a reach other than the default adds to the layout of the namespace. */
+const char *firn__reach_text(const firn_gen *gen);
 /* Sets the guard of a request: the end of the reach. */
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
 /* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */

@@ -151,6 +151,13 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
     return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
 }
 
+/* What of the guard is the floor of a doubted namespace. */
+static int64_t floor_of(const firn__kept *kept, const firn_request *request) {
+    const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
+    const int64_t more = kept->known || request->guard_more < 0 ? 0 : request->guard_more;
+    return later(kept->floor, guard + (more < room ? more : room));
+}
+
 static bool went_back(const firn__kept *kept, const firn__memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
@@ -206,7 +213,7 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
         return firn__refuse_back(error, where, request->ns);
     }
     if (doubted && request->guard > 0) {
-        out->floor = later(kept->floor, firn__law_guard(request, kept->now_ms));
+        out->floor = floor_of(kept, request);
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
     out->raise = raise_of(kept, out->floor, memory, request);

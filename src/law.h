@@ -63,7 +63,8 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
  *     not known, shut:   FIRN_ESTORE, but not for a closed layout
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
- *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
+ *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is not known,
+ *         max(floor, guard + guard_more)
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
  *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
  *         is 0 there: a late copy may have been carried out where the slots are another's

@@ -39,13 +39,18 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     return store_has_no_clock ? FIRN_ESYSTEM : FIRN_OK;
 }
 
-static void use_store_with_a_clock(void) {
+static void use_store_of(const char *scheme) {
     static firn_store_ops ops;
     ops = recorder_ops;
+    ops.scheme = scheme;
     ops.now = store_now;
     firn_store_close(world.store);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+}
+
+static void use_store_with_a_clock(void) {
+    use_store_of("memory");
 }
 
 static void clocks_may_differ_by_max_skew_ms(void **state) {
@@ -442,6 +447,67 @@ static void window_lead_and_skew_fit_into_the_reach(void **state) {
     closed(opened("uuid7", "max_lead_ms=10000 window_ms=10000")); /* has no store */
 }
 
+/* Its layout has the reach, so generators of another one are refused, in both orders. */
+static void a_namespace_has_one_reach(void **state) {
+    (void)state;
+    use_store_of("elsewhere");
+    firn_gen *gen = opened(FOUR, "ns=long reach=10min");
+    assert_int_equal(gen->window_ticks, 600000);
+    const uint64_t there = now_of(gen);
+    assert_true(end_of_last_request() > firn__slots_of(gen, there + 590000));
+    assert_true(end_of_last_request() <= firn__slots_of(gen, there + 614000 + 3));
+    assert_in_range(world.log.last.guard, firn__slots_of(gen, there + 615000),
+                    firn__slots_of(gen, there + 616000));
+    closed(gen);
+    refused(FOUR, "ns=long", FIRN_ENAMESPACE, "reach=10min', not '");
+    closed(opened(FOUR, "ns=short"));
+    refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE, "reach=10min'");
+    closed(opened(FOUR, "ns=short reach=15s"));
+    gen = opened(FOUR, "ns=long reach=10min node=1");
+    assert_int_equal(gen->window_ticks,
+                     3000); /* a fixed node is not busy for minutes unless asked */
+    closed(gen);
+    refused(FOUR, "ns=short window_ms=11001", FIRN_ERANGE, "set reach=10min for a new namespace");
+    refused(FOUR, "ns=long reach=10min window_ms=600001", FIRN_ERANGE, "1 to 600000");
+}
+
+static void a_renewal_keeps_to_the_long_reach(void **state) {
+    (void)state;
+    use_store_of("elsewhere");
+    firn_gen *gen = opened(FOUR, "reach=10min max_wait_ms=0");
+    for (int i = 0; i < 40; i++) {
+        const int reserves = world.log.reserves;
+        pass(&world.clock, 50 * SECOND);
+        const uint64_t there = now_of(gen);
+        next(gen);
+        assert_true(world.log.reserves == reserves ||
+                    end_of_last_request() <= firn__slots_of(gen, there + 614000 + 3));
+    }
+    assert_in_range(world.log.reserves, 6, 9); /* from half of each window on */
+    closed(gen);
+}
+
+/* If its record was lost, the reach may have been the longest one; the process that has just reserved knows it. */
+static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0");
+    const uint64_t there = now_of(gen);
+    assert_in_range(world.log.last.guard + world.log.last.guard_more,
+                    firn__slots_of(gen, there + 615000), firn__slots_of(gen, there + 616000));
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_int_equal(world.log.last.guard_more, 0);
+    gen->live->locked.known_ns -= 540 * SECOND;
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_true(world.log.last.guard_more > 0);
+    closed(gen);
+    gen = opened(FOUR, "ns=long reach=10min");
+    assert_int_equal(world.log.last.guard_more, 0);
+    closed(gen);
+}
+
 /* Somebody else extends the generator's own node up to `high`. */
 static void raise_node(const firn_gen *gen, const char *key, int64_t high) {
     firn_mark held;
@@ -591,6 +657,9 @@ int main(void) {
         TEST(no_window_ends_later_than_the_reach),
         TEST(a_renewal_beyond_the_reach_is_not_sent),
         TEST(window_lead_and_skew_fit_into_the_reach),
+        TEST(a_namespace_has_one_reach),
+        TEST(a_renewal_keeps_to_the_long_reach),
+        TEST(an_absent_namespace_may_have_had_the_longest_reach),
         TEST(every_node_is_claimed_beside_one_of_history),
         TEST(a_store_without_a_clock_is_not_compared),
         TEST(a_tick_beyond_the_slots_is_the_end),

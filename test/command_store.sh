@@ -271,6 +271,27 @@ fi
 same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
 floor 0
 matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"
+# A loss that was declared: a namespace with the long reach waits 615 s, unless every process was stopped.
+lossy=sqlite:$TMPDIR/lossy.db
+"$FIRN" new snowflake ns=long reach=10min --store "$lossy" "$unsafe" >/dev/null 2>&1
+"$FIRN" nodes lost --yes --store "$lossy" "$unsafe" >/dev/null
+refuses "a loss stops a namespace with the long reach" 5 "no ID of long is issued before" \
+    new snowflake ns=long reach=10min max_wait_ms=0 --store "$lossy" "$unsafe"
+refuses "it resumes if all processes have stopped, and you say so" 2 "add --all-stopped" nodes resume --store "$lossy" "$unsafe"
+refuses "to no other verb" 2 "applies to firn nodes resume" nodes trust --all-stopped --store "$lossy" "$unsafe"
+# ahead NAMESPACE: by how many seconds its floor is in the future; "none".
+ahead() {
+    "$FIRN" nodes ns="$1" --store "$lossy" "$unsafe" --json |
+        jq -rn '[inputs | .floor][0] | if . then sub("[.][0-9]+Z$"; "Z") | fromdate - now | floor else "none" end'
+}
+far=$(ahead long)
+"$FIRN" nodes trust --yes --store "$lossy" "$unsafe" >/dev/null
+"$FIRN" new snowflake ns=sound --store "$lossy" "$unsafe" >/dev/null 2>&1
+says "with that word, it resumes" "resumed: IDs continue 21 s after the store's clock. If the clock of a process was further ahead,
+its last IDs may repeat." nodes resume --all-stopped --store "$lossy" "$unsafe"
+near=$(ahead long)
+same "the floor was lowered, and the floor of another namespace not raised" "yes none" \
+    "$([ "$far" -gt 30 ] && [ "$near" -le 22 ] && echo yes) $(ahead sound)"
 refuses "a verb needs its operand" 2 "firn nodes floor takes one NAMESPACE" nodes floor --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')

@@ -369,13 +369,47 @@ static void no_reservation_ends_after_its_guard(void **state) {
     }
 }
 
+/* A record that was lost had a reach that nobody knows. */
+static void an_absent_namespace_gets_the_longest_guard(void **state) {
+    static const firn__memory nothing;
+    static const struct {
+        bool known, doubted;
+        int64_t more, floor;
+    } tries[] = {{false, true, 500, 1500}, {true, true, 500, 1000},
+                 {false, false, 500, 0},   {false, true, 0, 1000},
+                 {false, true, -1, 1000},  {false, true, INT64_MAX, FIRN_SLOT_MAX}};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        const firn__kept kept = {.known = tries[i].known,
+                                 .current = !tries[i].doubted,
+                                 .complete = !tries[i].doubted,
+                                 .layout = ROW};
+        const firn_request request = {.ns = "ns",
+                                      .layout = ROW,
+                                      .key = "1",
+                                      .count = 1,
+                                      .latest = 900,
+                                      .grant = 7,
+                                      .guard = 1000,
+                                      .guard_more = tries[i].more};
+        firn__verdict verdict;
+        firn_mark held = {0, 0};
+        int code = firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL);
+        assert_int_equal(code, tries[i].doubted ? FIRN_EBUSY : FIRN_OK);
+        assert_int_equal(verdict.floor, tries[i].floor);
+        assert_int_equal(held.high, tries[i].floor);
+    }
+}
+
 int main(int count, char **arguments) {
     static char names[ENGINES][100];
-    struct CMUnitTest tests[ENGINES + 2] = {cmocka_unit_test(the_law_keeps_its_promises),
-                                            cmocka_unit_test(no_reservation_ends_after_its_guard)};
+    struct CMUnitTest tests[ENGINES + 3] = {
+        cmocka_unit_test(the_law_keeps_its_promises),
+        cmocka_unit_test(no_reservation_ends_after_its_guard),
+        cmocka_unit_test(an_absent_namespace_gets_the_longest_guard)};
     for (size_t i = 0; i < ENGINES; i++) {
         snprintf(names[i], sizeof names[i], "%s answers as the law says", rows[i].name);
-        tests[i + 2] = (struct CMUnitTest){names[i], every_engine_follows_the_law, set_up,
+        tests[i + 3] = (struct CMUnitTest){names[i], every_engine_follows_the_law, set_up,
                                            tear_down, (void *)(uintptr_t)&rows[i]};
     }
     stores_fast = true;

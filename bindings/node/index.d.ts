@@ -60,8 +60,10 @@ export interface Keys {
   max_wait_ms?: number | bigint
   /** how far the clock may differ from the clock of the store, in ms; with a larger difference, claims of nodes fail */
   max_skew_ms?: number | bigint
-  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one; with max_lead_ms and max_skew_ms at most 14000 */
+  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one; with max_lead_ms and max_skew_ms at most 14000, or 614000 with reach=10min */
   window_ms?: number | bigint
+  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 600000 ms, the default then for a claimed node on a shared store; a node stays in use so long after a crash, and IDs pause so long after the store lost reservations */
+  reach?: '15s' | '10min'
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'
   /** back-dated IDs come from the common history node of the namespace, or from a node that only this generator uses */

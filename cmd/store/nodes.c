@@ -229,10 +229,9 @@ static const struct verb {
     bool whole;      /* applies to the whole store */
     int (*run)(session *s, firn_store *store);
 } verbs[] = {
-    {"free", 2, false, nodes_free},
-    {"floor", 2, false, nodes_floor},
-    {"lost", 1, true, nodes_lost},
-    {"trust", 1, true, nodes_trust},
+    {"free", 2, false, nodes_free},    {"floor", 2, false, nodes_floor},
+    {"lost", 1, true, nodes_lost},     {"trust", 1, true, nodes_trust},
+    {"resume", 1, true, nodes_resume},
 };
 
 static const struct verb *find_verb(const session *s) {
@@ -260,8 +259,8 @@ static int check_words(session *s, const struct verb *verb) {
     if (s->plain_count > 0 && verb == NULL) {
         return fail_usage(s,
                           "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
-                          "--lost-after TIME, firn nodes floor NAMESPACE, firn nodes lost or firn "
-                          "nodes trust",
+                          "--lost-after TIME, firn nodes floor NAMESPACE, firn nodes lost, firn "
+                          "nodes trust or firn nodes resume",
                           s->operands[0]);
     }
     if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
@@ -277,6 +276,9 @@ static int check_words(session *s, const struct verb *verb) {
                           s->option[OPTION_LOST_AFTER] != NULL
                               ? "--lost-after applies to firn nodes free NODE"
                               : "--yes applies to free, floor, lost, trust and --forget");
+    }
+    if (s->option[OPTION_ALL_STOPPED] != NULL && (verb == NULL || verb->run != nodes_resume)) {
+        return fail_usage(s, "--all-stopped applies to firn nodes resume: remove it");
     }
     if (verb != NULL && verb->whole && operand_value(s, "ns") != NULL) {
         return fail_usage(s, "firn nodes %s applies to the whole store: remove ns=", verb->name);

@@ -11,8 +11,9 @@ int nodes_free(session *s, firn_store *store);
 int nodes_floor(session *s, firn_store *store);
 /* firn nodes --forget NAMESPACE: closes it, or opens it again. An exit status. */
 int nodes_forget(session *s, firn_store *store);
-/* firn nodes lost, firn nodes trust. An exit status. */
+/* firn nodes lost, firn nodes trust, firn nodes resume --all-stopped. An exit status. */
 int nodes_lost(session *s, firn_store *store);
 int nodes_trust(session *s, firn_store *store);
+int nodes_resume(session *s, firn_store *store);
 
 #endif

@@ -130,6 +130,7 @@ def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Opti
          max_wait_ms: Optional[int] = None,
          max_skew_ms: Optional[int] = None,
          window_ms: Optional[int] = None,
+         reach: Optional[Literal["15s", "10min"]] = None,
          mode: Optional[Literal["window", "online"]] = None,
          history: Optional[Literal["common", "job"]] = None,
          unsigned: Optional[Literal["auto", "0", "1"]] = None,
