@@ -101,7 +101,7 @@ static void nor_is_it_for_an_online_generator(void **state) {
     (void)state;
     use_store_with_a_clock();
     for (int i = 0; i < 2; i++) {
-        firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+        firn_gen *gen = opened(FOUR, "mode=online max_wait=0");
         uint64_t node = next_field(gen, "node");
         (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
         assert_int_not_equal(next_field(gen, "node"), node);
