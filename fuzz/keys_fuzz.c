@@ -34,6 +34,9 @@ static int64_t count_words(const char *words) {
 static void check_bounds(const firn__keys *keys) {
 #define NUMBER(name, initial, least, most, text)                                                   \
     assert((keys->name >= (least) && keys->name <= (most)) || keys->name == (initial));
+#define DURATION(name, unit, initial, least, most, text)                                           \
+    assert((keys->name##_##unit >= (least) && keys->name##_##unit <= (most)) ||                    \
+           keys->name##_##unit == (initial));
 #define CHOICE(name, initial, words, text)                                                         \
     assert(keys->name##_ >= 0 && keys->name##_ < count_words(words));
 #define WORD(name, text) assert(keys->name == NULL || inside(keys, keys->name));

@@ -421,8 +421,7 @@ static void clean(void *of) {
 
 static const module_engine engine = {
     .size = sizeof(store),
-    .parameters =
-        "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe",
+    .parameters = "connect_timeout timeout prefix tls ca cert key verify password-file unsafe",
     .set_up = set_up,
     .ready = etcd_ready,
     .hang_up = etcd_hang_up,

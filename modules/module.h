@@ -5,6 +5,7 @@
 #define FIRN_MODULE_H
 
 #include "../src/driver.h"     // IWYU pragma: export
+#include "../src/duration.h"   // IWYU pragma: export
 #include "../src/error_text.h" // IWYU pragma: export
 
 #include <firn/firn.h>
@@ -74,10 +75,11 @@ void module_url_free(module_url *url);
 /* The value of a parameter, or NULL. Marks the parameter as used. */
 const char *module_param(module_url *url, const char *name);
 
-/* A parameter that is a number. */
+/* A parameter that is a number, or a duration in whole units. */
 typedef struct module_number {
     const char *name;
     int64_t *out, initial, least, most;
+    const char *unit; /* of a duration, or NULL */
 } module_number;
 
 /* FIRN_ERANGE: a number is outside its bounds. */
@@ -206,7 +208,7 @@ typedef struct module_link {
     int shares;                  /* verbs still to come that share the time of opening */
 } module_link;
 
-/* Reads the URL and the parameters connect_timeout_ms, timeout_ms and unsafe. */
+/* Reads the URL and the parameters connect_timeout, timeout and unsafe. */
 int module_link_read(module_link *link, const char *url, const firn_store_options *options,
                      firn_error *error);
 void module_link_free(module_link *link);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS 5000 /* default of max_wait_ms */
+#define WAIT_MS 5000 /* default of max_wait */
 /* Below half of the shortest window on a shared store: IDs are left while a renewal waits. */
 #define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
@@ -23,9 +23,9 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
                      firn_error *error) {
     int64_t unsafe = 0;
     const module_number numbers[] = {
-        {"connect_timeout_ms", &link->connect_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
-        {"timeout_ms", &link->timeout_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
-        {"unsafe", &unsafe, 0, 0, 1},
+        {"connect_timeout", &link->connect_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS, "ms"},
+        {"timeout", &link->timeout_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS, "ms"},
+        {"unsafe", &unsafe, 0, 0, 1, NULL},
     };
     int code = module_mark(error);
     if (code != FIRN_OK) {
@@ -130,8 +130,8 @@ int module_in_time(const module_link *link, firn_error *error) {
     return module_now_ms() < link->end_ms
                ? FIRN_OK
                : module_fail(error, FIRN_ESTORE,
-                             "store %.60s answers too slowly for max_wait_ms: check the server and "
-                             "the network, or raise max_wait_ms",
+                             "store %.60s answers too slowly for max_wait: check the server and "
+                             "the network, or raise max_wait",
                              link->url.shown);
 }
 
@@ -222,11 +222,10 @@ int module_link_try_names(module_link *link, const char *names, int64_t deadline
         if (found != NULL) {
             freeaddrinfo(found);
         } else if (link->lookups[i] != NULL) { /* it continues */
-            return module_fail(
-                error, FIRN_ESTORE,
-                "host %.60s of store %.60s is not found in connect_timeout_ms: check "
-                "the name server, or name an address",
-                name, link->url.shown);
+            return module_fail(error, FIRN_ESTORE,
+                               "host %.60s of store %.60s is not found in connect_timeout: check "
+                               "the name server, or name an address",
+                               name, link->url.shown);
         }
     }
     return FIRN_OK;

@@ -234,6 +234,11 @@ const char *module_param(module_url *url, const char *name) {
 static int read_number(module_url *url, const module_number *it, firn_error *error) {
     const char *value = module_param(url, it->name);
     int64_t number = it->initial;
+    if (value != NULL && it->unit != NULL) {
+        char before[64];
+        snprintf(before, sizeof before, "the store's URL has %s=", it->name);
+        return firn__duration_set(it->out, before, value, it->unit, it->least, it->most, error);
+    }
     if (value != NULL &&
         (!module_int64(&number, value, strlen(value)) || number < it->least || number > it->most)) {
         return module_fail(error, FIRN_ERANGE,
@@ -287,7 +292,16 @@ int module_param_file(const char **out, module_url *url, const char *name, firn_
 
 int module_params_done(const module_url *url, const char *known, firn_error *error) {
     for (size_t i = 0; i < url->param_count; i++) {
+        const char *name = url->params[i].name, *value = url->params[i].value;
         if (!url->params[i].used) {
+#define RENAMED(old, new, unit)                                                                    \
+    if (strcmp(name, #old) == 0) {                                                                 \
+        return module_fail(error, FIRN_EUSAGE,                                                     \
+                           "the store's URL has " #old                                             \
+                           ", which is now " #new ", with a unit: write " #new "=%.40s" #unit,     \
+                           value);                                                                 \
+    }
+#include "../src/keys.def"
             return module_fail(error, FIRN_EUSAGE,
                                "the store's URL has an unknown parameter '%.40s': use %s",
                                url->params[i].name, known);
@@ -359,8 +373,8 @@ int module_param_tls(const char **out, module_url *url, firn_error *error) {
 }
 
 int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error) {
-    const module_number numbers[] = {{"tls", &tls->on, initial, 0, 1},
-                                     {"verify", &tls->verify, 1, 0, 1}};
+    const module_number numbers[] = {{"tls", &tls->on, initial, 0, 1, NULL},
+                                     {"verify", &tls->verify, 1, 0, 1, NULL}};
     int code = module_param_numbers(url, numbers, 2, error);
     const struct {
         const char *name, **to;

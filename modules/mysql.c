@@ -69,7 +69,7 @@ static int set_up(void *self, firn_error *error) {
 
 static const module_engine engine = {
     .size = sizeof(store),
-    .parameters = "table leaf tickets stub worker_node connect_timeout_ms timeout_ms tls ca cert "
+    .parameters = "table leaf tickets stub worker_node connect_timeout timeout tls ca cert "
                   "key crl socket defaults-file unsafe",
     .set_up = set_up,
     .ready = module_ready,

@@ -122,7 +122,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
     }
     if (connected == NULL) {
         return module_unreachable(error, where(s),
-                                  s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
+                                  s->late ? "no answer in connect_timeout" : mysql_error(s->db));
     }
     s->link.socket = (int)mysql_get_socket(s->db);
     /* this overrides the file: a session that the library replaces is not checked, and may be

@@ -158,7 +158,7 @@ static int explain(const store *s, unsigned number, firn_error *error) {
 }
 
 static const char *why_lost(const store *s) {
-    return s->late ? "no answer in timeout_ms" : mysql_error(s->db);
+    return s->late ? "no answer in timeout" : mysql_error(s->db);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

@@ -202,7 +202,7 @@ static enum outcome converse(store *s, const char *sent_point, PGresult **out, f
 static const char *why_lost(const store *s, const PGresult *result, char line[120]) {
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (text == NULL) {
-        text = s->db != NULL && PQstatus(s->db) == CONNECTION_OK ? "no answer in timeout_ms"
+        text = s->db != NULL && PQstatus(s->db) == CONNECTION_OK ? "no answer in timeout"
                                                                  : PQerrorMessage(s->db);
     }
     return first_line(line, text);
@@ -373,7 +373,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
            wants != PGRES_POLLING_FAILED) {
         if (!module_await(PQsocket(s->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            return module_unreachable(error, where(s), "no answer in connect_timeout_ms");
+            return module_unreachable(error, where(s), "no answer in connect_timeout");
         }
         wants = PQconnectPoll(s->db);
     }
@@ -584,7 +584,7 @@ static bool is_open(void *self) {
 
 const module_engine postgres_engine = {
     .size = sizeof(store),
-    .parameters = "table connect_timeout_ms timeout_ms tls ca unsafe, and libpq's sslmode "
+    .parameters = "table connect_timeout timeout tls ca unsafe, and libpq's sslmode "
                   "sslrootcert passfile options...",
     .set_up = postgres_set_up,
     .ready = module_ready,

@@ -435,7 +435,7 @@ static int redis_list(void *of, const char *ns, firn_visit *visit, void *context
 /* ---- open ------------------------------------------------------------------------------------ */
 
 static int read_database(store *self, firn_error *error) {
-    const module_number counters = {"counters", &self->counters, 0, 0, 1};
+    const module_number counters = {"counters", &self->counters, 0, 0, 1, NULL};
     int code = module_param_numbers(&self->link.url, &counters, 1, error);
     const char *path = self->link.url.path;
     if (code == FIRN_OK && path != NULL &&
@@ -498,7 +498,7 @@ static void clean(void *of) {
 
 static const module_engine engine = {
     .size = sizeof(store),
-    .parameters = "connect_timeout_ms timeout_ms prefix counters tls ca cert key verify "
+    .parameters = "connect_timeout timeout prefix counters tls ca cert key verify "
                   "password-file unsafe",
     .set_up = set_up,
     .ready = module_ready,

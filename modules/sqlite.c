@@ -10,7 +10,7 @@
 FIRN_API extern const firn_driver firn_store_driver;
 
 #define OLDEST_SQLITE 3037000 /* the first with STRICT tables */
-#define BUSY_MS       5000 /* how long a verb waits for other processes; default of max_wait_ms */
+#define BUSY_MS       5000    /* how long a verb waits for other processes; default of max_wait */
 
 static const char mark_sql[] =
     "SELECT high, mark.\"grant\", note FROM mark WHERE ns = ?1 AND key = ?2";
@@ -40,22 +40,33 @@ typedef struct driven {
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-/* The parameters after the path: sqlite:PATH?busy_ms=500&create=no&unsafe=1 */
+/* The parameters after the path: sqlite:PATH?busy=500ms&create=no&unsafe=1 */
 static int parse_keys(store *it, char *keys, firn_error *error) {
     char *rest = keys;
     for (char *key; (key = strtok_r(rest, "&", &rest)) != NULL;) {
-        char digits[7], end;
-        if (sscanf(key, "busy_ms=%6[0-9]%c", digits, &end) == 1) {
-            it->busy_ms = atoi(digits);
+        char digits[2], end;
+        int code = FIRN_OK;
+        if (strncmp(key, "busy=", strlen("busy=")) == 0) {
+            code =
+                firn__duration_set(&it->busy_ms, "the store's URL has busy=", key + strlen("busy="),
+                                   "ms", 0, 999999, error);
         } else if (sscanf(key, "unsafe=%1[01]%c", digits, &end) == 1) {
             it->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {
             it->create = it->folders = key[strlen("create=")] == 'y';
+        } else if (strncmp(key, "busy_ms=", strlen("busy_ms=")) == 0) {
+            code = module_fail(
+                error, FIRN_EUSAGE,
+                "the store's URL has busy_ms, which is now busy, with a unit: write busy=%.40sms",
+                key + strlen("busy_ms="));
         } else {
-            return module_fail(error, FIRN_EUSAGE,
-                               "a sqlite store has no parameter '%.60s': use busy_ms=0..999999,"
+            code = module_fail(error, FIRN_EUSAGE,
+                               "a sqlite store has no parameter '%.60s': use busy=DURATION,"
                                " create=yes|no, unsafe=0|1",
                                key);
+        }
+        if (code != FIRN_OK) {
+            return code;
         }
     }
     return FIRN_OK;

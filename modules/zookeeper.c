@@ -432,7 +432,7 @@ static void clean(void *handle) {
 /* Opening does not connect; the first verb does, so that the server can start later. */
 static const module_engine engine = {
     .size = sizeof(store),
-    .parameters = "connect_timeout_ms timeout_ms password-file unsafe",
+    .parameters = "connect_timeout timeout password-file unsafe",
     .set_up = set_up,
     .hang_up = zk_hang_up,
     .clean = clean,

@@ -31,7 +31,7 @@ static const struct {
     {ZNOCHILDRENFOREPHEMERALS, true, "has an ephemeral znode there", "use another path"},
     {ZINVALIDSTATE, true, "is not connected", "start it, or name another host"},
     {ZAUTHFAILED, true, "refuses user and password", "correct user:password@ in the URL"},
-    {ZOPERATIONTIMEOUT, false, "does not answer", "start it, or raise timeout_ms"},
+    {ZOPERATIONTIMEOUT, false, "does not answer", "start it, or raise timeout"},
     {ZCONNECTIONLOSS, false, "cut the connection", "start it, or name another host"},
     {ZSESSIONEXPIRED, false, "ended the session", "try again"},
 };

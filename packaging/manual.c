@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the manual pages, in mdoc: subcommands, keys, statuses, schemes, stores. functions.c
  * writes the pages of firn.h. */
+#include "../src/duration.h"
 #include "describe.h"
 #include "pages.h"
 
@@ -156,6 +157,18 @@ static void put_number(FILE *page, const char *name, long initial, long least, l
     }
 }
 
+static void put_duration(FILE *page, const char *name, int64_t unit_us, int64_t initial,
+                         int64_t least, int64_t most, const char *text) {
+    char low[FIRN__DURATION_SIZE], high[FIRN__DURATION_SIZE], value[3 * FIRN__DURATION_SIZE];
+    snprintf(value, sizeof value, "%s..%s", firn__duration_write(low, least * unit_us),
+             firn__duration_write(high, most * unit_us));
+    put_key_line(page, name, value);
+    put_sentence(page, text);
+    if (initial >= least) {
+        fprintf(page, "Default: %s.\n", firn__duration_write(low, initial * unit_us));
+    }
+}
+
 static void put_choice(FILE *page, const char *name, size_t initial, const char *words,
                        const char *text) {
     char value[64];
@@ -181,6 +194,8 @@ static void put_keys(FILE *page) {
     fputs(".Bl -tag -width Ds\n", page);
 #define NUMBER(name, initial, least, most, text)                                                   \
     put_number(page, #name, initial, least, most, text);
+#define DURATION(name, unit, initial, least, most, text)                                           \
+    put_duration(page, #name, firn__unit_us(#unit), initial, least, most, text);
 #define CHOICE(name, initial, words, text) put_choice(page, #name, initial, words, text);
 #define WORD(name, text)                   put_word(page, #name, text);
 #include "keys.def"

@@ -335,7 +335,7 @@ static void check_time(const call *made, const reading *it) {
      * carry them on. Where the time stays, the lead is not limited. */
     bool bound = (by->gen->kind != FIRN__KIND_RANDOM || honest) && !group_of(by)->stays;
     if (bound && it->tick > tick_at(by, greatest) + by->gen->lead_ticks) {
-        failed("g%d issued tick %" PRIu64 ", further ahead of %" PRIu64 " than max_lead_ms",
+        failed("g%d issued tick %" PRIu64 ", further ahead of %" PRIu64 " than max_lead",
                index_of(by), it->tick, tick_at(by, greatest));
     }
     if (honest && it->tick < tick_at(by, made->wall)) {

@@ -80,15 +80,15 @@ static void plan_policies(char text[200], const profile *space) {
     int64_t back = backs[draw(4)];
     text[0] = '\0';
     if (chance(800)) {
-        append(text, 200, " window_ms=%d", (int)windows[draw(5)]);
+        append(text, 200, " window=%dms", (int)windows[draw(5)]);
     }
     if (chance(800)) {
-        append(text, 200, " back_ms=%d max_lead_ms=%d", (int)back, (int)(back + leads[draw(3)]));
+        append(text, 200, " max_back=%dms max_lead=%dms", (int)back, (int)(back + leads[draw(3)]));
     }
     if (space->sequence && chance(200)) {
         append(text, 200, " start=%s", chance(500) ? "rolling" : "random:2");
     }
-    append(text, 200, " max_wait_ms=%d", chance(700) ? 0 : (int)draw(30));
+    append(text, 200, " max_wait=%dms", chance(700) ? 0 : (int)draw(30));
 }
 
 static void plan_integers(void) {
@@ -119,7 +119,7 @@ void life_plan(void) {
     }
     if (sim.storm) {
         plan.spaces[1] = plan.spaces[0] = profiles[1]; /* one node, the other is history's */
-        snprintf(plan.policies[0], sizeof plan.policies[0], " window_ms=%d", 2 + (int)draw(8));
+        snprintf(plan.policies[0], sizeof plan.policies[0], " window=%dms", 2 + (int)draw(8));
         memcpy(plan.policies[1], plan.policies[0], sizeof plan.policies[0]);
     }
     sim.process_count = 1 + (unsigned)draw(sim.storm ? 2 : PROCESSES);

@@ -109,7 +109,7 @@ static void judge(record *it, const firn_id *id) {
                " and the clock's %" PRIu64,
                it->name, tick, it->tick, now);
     } else if (it->steps == 0 && it->highest - it->least <= JUMP && tick > now + lead) {
-        failed("%s: tick %" PRIu64 " is further ahead of the clock's %" PRIu64 " than max_lead_ms",
+        failed("%s: tick %" PRIu64 " is further ahead of the clock's %" PRIu64 " than max_lead",
                it->name, tick, now);
     }
     it->tick = tick;
@@ -169,7 +169,7 @@ void steps_run(void) {
                           .keys = keys,
                           .clock = &clock,
                           .entropy = &entropy};
-    snprintf(keys, sizeof keys, "back_ms=%d max_lead_ms=%d", (int)(it.back / MILLI),
+    snprintf(keys, sizeof keys, "max_back=%dms max_lead=%dms", (int)(it.back / MILLI),
              (int)(it.back / MILLI) + (chance(500) ? 5 : 1000));
     sim.fiber = NULL;
     note("%s %s", it.name, keys);

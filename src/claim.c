@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: a free node is found and its first window reserved. Called with the renewal lock held. */
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -44,10 +45,9 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 }
 
 static int too_slow(const firn_gen *gen, firn_error *error) {
-    return firn_error_set(
-        error, FIRN_ESTORE, FIRN_CURE_RAISE_WAIT,
-        "the store of %s answers too slowly for max_wait_ms=" FIRN__LIMIT("%" PRId64), gen->ns,
-        gen->keys.max_wait_ms);
+    return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_RAISE_WAIT,
+                          "the store of %s answers too slowly for max_wait=" FIRN__LIMIT("%s"),
+                          gen->ns, FIRN__MS(gen->keys.max_wait_ms));
 }
 
 /* The first tick in which another node than the own may begin: later than any that was issued

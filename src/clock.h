@@ -92,7 +92,7 @@ static inline void firn__watch_used(firn__watch *watch, int64_t used, const firn
                                                 memory_order_release, memory_order_relaxed);
     }
 }
-/* Learns the counter's rate, and checks it again when a second has passed since; `stale_us` sets how
+/* Learns the counter's rate, and checks it again when a second has passed since; `stale` sets how
  * long readings live. */
 void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*counter)(void),
                        int64_t stale_us);

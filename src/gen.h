@@ -70,7 +70,7 @@ typedef struct firn__any {
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
     _Atomic uint64_t stays;   /* or the time of IDs stays at this tick - 1 or later; 0: no */
     _Atomic uint32_t lanes;   /* threads that have come so far */
-    _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
+    _Atomic uint64_t handled; /* steps back beyond max_back that have been acted on */
     /* how often the identity was renewed, and how many of these calls of the generator have acted on */
     _Atomic uint64_t renewed, renewals_handled;
     /* how often the cycle counter fell, and how many signs of a copy have been acted on: see_copy() */
@@ -388,14 +388,14 @@ static inline bool firn__permit_is_shut(const firn__permit *permit) {
 }
 /* Closes permit k and, when `give_back`, gives its rest back. */
 int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
-/* After a step back beyond back_ms: leaves every node. */
+/* After a step back beyond max_back: leaves every node. */
 void firn__permit_leave(firn_gen *gen);
 /* Frees the memory of all permits. Without the lock, when no thread is left. */
 void firn__permit_free(firn_gen *gen);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* Begins a call of this thread, which may use the store for at most max_wait_ms. Returns the steady clock's time in
+/* Begins a call of this thread, which may use the store for at most max_wait. Returns the steady clock's time in
  * ns. */
 int64_t firn__gen_begin(const firn_gen *gen);
 int64_t firn__gen_spent_ms(void);
@@ -420,7 +420,7 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
 
 /* Reads the store's clock, for the next three. A code of firn_store_now. */
 int firn__reach_look(firn_gen *gen, firn_error *error);
-/* FIRN_ECLOCK: the clock differs from the store's by more than max_skew_ms. */
+/* FIRN_ECLOCK: the clock differs from the store's by more than max_skew. */
 int firn__reach_skew(const firn_gen *gen, firn_error *error);
 /* Before a request is sent for the first time: lowers `latest` so that `count` slots from there on end within the
  * reach. FIRN_ECLOCK: not even those from `from` on do. */

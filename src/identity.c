@@ -108,7 +108,8 @@ static int refuse_field(const firn_gen *gen, const firn_slice *slice, firn_error
     }
 }
 
-static int set_field(firn_gen *gen, const char *name, const char *value, firn_error *error) {
+static int set_field(firn_gen *gen, const firn__pair *pair, firn_error *error) {
+    const char *name = pair->name, *value = pair->value;
     int i = firn_scheme_field(&gen->scheme, name);
     uint64_t number;
     if (i < 0) {
@@ -116,7 +117,7 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
                    ? refuse_field(
                          gen, &gen->scheme.slices[firn__scheme_role(&gen->scheme, FIRN_ROLE_TIME)],
                          error)
-                   : firn__keys_unknown(name, &gen->scheme, error);
+                   : firn__keys_unknown(pair, &gen->scheme, error);
     }
     const firn_slice *slice = &gen->scheme.slices[i];
     if (slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS &&
@@ -151,7 +152,7 @@ static int set_node(firn_gen *gen, firn_error *error) {
         return FIRN_OK;
     }
     if (firn_scheme_field(&gen->scheme, "node") >= 0) {
-        return set_field(gen, "node", gen->keys.node, error);
+        return set_field(gen, &(firn__pair){"node", gen->keys.node}, error);
     }
     if (gen->node_bits == 0 || gen->node_bits > 63) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no node: leave node out", gen->scheme.name);
@@ -204,7 +205,7 @@ bool firn__identity_given(const firn_gen *gen) {
 int firn__identity_read(firn_gen *gen, firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; code == FIRN_OK && i < gen->keys.field_count; i++) {
-        code = set_field(gen, gen->keys.fields[i].name, gen->keys.fields[i].value, error);
+        code = set_field(gen, &gen->keys.fields[i], error);
     }
     return code == FIRN_OK ? set_node(gen, error) : code;
 }

@@ -2,6 +2,7 @@
 /* Back-dated issue: IDs for times other than the present, on nodes that live issue never
  * uses. The namespace's common history node is shared by reserving the slots of each tick; a
  * job's own node counts its ticks in memory. */
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -372,9 +373,9 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     if (n / capacity > gen->lead_ticks) { /* refused before any slot is taken */
         return firn_error_set(
             error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS,
-            FIRN__VALUE("%zu") " back-dated IDs are more than max_lead_ms=" FIRN__LIMIT(
-                "%" PRId64) " holds: ask for fewer at once",
-            n, gen->keys.max_lead_ms);
+            FIRN__VALUE("%zu") " back-dated IDs are more than max_lead=" FIRN__LIMIT(
+                "%s") " holds: ask for fewer at once",
+            n, FIRN__MS(gen->keys.max_lead_ms));
     }
     for (; done < n; tick++) {
         uint64_t first = 0, got = 0;
@@ -399,11 +400,11 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
             done, n, gen->scheme.name);
     }
     return done == n ? FIRN_OK
-                     : firn_error_set(error, FIRN_EFULL, FIRN_CURE_RAISE_LEAD,
-                                      "%zu of " FIRN__VALUE(
-                                          "%zu") " back-dated IDs fit between that time and "
-                                                 "max_lead_ms=" FIRN__LIMIT("%" PRId64) " after it",
-                                      done, n, gen->keys.max_lead_ms);
+                     : firn_error_set(
+                           error, FIRN_EFULL, FIRN_CURE_RAISE_LEAD,
+                           "%zu of " FIRN__VALUE("%zu") " back-dated IDs fit between that time and "
+                                                        "max_lead=" FIRN__LIMIT("%s") " after it",
+                           done, n, FIRN__MS(gen->keys.max_lead_ms));
 }
 
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,

@@ -312,6 +312,8 @@ static int check_keys(const firn_gen *gen, firn_error *error) {
     const char *other = NULL;
 #define NUMBER(name, initial, least, most, text)                                                   \
     other = keys->name != (initial) && !firn__names_hold(own, #name) ? #name : other;
+#define DURATION(name, unit, initial, least, most, text)                                           \
+    other = keys->name##_##unit != (initial) && !firn__names_hold(own, #name) ? #name : other;
 #define CHOICE(name, initial, words, text)                                                         \
     other = keys->name##_ != (initial) && !firn__names_hold(own, #name) ? #name : other;
 #define WORD(name, text)                                                                           \

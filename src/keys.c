@@ -2,6 +2,7 @@
 /* Keys: "key=value key=value" split, checked against keys.def and put into a struct. */
 #include "keys.h"
 
+#include "duration.h"
 #include "error.h"
 #include "nearest.h"
 
@@ -69,6 +70,11 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
     if (strcmp(name, #key) == 0) {                                                                 \
         return firn__choice_read(&keys->key##_, name, value, words, error);                        \
     }
+#define DURATION(key, unit, initial, least, most, text)                                            \
+    if (strcmp(name, #key) == 0) {                                                                 \
+        return firn__duration_set(&keys->key##_##unit, #key "=", value, #unit, least, most,        \
+                                  error);                                                          \
+    }
 #define WORD(key, text)                                                                            \
     if (strcmp(name, #key) == 0) {                                                                 \
         keys->key = value;                                                                         \
@@ -80,9 +86,9 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
 
 static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error *error) {
     static const firn__keys initial = {
-#define NUMBER(key, value, least, most, text) .key = (value),
-#define CHOICE(key, value, words, text)       .key##_ = (value),
-#define WORD(key, text)
+#define NUMBER(key, value, least, most, text)         .key = (value),
+#define DURATION(key, unit, value, least, most, text) .key##_##unit = (value),
+#define CHOICE(key, value, words, text)               .key##_ = (value),
 #include "keys.def"
     };
     size_t length = text == NULL ? 0 : strlen(text);
@@ -119,12 +125,19 @@ int firn__keys_split(firn__keys *keys, const char *text, firn_error *error) {
     return read_pairs(keys, text, true, error);
 }
 
-int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error) {
+int firn__keys_unknown(const firn__pair *pair, const firn_scheme *scheme, firn_error *error) {
     const char *names[64];
     size_t count = 0;
-#define NUMBER(key, initial, least, most, text) names[count++] = #key;
-#define CHOICE(key, initial, words, text)       names[count++] = #key;
-#define WORD(key, text)                         names[count++] = #key;
+#define RENAMED(old, new, unit)                                                                    \
+    if (strcmp(pair->name, #old) == 0) {                                                           \
+        return firn__fail(error, FIRN_EUSAGE,                                                      \
+                          #old "= is now " #new "=, with a unit: write " #new "=%.40s" #unit,      \
+                          pair->value);                                                            \
+    }
+#define NUMBER(key, initial, least, most, text)         names[count++] = #key;
+#define DURATION(key, unit, initial, least, most, text) names[count++] = #key;
+#define CHOICE(key, initial, words, text)               names[count++] = #key;
+#define WORD(key, text)                                 names[count++] = #key;
 #include "keys.def"
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST) {
@@ -132,6 +145,6 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
         }
     }
     names[count] = NULL;
-    return firn__unknown(error, scheme->name, "has no key or field", name, names,
+    return firn__unknown(error, scheme->name, "has no key or field", pair->name, names,
                          FIRN_CURE_LIST_KEYS, NULL);
 }

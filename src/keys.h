@@ -23,11 +23,12 @@ typedef struct firn__pair {
     const char *name, *value; /* into `text` */
 } firn__pair;
 
-/* One member per key: numbers and choices as int64_t, words as text or NULL. */
+/* One member per key: numbers, durations and choices as int64_t, words as text or NULL. */
 typedef struct firn__keys {
-#define NUMBER(name, initial, least, most, text) int64_t name;
-#define CHOICE(name, initial, words, text)       int64_t name##_;
-#define WORD(name, text)                         const char *name;
+#define NUMBER(name, initial, least, most, text)         int64_t name;
+#define DURATION(name, unit, initial, least, most, text) int64_t name##_##unit;
+#define CHOICE(name, initial, words, text)               int64_t name##_;
+#define WORD(name, text)                                 const char *name;
 #include "keys.def"
     firn__pair fields[FIRN_SLICES_MAX]; /* all other keys: fields of the scheme */
     size_t field_count;
@@ -40,8 +41,8 @@ int firn__keys_read(firn__keys *keys, const char *text, firn_error *error);
 int firn__keys_split(firn__keys *keys, const char *text, firn_error *error);
 /* Adds a pair, whose texts must live as long as `keys`, to the fields. FIRN_EUSAGE: too many. */
 int firn__keys_keep(firn__keys *keys, const char *name, const char *value, firn_error *error);
-/* FIRN_EUSAGE: a name is neither a key nor a field of the scheme. */
-int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error);
+/* FIRN_EUSAGE: the name of the pair is neither a key nor a field of the scheme. */
+int firn__keys_unknown(const firn__pair *pair, const firn_scheme *scheme, firn_error *error);
 /* Reads a decimal number, least..most. FIRN_EUSAGE: not a number; FIRN_ERANGE. */
 int firn__number_read(int64_t *number, const char *name, const char *value, int64_t least,
                       int64_t most, firn_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The generator's public calls: next, next_n, step, status. Lock-free on the way to an ID; sleeps only where a policy
  * says wait. The kinds of issue are in issue_*.c, opening is in open.c, windows are kept by window.c. */
+#include "duration.h"
 #include "error.h"
 #include "issue.h"
 #include "wiped.h"
@@ -57,7 +58,7 @@ static bool may_wait(const firn_gen *gen, int code) {
                 gen->keys.max_wait_ms);
 }
 
-/* The number of IDs that max_lead_ms allows at once if the generator is not ahead of its clock. */
+/* The number of IDs that max_lead allows at once if the generator is not ahead of its clock. */
 static int64_t max_count(const firn_gen *gen) {
     bool counted = gen->kind == FIRN__KIND_COUNTED;
     uint32_t bits = counted ? gen->count_bits : 0;
@@ -74,9 +75,9 @@ static FIRN__COLD int refuse_count(const firn_gen *gen, size_t n, int64_t most, 
                : firn_error_set(
                      error, FIRN_ERANGE, FIRN_CURE_FEWER_IDS,
                      FIRN__VALUE("%zu") " IDs at once are more than %s can issue within "
-                                        "max_lead_ms=%" PRId64
+                                        "max_lead=%s"
                                         ": ask for at most " FIRN__LIMIT("%" PRId64) " at once",
-                     n, gen->scheme.name, gen->keys.max_lead_ms, most);
+                     n, gen->scheme.name, FIRN__MS(gen->keys.max_lead_ms), most);
 }
 
 static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {

@@ -2,6 +2,7 @@
 /* What the keys decide once the scheme is known: the kind of generator, its bounds, where the sequence of a tick
  * starts. And the sentences that several files refuse with. Knows no store, permit or clock reading. */
 #include "dated.h"
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -34,10 +35,9 @@ int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
             "later ticks: try again in the next tick, or set full=wait or more nodes=",
             gen->scheme.name);
     }
-    return firn_error_set(
-        error, FIRN_EEXHAUSTED, FIRN_CURE_SLOW_DOWN,
-        "IDs of %s are max_lead_ms=" FIRN__LIMIT("%" PRId64) " ahead of the clock",
-        gen->scheme.name, gen->keys.max_lead_ms);
+    return firn_error_set(error, FIRN_EEXHAUSTED, FIRN_CURE_SLOW_DOWN,
+                          "IDs of %s are max_lead=" FIRN__LIMIT("%s") " ahead of the clock",
+                          gen->scheme.name, FIRN__MS(gen->keys.max_lead_ms));
 }
 
 bool firn__gen_end(const firn_gen *gen, firn_time *end) {
@@ -221,27 +221,27 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     gen->mark_end = last >= most ? FIRN_SLOT_MAX - 2 : (int64_t)((last + 1) << gen->s);
     gen->lead_ticks =
         keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
-    gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
+    gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->max_back_ms);
     const int64_t window_ms = keys->reach_ == FIRN__REACH_10MIN ? 600000 : 10000;
     uint64_t reach =
         gen->lead_ticks + gen->back_ticks + (uint64_t)firn__ms_ticks(gen, window_ms) + 4;
     if (reach >= UINT64_C(1) << (61 - gen->s)) {
         return firn__fail(error, FIRN_ERANGE,
                           "%" PRIu32
-                          " sequence bits are too many for ticks this short and this max_lead_ms: "
-                          "use fewer bits, a longer tick or a lower max_lead_ms",
+                          " sequence bits are too many for ticks this short and this max_lead: "
+                          "use fewer bits, a longer tick or a lower max_lead",
                           gen->s);
     }
     gen->per_carry = gen->per_tick - (gen->per_count << gen->s);
     gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
     gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
     gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
-    if (keys->max_lead_ms < keys->back_ms) {
+    if (keys->max_lead_ms < keys->max_back_ms) {
         return firn__fail(error, FIRN_ERANGE,
-                          "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64
+                          "max_lead=%s is below max_back=%s"
                           ": IDs are ahead of the clock after a rollback that is "
-                          "absorbed, so lower back_ms too",
-                          keys->max_lead_ms, keys->back_ms);
+                          "absorbed, so lower max_back too",
+                          FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_back_ms));
     }
     if (may_be_negative(gen)) {
         return firn__fail(

@@ -2,6 +2,7 @@
 /* The present tick, the long way: which process is this, what time is it, and may it issue IDs.
  * Judges the clock again, handles a forked child, and acts on a clock rollback. */
 #include "present.h"
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 
@@ -17,7 +18,7 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     firn_time wall = seen->wall;
     uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick,
              steps = known ? seen->steps : UINT64_MAX;
-    int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
+    int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.max_back_ms * 1000000, &wall,
                                  &steps, error);
     if (code != FIRN_OK) {
         return code;
@@ -157,7 +158,7 @@ static void see_stay(firn_gen *gen, uint64_t *tick) {
     }
 }
 
-/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still or to stay. */
+/* After a step back beyond max_back: leaves the nodes, or remembers until when to hold still or to stay. */
 static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
     firn__live *live = gen->live;
     int64_t policy = gen->keys.back_;
@@ -175,15 +176,16 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     if (acts && steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
         if (policy == FIRN__BACK_LEAVE) {
             firn__permit_leave(gen);
-            firn__gen_notice(
-                gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
-                gen->reserved ? "firn claims another node" : "firn draws a new random identity");
+            firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
+                             gen->keys.max_back_ms,
+                             gen->reserved ? "firn claims another node"
+                                           : "firn draws a new random identity");
         } else if (policy == FIRN__BACK_STAY) {
             if (gen->scheme.tick_ns != 0 && stay_until(gen, issued_tick(gen, tick))) {
                 firn__gen_notice(gen,
                                  "the clock stepped back by more than %" PRId64
                                  " ms: the time of IDs stays until the clock has caught up",
-                                 gen->keys.back_ms);
+                                 gen->keys.max_back_ms);
             }
         } else {
             hold_still(gen, tick);
@@ -218,10 +220,11 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         return FIRN_OK;
     }
     return firn__fail(error, FIRN_ECLOCK,
-                      "the clock stepped back beyond back_ms=%" PRId64 " and is still %" PRIu64
+                      "the clock stepped back beyond max_back=%s and is still %" PRIu64
                       " ms before the last ID: wait, fix the clock, or leave the node out so that "
                       "firn can claim another",
-                      gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
+                      FIRN__MS(gen->keys.max_back_ms),
+                      (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
 }
 
 /* A jump ahead and back between two judgements leaves no trace except a cursor that no borrowing

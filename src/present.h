@@ -94,7 +94,7 @@ static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
     return now + gen->lead_slots;
 }
 
-/* The slot after the last one that max_lead_ms allows at the thread's last reading. */
+/* The slot after the last one that max_lead allows at the thread's last reading. */
 FIRN__HOT uint64_t firn__seen_lead(const firn_gen *gen, const firn__seen *seen) {
     int64_t end = firn__lead_end(gen, firn__slot_from(gen, seen->base_tick, seen->tick));
     return end < 0 ? 0 : (uint64_t)end;

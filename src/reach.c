@@ -2,6 +2,7 @@
 /* The reach: how far after the store's clock a reservation of slots with a time may end. No reservation ends later, so
  * after a loss nothing that was lost is later than the guard, and a wrong clock moves a mark or a floor no further.
  * Called with the renewal lock held. */
+#include "duration.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -131,11 +132,11 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
     int64_t off_ms = firn__time_since(&here, &seen->least) / 1000000, most = gen->keys.max_skew_ms;
     return off_ms <= most && off_ms >= -most
                ? FIRN_OK
-               : firn_error_set(
-                     error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
-                     "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
-                     ": fix the wrong clock",
-                     off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
+               : firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
+                                "this clock is %" PRId64 " ms %s the store's, more than max_skew=%s"
+                                ": fix the wrong clock",
+                                off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of",
+                                FIRN__MS(most));
 }
 
 int firn__reach_window(firn_gen *gen, firn_error *error) {
@@ -145,9 +146,10 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
     if (gen->reserved && least > rest) {
         return firn__fail(error, FIRN_ERANGE,
-                          "max_lead_ms=%" PRId64 ", max_skew_ms=%" PRId64 " and window_ms=%" PRId64
-                          " together are above %" PRId64 " ms: lower one of them%s",
-                          keys->max_lead_ms, keys->max_skew_ms, least, limit_ms(gen),
+                          "max_lead=%s, max_skew=%s and window=%s"
+                          " together are above %s: lower one of them%s",
+                          FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms), FIRN__MS(least),
+                          FIRN__MS(limit_ms(gen)),
                           is_long ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {

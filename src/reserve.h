@@ -6,7 +6,7 @@
 
 #include <firn/firn.h>
 
-/* What a call may spend on a store that answers, however small max_wait_ms is: a claim needs two or three answers. */
+/* What a call may spend on a store that answers, however small max_wait is: a claim needs two or three answers. */
 #define FIRN__STORE_MS 1000
 #define FIRN__SENDINGS 3 /* of one request, in one go */
 

@@ -7,6 +7,7 @@
  * - The request of a renewal or a claim is written down before it is sent. If the process is killed in between, the next
  *   one sends the same again. A claim that was granted but not put in place yet is lost, and its slots with it.
  * Uses the clock only to wait, and does not issue. */
+#include "duration.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -208,13 +209,12 @@ static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
     if (code == EOWNERDEAD) { /* each state that it can have left is a right one: see the top */
         code = pthread_mutex_consistent(&gen->shared->lock);
     }
-    return code == 0
-               ? FIRN_OK
-               : firn__fail(error, FIRN_EWINDOW,
-                            "another process holds the renewal of %s for longer than "
-                            "max_wait_ms=%" PRId64 ": see whether it is stopped, or its store "
-                            "hangs",
-                            gen->ns, gen->keys.max_wait_ms);
+    return code == 0 ? FIRN_OK
+                     : firn__fail(error, FIRN_EWINDOW,
+                                  "another process holds the renewal of %s for longer than "
+                                  "max_wait=%s: see whether it is stopped, or its store "
+                                  "hangs",
+                                  gen->ns, FIRN__MS(gen->keys.max_wait_ms));
 }
 
 /* Under the lock of this process: else a slow thread could store an older permit over an open one. */

@@ -24,7 +24,7 @@
 /* Nothing here supposes that the machine is fast: the disk may take seconds for a commit. What is
  * to come is waited for, PATIENCE_S at most; what nobody waits for to pass has a longer bound. */
 #define PATIENCE_S 30
-#define UNHURRIED  "timeout_ms=60000&connect_timeout_ms=60000"
+#define UNHURRIED  "timeout=60s&connect_timeout=60s"
 #define HURRIED_MS 600 /* of a store whose server hangs, which is waited for */
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void meet_mishap(void *self, const char *name) {
 static int try_open(firn_store **store, const char *asked, mishap *mishap_at, firn_error *error) {
     firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     char url[1000];
-    bool timed = strstr(asked, "timeout_ms=") != NULL;
+    bool timed = strstr(asked, "timeout=") != NULL;
     snprintf(url, sizeof url, "%s%s%s", asked,
              timed                        ? ""
              : strchr(asked, '?') != NULL ? "&"
@@ -198,7 +198,7 @@ __attribute__((unused)) static firn_store *hurried_store(const char *url, const 
     drawn_at_last(store, ns, 1001);
     int most_ms = HURRIED_MS + (int)(4000 * (now_s() - begun_s));
     firn_store_close(store);
-    snprintf(hurried, sizeof hurried, "%s&timeout_ms=%d&connect_timeout_ms=%d", url, most_ms,
+    snprintf(hurried, sizeof hurried, "%s&timeout=%dms&connect_timeout=%dms", url, most_ms,
              most_ms);
     double end_s = now_s() + PATIENCE_S;
     while (try_open(&store, hurried, mishap_at, &error) != FIRN_OK) {

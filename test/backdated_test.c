@@ -463,11 +463,11 @@ static void many_ids_are_refused_before_a_slot_is_taken(void **state) {
     firn_id ids[64];
     (void)state;
     use_store(NULL, 0);
-    firn_gen *gen = opened(FOUR, "mode=online back_ms=5 max_lead_ms=10");
+    firn_gen *gen = opened(FOUR, "mode=online max_back=5ms max_lead=10ms");
     dated(gen, &past, ids, 1);
     requests = 0;
-    denied_at(gen, &past, 48, FIRN_ERANGE, "48 back-dated IDs are more than max_lead_ms=10");
-    denied_at(gen, &past, 44, FIRN_ERANGE, "44 back-dated IDs are more than max_lead_ms=10");
+    denied_at(gen, &past, 48, FIRN_ERANGE, "48 back-dated IDs are more than max_lead=10ms");
+    denied_at(gen, &past, 44, FIRN_ERANGE, "44 back-dated IDs are more than max_lead=10ms");
     assert_int_equal(requests, 0);
     const firn_time later = {past.sec + 1, 0};
     dated(gen, &later, ids, 43); /* all within the lead */

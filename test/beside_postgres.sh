@@ -42,7 +42,7 @@ new() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait_ms=60000
+    -c firn.max_wait=60s
 port=$(cat "$place/port")
 ask 'CREATE EXTENSION firn' >/dev/null
 ask 'CREATE DATABASE ids' >/dev/null

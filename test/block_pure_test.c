@@ -167,7 +167,7 @@ static void a_fill_adapts(void **state) {
 /* A layout with 4 IDs in a second, 2 s ahead at most: a fill takes what is left, then says why no ID is left. */
 static void the_last_ids_are_issued(void **state) {
     (void)state;
-    firn_gen *gen = opened("time:40/s node:3 sequence:2", "max_lead_ms=2000 full=fail");
+    firn_gen *gen = opened("time:40/s node:3 sequence:2", "max_lead=2s full=fail");
     firn_block *block = block_of(gen, FAR_US);
     firn_page *page = firn_block_page(block);
     firn_error error = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A store whose every answer comes late, but in time for its own time-out, holds no call longer than
- * max_wait_ms and what is under way. Each answer is stalled by a proxy; a verb needs many of them. */
+ * max_wait and what is under way. Each answer is stalled by a proxy; a verb needs many of them. */
 #include "engines.h"
 #include "proxy.h"
 
@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define STALL_MS 900
-/* A verb begins nothing after connect_timeout_ms and timeout_ms, which are more than max_wait_ms. Without
+/* A verb begins nothing after connect_timeout and timeout, which are more than max_wait. Without
  * that bound MariaDB is opened in 11 s at the least. */
 #define MOST_MS 9000
 
@@ -51,7 +51,7 @@ static void a_slow_engine_is_bounded(const char *kind, const char *more) {
     through(url, server->url, between.port, more);
     firn_config config = {.size = sizeof config,
                           .scheme = "snowflake",
-                          .keys = "max_wait_ms=1000 window_ms=200",
+                          .keys = "max_wait=1s window=200ms",
                           .store_url = url};
     atomic_store(&between.stall_ms, STALL_MS);
     atomic_store(&between.fault, PROXY_STALLED);
@@ -85,27 +85,27 @@ static void a_slow_engine_is_bounded(const char *kind, const char *more) {
 
 static void a_slow_mysql_is_bounded(void **state) {
     (void)state;
-    a_slow_engine_is_bounded("mysql", "tls=off&connect_timeout_ms=3000");
+    a_slow_engine_is_bounded("mysql", "tls=off&connect_timeout=3s");
 }
 
 static void a_slow_postgres_is_bounded(void **state) {
     (void)state;
-    a_slow_engine_is_bounded("postgres", "tls=off&connect_timeout_ms=3000");
+    a_slow_engine_is_bounded("postgres", "tls=off&connect_timeout=3s");
 }
 
 static void a_slow_etcd_is_bounded(void **state) {
     (void)state;
-    a_slow_engine_is_bounded("etcd", "timeout_ms=1000");
+    a_slow_engine_is_bounded("etcd", "timeout=1s");
 }
 
 static void a_slow_zookeeper_is_bounded(void **state) {
     (void)state;
-    a_slow_engine_is_bounded("zookeeper", "timeout_ms=1000");
+    a_slow_engine_is_bounded("zookeeper", "timeout=1s");
 }
 
 static void a_slow_redis_is_bounded(void **state) {
     (void)state;
-    a_slow_engine_is_bounded("redis", "timeout_ms=1000");
+    a_slow_engine_is_bounded("redis", "timeout=1s");
 }
 
 /* Replaces the C library's, for the modules and their libraries too: a name server does not answer. */
@@ -173,13 +173,13 @@ static void a_child_is_another_process_whatever_its_number(void **state) {
     assert_false(module_forked(&process));
 }
 
-/* The first verb after opening has what opening left of max_wait_ms, but time for one answer; the
+/* The first verb after opening has what opening left of max_wait, but time for one answer; the
  * next ones have all of it. */
 static void opening_and_a_verb_share_the_time(void **state) {
     const firn_store_options options = {.wait_ms = 60000};
     module_link link = {.process = 0};
     (void)state;
-    assert_int_equal(module_link_read(&link, "redis://h?timeout_ms=900", &options, NULL), FIRN_OK);
+    assert_int_equal(module_link_read(&link, "redis://h?timeout=900ms", &options, NULL), FIRN_OK);
     const int64_t end_ms = link.end_ms;
     while (module_now_ms() < end_ms - 59990) { /* some of it passes */
     }

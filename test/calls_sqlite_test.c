@@ -127,8 +127,8 @@ static const calls_scenario scenarios[] = {
 
 static int enter(void **state) {
     calls_base = url;
-    calls_hasty = "busy_ms=300";
-    calls_patient = "busy_ms=60000";
+    calls_hasty = "busy=300ms";
+    calls_patient = "busy=60s";
     return set_up_in_memory(state) != 0 || (url[strlen(url) - strlen("/firn.db")] = '\0') != 0;
 }
 

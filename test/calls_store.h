@@ -59,8 +59,8 @@ static const char *calls_kind, *calls_options;
 static const char *calls_base; /* the engine's URL */
 static CMFixtureFunction calls_enter, calls_leave;
 static bool (*calls_left_open)(void); /* is its session in a transaction? NULL: not known */
-static const char *calls_hasty = "timeout_ms=300&connect_timeout_ms=300";
-static const char *calls_patient = "timeout_ms=60000&connect_timeout_ms=60000";
+static const char *calls_hasty = "timeout=300ms&connect_timeout=300ms";
+static const char *calls_patient = "timeout=60s&connect_timeout=60s";
 
 static void calls_broken(const char *what, const char *text) {
     calls_calm();

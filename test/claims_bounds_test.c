@@ -79,7 +79,7 @@ static void keys_that_are_not_nodes_do_not_count(void **state) {
         {"a", FIRN_SLOT_MAX}, {"1x", FIRN_SLOT_MAX}, {"", FIRN_SLOT_MAX}, {"-", FIRN_SLOT_MAX}};
     (void)state;
     use_list(entries, 4, 0);
-    node_claimed(TWO, "max_wait_ms=0");
+    node_claimed(TWO, "max_wait=0");
 }
 
 /* The node of back-dated IDs counts wherever it is listed: then the last node may be claimed. */
@@ -92,7 +92,7 @@ static void the_node_of_history_is_found_anywhere_in_a_list(void **state) {
         entry entries[] = {{"0", FIRN_SLOT_MAX}, {"1", FIRN_SLOT_MAX}, {"3", FIRN_SLOT_MAX}};
         entries[at].high = history;
         use_list(entries, 3, 0);
-        assert_int_equal(node_claimed(TWO, "max_wait_ms=0"), 2);
+        assert_int_equal(node_claimed(TWO, "max_wait=0"), 2);
     }
 }
 
@@ -102,9 +102,9 @@ static void the_65536th_node_is_the_last_that_is_looked_at(void **state) {
     static const entry one[] = {{"777777", 0}};
     (void)state;
     use_list(one, 1, 65535);
-    assert_int_equal(node_claimed(wide, "max_wait_ms=0"), 777777);
+    assert_int_equal(node_claimed(wide, "max_wait=0"), 777777);
     use_list(one, 1, 65536);
-    assert_int_not_equal(node_claimed(wide, "max_wait_ms=0"), 777777);
+    assert_int_not_equal(node_claimed(wide, "max_wait=0"), 777777);
 }
 
 /* A used node is asked for when it is free by the end of the tick. */
@@ -116,11 +116,11 @@ static void a_used_node_is_free_by_the_end_of_the_tick(void **state) {
     closed(gen);
     entries[1].high = end - 1;
     use_list(entries, 3, 0);
-    assert_int_equal(node_claimed(TWO, "max_wait_ms=0"), 1);
+    assert_int_equal(node_claimed(TWO, "max_wait=0"), 1);
     use_list(entries, 3, 0);
     pass(&world.clock, -10 * MS); /* that it passed in between */
     entries[1].high = end;
-    refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
+    refused(TWO, "max_wait=0", FIRN_EBUSY, "every node");
     assert_int_equal(world.log.reserves, 0);
 }
 
@@ -137,7 +137,7 @@ static void a_new_node_is_none_of_those_listed(void **state) {
         use_list(lists[i].entries, lists[i].count, 0);
         uint64_t seen = 0;
         for (int turn = 0; turn < 40; turn++) {
-            seen |= UINT64_C(1) << node_claimed(TWO, "max_wait_ms=0");
+            seen |= UINT64_C(1) << node_claimed(TWO, "max_wait=0");
         }
         for (size_t k = 0; k < lists[i].count; k++) {
             assert_true((seen >> atoi(lists[i].entries[k].key) & 1) == 0);
@@ -156,7 +156,7 @@ static void a_claim_keeps_the_parts_that_are_given(void **state) {
             char keys[60];
             uint64_t seen = 0;
             firn_gen *gens[3];
-            snprintf(keys, sizeof keys, "%s=%d max_wait_ms=0 ns=%d.%d", given[part], value, part,
+            snprintf(keys, sizeof keys, "%s=%d max_wait=0 ns=%d.%d", given[part], value, part,
                      value);
             for (int i = 0; i < 3; i++) {
                 gens[i] = opened(parts, keys);
@@ -195,7 +195,7 @@ static void each_draw_of_a_claim_may_fail(void **state) {
             firn_gen *gen = NULL;
             firn_error error = {0};
             fails_at = failed + 1;
-            code = try_open(&gen, FOUR, "max_wait_ms=0", false, &error);
+            code = try_open(&gen, FOUR, "max_wait=0", false, &error);
             failed += code == FIRN_EENTROPY;
             if (code == FIRN_OK) {
                 assert_true(fails_at > 0); /* none failed */
@@ -275,7 +275,7 @@ static void a_claim_is_sent_again_while_its_slots_are_of_use(void **state) {
         world_end(NULL);
         assert_int_equal(world_new(NULL), 0);
         memset(shared_memory, 0, sizeof shared_memory);
-        assert_int_equal(open_shared(&gen, "window_ms=20 back_ms=5 max_lead_ms=10"), FIRN_OK);
+        assert_int_equal(open_shared(&gen, "window=20ms max_back=5ms max_lead=10ms"), FIRN_OK);
         int64_t now = firn__slots_of(gen, now_of(gen)), lead = firn__slots_of(gen, 10);
         const struct {
             int64_t earliest, count;
@@ -290,7 +290,7 @@ static void a_claim_that_is_of_no_use_is_forgotten(void **state) {
     firn_gen *gen;
     (void)state;
     memset(shared_memory, 0, sizeof shared_memory);
-    assert_int_equal(open_shared(&gen, "window_ms=20"), FIRN_OK);
+    assert_int_equal(open_shared(&gen, "window=20ms"), FIRN_OK);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
     firn__permit_retire(gen, 0, false, NULL);
     atomic_store(&firn__shared_claim(gen)->grant, 4711);
@@ -309,8 +309,7 @@ static void no_new_node_is_claimed_without_room_for_it(void **state) {
     (void)state;
     memset(shared_memory, 0, sizeof shared_memory);
     assert_int_equal(
-        open_shared_of("time:41/ms@@2024-01-01 node:12 sequence:2", &gen, "max_wait_ms=0"),
-        FIRN_OK);
+        open_shared_of("time:41/ms@@2024-01-01 node:12 sequence:2", &gen, "max_wait=0"), FIRN_OK);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
     for (int i = 1; i <= 256; i++) {
         firn__permit_retire(gen, 0, false, NULL); /* it stays in use */
@@ -334,12 +333,12 @@ static void a_claim_is_kept_until_its_outcome_is_known(void **state) {
     memset(shared_memory, 0, sizeof shared_memory);
     world.log.fate = FATE_LOST;
     world.log.fated = -1;
-    assert_int_equal(open_shared(&gen, "max_wait_ms=0"), FIRN_EUNKNOWN);
+    assert_int_equal(open_shared(&gen, "max_wait=0"), FIRN_EUNKNOWN);
     uint64_t grant = world.log.grants[0];
     firn_request sent = world.log.last;
     world.log.fated = 0;
     pass(&world.clock, 10 * MS);
-    assert_int_equal(open_shared(&gen, "max_wait_ms=0"), FIRN_OK);
+    assert_int_equal(open_shared(&gen, "max_wait=0"), FIRN_OK);
     assert_true(world.log.grants[0] == grant && world.log.last.earliest == sent.earliest &&
                 world.log.last.count == sent.count);
     assert_int_equal(atomic_load(&firn__shared_claim(gen)->grant), 0);
@@ -358,8 +357,8 @@ static void a_node_in_use_is_told_with_its_time(void **state) {
     static const char in_use[] = "is in use until", floor[] = "no ID of", every[] = "every node";
     (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {
-        firn_gen *gen =
-            opened(FOUR, fixed ? "node=3 back_ms=5 max_lead_ms=10" : "back_ms=5 max_lead_ms=10");
+        firn_gen *gen = opened(FOUR, fixed ? "node=3 max_back=5ms max_lead=10ms"
+                                           : "max_back=5ms max_lead=10ms");
         const uint64_t now = now_of(gen), far = (uint64_t)INT64_MAX / 1000000;
         const int64_t lead_end = firn__slots_of(gen, now + 11);
         const struct {
@@ -395,7 +394,7 @@ static void a_node_in_use_is_told_with_its_time(void **state) {
 static void a_call_that_waited_may_still_claim(void **state) {
     (void)state;
     for (int64_t waited_ms = 600; waited_ms <= 2400; waited_ms += 600) {
-        firn_gen *gen = opened(FOUR, "max_wait_ms=0");
+        firn_gen *gen = opened(FOUR, "max_wait=0");
         firn__gen_begin(gen);
         pass(&world.clock, waited_ms * MS);
         pthread_mutex_lock(&gen->live->locked.lock);
@@ -430,7 +429,7 @@ static firn_gen *refused_generator(const char *layout, int64_t ms, uint64_t gran
     world_end(NULL);
     assert_int_equal(world_new(NULL), 0);
     use_store(refuse_slowly, recorder_list);
-    firn_gen *gen = opened(layout, "max_wait_ms=0");
+    firn_gen *gen = opened(layout, "max_wait=0");
     pthread_mutex_lock(&gen->live->locked.lock);
     firn__permit_retire(gen, 0, true, NULL);
     world.log.reserves = 0;
@@ -473,7 +472,7 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
         assert_int_equal(world_new(NULL), 0);
         use_store(refuse_slowly, recorder_list);
         memset(shared_memory, 0, sizeof shared_memory);
-        assert_int_equal(open_shared(&gen, "max_wait_ms=0"), FIRN_OK);
+        assert_int_equal(open_shared(&gen, "max_wait=0"), FIRN_OK);
         assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
         firn__permit_retire(gen, 0, false, NULL);
         atomic_store(&firn__shared_claim(gen)->grant, 4711);
@@ -504,7 +503,7 @@ static void the_floor_of_a_store_is_asked_for_twice(void **state) {
 /* A window begins after the last ID's tick, but not after the lead. */
 static void a_window_begins_within_the_lead(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "max_wait=0");
     const uint64_t now = now_of(gen);
     const int reserves = world.log.reserves;
     firn_error error = {0};
@@ -528,7 +527,7 @@ static void a_node_of_another_window_leaves_that_window(void **state) {
     for (uint32_t k = 0; k < 2; k++) {
         for (int same = 0; same < 2; same++) {
             int64_t wait_ms;
-            firn_gen *gen = opened(FOUR, "nodes=2 window_ms=20 max_wait_ms=0");
+            firn_gen *gen = opened(FOUR, "nodes=2 window=20ms max_wait=0");
             assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
             pass(&world.clock, SECOND);
             firn__gen_begin(gen);
@@ -573,9 +572,9 @@ static void each_draw_of_an_online_call_may_fail(void **state) {
 static void an_online_call_has_room_for_all_or_issues_none(void **state) {
     static const char brief[] = "time:16/ms@@2025-10-09T08:52:15Z node:4 sequence:12";
     (void)state;
-    firn_gen *gen = opened(brief, "mode=online max_lead_ms=1 back_ms=0 max_wait_ms=0");
+    firn_gen *gen = opened(brief, "mode=online max_lead=1ms max_back=0 max_wait=0");
     free(bulk(gen, 8192)); /* this tick and the next one */
-    denied_n(gen, 1, FIRN_EEXHAUSTED, "max_lead_ms=1");
+    denied_n(gen, 1, FIRN_EEXHAUSTED, "max_lead=1ms");
     pass(&world.clock, (65535 - (int64_t)now_of(gen)) * MS);
     denied_n(gen, 4097, FIRN_ELAYOUT, "ended");
     free(bulk(gen, 4096));

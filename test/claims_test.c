@@ -68,7 +68,7 @@ static void clocks_may_differ_by_max_skew_ms(void **state) {
         firn_gen *gen = NULL;
         firn_error error = {0};
         store_ahead_ns = cases[i].ahead_ms * MS;
-        int code = try_open(&gen, FOUR, "max_skew_ms=700 max_wait_ms=0", false, &error);
+        int code = try_open(&gen, FOUR, "max_skew=700ms max_wait=0", false, &error);
         if (cases[i].words == NULL) {
             assert_int_equal(code, FIRN_OK);
             closed(gen);
@@ -84,7 +84,7 @@ static void a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock(void **state)
     (void)state;
     use_store_with_a_clock();
     for (int i = 0; i < 2; i++) {
-        firn_gen *gen = opened(FOUR, "max_wait_ms=0"), *fixed = opened(TWO, "node=2 max_wait_ms=0");
+        firn_gen *gen = opened(FOUR, "max_wait=0"), *fixed = opened(TWO, "node=2 max_wait=0");
         uint64_t node = next_field(gen, "node");
         next(fixed);
         pass(&world.clock, 60 * SECOND); /* both windows are idle */
@@ -94,7 +94,7 @@ static void a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock(void **state)
         next(fixed);
         pass(&world.clock, 60 * SECOND);
         (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
-        denied(fixed, FIRN_ECLOCK, "the clock stepped back beyond back_ms");
+        denied(fixed, FIRN_ECLOCK, "the clock stepped back beyond max_back");
         step(&world.clock, HOUR);
         closed(fixed);
         closed(gen);
@@ -106,7 +106,7 @@ static void nor_is_it_for_an_online_generator(void **state) {
     (void)state;
     use_store_with_a_clock();
     for (int i = 0; i < 2; i++) {
-        firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+        firn_gen *gen = opened(FOUR, "mode=online max_wait=0");
         uint64_t node = next_field(gen, "node");
         (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
         assert_int_not_equal(next_field(gen, "node"), node);
@@ -121,7 +121,7 @@ static void a_store_without_a_clock_is_not_compared(void **state) {
     use_store_with_a_clock();
     store_has_no_clock = true;
     store_ahead_ns = HOUR;
-    closed(opened(FOUR, "max_wait_ms=0"));
+    closed(opened(FOUR, "max_wait=0"));
     store_has_no_clock = false;
 }
 
@@ -133,16 +133,16 @@ static void every_node_but_one_is_claimed(void **state) {
     uint64_t seen = 0;
     (void)state;
     for (int i = 0; i < 3; i++) {
-        gens[i] = opened(TWO, "max_wait_ms=0");
+        gens[i] = opened(TWO, "max_wait=0");
         seen |= UINT64_C(1) << next_field(gens[i], "node");
     }
     assert_int_equal(__builtin_popcountll(seen), 3);
-    refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
+    refused(TWO, "max_wait=0", FIRN_EBUSY, "every node");
     assert_int_equal(keys_of(&world.log, gens[0]->ns), 3);
     /* A node that was used and is free again comes before one that was never used. */
     closed(gens[1]);
     pass(&world.clock, 10 * MS);
-    firn_gen *again = opened(TWO, "max_wait_ms=0");
+    firn_gen *again = opened(TWO, "max_wait=0");
     assert_int_equal(keys_of(&world.log, again->ns), 3);
     closed(again);
     closed(gens[0]);
@@ -155,15 +155,15 @@ static void every_node_is_claimed_beside_one_of_history(void **state) {
     firn_gen *gens[3];
     firn_id id;
     (void)state;
-    gens[0] = opened(TWO, "max_wait_ms=0");
+    gens[0] = opened(TWO, "max_wait=0");
     assert_int_equal(firn_at(gens[0], &past, &id, 1, NULL), FIRN_OK);
     uint64_t seen = UINT64_C(1) << field(gens[0], &id, "node");
     for (int i = 0; i < 3; i++) {
-        gens[i] = i == 0 ? gens[0] : opened(TWO, "max_wait_ms=0");
+        gens[i] = i == 0 ? gens[0] : opened(TWO, "max_wait=0");
         seen |= UINT64_C(1) << next_field(gens[i], "node");
     }
     assert_int_equal(__builtin_popcountll(seen), 4);
-    refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
+    refused(TWO, "max_wait=0", FIRN_EBUSY, "every node");
     for (int i = 0; i < 3; i++) {
         closed(gens[i]);
     }
@@ -172,7 +172,7 @@ static void every_node_is_claimed_beside_one_of_history(void **state) {
 /* The nodes of the store are listed once a claim, however many are tried. */
 static void nodes_are_listed_once_in_a_claim(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "max_wait_ms=0 window_ms=20");
+    firn_gen *gen = opened(FOUR, "max_wait=0 window=20ms");
     assert_int_equal(world.log.lists, 1);
     next(gen);
     pass(&world.clock, SECOND);
@@ -184,7 +184,7 @@ static void nodes_are_listed_once_in_a_claim(void **state) {
 /* All sixteen are in use for ever: a claim tries none that is listed as in use. */
 static void nodes_in_use_are_not_asked_for(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "max_wait=0");
     int64_t high = firn__slots_of(gen, now_of(gen) + 500);
     for (int i = 0; i < 16; i++) {
         char key[16];
@@ -192,14 +192,14 @@ static void nodes_in_use_are_not_asked_for(void **state) {
         take_node("full", gen->layout, key, high);
     }
     int asked = world.log.reserves;
-    refused(FOUR, "ns=full max_wait_ms=0", FIRN_EBUSY, "every node");
+    refused(FOUR, "ns=full max_wait=0", FIRN_EBUSY, "every node");
     assert_int_equal(world.log.reserves, asked);
     closed(gen);
 }
 
 /* ---- when ----------------------------------------------------------------------------------------- */
 
-/* A fixed node may begin within the lead, and not a slot later; busy_ms is how long that takes. */
+/* A fixed node may begin within the lead, and not a slot later; busy is how long that takes. */
 static void a_fixed_node_begins_within_the_lead(void **state) {
     static const struct {
         int64_t ahead;
@@ -211,7 +211,7 @@ static void a_fixed_node_begins_within_the_lead(void **state) {
         firn_gen *gen = opened(FOUR, "node=1");
         int64_t now = firn__slots_of(gen, now_of(gen));
         snprintf(keys, sizeof keys,
-                 "ns=lead%zu node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0 window_ms=20", i);
+                 "ns=lead%zu node=3 max_back=5ms max_lead=10ms max_wait=0 window=20ms", i);
         char ns[8];
         snprintf(ns, sizeof ns, "lead%zu", i);
         take_node(ns, gen->layout, "3", now + cases[i].ahead);
@@ -238,7 +238,7 @@ static void a_node_of_history_is_told_as_such(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "history=job");
     assert_int_equal(firn_at(gen, &past, &id, 1, NULL), FIRN_OK);
-    snprintf(keys, sizeof keys, "node=%d max_wait_ms=0", (int)field(gen, &id, "node"));
+    snprintf(keys, sizeof keys, "node=%d max_wait=0", (int)field(gen, &id, "node"));
     refused(FOUR, keys, FIRN_ETAKEN, "back-dated IDs only");
     closed(gen);
 }
@@ -257,11 +257,11 @@ static void no_window_reaches_beyond_the_layout(void **state) {
         firn_error error = {0};
         world_end(NULL);
         assert_int_equal(world_new(NULL), 0);
-        firn_gen *gen = opened(SHORT, "node=1 window_ms=20");
+        firn_gen *gen = opened(SHORT, "node=1 window=20ms");
         pass(&world.clock, cases[i].passed_ms * MS);
         snprintf(ns, sizeof ns, "end%zu", i);
         snprintf(keys, sizeof keys,
-                 "ns=%s node=3 back_ms=5 max_lead_ms=100 max_wait_ms=0 window_ms=200", ns);
+                 "ns=%s node=3 max_back=5ms max_lead=100ms max_wait=0 window=200ms", ns);
         int64_t high = firn__slots_of(gen, now_of(gen) + (uint64_t)cases[i].ahead_ms);
         if (cases[i].ahead_ms > 0) {
             take_node(ns, gen->layout, "3", high);
@@ -333,7 +333,7 @@ static void a_claim_has_a_second_for_its_store(void **state) {
         list_ms = cases[i].list_ms;
         busy_first = cases[i].busy;
         world.log.lists = 0;
-        int code = try_open(&gen, wide, "ns=slow max_wait_ms=0", false, &error);
+        int code = try_open(&gen, wide, "ns=slow max_wait=0", false, &error);
         if (code != cases[i].code) {
             fail_msg("case %zu: %s %s", i, firn_errname(code), error.text);
         }
@@ -351,7 +351,7 @@ static void a_permit_that_was_published_is_no_other_again(void **state) {
     static const char *const schemes[] = {"uuid6", FOUR};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        firn_gen *gen = opened(schemes[i], i == 0 ? "" : "window_ms=20");
+        firn_gen *gen = opened(schemes[i], i == 0 ? "" : "window=20ms");
         const firn__permit *before[4] = {NULL};
         for (int turn = 0; turn < 4; turn++) {
             next(gen);
@@ -409,7 +409,7 @@ static void no_window_ends_later_than_the_reach(void **state) {
     (void)state;
     use_store_with_a_clock();
     store_ahead_ns = -1900 * MS;
-    firn_gen *gen = opened(FOUR, "node=2 max_lead_ms=10000 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "node=2 max_lead=10s max_wait=0");
     for (int i = 0; i < 40; i++) {
         const uint64_t there = now_of(gen) - 1900;
         assert_true(end_of_last_request() <= firn__slots_of(gen, there + 14000 + 3));
@@ -425,7 +425,7 @@ static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
     firn_error error = {0};
     (void)state;
     use_store_with_a_clock();
-    firn_gen *gen = opened(FOUR, "max_wait_ms=0 window_ms=10000");
+    firn_gen *gen = opened(FOUR, "max_wait=0 window=10s");
     const int reserves = world.log.reserves;
     firn__need need = {.permit = firn__permit_of(gen, 0), .tick = now_of(gen) + 6000};
     need.end = firn__end_of(need.permit) - 1;
@@ -449,16 +449,16 @@ static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
 
 static void window_lead_and_skew_fit_into_the_reach(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "max_lead_ms=10000 max_skew_ms=3000");
+    firn_gen *gen = opened(FOUR, "max_lead=10s max_skew=3s");
     assert_int_equal(gen->window_ticks, 1000); /* what is left */
     closed(gen);
-    closed(opened(FOUR, "max_lead_ms=4000 window_ms=8000"));
-    refused(FOUR, "max_lead_ms=4000 window_ms=8001", FIRN_ERANGE,
-            "max_lead_ms=4000, max_skew_ms=2000 and window_ms=8001 together are above 14000 ms");
-    refused(FOUR, "max_lead_ms=10000 max_skew_ms=3001", FIRN_ERANGE,
-            "max_skew_ms=3001 and window_ms=1000 together are above 14000 ms");
-    refused(FOUR, "max_lead_ms=10000 max_skew_ms=10000", FIRN_ERANGE, "lower one of them");
-    closed(opened("uuid7", "max_lead_ms=10000 window_ms=10000")); /* has no store */
+    closed(opened(FOUR, "max_lead=4s window=8s"));
+    refused(FOUR, "max_lead=4s window=8001ms", FIRN_ERANGE,
+            "max_lead=4s, max_skew=2s and window=8001ms together are above 14s");
+    refused(FOUR, "max_lead=10s max_skew=3001ms", FIRN_ERANGE,
+            "max_skew=3001ms and window=1s together are above 14s");
+    refused(FOUR, "max_lead=10s max_skew=10s", FIRN_ERANGE, "lower one of them");
+    closed(opened("uuid7", "max_lead=10s window=10s")); /* has no store */
 }
 
 /* Its layout has the reach, so generators of another one are refused, in both orders. */
@@ -481,14 +481,14 @@ static void a_namespace_has_one_reach(void **state) {
     assert_int_equal(gen->window_ticks,
                      3000); /* a fixed node is not busy for minutes unless asked */
     closed(gen);
-    refused(FOUR, "ns=short window_ms=11001", FIRN_ERANGE, "set reach=10min for a new namespace");
-    refused(FOUR, "ns=long reach=10min window_ms=600001", FIRN_ERANGE, "1 to 600000");
+    refused(FOUR, "ns=short window=11001ms", FIRN_ERANGE, "set reach=10min for a new namespace");
+    refused(FOUR, "ns=long reach=10min window=600001ms", FIRN_ERANGE, "1ms to 10min");
 }
 
 static void a_renewal_keeps_to_the_long_reach(void **state) {
     (void)state;
     use_store_of("elsewhere");
-    firn_gen *gen = opened(FOUR, "reach=10min max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "reach=10min max_wait=0");
     for (int i = 0; i < 40; i++) {
         const int reserves = world.log.reserves;
         pass(&world.clock, 50 * SECOND);
@@ -505,7 +505,7 @@ static void a_renewal_keeps_to_the_long_reach(void **state) {
 static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     (void)state;
     use_store_with_a_clock();
-    firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
     const uint64_t there = now_of(gen);
     assert_in_range(world.log.last.guard + world.log.last.guard_more,
                     firn__slots_of(gen, there + 615000), firn__slots_of(gen, there + 616000));
@@ -583,7 +583,7 @@ static void a_fixed_node_begins_in_the_tick_of_its_last_id(void **state) {
 static void the_own_node_is_not_claimed_ahead_of_the_clock(void **state) {
     char key[16];
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=20");
+    firn_gen *gen = opened(FOUR, "window=20ms");
     uint64_t node = next_field(gen, "node");
     pass(&world.clock, SECOND);
     snprintf(key, sizeof key, "%d", (int)node);
@@ -609,7 +609,7 @@ static void an_online_claim_begins_in_the_present(void **state) {
 /* Another node begins after the last tick of the IDs, also if a call failed in between. */
 static void the_last_tick_of_online_ids_is_kept(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "mode=online max_wait=0");
     for (size_t n = 1; n <= 9; n++) {
         firn_error error = {0};
         firn_id id;
@@ -629,7 +629,7 @@ static void the_last_tick_of_online_ids_is_kept(void **state) {
 /* Its node's mark may be ahead of the clock, as far as the lead. */
 static void an_online_generator_keeps_its_node_ahead_of_the_clock(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "mode=online max_wait=0");
     firn_id last = next(gen);
     for (int i = 1; i <= 20; i++) {
         firn_id id = next(gen);
@@ -643,7 +643,7 @@ static void an_online_generator_keeps_its_node_ahead_of_the_clock(void **state) 
 
 static void after_a_step_back_an_online_generator_leaves_its_node(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "mode=online max_wait=0");
     uint64_t node = next_field(gen, "node");
     step(&world.clock, -HOUR);
     int reserves = world.log.reserves;

@@ -503,10 +503,10 @@ static void fill(const char *url) {
 /* The URL of a store that was not used before. */
 static void fresh_url(char out[500], const bench *b, int number) {
     if (b->server != NULL) {
-        snprintf(out, 500, "%.160s%sm%d%ctimeout_ms=" PATIENT_MS "&connect_timeout_ms=" PATIENT_MS,
+        snprintf(out, 500, "%.160s%sm%d%ctimeout=" PATIENT "&connect_timeout=" PATIENT,
                  b->server->url, b->row->apart, number, b->row->joint);
     } else {
-        snprintf(out, 500, "sqlite:%s/moved-%d.db?busy_ms=" PATIENT_MS, b->folder, number);
+        snprintf(out, 500, "sqlite:%s/moved-%d.db?busy=" PATIENT, b->folder, number);
     }
 }
 

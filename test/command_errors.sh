@@ -31,7 +31,7 @@ refuses "new without a scheme" 2 "new needs a SCHEME" new
 refuses "new with a word too many" 2 "'uuid4' is one argument too many" new uuid7 uuid4
 refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean .snowflake.[?]" new snowflak
 refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker.[?]" new snowflake wroker=3 "$unsafe"
-refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
+refuses "an unknown key of the generator too" 2 "'windowms'.*window" new snowflake windowms=3 "$unsafe"
 refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes. .*firn new --help" new snowflake machine=3 "$unsafe"
 refuses "a layout has no such key" 2 "'machine': see .*firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
 refuses "a scheme far from all names the command that lists them" 2 "no scheme 'qqqq': run firn schemes" new qqqq

@@ -26,8 +26,8 @@ same "without a terminal the holder is printed, and nothing done" "2 1 1 0" \
 "$FIRN" nodes --forget gone --yes --store "$db" >/dev/null 2>&1
 same "--yes closes it, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c '^gone.* closed (forgotten ....-..-..): ')"
 refuses "no ID is issued from it" 3 "namespace gone is closed \(forgotten .*\): firn nodes --forget 'gone' --undo opens it" \
-    new snowflake ns=gone max_wait_ms=100 --store "$db"
-refuses "nor a back-dated one" 3 "is closed" new snowflake ns=gone time=2020-01-01 max_wait_ms=100 --store "$db"
+    new snowflake ns=gone max_wait=100ms --store "$db"
+refuses "nor a back-dated one" 3 "is closed" new snowflake ns=gone time=2020-01-01 max_wait=100ms --store "$db"
 same "it is not listed" "integer kept" "$("$FIRN" nodes --store "$db" --json | jq -r .ns)"
 same "but counted" "and 2 closed namespaces: --all lists them" "$("$FIRN" nodes --store "$db" | tail -n 1)"
 same "the second time it is closed already" 1 "$("$FIRN" nodes --forget gone --yes --store "$db" | grep -c 'is closed already')"

@@ -340,14 +340,14 @@ same "what it says to give can be copied, and the seed is kept" "0 1" \
 refuses "a scheme without time" 2 "uuid4 has no time" stamp "$in" --format jsonl --time t --scheme uuid4 --seed x
 refuses "an invalid format" 2 "--format xml is not valid: use csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
 refuses "an invalid --on-error" 2 "--on-error go is not valid: use stop, skip or null" stamp "$in" --on-error go --scheme uuid7
-refuses "a --max-shift of two days" 2 "--max-shift 2d is out of range .0 to 86400000 ms." stamp "$in" --max-shift 2d --scheme uuid7
-refuses "a --disorder without a unit" 2 "--disorder 5 is not valid: use a number and d h m s or ms" stamp "$in" --disorder 5 --scheme uuid7
+refuses "a --max-shift of two days" 2 "--max-shift 2d is out of range .0s to 1d." stamp "$in" --max-shift 2d --scheme uuid7
+refuses "a --disorder without a unit" 2 "--disorder 5 has no unit: write 5ms" stamp "$in" --disorder 5 --scheme uuid7
 refuses "--id for a log" 2 "--id does not apply to log" stamp "$in" --format log --id x --scheme uuid7 --seed x
 refuses "--no-header for JSON" 2 "--no-header does not apply to jsonl" stamp "$in" --format jsonl --no-header --scheme uuid7 --seed x
 refuses "--replace without a header" 2 "--replace needs a header, and --no-header" stamp "$in" --format csv --time 1 --replace --no-header --scheme uuid7 --seed x
 refuses "--store without a job" 2 "--store needs a job: add --job NAME" stamp "$in" --store memory: --scheme uuid7
 refuses "--again without a job" 2 "--again needs a job" stamp "$in" --again --scheme uuid7
-refuses "a key of live issue" 2 "window_ms" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x window_ms=5
+refuses "a key of live issue" 2 "window" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x window=5ms
 ask help stamp all
 same "the help says that a seed must be secret" 1 "$(printf '%s\n' "$out" | tr -s '\n ' ' ' | grep -c 'which must be secret')"
 finish

@@ -67,7 +67,7 @@ same "back-dated IDs of a node follow each other" "0 1 2" \
     "$(for id in $out; do "$FIRN" show --scheme snowflake --json "$id" | jq .fields.sequence; done | paste -sd' ')"
 ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe"
 same "a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)"
-refuses "live issue is kept off the history's node" 2 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait_ms=0
+refuses "live issue is kept off the history's node" 2 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait=0
 same "nodes calls it history" "history 5" "$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r 'select(.kind == "history") | "\(.kind) \(.key)"')"
 check "and explains it" sh -c "'$FIRN' nodes --store '$db' '$unsafe' | grep -q 'mark: a time: .*; history: the node issues only'"
 same "its ticks are listed on demand" 1 "$("$FIRN" nodes --store "$db" "$unsafe" --json --all | jq -r 'select(.kind == "tick").kind' | wc -l)"
@@ -97,11 +97,11 @@ same "four that share a fixed node do neither" 1000 "$(cat "$TMPDIR"/fixed.[1-4]
 
 # ---- a holder ------------------------------------------------------------------------------------
 mkfifo "$TMPDIR/fifo"
-"$FIRN" new snowflake ns=held node=7 mode=window window_ms=10000 --store "$db" "$unsafe" -n 1000000000 >"$TMPDIR/fifo" 2>"$TMPDIR/stderr.h" &
+"$FIRN" new snowflake ns=held node=7 mode=window window=10s --store "$db" "$unsafe" -n 1000000000 >"$TMPDIR/fifo" 2>"$TMPDIR/stderr.h" &
 holder=$!
 exec 3<"$TMPDIR/fifo"
 read -r held <&3 # its window is there, and it hangs in a full pipe from here on
-refuses "a node that somebody holds is busy" 5 "in use" new snowflake ns=held node=7 --store "$db" "$unsafe" max_wait_ms=50
+refuses "a node that somebody holds is busy" 5 "in use" new snowflake ns=held node=7 --store "$db" "$unsafe" max_wait=50ms
 exec 3<&-
 wait $holder
 same "a holder whose reader goes ends quietly" "0 " "$? $(grep -v '^firn: note' "$TMPDIR/stderr.h")"
@@ -201,7 +201,7 @@ old=$TMPDIR/old.db
 cp "$old" "$old.copy"
 for i in 1 2 3; do "$FIRN" new snowflake node=1 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1; done
 cp "$old.copy" "$old"
-"$FIRN" new snowflake node=1 max_wait_ms=0 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1 # notices it
+"$FIRN" new snowflake node=1 max_wait=0 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1 # notices it
 refuses "a node that was never used is not said to issue live IDs" 2 "the store was replaced or restored.*firn stamp without --job" \
     new snowflake node=9 time=2020-01-01 --store "sqlite:$old" "$unsafe"
 
@@ -218,7 +218,7 @@ refuses "a node that is free needs no freeing" 1 "is in the past: the node is fr
 ahead wrong $((20 * 1000 * 4096))
 refuses "a node that may be in use is not freed" 5 "at most 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
-refuses "far ahead its node is busy" 5 "in use until" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+refuses "far ahead its node is busy" 5 "in use until" new snowflake ns=wrong node=9 max_wait=0 --store "$db" "$unsafe"
 refuses "free needs the time of the loss" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
 "$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
 same "without a terminal, the command that would repeat is printed, and nothing is done" "2 1 1" \
@@ -236,7 +236,7 @@ lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 "$FIRN" nodes free 9 ns=wrong --lost-after "$lost" --yes --store "$db" "$unsafe" >"$TMPDIR/freed" 2>/dev/null
 same "a freed node prints which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
 same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lost%Z}.001Z" "$TMPDIR/freed")"
-matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait=0 --store "$db" "$unsafe"
 # A floor, as the guard of a loss that was noticed by a process with a wrong clock leaves it.
 floor() {
     python3 - "${db#sqlite:}" "$1" <<'PYTHON'
@@ -252,7 +252,7 @@ refuses "nor is there anything to lower" 1 "has no floor" nodes floor floored --
 floor $((10 * 1000 * 4096))
 refuses "a floor that may protect IDs is not lowered" 5 "at most 30 s ahead" nodes floor floored --yes --store "$db" "$unsafe"
 floor $((44 * 365 * 86400 * 1000 * 4096))
-refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"
+refuses "a floor far ahead stops every node" 5 "is issued before 20" new snowflake ns=floored max_wait=0 --store "$db" "$unsafe"
 same "it is shown, with the cure" 1 "$("$FIRN" nodes --store "$db" "$unsafe" | grep -c 'firn nodes floor floored')"
 "$FIRN" nodes floor floored --store "$db" "$unsafe" </dev/null >"$TMPDIR/floor" 2>"$TMPDIR/stderr"
 same "it is not lowered without an answer" "2 1 1" \
@@ -270,13 +270,13 @@ if command -v script >/dev/null; then
 fi
 same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
 floor 0
-matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait_ms=0 --store "$db" "$unsafe"
+matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait=0 --store "$db" "$unsafe"
 # A loss that was declared: a namespace with the long reach waits 615 s, unless every process was stopped.
 lossy=sqlite:$TMPDIR/lossy.db
 "$FIRN" new snowflake ns=long reach=10min --store "$lossy" "$unsafe" >/dev/null 2>&1
 "$FIRN" nodes lost --yes --store "$lossy" "$unsafe" >/dev/null
 refuses "a loss stops a namespace with the long reach" 5 "no ID of long is issued before" \
-    new snowflake ns=long reach=10min max_wait_ms=0 --store "$lossy" "$unsafe"
+    new snowflake ns=long reach=10min max_wait=0 --store "$lossy" "$unsafe"
 refuses "it resumes if all processes have stopped, and you say so" 2 "add --all-stopped" nodes resume --store "$lossy" "$unsafe"
 refuses "to no other verb" 2 "applies to firn nodes resume" nodes trust --all-stopped --store "$lossy" "$unsafe"
 # ahead NAMESPACE: by how many seconds its floor is in the future; "none".

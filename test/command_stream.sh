@@ -91,7 +91,7 @@ same "and the end of the questions is the end" 0 $?
 # stopped SIGNAL STATUS: a stream that gets a signal while it flows. A shell's children ignore SIGINT unless they set a handler.
 stopped() {
     : >"$TMPDIR/stopped"
-    env --default-signal=INT "$FIRN" new snowflake ns="$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
+    env --default-signal=INT "$FIRN" new snowflake ns="$1" node=3 mode=window window=10s "$unsafe" -n 9000000000 \
         >"$TMPDIR/stopped" 2>"$TMPDIR/stderr" &
     streaming=$!
     await test -s "$TMPDIR/stopped"
@@ -118,7 +118,7 @@ sys.exit(size[0] < 61440)' && [ "$(cut -d ' ' -f 3 "$1")" = S ]
 unread() {
     mkfifo "$TMPDIR/unread$1"
     exec 5<>"$TMPDIR/unread$1"
-    env --default-signal=INT "$FIRN" new snowflake ns="unread$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
+    env --default-signal=INT "$FIRN" new snowflake ns="unread$1" node=3 mode=window window=10s "$unsafe" -n 9000000000 \
         >"$TMPDIR/unread$1" 2>"$TMPDIR/stderr" &
     streaming=$!
     await full "/proc/$streaming/stat"

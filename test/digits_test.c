@@ -124,7 +124,7 @@ static void no_two_nodes_make_the_same_digits(void **state) {
     (void)state;
     for (int node = 0; node < 32; node++) {
         char keys[64];
-        snprintf(keys, sizeof keys, "digits=3 node=%d max_lead_ms=0 back_ms=0", node);
+        snprintf(keys, sizeof keys, "digits=3 node=%d max_lead=0 max_back=0", node);
         firn_gen *gen = opened("time-random", keys);
         assert_true(status_of(gen).reserved);
         assert_string_equal(firn_gen_scheme(gen)->name, "time-random");

@@ -29,23 +29,34 @@ same "the walks of docs/explanation/design.md have functions that are in their f
 
 # ---- keys ------------------------------------------------------------------------------------------
 
-keys=$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)
+keys=$(sed -nE 's/^(NUMBER|DURATION|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)
 same_list "docs/reference/keys.md has a heading for each key of src/keys.def" "$keys" \
     "$(sed -nE 's/^### ([a-z_]+)$/\1/p' docs/reference/keys.md)"
 same_list "the table of docs/reference/keys.md lists each key" "$keys" \
     "$(sed -nE 's/^\| \[`([a-z_]+)`\]\(#([a-z_]+)\) \|.*/\1/p' docs/reference/keys.md)"
 
 # name default least most, where the least is not above the default (which then is chosen by what else is set)
-numbers=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+),.*/\1 \2 \3 \4/p' src/keys.def)
-wrong=$(printf '%s\n' "$numbers" | while read -r key initial least most; do
+numbers=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+),.*/\1 none \2 \3 \4/p
+    s/^DURATION\(([a-z_]+), *([a-z]+), *([0-9]+), *([0-9]+), *([0-9]+),.*/\1 \2 \3 \4 \5/p' src/keys.def)
+# amount NUMBER UNIT: a number, or a duration as a whole number of the largest unit that fits
+amount() {
+    awk -v number="$1" -v unit="$2" 'BEGIN {
+        if (unit == "none") { print number; exit }
+        us = number * (unit == "us" ? 1 : unit == "ms" ? 1000 : 1000000)
+        split("86400000000 d 3600000000 h 60000000 min 1000000 s 1000 ms 1 us", units, " ")
+        for (i = us == 0 ? 7 : 1; us % units[i] != 0; i += 2) { }
+        print us / units[i] units[i + 1] }'
+}
+wrong=$(printf '%s\n' "$numbers" | while read -r key unit initial least most; do
     row=$(grep "^| \[\`$key\`\]" docs/reference/keys.md)
+    bounds="$(amount "$least" "$unit") to $(amount "$most" "$unit")"
     case $row in
-    *" $least to $most"*) ;;
-    *) echo "$key: $least to $most" ;;
+    *" $bounds"*) ;;
+    *) echo "$key: $bounds" ;;
     esac
     if [ "$initial" -ge "$least" ]; then
         case $row in
-        *") | $initial | "*) ;;
+        *") | $(amount "$initial" "$unit") | "*) ;;
         *) echo "$key: default $initial" ;;
         esac
     fi
@@ -71,11 +82,13 @@ shown() {
     sed -n "/^<!-- $2 -->/,/^<!-- \\/$2 -->/s/^| \`\([^ \`]*\).*/\1/p" "docs/reference/$1.md"
 }
 same_list "docs/reference/settings.md has a row for each setting of server/config/settings.def" \
-    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/config/settings.def)" "$(shown settings settings)"
-wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5/p' server/config/settings.def |
-    while read -r name initial least most reloads; do
+    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|DURATION|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/config/settings.def)" "$(shown settings settings)"
+wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 none \2 \3 \4 \5/p
+    s/^DURATION\(([a-z_]+), *([a-z]+), *"([^"]*)", *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5 \6/p' server/config/settings.def |
+    while read -r name unit initial least most reloads; do
         [ "$reloads" = 1 ] && again=SIGHUP || again=
-        grep -qF "| \`$name\` | $initial ($least to $most) | $again |" docs/reference/settings.md || echo "$name"
+        bounds="$(amount "$least" "$unit") to $(amount "$most" "$unit")"
+        grep -qF "| \`$name\` | $initial ($bounds) | $again |" docs/reference/settings.md || echo "$name"
     done)
 same "with the defaults and bounds of the numbers" "" "$wrong"
 same_list "docs/reference/resp.md has one for each command of server/resp/commands.def" \

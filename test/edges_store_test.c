@@ -269,7 +269,7 @@ static void slots_outside_of_a_request_are_not_believed(void **state) {
         assert_int_equal(value, -5);
         firn_segment_close(segment, NULL);
         firn_gen *gen = NULL;
-        code = try_open(&gen, "snowflake", "max_wait_ms=0", false, &error);
+        code = try_open(&gen, "snowflake", "max_wait=0", false, &error);
         firn_id id;
         assert_int_not_equal(code == FIRN_OK ? firn_next(gen, &id, &error) : code, FIRN_OK);
         firn_close(gen, NULL);
@@ -298,8 +298,7 @@ static void each_failure_of_a_store_is_passed_on(void **state) {
     static const int codes[] = {FIRN_ESTORE, FIRN_EUNKNOWN, FIRN_ENAMESPACE,
                                 FIRN_EBACK,  FIRN_EBUSY,    FIRN_EMEMORY};
     static const char *const schemes[] = {"snowflake", "sonyflake", "snowflake"};
-    static const char *const keys[] = {"max_wait_ms=0", "node=3 max_wait_ms=0",
-                                       "mode=online max_wait_ms=0"};
+    static const char *const keys[] = {"max_wait=0", "node=3 max_wait=0", "mode=online max_wait=0"};
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         firn_error error = {0};
@@ -337,7 +336,7 @@ static void a_store_whose_clock_is_far_off_is_reported(void **state) {
         firn_gen *gen = NULL;
         firn_id id;
         store_time = time_after(present(&world.clock), offs[i]);
-        int code = try_open(&gen, "snowflake", "max_wait_ms=0", false, &error);
+        int code = try_open(&gen, "snowflake", "max_wait=0", false, &error);
         code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
         assert_int_equal(code, FIRN_ECLOCK);
         said(&error, FIRN_ECLOCK, "");
@@ -491,7 +490,7 @@ static void many_nodes_are_listed(void **state) {
             firn_gen *gen = NULL;
             firn_id id;
             const firn_time past = {1720000000, 0};
-            int code = try_open(&gen, schemes[j], "max_wait_ms=0", false, &error);
+            int code = try_open(&gen, schemes[j], "max_wait=0", false, &error);
             code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
             assert_int_not_equal(code, FIRN_OK);
             said(&error, code, "");

@@ -186,13 +186,13 @@ static bool set_up_bench(const struct row *row, enum patience patience) {
              b->server->url);
     const char *slash = strchr(strrchr(b->server->url, ':'), '/');
     number++;
-    snprintf(b->far_url, sizeof b->far_url, "%.199s%s%d%cconnect_timeout_ms=%d&timeout_ms=%d",
+    snprintf(b->far_url, sizeof b->far_url, "%.199s%s%d%cconnect_timeout=%dms&timeout=%dms",
              b->server->url, row->apart, number, row->joint, PATIENT_MS, PATIENT_MS);
     b->far = open_store(b->far_url, false);
     int64_t begun_ms = proxy_now_ms();
     take(b->far);
     b->call_ms = patience == PATIENT ? PATIENT_MS : HASTY_MS + 2 * (int)(proxy_now_ms() - begun_ms);
-    snprintf(b->near_url, sizeof b->near_url, "%s:%d%s%s%d%cconnect_timeout_ms=%d&timeout_ms=%d",
+    snprintf(b->near_url, sizeof b->near_url, "%s:%d%s%s%d%cconnect_timeout=%dms&timeout=%dms",
              before, b->proxy->port, slash != NULL ? slash : "", row->apart, number, row->joint,
              b->call_ms, b->call_ms);
     b->near = open_store(b->near_url, true);

@@ -96,8 +96,8 @@ static void value_and_limit_are_parts_of_the_text(void **state) {
     assert_int_equal(firn_fields_set(&fields, &scheme, "worker", "32", &error), FIRN_ERANGE);
     part_is(&error, error.value, "32");
     part_is(&error, error.limit, "0 to 31");
-    assert_int_equal(firn_open(&gen, "snowflake", "max_lead_ms=-5", &error), FIRN_ERANGE);
-    part_is(&error, error.value, "-5");
+    assert_int_equal(firn_open(&gen, "snowflake", "nodes=65", &error), FIRN_ERANGE);
+    part_is(&error, error.value, "65");
     assert_int_equal(error.cure_at, 0);
     assert_int_equal(firn_open(&gen, "snowflak", "", &error), FIRN_EUSAGE);
     assert_int_equal(error.cure, FIRN_CURE_SPELLING);

@@ -480,7 +480,7 @@ static void urls_are_checked(void **state) {
     not_opened("etcd://127.0.0.1?timeout=3", "timeout");
     not_opened("etcd://127.0.0.1?tls=1&cert=a", "both");
     not_opened("etcd://a%0db:1", "not a valid host");
-    not_opened("etcd://user:secret@127.0.0.1:1?connect_timeout_ms=200", "cannot be used");
+    not_opened("etcd://user:secret@127.0.0.1:1?connect_timeout=200ms", "cannot be used");
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */

@@ -17,9 +17,9 @@ dec hex base32 base36 base58 base62 uuid urn braced base64url integer text blob
 2024-01-01T10:00:00Z 2024-02-30T25:61:61Z 9999-12-31T23:59:59.999999999Z -292277022657-01-27T08:29:52Z @1704067200.5 infinity
 9f:6b:de:ce:d8:46 00-00-00-00-00-00 0x7fffffffffffffff 1e999 NaN -0 18446744073709551616 340282366920938463463374607431768211456
 worker=3 datacenter=1 time=2024-01-01T10:00:00Z tick=18446744073709551615 sequence=4096 epoch=2020-01-01 bits=41/11/11
-bits=0/0/0 digits=99 ns=x unsigned=1 shard=8191 member=-1 prefix=a nodes=64 ordering=thread shift_ms=1 full=fail clock=coarse""".split()
+bits=0/0/0 digits=99 ns=x unsigned=1 shard=8191 member=-1 prefix=a nodes=64 ordering=thread max_shift=1ms full=fail clock=coarse""".split()
 TEXTS += ["time:41/ms@@2024-01-01 node:10 sequence:12", "time:63/s@@2024-01-01 0x1:1", "0x0:1 time~1:42 node@8:3 node@0:8 random:9",
-          "snowflake epoch=2024-01-01", "time=2024-01-01 datacenter=1 worker=2 sequence=3", "time:64/s a:4", "max_wait_ms=1 node=5", "", " ", "%s%n%x", "';--"]
+          "snowflake epoch=2024-01-01", "time=2024-01-01 datacenter=1 worker=2 sequence=3", "time:64/s a:4", "max_wait=1ms node=5", "", " ", "%s%n%x", "';--"]
 NUMBERS = [0, 1, -1, 2, 7, 63, 64, 255, 4095, 8191, 65536, 2**31 - 1, -2**31, 2**32, 2**53 + 1, 2**62, 2**63 - 1, -2**63,
            1541815603606036480, 1704067200]
 LONG = 1000000

@@ -262,10 +262,10 @@ says "so that there are jobs again" 1 "SELECT firn_stamp('snowflake', '2020-01-0
 # ---- a store inside the same server --------------------------------------------------------------
 # A request that the server had received may still be granted when nobody waits for it any more, as soon as the lock is
 # gone. Then the node is in use until that window ends, which a later call must wait for: longer where all is slow.
-inside="ns=inside max_wait_ms=60000 store=$url?timeout_ms=60000" brief="ns=inside max_wait_ms=1000 store=$url?timeout_ms=1000"
+inside="ns=inside max_wait=60s store=$url?timeout=60s" brief="ns=inside max_wait=1s store=$url?timeout=1s"
 says "marks may be in this server" "$(printf '1\n1000')" \
     "CREATE TABLE inner_rows AS SELECT created_at FROM more; ALTER TABLE inner_rows ADD id bigint;
-     UPDATE inner_rows SET id = firn_stamp('snowflake', created_at, 'inside', 'ns=inside store=$url?timeout_ms=60000');
+     UPDATE inner_rows SET id = firn_stamp('snowflake', created_at, 'inside', 'ns=inside store=$url?timeout=60s');
      LOCK TABLES inner_rows WRITE; UPDATE inner_rows SET id = snowflake('$inside'); UNLOCK TABLES;
      START TRANSACTION; SELECT count(snowflake('$inside node=7')) FROM dual; ROLLBACK; SELECT count(DISTINCT id) FROM inner_rows"
 refuses "while all its tables are locked there is an error and no deadlock" 1105 "store" \
@@ -279,7 +279,7 @@ waits_in() {
     [ "$(echo "SELECT count(*) FROM information_schema.processlist WHERE $1 AND id <> connection_id()" | sql)" -ge 1 ]
 }
 await waits_in "info LIKE 'SELECT sleep%'"
-echo "SELECT count(snowflake('ns=stalled store=$url?timeout_ms=60000'))" | sql >"$TMPDIR/stalled" &
+echo "SELECT count(snowflake('ns=stalled store=$url?timeout=60s'))" | sql >"$TMPDIR/stalled" &
 stalled=$!
 await waits_in "state LIKE 'Waiting for%lock%'"
 says "while a store is waited for, calls that need another one are answered" "1	1" \
@@ -387,8 +387,8 @@ firn_new('time:41/ms@@2024-01-01 node:10 sequence:12')
 firn_stamp('snowflake', '2024-01-01', 'forbidden', 'ns=orders')
 firn_stamp('snowflake epoch=2024-01-01', '2024-01-01', 'forbidden')
 EOF
-says "and leaves the others" "1	1	1	1	1" "SELECT snowflake('ordering=thread max_wait_ms=9000') > 0, instagram() > 0, typeid('user') > '',
-    firn_new('uuid7', 'stale_us=50') > '', firn_stamp('snowflake', '2024-01-01', 'allowed', 'shift_ms=5') > 0"
+says "and leaves the others" "1	1	1	1	1" "SELECT snowflake('ordering=thread max_wait=9s') > 0, instagram() > 0, typeid('user') > '',
+    firn_new('uuid7', 'stale=50us') > '', firn_stamp('snowflake', '2024-01-01', 'allowed', 'max_shift=5ms') > 0"
 unset FIRN_OPTIONS
 export FIRN_NODE=17
 check "it starts again, with its own node" test/engine restart "$engine"

@@ -31,7 +31,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 143' TERM HUP INT
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.node=7 -c firn.max_wait_ms=60000
+    -c firn.node=7 -c firn.max_wait=60s
 port=$(cat "$place/port") log=$place/log.1
 # ask <STATEMENTS: a session that reads them
 ask() {

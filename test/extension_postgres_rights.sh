@@ -38,7 +38,7 @@ supers() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999 -c wal_level=logical
+    -c firn.max_wait=60s -c firn.node=7 -c firn.history=900-999 -c wal_level=logical
 port=$(cat "$place/port")
 stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 
@@ -271,7 +271,7 @@ with_new_renewer() {
     before=$(renewer) count=$((count + 1))
     ask "$@" "SELECT pg_terminate_backend($before)" >/dev/null
     await has_begun_again
-    ask 'SET firn.max_wait_ms = 20000' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
+    ask 'SET firn.max_wait = 20s' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
 }
 ask 'CREATE ROLE owner' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
 database=aside

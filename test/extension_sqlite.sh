@@ -255,7 +255,7 @@ answers "rows with the same time are numbered, a full tick runs on" "5000|5000|0
     "$million firn_stamp('snowflake', '2020-01-01') AS id FROM g LIMIT 0;
      CREATE TABLE t(id INTEGER); INSERT INTO t $million firn_stamp('snowflake', '2020-01-01') FROM g WHERE i < 5000;
      SELECT count(*), count(DISTINCT id), min(id - firn_min('snowflake', '2020-01-01')) & 4095, max(firn_unix_ns(id, 'snowflake')) / 1000000 - 1577836800000 FROM t;"
-errs "... at most by shift_ms" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'shift_ms=0')) FROM firn_ids('uuid4', 65))"
+errs "... at most by max_shift" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'max_shift=0')) FROM firn_ids('uuid4', 65))"
 answers "each connection's job has its own node" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
 # docs/guides/migrating.md: one statement makes all IDs, batches in any connection copy them.
 moved=$TMPDIR/moved.db
@@ -273,7 +273,7 @@ like "a job of a name is not begun twice" ".*job nightly was begun before: .*aga
 answers "... but issues its IDs again with again=1" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
 answers "... wherever the option is and however many blanks there are" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', ' again=1   job=nightly ');"
 errs "a seed needs a job with a name, or two jobs would make the same random fields" "add job=NAME" \
-    "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'shift_ms=5 seed=word')" \
+    "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'max_shift=5ms seed=word')" \
     "firn_stamp('snowflake', '2024-01-01', 'seed=word')"
 first=$(sql "SELECT firn_stamp('uuid7', '2024-01-01', 'job=seeded seed=word');")
 answers "... which make them again with it, and others with another one" "1|1" \
@@ -307,7 +307,7 @@ errs "tables say what they need" "" "* FROM firn_ids('snowflake')" "* FROM firn_
 errs "a bound that would be negative, and so out of order, is refused" "negative" "firn_min('instagram', '2050-01-01')"
 errs "so is a new ID, unless unsigned=1, in every function that gives an INTEGER" "negative" "lable_sequential('node=1 epoch=1900-01-01')" "tsid('node=1 epoch=1900-01-01')" "discord('node=1 epoch=1900-01-01')" "firn_new('tsid', 'node=1 epoch=1900-01-01')" "firn_new('tsid', 'node=1 epoch=1900-01-01', 'dec')" "firn_stamp('lable-sequential', '2040-01-01')" "firn_min('tsid', '2090-01-01')" "* FROM firn_ids('tsid', 1, 'node=1 epoch=1900-01-01')"
 answers "... and its own text is fine" "13|integer|1" "SELECT length(firn_new('tsid', 'node=2 epoch=1900-01-01', 'text')), typeof(tsid('node=3 epoch=1900-01-01 unsigned=1')), firn_stamp('lable-sequential', '2040-01-01', 'unsigned=1') < 0;"
-errs "options are bounded in number" "32 generators" "(SELECT count(firn_new('uuid7', printf('stale_us=%d', value))) FROM json_each('[$(seq -s, 1 33)]'))"
+errs "options are bounded in number" "32 generators" "(SELECT count(firn_new('uuid7', printf('stale=%dus', value))) FROM json_each('[$(seq -s, 1 33)]'))"
 
 # ---- the store, where it must not be ---------------------------------------------------------------------
 like "rows inside the store are refused, at once" ".*firn store open as 'main'.*" "BEGIN IMMEDIATE; CREATE TABLE t(id); INSERT INTO t VALUES(snowflake());" "$TMPDIR/firn.db"

@@ -366,7 +366,7 @@ static int set_up_store(void **state) {
     if (set_up(state) != 0) {
         return 1;
     }
-    strcat(url, "?unsafe=1&busy_ms=100000"); /* wherever the folder is, on a slow disk */
+    strcat(url, "?unsafe=1&busy=100s"); /* wherever the folder is, on a slow disk */
     return setenv("FIRN_STORE", url, 1);
 }
 

@@ -342,7 +342,7 @@ static scenario scenarios[] = {
     {"online, with a job's history", generate, "snowflake", "mode=online history=job", "memory:"},
     {"a clock read each time", generate, "snowflake", "clock=exact full=wait", "memory:"},
     {"the kernel's coarse clock", generate, "snowflake", "clock=tick start=random:8", "memory:"},
-    {"a full tick is waited for", generate, "lable-sequential", "full=wait max_lead_ms=0 back_ms=0",
+    {"a full tick is waited for", generate, "lable-sequential", "full=wait max_lead=0 max_back=0",
      "memory:"},
     {"uuid7", generate, "uuid7", "", "memory:"},
     {"ulid", generate, "ulid", "", "memory:"},

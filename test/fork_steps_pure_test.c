@@ -37,8 +37,8 @@
 #define LOG     2000000
 #define FORKS   1000 /* of one call: at most */
 #define AT_ONCE 3
-#define YOUNG   "stale_us=1000000" /* an instruction takes microseconds here */
-#define OLD     "stale_us=1"
+#define YOUNG   "stale=1000000us" /* an instruction takes microseconds here */
+#define OLD     "stale=1us"
 
 typedef struct subject subject;
 

@@ -44,17 +44,17 @@ static void a_call_waits_as_its_keys_say(void **state) {
         {"time:42/ms random:30 counter:2", "", MS, MS, 0, FIRN_EEXHAUSTED, 0},
         {small, "full=wait unsafe=1 mode=online", MS, MS, 0, FIRN_OK, 1},
         /* the wait ends by the steady clock, and where that does not move, by the pauses */
-        {slow, "full=wait max_wait_ms=40", 2 * MS, 2 * MS, 0, FIRN_EEXHAUSTED, 20},
-        {slow, "full=wait max_wait_ms=40", 0, 0, 0, FIRN_EEXHAUSTED, 40},
-        {slow, "full=wait max_wait_ms=1", 0, 0, 0, FIRN_EEXHAUSTED, 1},
-        {"time:33/s random:30 counter:2", "full=wait max_wait_ms=40", 2 * MS, 2 * MS, 0,
+        {slow, "full=wait max_wait=40ms", 2 * MS, 2 * MS, 0, FIRN_EEXHAUSTED, 20},
+        {slow, "full=wait max_wait=40ms", 0, 0, 0, FIRN_EEXHAUSTED, 40},
+        {slow, "full=wait max_wait=1ms", 0, 0, 0, FIRN_EEXHAUSTED, 1},
+        {"time:33/s random:30 counter:2", "full=wait max_wait=40ms", 2 * MS, 2 * MS, 0,
          FIRN_EEXHAUSTED, 20},
-        /* set back beyond back_ms=0 */
+        /* set back beyond max_back=0 */
         {small, "node=5", MS, MS, -9 * MS, FIRN_OK, 10},
         {small, "node=5 back=fail", MS, MS, -9 * MS, FIRN_ECLOCK, 0},
         {small, "back=wait", MS, MS, -9 * MS, FIRN_OK, 10},
         {small, "", MS, MS, -9 * MS, FIRN_OK, 0}, /* leaves its node */
-        {small, "node=5 max_wait_ms=5", MS, MS, -9 * MS, FIRN_ECLOCK, 5},
+        {small, "node=5 max_wait=5ms", MS, MS, -9 * MS, FIRN_ECLOCK, 5},
     };
     (void)state;
     world.hands.pause = pauses_otherwise;
@@ -62,7 +62,7 @@ static void a_call_waits_as_its_keys_say(void **state) {
         char keys[120];
         firn_error error = {0};
         firn_id id;
-        snprintf(keys, sizeof keys, "max_lead_ms=0 back_ms=0 ns=row%zu %s", i, rows[i].keys);
+        snprintf(keys, sizeof keys, "max_lead=0 max_back=0 ns=row%zu %s", i, rows[i].keys);
         firn_gen *gen = opened(rows[i].scheme, keys);
         pause_steady_ns = rows[i].steady_ns;
         pause_wall_ns = rows[i].wall_ns;
@@ -126,14 +126,14 @@ static void a_step_says_when_to_call_again(void **state) {
         {"uuid7", "", true, false, FIRN_ECLOCK, 50},
         {"snowflake", "unsafe=1 mode=online", false, false, FIRN_OK, 1000},
         {"snowflake", "unsafe=1 mode=online", true, false, FIRN_ECLOCK, 50},
-        {"snowflake", "window_ms=5000", false, false, FIRN_OK, 100},
-        {"snowflake", "window_ms=400", false, false, FIRN_OK, 100},
-        {"snowflake", "window_ms=396", false, false, FIRN_OK, 99},
-        {"snowflake", "window_ms=4", false, false, FIRN_OK, 1},
-        {"snowflake", "window_ms=3", false, false, FIRN_OK, 50},
-        {"snowflake", "window_ms=400", false, true, FIRN_ESTORE, 50},
-        {"snowflake", "window_ms=400", true, false, FIRN_ECLOCK, 50},
-        {"snowflake", "window_ms=400 nodes=2", false, false, FIRN_OK, 100},
+        {"snowflake", "window=5s", false, false, FIRN_OK, 100},
+        {"snowflake", "window=400ms", false, false, FIRN_OK, 100},
+        {"snowflake", "window=396ms", false, false, FIRN_OK, 99},
+        {"snowflake", "window=4ms", false, false, FIRN_OK, 1},
+        {"snowflake", "window=3ms", false, false, FIRN_OK, 50},
+        {"snowflake", "window=400ms", false, true, FIRN_ESTORE, 50},
+        {"snowflake", "window=400ms", true, false, FIRN_ECLOCK, 50},
+        {"snowflake", "window=400ms nodes=2", false, false, FIRN_OK, 100},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

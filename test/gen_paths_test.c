@@ -359,14 +359,14 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
     for (uint32_t nodes = 2; nodes <= 4; nodes++) {
         char keys[64];
         int64_t wait_ms;
-        snprintf(keys, sizeof keys, "nodes=%u max_lead_ms=2 back_ms=0 ns=of%u", nodes, nodes);
+        snprintf(keys, sizeof keys, "nodes=%u max_lead=2ms max_back=0 ns=of%u", nodes, nodes);
         firn_gen *gen = opened("snowflake", keys);
         assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
         size_t most = (size_t)gen->at_once; /* all that one node may issue now */
         for (uint32_t k = 0; k < nodes; k++) {
             assert_true(node_of(gen, most) == permit_of(gen, k)->node);
         }
-        denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         denied_n(gen, most + 1, FIRN_ERANGE, "at once");
         uint32_t at = nodes - 1; /* it stays at the one it came to */
         for (uint32_t turn = 0; turn < 2 * nodes; turn++) {
@@ -376,7 +376,7 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
                 assert_true(node == permit_of(gen, (at + i) % nodes)->node);
             }
             at = (at + nodes - 1) % nodes;
-            denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+            denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         }
         closed(gen);
     }
@@ -615,9 +615,9 @@ static void a_lease_ends_where_the_lead_ends(void **state) {
         const char *scheme, *keys;
         size_t most;
     } rows[] = {
-        {"snowflake", "ordering=thread max_lead_ms=2 back_ms=0", 3 * 4096},
-        {"0x0:1 time:41/ms node:10 sequence:2", "ordering=thread max_lead_ms=0 back_ms=0", 4},
-        {"0x0:1 time:41/ms node:10 sequence:5", "ordering=thread max_lead_ms=2 back_ms=0", 96}};
+        {"snowflake", "ordering=thread max_lead=2ms max_back=0", 3 * 4096},
+        {"0x0:1 time:41/ms node:10 sequence:2", "ordering=thread max_lead=0 max_back=0", 4},
+        {"0x0:1 time:41/ms node:10 sequence:5", "ordering=thread max_lead=2ms max_back=0", 96}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         firn_gen *gen = opened(rows[i].scheme, rows[i].keys);
@@ -628,7 +628,7 @@ static void a_lease_ends_where_the_lead_ends(void **state) {
                 assert_int_equal(here, last + 1);
                 last = here;
             }
-            denied(gen, FIRN_EEXHAUSTED, "max_lead_ms");
+            denied(gen, FIRN_EEXHAUSTED, "max_lead");
             pass(&world.clock, SECOND);
         }
         closed(gen);

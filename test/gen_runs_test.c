@@ -13,7 +13,7 @@
 #include "error.h"
 #include "issue.h"
 
-#define YOUNG "stale_us=1000000 " /* no reading is too old */
+#define YOUNG "stale=1000000us " /* no reading is too old */
 
 int __real_firn__entropy_fill(const firn_entropy *source, void *out, size_t size,
                               firn_error *error);

@@ -25,7 +25,7 @@ static int64_t mark(firn_gen *gen) {
 
 static void a_window_is_renewed_at_its_half(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "window_ms=1000");
+    firn_gen *gen = opened("snowflake", "window=1s");
     assert_true(world.log.reserves == 1 && world.log.lists == 1);
     for (int i = 0; i < 500; i++, pass(&world.clock, MS)) {
         next(gen);
@@ -51,10 +51,10 @@ static void windows_are_as_long_as_they_should(void **state) {
         const char *scheme, *keys;
         int64_t ticks;
     } windows[] = {{"snowflake", "", 2000},
-                   {"snowflake", "window_ms=10", 10},
-                   {"snowflake", "window_ms=1", 2}, /* two ticks at least, */
-                   {"sonyflake", "window_ms=1", 3}, /* and what one ID may need at any start */
-                   {"sonyflake", "window_ms=10000", 1000}};
+                   {"snowflake", "window=10ms", 10},
+                   {"snowflake", "window=1ms", 2}, /* two ticks at least, */
+                   {"sonyflake", "window=1ms", 3}, /* and what one ID may need at any start */
+                   {"sonyflake", "window=10s", 1000}};
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         firn_gen *gen = opened(windows[i].scheme, windows[i].keys);
         firn_status status = status_of(gen);
@@ -115,7 +115,7 @@ static void a_fixed_node_is_waited_for(void **state) {
     (void)state;
     firn_gen *crashed = opened("snowflake", "node=7"); /* as good as: it only holds its window */
     int64_t end = status_of(crashed).end;
-    refused("snowflake", "node=7 max_wait_ms=900", FIRN_EBUSY,
+    refused("snowflake", "node=7 max_wait=900ms", FIRN_EBUSY,
             "in use until 2025-10-09T08:53:22.123Z");
     assert_int_equal(world.clock.pauses, 0); /* waiting would be useless */
     firn_gen *gen = opened("snowflake", "node=7");
@@ -145,8 +145,8 @@ static void one_thread_uses_all_its_nodes(void **state) {
     int64_t issued[2] = {0, 0};
     (void)state;
     for (int i = 0; i < 2; i++) {
-        firn_gen *gen = opened("snowflake", i == 0 ? "max_lead_ms=50 back_ms=0"
-                                                   : "nodes=4 max_lead_ms=50 back_ms=0 ns=four");
+        firn_gen *gen = opened("snowflake", i == 0 ? "max_lead=50ms max_back=0"
+                                                   : "nodes=4 max_lead=50ms max_back=0 ns=four");
         int64_t wait_ms;
         int code = firn_gen_step(gen, &wait_ms, NULL);
         memset(last, 0, sizeof last);
@@ -156,7 +156,7 @@ static void one_thread_uses_all_its_nodes(void **state) {
             *before = id;
             issued[i]++;
         }
-        said(&error, FIRN_EEXHAUSTED, "max_lead_ms=50");
+        said(&error, FIRN_EEXHAUSTED, "max_lead=50ms");
         closed(gen);
     }
     assert_true(issued[0] > 4096 * 49);
@@ -186,7 +186,7 @@ static void online_reserves_just_what_it_issues(void **state) {
 
 static void online_keeps_every_bound(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "mode=online node=7 max_lead_ms=2 back_ms=2 max_wait_ms=0");
+    firn_gen *gen = opened("snowflake", "mode=online node=7 max_lead=2ms max_back=2ms max_wait=0");
     free(bulk(gen, 3 * 4096));
     denied(gen, FIRN_EBUSY, "in use");
     denied_n(gen, 3 * 4096 + 1, FIRN_ERANGE, "at most 12288");
@@ -196,15 +196,15 @@ static void online_keeps_every_bound(void **state) {
     pass(&world.clock, MS);
     uint64_t last = next_slot(gen);
     step(&world.clock, -HOUR);
-    denied(gen, FIRN_ECLOCK, "back_ms=2");
-    denied_n(gen, 2, FIRN_ECLOCK, "back_ms=2");
+    denied(gen, FIRN_ECLOCK, "max_back=2ms");
+    denied_n(gen, 2, FIRN_ECLOCK, "max_back=2ms");
     pass(&world.clock, HOUR);
     assert_true(next_slot(gen) == last + 1);
     closed(gen);
     gen = opened("snowflake", "mode=online back=fail");
     last = next_slot(gen);
     step(&world.clock, -HOUR);
-    denied(gen, FIRN_ECLOCK, "back_ms=1000");
+    denied(gen, FIRN_ECLOCK, "max_back=1s");
     pass(&world.clock, HOUR);
     assert_true(next_slot(gen) > last);
     closed(gen);
@@ -270,7 +270,7 @@ static void a_clone_is_reported_at_its_first_claim(void **state) {
 
 static void a_clone_is_reported_at_a_renewal(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "node=7 window_ms=10");
+    firn_gen *gen = opened("snowflake", "node=7 window=10ms");
     world.log.fate = FATE_TWIN;
     world.log.fated = 1;
     denied_n(gen, 11 * 4096, FIRN_ECLONED, "copy of this process image");
@@ -305,7 +305,7 @@ static void a_clone_is_reported_at_an_early_renewal(void **state) {
 
 static void an_outage_is_outlived_for_half_a_window(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "window_ms=10000");
+    firn_gen *gen = opened("snowflake", "window=10s");
     uint64_t node = status_of(gen).node;
     for (int i = 0; i < 49; i++, pass(&world.clock, 100 * MS)) {
         next(gen);
@@ -528,7 +528,7 @@ static void every_row_dates_within_its_layout(void **state) {
 
 static void a_dated_full_tick_runs_on(void **state) {
     (void)state;
-    const char *keys[] = {"max_lead_ms=2 back_ms=2", "max_lead_ms=2 back_ms=2 history=job"};
+    const char *keys[] = {"max_lead=2ms max_back=2ms", "max_lead=2ms max_back=2ms history=job"};
     for (int i = 0; i < 2; i++) {
         firn_gen *gen = opened("js53", keys[i]);
         firn_time later = time_after(past, SECOND);
@@ -537,8 +537,8 @@ static void a_dated_full_tick_runs_on(void **state) {
         for (uint64_t j = 0; j < 192; j++) {
             assert_true(slot(gen, j < 100 ? &ids[j] : &more[j - 100]) == (tick << 6) + j);
         }
-        denied_at(gen, &past, 1, FIRN_EFULL, "max_lead_ms=2");
-        denied_at(gen, &later, 193, FIRN_ERANGE, "max_lead_ms=2");
+        denied_at(gen, &past, 1, FIRN_EFULL, "max_lead=2ms");
+        denied_at(gen, &later, 193, FIRN_ERANGE, "max_lead=2ms");
         free(ids);
         free(more);
         closed(gen);
@@ -649,7 +649,7 @@ static void the_last_unused_node_is_left_to_history(void **state) {
     for (size_t i = 0; i < 3; i++) {
         live[i] = opened(row, "");
     }
-    refused(row, "max_wait_ms=0", FIRN_EBUSY, "kept for back-dated IDs");
+    refused(row, "max_wait=0", FIRN_EBUSY, "kept for back-dated IDs");
     firn_id *ids = dated(live[0], &past, 5);
     for (size_t i = 0; i < 3; i++) {
         assert_true(field(live[i], &ids[0], "node") != status_of(live[i]).node);
@@ -664,7 +664,7 @@ static void the_last_unused_node_is_left_to_history(void **state) {
     for (size_t i = 0; i < 3; i++) { /* used nodes come back, history's does not */
         live[i] = opened(row, "");
     }
-    refused(row, "max_wait_ms=0", FIRN_EBUSY, "in use");
+    refused(row, "max_wait=0", FIRN_EBUSY, "in use");
     for (size_t i = 0; i < 3; i++) {
         closed(live[i]);
     }

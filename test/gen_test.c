@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "duration.h"
 #include "generating.h"
 
 /* ---- every row ------------------------------------------------------------------------------ */
@@ -131,7 +132,7 @@ static void every_row_ends_with_its_layout(void **state) {
     each_row(row_ends, 24);
 }
 
-/* A tick is full: one more is borrowed, since max_lead_ms is at most a tick; then nothing, and after
+/* A tick is full: one more is borrowed, since max_lead is at most a tick; then nothing, and after
  * a tick of time just a tick's. */
 static void row_borrows(const firn_scheme *row, const char *keys) {
     uint32_t s = width(row, FIRN_ROLE_SEQUENCE);
@@ -139,7 +140,7 @@ static void row_borrows(const firn_scheme *row, const char *keys) {
     if (!slotted(row) || s > 16) {
         return;
     }
-    const char *lead = s > 0 ? "max_lead_ms=1 back_ms=1 start=zero" : "max_lead_ms=1 back_ms=1";
+    const char *lead = s > 0 ? "max_lead=1ms max_back=1ms start=zero" : "max_lead=1ms max_back=1ms";
     uint64_t lead_ticks = row->tick_ns >= MS ? 1 : (uint64_t)(MS / row->tick_ns);
     size_t all = (size_t)(lead_ticks + 1) * tick_holds;
     firn_gen *gen = opened(row->name, with(keys, lead));
@@ -147,8 +148,8 @@ static void row_borrows(const firn_scheme *row, const char *keys) {
     firn_id *ids = bulk(gen, all);
     assert_true(slot(gen, &ids[0]) == now_of(gen) << s);
     assert_true(slot(gen, &ids[all - 1]) == (now_of(gen) << s) + all - 1);
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=1");
-    denied_n(gen, 1, FIRN_EEXHAUSTED, "max_lead_ms=1");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=1ms");
+    denied_n(gen, 1, FIRN_EEXHAUSTED, "max_lead=1ms");
     pass(&world.clock, (int64_t)row->tick_ns);
     denied_n(gen, tick_holds + 1, FIRN_EEXHAUSTED, "");
     firn_id *more = bulk(gen, tick_holds);
@@ -220,13 +221,13 @@ static void every_row_leaves_after_a_day_back(void **state) {
 }
 
 /* Without a store order wins: the time stays where it was, a tick that is used up is followed by the next, further
- * ahead than max_lead_ms, and the clock decides again when it has passed the last ID. */
+ * ahead than max_lead, and the clock decides again when it has passed the last ID. */
 static void row_stays(const firn_scheme *row, const char *keys) {
     char tight[160];
     if (row->node_rule == FIRN_NODE_REQUIRED || row->tick_ns == 0) {
         return;
     }
-    snprintf(tight, sizeof tight, "%s max_lead_ms=0 back_ms=0", keys);
+    snprintf(tight, sizeof tight, "%s max_lead=0 max_back=0", keys);
     firn_gen *gen = opened(row->name, tight);
     firn_id last = next(gen), id;
     const uint64_t began = field(gen, &last, "time"), lead = 2;
@@ -265,11 +266,11 @@ static void every_row_without_a_store_stays_after_a_day_back(void **state) {
 static void max_count_is_exact(void **state) {
     (void)state;
     const char *const layouts[][2] = {
-        {"snowflake", "max_lead_ms=2 back_ms=2"},
-        {"snowflake", "max_lead_ms=0 back_ms=0"},
+        {"snowflake", "max_lead=2ms max_back=2ms"},
+        {"snowflake", "max_lead=0 max_back=0"},
         {"0x0:1 time:33/s node:20 sequence:10", ""},
-        {"0x0:1 time:41/ms node:10 counter:12", "max_lead_ms=2 back_ms=2"},
-        {"xid", "max_lead_ms=0 back_ms=0"},
+        {"0x0:1 time:41/ms node:10 counter:12", "max_lead=2ms max_back=2ms"},
+        {"xid", "max_lead=0 max_back=0"},
     };
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         firn_status status = {.size = sizeof status};
@@ -294,7 +295,7 @@ static void max_count_is_exact(void **state) {
 
 static void a_full_tick_is_slept_through(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "full=wait max_lead_ms=2 back_ms=2");
+    firn_gen *gen = opened("snowflake", "full=wait max_lead=2ms max_back=2ms");
     uint64_t begin = now_of(gen);
     firn_id *ids = bulk(gen, 3 * 4096);
     assert_int_equal(world.clock.pauses, 0);
@@ -314,9 +315,9 @@ static void a_full_tick_is_slept_through(void **state) {
 static void a_sleep_has_its_bound(void **state) {
     (void)state;
     firn_gen *gen = opened("0x0:1 time:33/s node:20 sequence:10",
-                           "full=wait max_lead_ms=0 back_ms=0 max_wait_ms=40");
+                           "full=wait max_lead=0 max_back=0 max_wait=40ms");
     free(bulk(gen, 1024));
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=0");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=0");
     assert_int_equal(world.clock.paused_ns, 40 * MS);
     closed(gen);
 }
@@ -336,7 +337,7 @@ static void full_fail_never_borrows(void **state) {
 
 static void exactly_n_or_none(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "max_lead_ms=1 back_ms=1");
+    firn_gen *gen = opened("snowflake", "max_lead=1ms max_back=1ms");
     firn_id *ids = bulk(gen, 8000);
     denied_n(gen, 193, FIRN_EEXHAUSTED, "");
     firn_id *rest = bulk(gen, 192); /* the refusal took nothing */
@@ -350,14 +351,14 @@ static void exactly_n_or_none(void **state) {
  * window. */
 static void counters_issue_exactly_n_or_none(void **state) {
     (void)state;
-    firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead_ms=0 back_ms=0");
+    firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead=0 max_back=0");
     denied_n(gen, 17, FIRN_ERANGE, "");
     free(bulk(gen, 15));
     denied_n(gen, 2, FIRN_EEXHAUSTED, "");
     next(gen);
     denied(gen, FIRN_EEXHAUSTED, "");
     closed(gen);
-    gen = opened("time:33/s node:27 counter:4", "max_lead_ms=10000");
+    gen = opened("time:33/s node:27 counter:4", "max_lead=10s");
     free(bulk(gen, 8));
     denied_n(gen, 11 * 16 - 7, FIRN_EEXHAUSTED, "");
     free(bulk(gen, 11 * 16 - 8));
@@ -422,7 +423,7 @@ static void a_claimed_node_is_left_for_another(void **state) {
 
 static void a_fixed_node_waits_for_the_clock(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "node=7 max_wait_ms=800");
+    firn_gen *gen = opened("snowflake", "node=7 max_wait=800ms");
     uint64_t last = next_slot(gen);
     step(&world.clock, -1500 * MS);
     assert_true(next_slot(gen) > last);
@@ -430,7 +431,7 @@ static void a_fixed_node_waits_for_the_clock(void **state) {
     last = next_slot(gen);
     step(&world.clock, -DAY);
     world.clock.paused_ns = 0;
-    denied(gen, FIRN_ECLOCK, "back_ms=1000");
+    denied(gen, FIRN_ECLOCK, "max_back=1s");
     assert_int_equal(world.clock.paused_ns, 800 * MS);
     denied_n(gen, 2, FIRN_ECLOCK, "still 863");
     pass(&world.clock, DAY);
@@ -447,7 +448,7 @@ static void back_fail_fails_at_once_and_heals(void **state) {
         firn_gen *gen = opened("snowflake", keys[i]);
         uint64_t last = next_slot(gen), node = status_of(gen).node;
         step(&world.clock, -HOUR);
-        denied(gen, FIRN_ECLOCK, "back_ms=1000");
+        denied(gen, FIRN_ECLOCK, "max_back=1s");
         denied_n(gen, 10, FIRN_ECLOCK, "fix the clock");
         pass(&world.clock, HOUR - 1100 * MS);
         denied(gen, FIRN_ECLOCK, "");
@@ -468,7 +469,7 @@ static void schemes_without_a_node_wait_when_asked(void **state) {
         firn_gen *gen = opened(rows[i], "back=fail");
         firn_id last = next(gen);
         step(&world.clock, -HOUR);
-        denied(gen, FIRN_ECLOCK, "back_ms=1000");
+        denied(gen, FIRN_ECLOCK, "max_back=1s");
         denied(gen, FIRN_ECLOCK, "");
         pass(&world.clock, HOUR);
         firn_id id = next(gen);
@@ -642,8 +643,8 @@ static void what_does_not_fit_together_is_refused(void **state) {
     (void)state;
     refused("snowflake", "a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1 j=1 k=1 l=1 m=1 n=1 o=1 p=1 q=1",
             FIRN_EUSAGE, "too many keys: leave 'm' out");
-    refused("snowflake", "max_lead_ms=5 back_ms=6", FIRN_ERANGE, "lower back_ms too");
-    refused("time:27/us@@2025-10-09T08:52:30Z sequence:37", "max_lead_ms=10000", FIRN_ERANGE,
+    refused("snowflake", "max_lead=5ms max_back=6ms", FIRN_ERANGE, "lower max_back too");
+    refused("time:27/us@@2025-10-09T08:52:30Z sequence:37", "max_lead=10s", FIRN_ERANGE,
             "use fewer bits");
     refused("sequence:12 time:42/ms@@2025-01-01 node:10", "", FIRN_ERANGE, "set unsigned=1");
     refused("objectid-legacy", "machine=ticket", FIRN_EUSAGE, "machine=ticket is");
@@ -786,7 +787,7 @@ static void counters_pass_their_end(void **state) {
 
 static void a_counter_meets_its_start_within_a_tick(void **state) {
     (void)state;
-    firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead_ms=1000");
+    firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead=1s");
     uint64_t begin = now_of(gen), seen[2] = {0, 0};
     for (int i = 0; i < 32; i++) { /* a tick's, then a borrowed one's */
         firn_id id = next(gen);
@@ -794,7 +795,7 @@ static void a_counter_meets_its_start_within_a_tick(void **state) {
         seen[i / 16] |= UINT64_C(1) << field(gen, &id, "counter");
     }
     assert_true(seen[0] == 0xffff && seen[1] == 0xffff);
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=1000");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=1s");
     pass(&world.clock, SECOND);
     assert_true(next_field(gen, "time") == begin + 2);
     closed(gen);
@@ -879,11 +880,11 @@ static void ulid_adds_one_until_nothing_is_left(void **state) {
     assert_true(fields_of(gen, &drawn).value[1].low != fields_of(gen, &last).value[1].low + 1);
     closed(gen);
     world.entropy.fill = all_ones;
-    gen = opened("ulid", "max_lead_ms=3 back_ms=3");
+    gen = opened("ulid", "max_lead=3ms max_back=3ms");
     for (uint64_t i = 0; i < 4; i++) { /* the greatest random part has no next */
         assert_true(next_field(gen, "time") == now_of(gen) + i);
     }
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=3");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=3ms");
     closed(gen);
 }
 
@@ -957,7 +958,7 @@ static void a_given_identity_is_reserved(void **state) {
         for (size_t j = 1; j < MANY; j++) {
             follows(gen, &ids[j - 1], &ids[j]);
         }
-        refused(rows[i].scheme, with(rows[i].keys, "max_wait_ms=0"), FIRN_EBUSY, "in use");
+        refused(rows[i].scheme, with(rows[i].keys, "max_wait=0"), FIRN_EBUSY, "in use");
         free(ids);
         closed(gen);
     }
@@ -1051,8 +1052,7 @@ static void a_node_is_one_number_or_its_fields(void **state) {
     assert_int_equal(next_field(gen, "datacenter"), 1);
     assert_int_equal(next_field(gen, "worker"), 3);
     assert_int_equal(status_of(gen).node, 35);
-    refused("snowflake", "datacenter=1 worker=3 max_wait_ms=0", FIRN_EBUSY,
-            "datacenter=1 worker=3");
+    refused("snowflake", "datacenter=1 worker=3 max_wait=0", FIRN_EBUSY, "datacenter=1 worker=3");
     closed(gen);
     gen = opened("snowflake", "datacenter=0x1 worker=3");
     assert_int_equal(status_of(gen).node, 35);
@@ -1077,7 +1077,7 @@ static void an_unknown_key_names_the_nearest(void **state) {
     (void)state;
     refused("snowflake", "nod=3", FIRN_EUSAGE, "did you mean `node`?");
     refused("snowflake", "worke=3", FIRN_EUSAGE, "did you mean `worker`?");
-    refused("snowflake", "windowms=3", FIRN_EUSAGE, "did you mean `window_ms`?");
+    refused("snowflake", "windowms=3", FIRN_EUSAGE, "did you mean `window`?");
     refused("snowflake", "sequence=3", FIRN_EUSAGE, "the generator's to choose");
     refused("snowflake", "time=3", FIRN_EUSAGE, "firn_at");
     refused("snowflake", "tick=3", FIRN_EUSAGE, "firn_at");
@@ -1106,50 +1106,128 @@ static void a_generator_of_typeids_has_a_prefix(void **state) {
 }
 
 static const struct number {
-    const char *name;
+    const char *name, *unit; /* of a duration, or "" */
     int64_t least, most;
 } numbers[] = {
-#define NUMBER(name, initial, least, most, text) {#name, least, most},
-#define CHOICE(name, initial, words, text)
-#define WORD(name, text)
+#define NUMBER(name, initial, least, most, text)         {#name, "", least, most},
+#define DURATION(name, unit, initial, least, most, text) {#name, #unit, least, most},
 #include "keys.def"
 };
 
 static const char *const choices[][2] = {
-#define NUMBER(name, initial, least, most, text)
 #define CHOICE(name, initial, words, text) {#name, words},
-#define WORD(name, text)
 #include "keys.def"
 };
 
 static const char *pair(const struct number *number, int64_t value) {
     static char text[120];
-    bool lead = strcmp(number->name, "max_lead_ms") == 0,
-         back = strcmp(number->name, "back_ms") == 0,
-         window = strcmp(number->name, "window_ms") == 0;
-    snprintf(text, sizeof text, "%s=%" PRId64 "%s", number->name, value,
-             lead     ? " back_ms=0"
-             : back   ? " max_lead_ms=10000"
+    bool lead = strcmp(number->name, "max_lead") == 0,
+         back = strcmp(number->name, "max_back") == 0,
+         window = strcmp(number->name, "window") == 0;
+    snprintf(text, sizeof text, "%s=%" PRId64 "%s%s", number->name, value, number->unit,
+             lead     ? " max_back=0"
+             : back   ? " max_lead=10s"
              : window ? " reach=10min ns=long"
                       : "");
     return text;
 }
 
+static void bounds_of(char bounds[96], const struct number *it) {
+    char least[FIRN__DURATION_SIZE], most[FIRN__DURATION_SIZE];
+    int64_t unit = firn__unit_us(it->unit);
+    if (unit == 0) {
+        snprintf(bounds, 96, "%" PRId64 " to %" PRId64, it->least, it->most);
+    } else {
+        snprintf(bounds, 96, "%s to %s", firn__duration_write(least, it->least * unit),
+                 firn__duration_write(most, it->most * unit));
+    }
+}
+
 static void every_number_has_its_bounds(void **state) {
-    char bounds[64];
+    char bounds[96], keys[96], cure[96];
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const struct number *it = &numbers[i];
-        snprintf(bounds, sizeof bounds, "%" PRId64 " to %" PRId64, it->least, it->most);
-        refused("snowflake", pair(it, it->least - 1), FIRN_ERANGE, bounds);
+        const bool duration = it->unit[0] != '\0';
+        bounds_of(bounds, it);
+        if (!duration || it->least > 0) {
+            refused("snowflake", pair(it, it->least - 1), FIRN_ERANGE, bounds);
+        }
         refused("snowflake", pair(it, it->most + 1), FIRN_ERANGE, bounds);
-        refused("snowflake", pair(it, INT64_MAX), FIRN_ERANGE, bounds);
+        refused("snowflake", pair(it, duration ? INT64_MAX / 1000000 : INT64_MAX), FIRN_ERANGE,
+                bounds);
         closed(opened("snowflake", pair(it, it->least)));
         closed(opened("snowflake", pair(it, it->most)));
-        snprintf(bounds, sizeof bounds, "%s=1x", it->name);
-        refused("snowflake", bounds, FIRN_EUSAGE, "write a whole number");
+        snprintf(keys, sizeof keys, "%s=1x", it->name);
+        refused("snowflake", keys, FIRN_EUSAGE,
+                duration ? "write a number and us, ms, s, min, h, d or y" : "write a whole number");
+        if (duration) {
+            snprintf(keys, sizeof keys, "%s=70", it->name);
+            snprintf(cure, sizeof cure, "%s=70 has no unit: write 70%s", it->name, it->unit);
+            refused("snowflake", keys, FIRN_EUSAGE, cure);
+        }
     }
-    refused("snowflake", "max_lead_ms=999", FIRN_ERANGE, "lower back_ms too");
+    refused("snowflake", "max_lead=999ms", FIRN_ERANGE, "lower max_back too");
+}
+
+/* A number whose unit was in its name is a duration now. */
+static void old_names_say_the_new_ones(void **state) {
+    (void)state;
+    refused("snowflake", "max_wait_ms=200", FIRN_EUSAGE,
+            "max_wait_ms= is now max_wait=, with a unit: write max_wait=200ms");
+    refused("uuid7", "stale_us=5", FIRN_EUSAGE, "write stale=5us");
+    refused("snowflake", "back_ms=5", FIRN_EUSAGE, "write max_back=5ms");
+    closed(opened("time:41/ms window_ms:3 node:7 sequence:12", "window_ms=5")); /* a field */
+}
+
+static void durations_are_read_exactly(void **state) {
+    static const struct {
+        const char *text;
+        int64_t us; /* -1: refused */
+        const char *written;
+    } rows[] = {
+        {"0", 0, "0s"},
+        {"0ms", 0, "0s"},
+        {"1us", 1, "1us"},
+        {"1500us", 1500, "1500us"},
+        {"1.5ms", 1500, "1500us"},
+        {"007s", 7000000, "7s"},
+        {"90s", 90000000, "90s"},
+        {"1.5min", 90000000, "90s"},
+        {"2m", 120000000, "2min"},
+        {"0.25h", 900000000, "15min"},
+        {"36h", 129600000000, "36h"},
+        {"1d", 86400000000, "1d"},
+        {"1y", 31557600000000, "8766h"},
+        {"0.000001s", 1, "1us"},
+        {"1.000us", 1, "1us"},
+        {"9223372036854775807us", INT64_MAX, "9223372036854775807us"},
+        {"9223372036854775808us", INT64_MAX, "9223372036854775807us"},
+        {"292278y", INT64_MAX, "9223372036854775807us"},
+        {"0.1us", -1, ""},
+        {"0.01us", -1, ""},
+        {"5", -1, ""},
+        {"", -1, ""},
+        {"s", -1, ""},
+        {".5s", -1, ""},
+        {"5.s", -1, ""},
+        {"-5s", -1, ""},
+        {"5 s", -1, ""},
+        {"5S", -1, ""},
+        {"1e3s", -1, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[FIRN__DURATION_SIZE];
+        int64_t us = -1;
+        assert_int_equal(firn__duration_read(&us, rows[i].text), rows[i].us >= 0);
+        assert_int_equal(us, rows[i].us);
+        if (us >= 0) {
+            assert_string_equal(firn__duration_write(text, us), rows[i].written);
+        }
+    }
+    refused("snowflake", "max_wait=1500us", FIRN_EUSAGE,
+            "is not a whole number of ms: round it, for example to 2ms");
 }
 
 static void every_choice_has_its_words(void **state) {
@@ -1200,12 +1278,12 @@ int main(void) {
              every_row_without_a_store_stays_after_a_day_back),
         TEST("max_count is what one call can issue, and no more", max_count_is_exact),
         TEST("a full tick is slept through where full=wait", a_full_tick_is_slept_through),
-        TEST("a sleep ends at max_wait_ms", a_sleep_has_its_bound),
+        TEST("a sleep ends at max_wait", a_sleep_has_its_bound),
         TEST("full=fail never borrows", full_fail_never_borrows),
         TEST("exactly n IDs or none", exactly_n_or_none),
         TEST("counters issue exactly n IDs or none", counters_issue_exactly_n_or_none),
         TEST("no IDs are easily had, and too many refused", none_is_easy_and_too_many_is_reported),
-        TEST("a step back of back_ms is absorbed, and no more", back_ms_is_absorbed_and_no_more),
+        TEST("a step back of max_back is absorbed, and no more", back_ms_is_absorbed_and_no_more),
         TEST("after a day back a claimed node is left", a_claimed_node_is_left_for_another),
         TEST("a fixed node waits for the clock", a_fixed_node_waits_for_the_clock),
         TEST("back=fail fails at once, and heals", back_fail_fails_at_once_and_heals),
@@ -1251,6 +1329,8 @@ int main(void) {
         TEST("an unknown key names the nearest", an_unknown_key_names_the_nearest),
         TEST("a generator of TypeIDs has a prefix", a_generator_of_typeids_has_a_prefix),
         TEST("every number of a key has its bounds", every_number_has_its_bounds),
+        TEST("old names of keys say the new ones", old_names_say_the_new_ones),
+        TEST("durations are read exactly", durations_are_read_exactly),
         TEST("every choice of a key has its words", every_choice_has_its_words),
         TEST("mirrored time refuses the coarse clock", mirrored_time_refuses_the_coarse_clock),
         TEST("what cannot be issued is refused", what_cannot_be_is_refused),

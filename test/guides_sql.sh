@@ -100,7 +100,7 @@ else
     . ext/postgres/private.sh
     private_start
     check "a PostgreSQL starts with firn preloaded" test/engine start postgres "$TMPDIR/postgres" -c shared_preload_libraries=firn \
-        -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999
+        -c firn.max_wait=60s -c firn.node=7 -c firn.history=900-999
     ask() {
         psql -XqAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$(cat "$TMPDIR/postgres/port")" -U firn "$@" postgres
     }

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #define COUNTED "time:41/ms@@2020-01-01 counter:2 random:20" /* 4 IDs a tick */
-#define TIGHT   "max_lead_ms=5 back_ms=5 max_wait_ms=0"      /* 6 ticks, the present one included */
+#define TIGHT   "max_lead=5ms max_back=5ms max_wait=0"       /* 6 ticks, the present one included */
 
 static firn__permit *only_permit(const firn_gen *gen) {
     return firn__permit_of(gen, 0);
@@ -87,10 +87,10 @@ static void counters_are_not_ahead_of_the_lead(void **state) {
         assert_int_equal(next_field(gen, "time"), now + k / 4);
     }
     step(&world.clock, -3 * MS);
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=5");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=5ms");
     step(&world.clock, 3 * MS);
     assert_int_equal(next_field(gen, "time"), now + 5);
-    denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=5");
+    denied(gen, FIRN_EEXHAUSTED, "max_lead=5ms");
     closed(gen);
 }
 

@@ -333,7 +333,7 @@ static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         const int more = i / 2;
-        const char *keys = "unsigned=1 back=leave max_lead_ms=10 back_ms=5 max_wait_ms=0";
+        const char *keys = "unsigned=1 back=leave max_lead=10ms max_back=5ms max_wait=0";
         firn_gen *gen = i % 2 == 0 ? opened("time:42/ms random:22", keys)
                                    : opened_with_block("time:42/ms random:22", keys);
         next(gen);
@@ -414,9 +414,8 @@ static void random_bits_of_a_batch_are_not_counted(void **state) {
 /* No ID is beyond the lead, none is of a tick that is past, and none is left out. */
 static void slots_with_random_bits_keep_their_bounds(void **state) {
     (void)state;
-    firn_gen *gen =
-        opened_with_block("time:42/ms@@2020-01-01 sequence:2 random:60",
-                          "start=zero clock=exact max_lead_ms=2 back_ms=0 max_wait_ms=0");
+    firn_gen *gen = opened_with_block("time:42/ms@@2020-01-01 sequence:2 random:60",
+                                      "start=zero clock=exact max_lead=2ms max_back=0 max_wait=0");
     assert_true(gen->way == FIRN__WAY_MASKED || firn__wiped_watch());
     for (int turn = 0; turn < 3; turn++) {
         const uint64_t begin = now_of(gen) << 2;
@@ -426,7 +425,7 @@ static void slots_with_random_bits_keep_their_bounds(void **state) {
                 atomic_store(&only_permit(gen)->soft, (int64_t)firn__next_of(only_permit(gen)));
             }
         }
-        denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         pass(&world.clock, turn == 0 ? SECOND : 3 * MS);
     }
     for (int turn = 0; turn < 3; turn++) {
@@ -669,7 +668,7 @@ static void who_waited_does_not_ask_a_failing_store_again(void **state) {
                 {another_fails_and_one_retires, true, FIRN_OK}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        firn_gen *gen = opened(stored, "max_wait_ms=0");
+        firn_gen *gen = opened(stored, "max_wait=0");
         firn_error error = {0};
         next(gen);
         if (!rows[i].with_window) {
@@ -694,7 +693,7 @@ static void who_waited_does_not_ask_a_failing_store_again(void **state) {
 /* Neither a success nor what failed before the store was asked. */
 static void only_failures_of_the_store_are_shared(void **state) {
     (void)state;
-    firn_gen *gen = opened(stored, "max_wait_ms=0");
+    firn_gen *gen = opened(stored, "max_wait=0");
     int (*fill)(void *, void *, size_t) = world.entropy.fill;
     next(gen);
     firn__need need = need_of(gen, 1);
@@ -757,7 +756,7 @@ static void a_draw_that_fails_leaves_no_id(void **state) {
 /* Ahead of need nobody waits; in need, who cannot have the lock asks nothing. */
 static void without_the_lock_nothing_is_asked(void **state) {
     (void)state;
-    firn_gen *gen = opened(stored, "max_wait_ms=0");
+    firn_gen *gen = opened(stored, "max_wait=0");
     firn_error error = {0};
     next(gen);
     firn__need need = need_of(gen, 0);
@@ -784,7 +783,7 @@ static void past_the_window_nothing_is_issued_without_the_store(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         for (int64_t ns = 10 * MS; ns <= HOUR; ns += HOUR - 10 * MS) {
-            firn_gen *gen = opened(schemes[i], "max_wait_ms=0");
+            firn_gen *gen = opened(schemes[i], "max_wait=0");
             next(gen);
             firn__permit *permit = only_permit(gen);
             pass(&world.clock, ns);
@@ -807,10 +806,10 @@ static void only_the_callers_renewer_is_not_waited_for(void **state) {
     static const struct {
         const char *scheme, *keys;
         bool has_renewer, waits;
-    } rows[] = {{stored, "node=3 back_ms=5", false, true},
-                {stored, "node=4 back_ms=5", true, false},
-                {"ulid", "back_ms=5", true, true},
-                {"ulid", "back_ms=5", false, true}};
+    } rows[] = {{stored, "node=3 max_back=5ms", false, true},
+                {stored, "node=4 max_back=5ms", true, false},
+                {"ulid", "max_back=5ms", true, true},
+                {"ulid", "max_back=5ms", false, true}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         firn_gen *gen = NULL;

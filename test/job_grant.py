@@ -20,18 +20,18 @@ def digest_of(content, form, prefix, options, delimiter="", fields=()):
     return int.from_bytes(hashlib.sha256(whole).digest()[:8], "big")
 
 
-def grant_of(digest, shift_ms, disorder_ms, name, ns, layout, scheme, keys, seed):
-    whole = b"".join(number.to_bytes(8, "big") for number in (digest, shift_ms, disorder_ms))
+def grant_of(digest, max_shift, disorder, name, ns, layout, scheme, keys, seed):
+    whole = b"".join(number.to_bytes(8, "big") for number in (digest, max_shift, disorder))
     whole += b"".join(text(part) for part in (name, ns, layout, scheme, keys, seed))
     return int.from_bytes(hashlib.sha256(whole).digest()[:8], "big") & (1 << 63) - 1 | 1
 
 
 def main():
-    path, name, ns, layout, scheme, seed, shift_ms, disorder_ms, *given = sys.argv[1:]
+    path, name, ns, layout, scheme, seed, max_shift, disorder, *given = sys.argv[1:]
     options = dict(word.split("=", 1) for word in given)
     with open(path, "rb") as file:
         digest = digest_of(file.read(), path.rsplit(".", 1)[1], "", options)
-    print(grant_of(digest, int(shift_ms), int(disorder_ms), name, ns, layout, scheme, "", seed))
+    print(grant_of(digest, int(max_shift), int(disorder), name, ns, layout, scheme, "", seed))
 
 
 main()

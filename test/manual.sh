@@ -45,7 +45,7 @@ if [ -s "$firn_1" ]; then
         "$(sed -nE 's/^   (firn [a-z]+)$/\1/p' "$firn_1")"
     same "firn(1) has each option" "" "$(absent "$(sed -nE 's/^OPTION\([A-Z_]+, "([a-z-]+)",.*/--\1/p' cmd/commands.def)" "$firn_1")"
     same "firn(1) has each key of a subcommand" "" "$(absent "$(sed -nE 's/^(KEY|RARE)\("([A-Za-z_]+)".*/\2/p' cmd/commands.def)" "$firn_1")"
-    same "firn(1) has each key of a generator" "" "$(absent "$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)" "$firn_1")"
+    same "firn(1) has each key of a generator" "" "$(absent "$(sed -nE 's/^(NUMBER|DURATION|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)" "$firn_1")"
     same "firn(1) has each text form" "" "$(absent "dec hex uuid urn braced base32 base32hex base36 base58 base62 bin" "$firn_1")"
     same "firn(1) has each exit status" "0 1 2 3 4 5 6 128" \
         "$(sed -n '/^EXIT STATUS/,/^EXAMPLES/p' "$firn_1" | sed -nE 's/^     ([0-9]+)( .*)?$/\1/p' | tr '\n' ' ' | sed 's/ $//')"
@@ -105,7 +105,7 @@ if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
         "$(sed -n '/^SCHEMES/,/^SEE/p' "$TMPDIR/firn-schemes.7.txt" | sed '1,/^$/d' | sed -nE 's/^ {5}([a-z][a-z0-9-]*)( .*)?$/\1/p')"
 fi
 if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
-    same "firn-serve(8) has each flag" "" "$(absent "$(sed -nE 's/^(FLAG|TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+),.*/--\2/p' \
+    same "firn-serve(8) has each flag" "" "$(absent "$(sed -nE 's/^(FLAG|TEXT|NUMBER|DURATION|SWITCH|CHOICE)\(([a-z_]+),.*/--\2/p' \
         server/config/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
 fi
 stores=$(for module in modules/*.c; do

@@ -21,6 +21,7 @@ BOUNDS = [
     (r"(gen|segment|handed)?(->|\.)?ns( \+ 8)?", 255),  # FIRN_NS_SIZE
     (r"(strerror|gnutls_strerror)\(.*\)", 64),
     (r"(firn_time_format|describe_end)\(.*\)", 47),  # FIRN_TIME_SIZE
+    (r"FIRN__MS\(.*\)", 12),
     (r"firn_form_name\(.*\)", 10),
     (r"firn_strerror\(.*\)", 72),
     (r"firn__gen_node_text\(.*\)", 127),
@@ -31,7 +32,7 @@ BOUNDS = [
     (r"request->key|config->name|name|other|key|key \+ 4", 63),  # a key, or a name that was looked up
     (r"(.*(->|\.))?(scheme|made|digest|readings\[0\]\.scheme)(->|\.)name", 23),  # FIRN_NAME_SIZE
     (r".*slices?(\[.*\])?(->|\.)name|slice->name|a->name", 23),
-    (r"(it|from|to|one|taken|it->generator)->name|handed\.names\[i\]", 63),  # NAME_SIZE of the server
+    (r"(it|from|to|one|taken|renamed|it->generator)->name|handed\.names\[i\]", 63),  # NAME_SIZE of the server
     (r"from->where", 127),
     (r"where", 299),  # of a section of firn.ini
     (r"lead|verb|what", 48),  # "--database ", "show", "contains no host"
@@ -43,6 +44,7 @@ BOUNDS = [
     (r"full", 140),  # REPLIES_ARE_FULL
     (r"(gen->|scheme->|gen->scheme\.)*(scheme->|scheme\.)?(node_fields|note)", 100),
     (r"need|setting|whose|kind|it->argument|words", 80),
+    (r"renamed->unit", 2),
     (r"(found->name|store->ops->scheme|request\.key|to|engine)", 23),
     (r"value", 4),  # of src/node.c: "ip", "host"
     (r"text", 23),  # of src/layout.c: a name of its list

@@ -34,7 +34,7 @@ says() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait_ms=60000 -c firn.node=7 -c firn.history=900-999
+    -c firn.max_wait=60s -c firn.node=7 -c firn.history=900-999
 port=$(cat "$place/port")
 old_rows=25000 # more than one batch
 # The code of an order is what the writers know it by. An order with a code up to $old_rows stays.

@@ -31,8 +31,8 @@ static const struct scheme {
     const char *name, *keys;
     int time_from, seq_from, seq_bits, node_from, node_bits;
 } schemes[SCHEMES] = {
-    {"snowflake", "window_ms=50 max_wait_ms=0", 22, 0, 12, 12, 10},
-    {"sonyflake", "window_ms=200 max_wait_ms=0", 24, 16, 8, 0, 16},
+    {"snowflake", "window=50ms max_wait=0", 22, 0, 12, 12, 10},
+    {"sonyflake", "window=200ms max_wait=0", 24, 16, 8, 0, 16},
 };
 
 static uint64_t bits_of(uint64_t id, int from, int bits) {
@@ -119,7 +119,7 @@ static firn_store *open_recorder(const char *path) {
     firn_store *store = NULL;
     firn_error error = {0};
     char patient[sizeof url + 20]; /* the disk may be slow, and four processes want it */
-    snprintf(patient, sizeof patient, "%s?busy_ms=100000", url);
+    snprintf(patient, sizeof patient, "%s?busy=100s", url);
     it->grants = fopen(path, "wb");
     if (it->grants == NULL || firn_store_open(&it->inner, patient, &options, &error) != FIRN_OK ||
         firn_store_wrap(&store, &recorder_ops, it, &error) != FIRN_OK) {

@@ -587,8 +587,8 @@ static void server_that_hangs(void **state) {
     firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
     (void)state;
     assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout_ms");
-    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout_ms");
+    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout");
+    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout");
     assert_true(engine_do(server, "continue", 0));
     drawn_at_last(store, "h", 4);
     firn_store_close(store);

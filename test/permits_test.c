@@ -96,7 +96,7 @@ static bool is_resident(void *page) {
 }
 
 static void a_page_goes_back_when_its_last_permit_is_retired(void **state) {
-    firn_gen *gen = opened(FOUR, "window_ms=20");
+    firn_gen *gen = opened(FOUR, "window=20ms");
     size_t per_page = (PAGE - 64) / SIZE;
     (void)state;
     next(gen);
@@ -114,7 +114,7 @@ static void a_page_goes_back_when_its_last_permit_is_retired(void **state) {
 }
 
 static void failed_claims_take_no_memory(void **state) {
-    firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
     (void)state;
     next(gen);
     pass(&world.clock, SECOND);
@@ -171,7 +171,7 @@ static void without_entropy_no_window_is_opened(void **state) {
     (void)state;
     world.entropy = (firn_entropy){1, NULL, draw_few};
     draws_left = -1;
-    firn_gen *gen = opened(FOUR, "window_ms=20 start=random:4 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=20ms start=random:4 max_wait=0");
     int failed = 0;
     next(gen);
     for (int i = 0; i < 6; i++) {
@@ -194,7 +194,7 @@ static void without_entropy_no_window_is_opened(void **state) {
 /* A start belongs to a new tick: a window that begins within one continues there. */
 static void a_window_within_a_tick_has_no_start(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20 start=random:4");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms start=random:4");
     firn_id id = next(gen);
     while (slot(gen, &id) % 4 !=
            0) { /* the first of a tick, so that the next process begins in it */
@@ -202,7 +202,7 @@ static void a_window_within_a_tick_has_no_start(void **state) {
     }
     closed(gen);
     for (int i = 0; i < 20; i++) {
-        gen = opened(FOUR, "node=3 window_ms=20 start=random:4");
+        gen = opened(FOUR, "node=3 window=20ms start=random:4");
         firn_id later = next(gen);
         if (slot(gen, &id) % 4 != 3) {
             assert_int_equal(slot(gen, &later), slot(gen, &id) + 1);
@@ -214,7 +214,7 @@ static void a_window_within_a_tick_has_no_start(void **state) {
 
 static void another_node_begins_in_the_next_tick(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=8 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=8ms max_wait=0");
     firn_id last = next(gen);
     uint64_t node = field(gen, &last, "node");
     lose_node(gen);
@@ -233,7 +233,7 @@ static void another_node_begins_in_the_next_tick(void **state) {
 
 static void after_a_step_back_nodes_begin_at_the_present(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=8 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=8ms max_wait=0");
     next(gen);
     step(&world.clock, -HOUR);
     firn_id id = next(gen);
@@ -279,7 +279,7 @@ static void an_early_renewal_is_given_back_where_nothing_can_be_under_way(void *
         if (i == 1) {
             use_other_store();
         }
-        firn_gen *gen = opened(FOUR, "window_ms=20");
+        firn_gen *gen = opened(FOUR, "window=20ms");
         next(gen);
         int64_t end = status_of(gen).end;
         pass(&world.clock, 15 * MS);
@@ -299,7 +299,7 @@ static void of_a_window_that_is_used_up_nothing_is_given_back(void **state) {
     firn_error error = {0};
     int64_t wait_ms;
     (void)state;
-    assert_int_equal(try_open(&gen, FOUR, "window_ms=8", true, &error), FIRN_OK);
+    assert_int_equal(try_open(&gen, FOUR, "window=8ms", true, &error), FIRN_OK);
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);
     firn_id *ids = bulk(gen, (size_t)(status_of(gen).end - status_of(gen).next));
     free(ids);
@@ -314,7 +314,7 @@ static void closing_returns_what_the_store_says_except_busy(void **state) {
     (void)state;
     use_other_store();
     for (size_t i = 0; i < 4; i++) {
-        firn_gen *gen = opened(FOUR, "window_ms=20");
+        firn_gen *gen = opened(FOUR, "window=20ms");
         next(gen);
         give_back_code = codes[i];
         assert_int_equal(firn_close(gen, NULL), codes[i] == FIRN_EBUSY ? FIRN_OK : codes[i]);
@@ -324,7 +324,7 @@ static void closing_returns_what_the_store_says_except_busy(void **state) {
 
 static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=20");
+    firn_gen *gen = opened(FOUR, "window=20ms");
     next(gen);
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
@@ -335,7 +335,7 @@ static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) 
     assert_int_equal(status_of(gen).claims, 1);
     assert_true(status_of(gen).renewals >= 2);
     closed(gen);
-    gen = opened(FOUR, "window_ms=20 node=5");
+    gen = opened(FOUR, "window=20ms node=5");
     next(gen);
     world.log.fated = 1;
     pass(&world.clock, 19 * MS);
@@ -350,7 +350,7 @@ static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) 
 
 static void a_renewal_requests_one_window_from_the_cursor(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=5"); /* 20 slots: due at 10 */
+    firn_gen *gen = opened(FOUR, "node=3 window=5ms"); /* 20 slots: due at 10 */
     for (int i = 0; i < 10; i++) {
         next(gen);
     }
@@ -361,14 +361,14 @@ static void a_renewal_requests_one_window_from_the_cursor(void **state) {
     assert_int_equal(world.log.last.count, 10);
     closed(gen);
     pass(&world.clock, SECOND);
-    gen = opened(FOUR, "node=3 window_ms=5");
+    gen = opened(FOUR, "node=3 window=5ms");
     for (int i = 0; i < 11; i++) { /* ahead of the clock */
         next(gen);
     }
     assert_int_equal(world.log.last.count, 10);
     closed(gen);
     pass(&world.clock, SECOND);
-    gen = opened(FOUR, "node=3 window_ms=5");
+    gen = opened(FOUR, "node=3 window=5ms");
     for (int i = 0; i < 10; i++) {
         next(gen);
     }
@@ -381,7 +381,7 @@ static void a_renewal_requests_one_window_from_the_cursor(void **state) {
 
 static void a_renewal_of_unknown_outcome_is_sent_again_as_it_was(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     next(gen);
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
@@ -402,7 +402,7 @@ static void a_renewal_of_unknown_outcome_is_sent_again_as_it_was(void **state) {
 
 static void a_renewal_that_failed_is_requested_again_a_quarter_later(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20"); /* 80 slots: due at 40 */
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms"); /* 80 slots: due at 40 */
     next(gen);
     world.log.fate = FATE_DOWN;
     world.log.fated = 1;
@@ -426,13 +426,13 @@ static void a_renewal_that_failed_is_requested_again_a_quarter_later(void **stat
 /* From the tick on that its window ends in, a node is claimed again. */
 static void at_the_end_of_an_idle_window_the_node_is_claimed_again(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     pass(&world.clock, 19 * MS);
     next(gen);
     assert_int_equal(status_of(gen).claims, 1);
     closed(gen);
     pass(&world.clock, SECOND);
-    gen = opened(FOUR, "node=3 window_ms=20");
+    gen = opened(FOUR, "node=3 window=20ms");
     pass(&world.clock, 20 * MS);
     next(gen);
     assert_int_equal(status_of(gen).claims, 2);
@@ -444,7 +444,7 @@ static void at_the_end_of_an_idle_window_the_node_is_claimed_again(void **state)
 static void a_step_back_leaves_each_of_many_nodes(void **state) {
     (void)state;
     firn_gen *gen =
-        opened("time:41/ms@@2024-01-01 node:8 sequence:2", "nodes=64 start=rolling window_ms=20");
+        opened("time:41/ms@@2024-01-01 node:8 sequence:2", "nodes=64 start=rolling window=20ms");
     for (int i = 0; i < 10; i++) {
         next(gen);
         pass(&world.clock, 5 * MS);
@@ -459,7 +459,7 @@ static void a_step_back_leaves_each_of_many_nodes(void **state) {
 /* Even if the store has lost reservations, a renewal begins at the end of the window. */
 static void a_renewal_begins_at_the_end_of_the_window(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     uint64_t last = next_slot(gen);
     firn_store_close(world.log.real);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
@@ -477,7 +477,7 @@ static void a_renewal_begins_at_the_end_of_the_window(void **state) {
 
 static void a_lost_node_is_used_up_and_not_asked_for_again(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0"); /* 80 slots */
+    firn_gen *gen = opened(FOUR, "window=20ms max_wait=0"); /* 80 slots */
     firn_id id = next(gen);
     uint64_t node = field(gen, &id, "node");
     lose_node(gen);
@@ -496,7 +496,7 @@ static void a_lost_node_is_used_up_and_not_asked_for_again(void **state) {
 /* Found out only when the window is used up: the same call continues with another node. */
 static void a_node_lost_at_the_end_fails_no_call(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
     firn_id id = next(gen);
     uint64_t node = field(gen, &id, "node");
     free(bulk(gen, 38));
@@ -510,7 +510,7 @@ static void a_node_lost_at_the_end_fails_no_call(void **state) {
 static void a_fixed_node_that_was_lost_is_reported_with_its_time(void **state) {
     char until[FIRN_TIME_SIZE];
     (void)state;
-    firn_gen *gen = opened(BARE, "node=3 window_ms=20 max_wait_ms=0");
+    firn_gen *gen = opened(BARE, "node=3 window=20ms max_wait=0");
     firn_time end;
     next(gen);
     lose_node(gen);
@@ -528,7 +528,7 @@ static void a_fixed_node_that_was_lost_is_reported_with_its_time(void **state) {
 
 static void a_need_that_is_out_of_date_requests_nothing(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     next(gen);
     firn__permit *permit = permit_of(gen), other = *permit;
     int64_t end = firn__end_of(permit);
@@ -559,7 +559,7 @@ static void a_step_without_room_for_an_error_fails_as_any_other(void **state) {
     int64_t wait_ms;
     firn_error error = {.code = 7, .text = "as it was"};
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
+    firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);
     assert_string_equal(error.text, "as it was");
     pass(&world.clock, 15 * MS);

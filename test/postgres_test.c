@@ -577,8 +577,8 @@ static void server_that_hangs(void **state) {
     (void)state;
     drawn_at_last(store, "h", 5); /* a second time, so that the server knows the statement */
     assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout_ms");
-    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout_ms");
+    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout");
+    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout");
     assert_true(engine_do(server, "continue", 0));
     drawn_at_last(store, "h", 4);
     firn_store_close(store);
@@ -623,8 +623,7 @@ static void no_server_at_all(void **state) {
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         int port, status;
         pid_t child = serve_bytes(&port, answers[i].bytes, answers[i].length);
-        snprintf(url, sizeof url, "postgres://u:secret@127.0.0.1:%d/d?tls=off&timeout_ms=600",
-                 port);
+        snprintf(url, sizeof url, "postgres://u:secret@127.0.0.1:%d/d?tls=off&timeout=600ms", port);
         not_opened(url, "store postgres");
         assert_int_equal(waitpid(child, &status, 0), child);
     }

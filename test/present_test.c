@@ -24,13 +24,13 @@
 
 /* ---- a clock that stepped back -------------------------------------------------------------------- */
 
-/* Until it is within back_ms of the last ID, and the error has the difference. */
+/* Until it is within max_back of the last ID, and the error has the difference. */
 static void a_fixed_node_holds_still_until_the_last_id(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "node=3 max_back=5ms max_lead=10ms max_wait=0");
     uint64_t last = next_slot(gen) >> 2;
     step(&world.clock, -SECOND);
-    denied(gen, FIRN_ECLOCK, "beyond back_ms=5 and is still 1000 ms before");
+    denied(gen, FIRN_ECLOCK, "beyond max_back=5ms and is still 1000 ms before");
     assert_true(atomic_load(&gen->live->any.blocked) == last + 1);
     assert_int_equal(firn__soft_of(firn__permit_of(gen, 0)), 0);
     pass(&world.clock, 994 * MS);
@@ -48,7 +48,7 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
     (void)state;
     for (uint32_t k = 0; k < 3; k++) {
         int64_t wait_ms;
-        firn_gen *gen = opened(FOUR, "nodes=2 back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0");
+        firn_gen *gen = opened(FOUR, "nodes=2 back=wait max_back=5ms max_lead=10ms max_wait=0");
         assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
         const uint64_t now = now_of(gen);
         pthread_mutex_lock(&gen->live->locked.lock);
@@ -75,7 +75,7 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
         closed(gen);
         pass(&world.clock, 10 * SECOND);
     }
-    firn_gen *gen = opened(FOUR, "node=3 back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0 ns=x");
+    firn_gen *gen = opened(FOUR, "node=3 back=wait max_back=5ms max_lead=10ms max_wait=0 ns=x");
     gen->past->last_tick = now_of(gen) + 100000; /* of nothing: has_last is not set */
     next(gen);
     step(&world.clock, -SECOND);
@@ -89,7 +89,7 @@ static void sixty_four_windows_hold_still(void **state) {
     (void)state;
     firn_gen *gen =
         opened("time:41/ms@@2024-01-01 node:8 sequence:8",
-               "nodes=64 start=rolling back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0");
+               "nodes=64 start=rolling back=wait max_back=5ms max_lead=10ms max_wait=0");
     assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
     next(gen);
     assert_true(atomic_load(&gen->live->any.rolling) != 0);
@@ -102,7 +102,7 @@ static void sixty_four_windows_hold_still(void **state) {
 
 static void a_step_back_is_longer_than_back_ms(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "node=3 max_back=5ms max_lead=10ms max_wait=0");
     for (int64_t more = 0; more < 2; more++) {
         pass(&world.clock, SECOND);
         next(gen);
@@ -120,7 +120,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     firn_error error = {0};
     uint64_t tick;
     (void)state;
-    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "node=3 max_back=5ms max_lead=10ms max_wait=0");
     next(gen);
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
@@ -161,7 +161,7 @@ static void a_clock_that_cannot_be_read_is_an_error(void **state) {
 static void share(firn_gen *gens[2], void *memory) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = FOUR,
-                                .keys = "back_ms=5 max_lead_ms=10 max_wait_ms=0",
+                                .keys = "max_back=5ms max_lead=10ms max_wait=0",
                                 .store = world.store,
                                 .clock = &world.hands,
                                 .entropy = &world.entropy,
@@ -217,7 +217,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         const uint64_t maker = starts[i] << 32 | (uint32_t)child;
         const firn_config config = {.size = sizeof config,
                                     .scheme = FOUR,
-                                    .keys = "max_wait_ms=3",
+                                    .keys = "max_wait=3ms",
                                     .store = world.store,
                                     .clock = &world.hands,
                                     .entropy = &world.entropy,
@@ -293,7 +293,7 @@ static void a_cursor_that_is_too_far_ahead_is_a_step_back(void **state) {
     for (uint32_t k = 0; k < 2; k++) {
         for (int64_t more = 0; more < 2; more++) {
             int64_t wait_ms;
-            firn_gen *gen = opened(FOUR, "nodes=2 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+            firn_gen *gen = opened(FOUR, "nodes=2 max_back=5ms max_lead=10ms max_wait=0");
             assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
             firn__permit *permit = firn__permit_of(gen, k);
             const uint64_t steps = atomic_load(&gen->live->watch.stepped);
@@ -318,7 +318,7 @@ static void a_cursor_that_is_too_far_ahead_is_a_step_back(void **state) {
 /* A window that begins ahead, or that is closed, does not show a step. */
 static void only_issued_ids_are_a_trace(void **state) {
     (void)state;
-    firn_gen *gen = opened(FOUR, "back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    firn_gen *gen = opened(FOUR, "max_back=5ms max_lead=10ms max_wait=0");
     firn__permit *permit = firn__permit_of(gen, 0);
     uint64_t tick = now_of(gen);
     const uint64_t far = (uint64_t)firn__slots_of(gen, tick - permit->base_tick + 500);
@@ -339,7 +339,7 @@ static void a_step_that_a_thread_does_not_see_is_judged(void **state) {
     static const char *const schemes[] = {"ulid", "objectid", "uuid7", "timeflake"};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-        firn_gen *gen = opened(schemes[i], "max_wait_ms=0");
+        firn_gen *gen = opened(schemes[i], "max_wait=0");
         firn_id last = next(gen), id = next(gen);
         assert_true(field(gen, &id, "time") == field(gen, &last, "time"));
         firn__seen_of(gen)->wall.sec -= 100;
@@ -375,7 +375,7 @@ static void a_reading_that_is_used_is_noted(void **state) {
 static void the_time_stays_until_the_clock_has_caught_up(void **state) {
     uint64_t tick;
     (void)state;
-    firn_gen *gen = opened("ulid", "max_wait_ms=0");
+    firn_gen *gen = opened("ulid", "max_wait=0");
     next(gen);
     step(&world.clock, -HOUR);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
@@ -410,7 +410,7 @@ static void the_time_that_stays_moves_on_with_a_full_counter(void **state) {
                                           "time:42/ms random:62 sequence:4"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        firn_gen *gen = opened(schemes[i], "unsigned=1 max_lead_ms=0 back_ms=0 max_wait_ms=0");
+        firn_gen *gen = opened(schemes[i], "unsigned=1 max_lead=0 max_back=0 max_wait=0");
         firn_id id = next(gen), ids[7];
         const uint64_t began_at = field(gen, &id, "time");
         uint64_t last = began_at;
@@ -431,14 +431,14 @@ static void the_last_second_has_all_of_its_ids(void **state) {
     static const char *const schemes[] = {"objectid", "xid"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        firn_gen *gen = opened(schemes[i], "max_lead_ms=0 back_ms=0");
+        firn_gen *gen = opened(schemes[i], "max_lead=0 max_back=0");
         firn_time end;
         assert_true(firn_scheme_end(firn_gen_scheme(gen), false, &end));
         closed(gen);
         const firn_time before = world.clock.base;
         world.clock.base = (firn_time){end.sec - 1, 0};
         atomic_store(&world.clock.wall_ns, 100 * MS);
-        gen = opened(schemes[i], "max_lead_ms=0 back_ms=0");
+        gen = opened(schemes[i], "max_lead=0 max_back=0");
         for (int k = 0; k < 5; k++) {
             next(gen);
             firn__seen_of(gen)->era = FIRN__NO_ERA;

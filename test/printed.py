@@ -195,7 +195,7 @@ def check(kind, judge):
         host, port = re.search(r"//(?:[^@/]*@)?([^:/,?]+):(\d+)", url).groups()
         recorder = Recorder((host, int(port)))
         url = url.replace(f"{host}:{port}", f"127.0.0.1:{recorder.port}", 1)
-        new = [FIRN, "new", "snowflake", "datacenter=0", "worker=17", "window_ms=1000", "--store", url]
+        new = [FIRN, "new", "snowflake", "datacenter=0", "worker=17", "window=1s", "--store", url]
         for command in (new, [*new, "mode=window"], [FIRN, "nodes", "--store", url]):
             said = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S,
                                   check=False)

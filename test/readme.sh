@@ -31,7 +31,7 @@ block c docs/guides/languages.md >first.c
 check "the program of docs/guides/languages.md compiles without a warning" sh -c \
     'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
 # The server of the README, on other ports, since somebody may be trying the real one.
-FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_WAIT_MS=60000 firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
+FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_WAIT=60s firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
 server=$!
 for _ in $(seq 600); do
     grep -q Ctrl-C "$TMPDIR/hints" && break

@@ -398,7 +398,7 @@ static void by_tls(void **state) {
     not_opened(url, "certificate"); /* it is another's */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server requires a login */
-    snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout_ms=300", url_port(it->url));
+    snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout=300ms", url_port(it->url));
     not_opened(url, "does not accept TLS"); /* it is the port of the others */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");

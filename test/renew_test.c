@@ -89,7 +89,7 @@ static int open_all(firn_block **page) {
     firn_store *store;
     record = issued_new(1 << 16);
     for (int i = 0; i < SCHEMES; i++) {
-        CHECK(open_one(&gens[i], schemes[i], "max_wait_ms=1000") == FIRN_OK);
+        CHECK(open_one(&gens[i], schemes[i], "max_wait=1s") == FIRN_OK);
     }
     CHECK(firn_block_open(page, gens[0], 1000000, NULL) == FIRN_OK);
     CHECK(firn_store_open(&store, url, NULL, NULL) == FIRN_OK);
@@ -149,7 +149,7 @@ static int see_node(void) {
     CHECK(node_of(gen) != node && id.low >> 22 > low >> 22);
     CHECK(firn_close(gen, NULL) == FIRN_OK);
     /* a fixed node: the store refuses it until the window has passed */
-    CHECK(open_one(&gen, "snowflake", "node=7 window_ms=10000 max_wait_ms=0") == FIRN_OK);
+    CHECK(open_one(&gen, "snowflake", "node=7 window=10s max_wait=0") == FIRN_OK);
     CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
     firn_renew_identity();
     int code = firn_next(gen, &id, &error);
@@ -157,7 +157,7 @@ static int see_node(void) {
     CHECK(firn_close(gen, NULL) == FIRN_OK); /* the memory of both windows is gone */
     firn_renew_identity();
     /* closed without another call: the other copy still has the window */
-    const char keys[] = "node=8 window_ms=10000 max_wait_ms=0";
+    const char keys[] = "node=8 window=10s max_wait=0";
     CHECK(open_one(&gen, "snowflake", keys) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
     firn_renew_identity();
     CHECK(firn_close(gen, NULL) == FIRN_OK);

@@ -601,7 +601,7 @@ static void bad_keys_are_refused(void **state) {
 /* A generator's key that an integer has no use for must not be taken in silence. */
 static void keys_of_generators_are_refused(void **state) {
     (void)state;
-    refused("k", "window_ms=100", FIRN_EUSAGE, "window_ms");
+    refused("k", "window=100ms", FIRN_EUSAGE, "window");
     refused("k", "ordering=thread", FIRN_EUSAGE, "order");
     refused("k", "ns=other", FIRN_EUSAGE, "ns");
 }

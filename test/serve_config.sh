@@ -22,9 +22,9 @@ write() {
 ask serve --config '' --print-config
 same "without a file, variables and flags the presets are in force" "0 " "$status $err"
 preset=$out
-same "each setting is printed once, in the order of the list" "$(settings_of 'TEXT|NUMBER|SWITCH|CHOICE')" \
+same "each setting is printed once, in the order of the list" "$(settings_of 'TEXT|NUMBER|DURATION|SWITCH|CHOICE')" \
     "$(printf '%s\n' "$preset" | sed -nE 's/^([a-z_]+) =.*/\1/p')"
-same "presets equal the list" "$(sed -nE 's/^(TEXT|CHOICE)\([a-z_]+, "([^"]*)".*/\2/p; s/^NUMBER\([a-z_]+, ([0-9]+).*/\1/p
+same "presets equal the list" "$(sed -nE 's/^(TEXT|CHOICE)\([a-z_]+, "([^"]*)".*/\2/p; s/^NUMBER\([a-z_]+, ([0-9]+).*/\1/p; s/^DURATION\([a-z_]+, [a-z]+, "([^"]*)".*/\1/p
     s/^TEXT\([a-z_]+, NULL.*//p; s/^SWITCH\([a-z_]+, 0.*/no/p; s/^SWITCH\([a-z_]+, 1.*/yes/p' $list)" \
     "$(printf '%s\n' "$preset" | sed -nE 's/^[a-z_]+ = ?(.*)/\1/p')"
 if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
@@ -37,7 +37,7 @@ if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
     same "the sample fits 100 columns" "" "$(awk 'length > 100' "$BUILD/share/doc/firn/firn.ini")"
 fi
 ask serve --help
-same "--help has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|SWITCH|CHOICE|FLAG'); do
+same "--help has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|DURATION|SWITCH|CHOICE|FLAG'); do
     printf '%s\n' "$out" | grep -qE -- "--$(echo "$name" | tr _ -)( |\$)" || echo "$name"; done)"
 ask serve --version
 same "--version is the same as the command prints" "$("$FIRN" version)" "$out"
@@ -54,10 +54,11 @@ other() {
     log_level) echo debug ;;
     access_log_lines) echo request ;;
     access_log | tls_cert | tls_key | tls_client_ca | tokens | hosts) echo "/$1" ;;
+    idle | slow | wait | drain | stop) echo 2s ;;
     *) sed -nE "s/^NUMBER\($1, [0-9]+, [0-9]+, ([0-9]+).*/\1/p; s/^SWITCH\($1, 0.*/yes/p; s/^SWITCH\($1, 1.*/no/p" $list ;;
     esac
 }
-names=$(settings_of 'TEXT|NUMBER|SWITCH|CHOICE')
+names=$(settings_of 'TEXT|NUMBER|DURATION|SWITCH|CHOICE')
 echo '[server]' >"$ini"
 for name in $names; do
     echo "$name = $(other "$name")" >>"$ini"
@@ -94,15 +95,15 @@ ask serve -c "$ini" --print-config
 same "the printed configuration can be read again, and is the same" "$whole" "$out"
 
 # ---- which is stronger -----------------------------------------------------------------------------
-write '[server]' 'loops = 1' 'wait_ms = 1' 'slow_s = 1'
-out=$(FIRN_CONFIG=$ini FIRN_WAIT_MS=2 FIRN_SLOW_S=2 "$FIRN" serve --slow-s 3 --print-config)
-same "file under environment under flags" "1 2 3" "$(value_of loops) $(value_of wait_ms) $(value_of slow_s)"
+write '[server]' 'loops = 1' 'wait = 1ms' 'slow = 1s'
+out=$(FIRN_CONFIG=$ini FIRN_WAIT=2ms FIRN_SLOW=2s "$FIRN" serve --slow 3s --print-config)
+same "file under environment under flags" "1 2ms 3s" "$(value_of loops) $(value_of wait) $(value_of slow)"
 out=$(FIRN_CONFIG=/nowhere FIRN_WAIT_MS='' "$FIRN" serve --config "$ini" --print-config)
-same "--config is stronger than FIRN_CONFIG, and an empty variable is ignored" 1 "$(value_of wait_ms)"
+same "--config is stronger than FIRN_CONFIG, and an empty variable is ignored" 1ms "$(value_of wait)"
 write '[server]' 'auto_create = on'
 ask serve --config "$ini" --no-auto-create --print-config
 same "--no-NAME turns a switch off" no "$(value_of auto_create)"
-write '[server]' '   loops=2   ' '# wait_ms = 7' '; slow_s = 7' "$(printf '\ttokens =')" '' '[ server2'
+write '[server]' '   loops=2   ' '# wait = 7ms' '; slow = 7s' "$(printf '\ttokens =')" '' '[ server2'
 ask serve --config "$ini" --print-config
 same "a section without its end is refused with its line" "2 firn.ini:7: the section has no closing bracket: add ]" \
     "$status $(printf '%s' "$err" | sed 's|^firn: .*/||')"
@@ -128,12 +129,12 @@ done
 
 # ---- generators and segments -----------------------------------------------------------------------
 write '[generator events]' 'scheme = time:41/ms@@2024-01-01 node:10 sequence:12' 'as = hex' 'node = 7' \
-    'store = postgres://me:hidden@db:5432/ids?timeout_ms=5' '[segment empty]' '[segment orders]' 'kind = ticket' 'start = 1000' \
+    'store = postgres://me:hidden@db:5432/ids?timeout=5ms' '[segment empty]' '[segment orders]' 'kind = ticket' 'start = 1000' \
     '[generator orders]' 'scheme = typeid' 'prefix = order'
 ask serve --config "$ini" --print-config
 same "sections are kept with their keys, and passwords are not printed" "[generator events]
 scheme = time:41/ms@@2024-01-01 node:10 sequence:12
-store = postgres://me@db:5432/ids?timeout_ms=5
+store = postgres://me@db:5432/ids?timeout=5ms
 as = hex
 node = 7
 
@@ -175,7 +176,7 @@ wrong "a word that is not a choice is refused with the choices" 2 'logfmt\|json'
 wrong "a switch is yes or no" 2 "yes or no" '[server]' 'auto_create = maybe'
 wrong "a generator needs a scheme" 2 "firn.ini:1: .*has no scheme" '[generator a]' 'node = 1'
 wrong "a scheme that is invalid is refused with its place" 2 "firn.ini:1: .*snowflake" '[generator a]' 'scheme = snowflke'
-wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
+wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is invalid" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
 wrong "so is a store of a generator that needs no store" 2 "firn.ini:1: firn has no store of kind 'nosuch'" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
@@ -240,7 +241,7 @@ else
     skip "a store module of one's own" "a C compiler is missing"
 fi
 wrong "a block has at least one integer" 1 "max_block = 0 is out of range: .* 1\.\.1000000000000" '[server]' 'max_block = 0'
-write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'window_ms = 500'
+write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'window = 500ms'
 refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the same node as .generator b.|firn.ini:1: .generator a. has the same node as .generator b." serve --config "$ini" --check-config
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'ns = other' '[generator c]' 'scheme = tsid' 'node = 5'
 ask serve --config "$ini" --check-config
@@ -381,7 +382,7 @@ for flags in "--config $TMPDIR/pipe" "--tokens $TMPDIR/pipe" "--tls-cert $TMPDIR
         "2 firn: $(printf '%.100s' "$TMPDIR/pipe") is a named pipe, and reading one can take for ever: use a regular file" \
         "$(said=$(at_once $flags); echo "$? $said")"
 done
-same "a shell's pipe is read" "0 /dev/fd/9 is valid" "$(printf '[server]\nwait_ms = 7\n' | { said=$(at_once --config /dev/fd/9 9<&0); echo "$? $said"; })"
+same "a shell's pipe is read" "0 /dev/fd/9 is valid" "$(printf '[server]\nwait = 7ms\n' | { said=$(at_once --config /dev/fd/9 9<&0); echo "$? $said"; })"
 
 # ---- nothing is touched ----------------------------------------------------------------------------
 write '[server]' "store = sqlite:$TMPDIR/untouched/firn.db?unsafe=1" "resp = unix:$TMPDIR/untouched.sock" '[generator a]' 'scheme = snowflake' '[segment b]'

@@ -8,4 +8,4 @@ for tool in chromium /usr/bin/python3; do
     finish
 done
 [ -x "$BUILD/bin/firn-serve" ] || { fail "the server is built"; finish; }
-FIRN_WAIT_MS=60000 PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 test/serve_console.py "$BUILD/bin/firn-serve" "$FIRN" "$TMPDIR"
+FIRN_WAIT=60s PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 test/serve_console.py "$BUILD/bin/firn-serve" "$FIRN" "$TMPDIR"

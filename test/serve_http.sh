@@ -5,7 +5,7 @@
 program=${FIRN%/*}/firn-serve
 [ -x "$program" ] || { fail "the server is built"; finish; }
 server=
-export FIRN_WAIT_MS=60000 # the store's disk may be slow
+export FIRN_WAIT=60s # the store's disk may be slow
 trap '[ -z "$server" ] || kill "$server"' EXIT
 
 # begin FLAGS...: a server with its own empty store; $at is its address.
@@ -95,7 +95,7 @@ scheme = 0x0:1 time:41/ms@@2020-01-01 node:10 sequence:12
 node = 1
 full = fail
 ns = full
-max_lead_ms = 1000
+max_lead = 1s
 [generator users]
 scheme = typeid
 prefix = user
@@ -349,13 +349,13 @@ end
 same "SIGTERM ends it well" 0 "$ended"
 
 # ---- no store ----------------------------------------------------------------------------------------
-begin --store "sqlite:/dev/null/firn.db" --wait-ms 200
-refuses "without its store a new segment fails within wait_ms" 503 "" /v1/segments/tickets
+begin --store "sqlite:/dev/null/firn.db" --wait 200ms
+refuses "without its store a new segment fails within wait" 503 "" /v1/segments/tickets
 refuses "a generator's first ID likewise" 503 "" /v1/new/orders
 refuses "and readyz says why" 503 "" /readyz
 json "what needs no store continues" '.ids' /v1/new/uuid7
 same "healthz as well" ok "$(curl -s "http://$at/healthz")"
-begin --store "sqlite:$TMPDIR/other.db?nokey=1" --wait-ms 200
+begin --store "sqlite:$TMPDIR/other.db?nokey=1" --wait 200ms
 refuses "a store whose URL is wrong is the server's fault, not the client's" 503 "nokey" /v1/new/orders
 
 # ---- tokens ------------------------------------------------------------------------------------------

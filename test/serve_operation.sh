@@ -47,7 +47,7 @@ same "under load it ends with 0 too" 0 "$status"
 kill $loads 2>/dev/null
 # shellcheck disable=SC2086
 wait $loads 2>/dev/null
-# The mark of a generator that was ahead of the clock may be, by max_lead_ms at most; a window would end 2 s ahead.
+# The mark of a generator that was ahead of the clock may be, by max_lead at most; a window would end 2 s ahead.
 check "and keeps no window" sh -c "sleep 1.1; '$FIRN' nodes --store '$store' --json |
     jq -se 'all(.[] | select(.ns == \"snowflake\"); .distance | endswith(\"ago\"))'"
 serve --auto-create
@@ -89,7 +89,7 @@ stuck() {
     sleep 0.5
     [ "${before:-0}" -gt 0 ] && [ "$(answered)" = "$before" ]
 }
-serve --stop-s 300 --slow-s 3600
+serve --stop 300s --slow 3600s
 mkfifo "$work/hold"
 : >"$TMPDIR/unread"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
@@ -100,12 +100,12 @@ await stuck
 kill -TERM "$server"
 await has_told event=stopping
 sleep 0.5 # two signals nearer than 0.3 s are one wish
-check "a client that does not read holds it up for stop_s at most" kill -0 "$server"
+check "a client that does not read holds it up for stop at most" kill -0 "$server"
 stop_server TERM 2>/dev/null
 same "a second signal ends it at once" 143 "$status"
 exec 4>&-
 wait "$client"
-serve --stop-s 1 --slow-s 3600
+serve --stop 1s --slow 3600s
 : >"$TMPDIR/unread"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
 client=$!
@@ -113,7 +113,7 @@ exec 4>"$work/hold"
 await told_in "$TMPDIR/unread" full
 await stuck
 stop_server TERM
-same "past stop_s such a client is left" "0" "$status"
+same "past stop such a client is left" "0" "$status"
 exec 4>&-
 wait "$client"
 

@@ -106,8 +106,8 @@ static void write_file(const char *path, const char *format, ...) {
 
 static void configure(const char *settings, const char *sections) {
     write_file(config_path,
-               "[server]\nloops = 1\nhttp_threads = 1\nstore = memory:\nunsafe = yes\nwait_ms = "
-               "300\nauto_create = yes\n%s%s",
+               "[server]\nloops = 1\nhttp_threads = 1\nstore = memory:\nunsafe = yes\nwait = "
+               "300ms\nauto_create = yes\n%s%s",
                settings, sections);
 }
 

@@ -698,10 +698,10 @@ static void what_is_exhausted_waits_unless_it_is_set_to_fail(void **state) {
     (void)state;
     firn_error error;
     const char *row = "0x0:1 time:41/ms node:10 sequence:2"; /* 4 IDs a ms */
-    assert_int_equal(catalog_add_generator("fails", row, "full=fail back_ms=0 max_lead_ms=0", NULL,
+    assert_int_equal(catalog_add_generator("fails", row, "full=fail max_back=0 max_lead=0", NULL,
                                            NULL, NULL, &error),
                      FIRN_OK);
-    assert_int_equal(catalog_add_generator("waits", row, "full=wait back_ms=0 max_lead_ms=0", NULL,
+    assert_int_equal(catalog_add_generator("waits", row, "full=wait max_back=0 max_lead=0", NULL,
                                            NULL, NULL, &error),
                      FIRN_OK);
     int seen[2] = {0, 0};
@@ -712,7 +712,7 @@ static void what_is_exhausted_waits_unless_it_is_set_to_fail(void **state) {
         for (int i = 0; i < 1000 && seen[k] == 0; i++) {
             int64_t since = now_ns();
             int code = request_answer(&it.request, 4, &it.reply, &it.error);
-            assert_true(now_ns() - since < 2000000000); /* it never sleeps for max_wait_ms */
+            assert_true(now_ns() - since < 2000000000); /* it never sleeps for max_wait */
             if (code != FIRN_OK) {
                 assert_int_equal(it.error.code, FIRN_EEXHAUSTED);
                 seen[k] = code;
@@ -743,7 +743,7 @@ static void issuing_continues_through_an_outage_as_windows_allow(void **state) {
     char why[SERVER_WHY_SIZE] = "";
     uint64_t last = 0;
     assert_int_equal(
-        catalog_add_generator("g", "snowflake", "window_ms=1500", NULL, NULL, NULL, &error),
+        catalog_add_generator("g", "snowflake", "window=1500ms", NULL, NULL, NULL, &error),
         FIRN_OK);
     assert_int_equal(catalog_add_segment("s", "step=50", NULL, &error), FIRN_OK);
     asking id = ask_for(mine(), VERB_NEW, "g", NULL), next = ask_for(mine(), VERB_NEXT, "s", NULL);
@@ -811,7 +811,7 @@ static void threads_repeat_nothing_through_outages(void **state) {
     (void)state;
     assert_non_null(numbers);
     assert_int_equal(catalog_add_generator("g", "0x0:1 time:41/ms node:14 sequence:8",
-                                           "window_ms=60 back_ms=20 max_lead_ms=20", NULL, NULL,
+                                           "window=60ms max_back=20ms max_lead=20ms", NULL, NULL,
                                            NULL, &error),
                      FIRN_OK);
     assert_int_equal(catalog_add_segment("s", "step=500 adapt=0", NULL, &error), FIRN_OK);
@@ -1110,7 +1110,7 @@ static void two_servers_on_one_store_share_its_integers(void **state) {
     (void)state;
     firn_error error;
     char other[330];
-    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: another renewer */
+    snprintf(other, sizeof other, "%s?busy=9s", url); /* another URL: another renewer */
     assert_int_equal(catalog_add_segment("k", "", NULL, &error), FIRN_OK);
     asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
     assert_answered(&it, ask(&it));

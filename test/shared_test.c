@@ -174,7 +174,7 @@ static int try_open(firn_gen **gen, const char *scheme, const char *keys, size_t
 }
 
 /* Short windows, so that there are many renewals; every process opens it so. */
-static const char *const hasty = "window_ms=20 full=wait max_wait_ms=20000";
+static const char *const hasty = "window=20ms full=wait max_wait=20s";
 
 static firn_gen *opened(const char *keys) {
     firn_gen *gen;
@@ -288,8 +288,7 @@ static void processes_share_one_node(void **state) {
 }
 
 static void children_continue_with_the_cursor_they_inherit(void **state) {
-    static const char *const keys[] = {"full=wait max_wait_ms=20000",
-                                       "node=7 full=wait max_wait_ms=20000"};
+    static const char *const keys[] = {"full=wait max_wait=20s", "node=7 full=wait max_wait=20s"};
     (void)state;
     for (int k = 0; k < 2; k++) {
         memset(all->memory, 0, sizeof all->memory);
@@ -311,7 +310,7 @@ static void children_continue_with_the_cursor_they_inherit(void **state) {
 /* In between, other processes hold the node, ahead of the clock: the cursor continues after them, in
  * place. */
 static void a_node_comes_back_after_what_others_issued(void **state) {
-    static const char *const keys = "node=9 window_ms=8 full=wait max_wait_ms=20000";
+    static const char *const keys = "node=9 window=8ms full=wait max_wait=20s";
     uint64_t last = 0, theirs = 0;
     (void)state;
     firn_gen *gen = opened(keys);
@@ -463,7 +462,7 @@ static void a_process_killed_at_any_instruction_corrupts_nothing(void **state) {
 }
 
 /* A window much longer than the lead: another claim finds the node in use. */
-static const char *const long_window = "node=5 window_ms=10000 max_wait_ms=0";
+static const char *const long_window = "node=5 window=10s max_wait=0";
 
 static void claims_and_dies(void *unused) {
     firn_gen *gen;
@@ -525,7 +524,7 @@ static void such_a_claim_is_dropped_when_the_clock_has_gone_elsewhere(void **sta
 /* ---- stopped ---------------------------------------------------------------------------------- */
 
 static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
-    static const char *const keys = "window_ms=20 max_wait_ms=300";
+    static const char *const keys = "window=20ms max_wait=300ms";
     firn_error error = {0};
     firn_id id;
     int code = FIRN_OK, status;
@@ -564,7 +563,7 @@ static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
 
 static void issues_over_a_step_back(void *unused) {
     uint64_t last = 0;
-    firn_gen *gen = opened("full=wait max_wait_ms=20000");
+    firn_gen *gen = opened("full=wait max_wait=20s");
     (void)unused;
     for (int i = 0; i < 200; i++) {
         issue(gen, &last);
@@ -604,7 +603,7 @@ static void a_store_that_grants_slots_again_is_reported(void **state) {
     uint64_t last = 0;
     firn_id id;
     (void)state;
-    firn_gen *gen = opened("node=7 back=leave max_wait_ms=50");
+    firn_gen *gen = opened("node=7 back=leave max_wait=50ms");
     issue(gen, &last);
     memset(all->marks, 0, sizeof all->marks);
     atomic_store(&all->offset_s, -3600);
@@ -652,7 +651,7 @@ static void what_cannot_be_shared_is_refused(void **state) {
     refused("snowflake", "node=3", size, FIRN_EUSAGE, "another generator's");
     refused("snowflake", "ns=other", size, FIRN_EUSAGE, "another generator's");
     refused("sonyflake", "", size, FIRN_EUSAGE, "another generator's");
-    refused("snowflake", "max_lead_ms=3000", size, FIRN_EUSAGE, "another generator's");
+    refused("snowflake", "max_lead=3s", size, FIRN_EUSAGE, "another generator's");
     firn_gen *same = opened("");
     firn_close(same, NULL);
     firn_close(gen, NULL);

@@ -368,7 +368,7 @@ static void a_generator_and_a_segment(void **state) {
     firn_id id;
     int64_t value = 0, next = 0;
     const firn_config config = {
-        .size = sizeof config, .scheme = "snowflake", .keys = "window_ms=100", .store = store};
+        .size = sizeof config, .scheme = "snowflake", .keys = "window=100ms", .store = store};
     int code = FIRN_OK;
     (void)state;
     assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_OK);

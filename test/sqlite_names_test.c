@@ -555,7 +555,7 @@ static int64_t now_ms(void) {
 }
 
 static void held_by_a_stopped_process(void **state) {
-    firn_store *store = open_store("firn.db?busy_ms=3000");
+    firn_store *store = open_store("firn.db?busy=3s");
     firn_error error = {0};
     char expected[100];
     int64_t first = -1;
@@ -611,7 +611,7 @@ static int64_t waited_ms(const firn_error *error) {
 
 /* The process that waits holds the lock of the count itself, and is not named. */
 static void held_by_another_program(void **state) {
-    firn_store *store = open_store("firn.db?busy_ms=1000");
+    firn_store *store = open_store("firn.db?busy=1s");
     firn_error error = {0};
     char expected[100];
     int64_t first = -1;
@@ -696,7 +696,7 @@ static void a_count_removed_under_a_verb(void **state) {
     if (child == 0) {
         int64_t first;
         alarm(HUNG_S);
-        firn_store *store = open_store("firn.db?busy_ms=60000");
+        firn_store *store = open_store("firn.db?busy=60s");
         _exit(draw(store, 2, &first, NULL) != FIRN_OK || first != 20);
     }
     for (int i = 0; i < 30000 && !has_open(child, in_folder("firn.db-count")); i++) {
@@ -709,7 +709,7 @@ static void a_count_removed_under_a_verb(void **state) {
     assert_int_equal(access(in_folder("firn.db-count"), F_OK), 0);
 }
 
-/* An open and a call together wait for max_wait_ms, for all their operations on the store. */
+/* An open and a call together wait for max_wait, for all their operations on the store. */
 static void opening_is_bounded(void **state) {
     char keys[700];
     firn_gen *gen = NULL;
@@ -717,7 +717,7 @@ static void opening_is_bounded(void **state) {
     (void)state;
     drawn_anew("firn.db", 1, 0);
     pid_t child = stopped_holder();
-    snprintf(keys, sizeof keys, "unsafe=1 max_wait_ms=1000 store=sqlite:%s/firn.db", folder);
+    snprintf(keys, sizeof keys, "unsafe=1 max_wait=1s store=sqlite:%s/firn.db", folder);
     const firn_store_options options = safe_options();
     const firn_config config = {
         .size = sizeof config, .scheme = "snowflake", .keys = keys, .store_options = &options};
@@ -761,7 +761,7 @@ int main(void) {
         CHECK_FAST("a child of a killed process does not keep its lock",
                    a_child_does_not_keep_the_lock),
         CHECK_FAST("a count that is removed during a verb", a_count_removed_under_a_verb),
-        CHECK_FAST("opening waits for max_wait_ms in all", opening_is_bounded),
+        CHECK_FAST("opening waits for max_wait in all", opening_is_bounded),
     };
     if (!lite_load() || !faulty_register()) {
         fprintf(stderr, "libsqlite3.so.0 cannot be loaded\n");

@@ -159,8 +159,8 @@ static void urls_are_checked(void **state) {
     opening_says("sqlite:here/", &options, FIRN_EUSAGE, "names no file");
     opening_says("sqlite:..", &options, FIRN_EUSAGE, "names no file");
     opening_says("sqlite:x?unsafe=2", &options, FIRN_EUSAGE, "unsafe=2");
-    opening_says("sqlite:x?busy_ms=-1", &options, FIRN_EUSAGE, "busy_ms=-1");
-    opening_says("sqlite:x?busy_ms=", &options, FIRN_EUSAGE, "busy_ms=");
+    opening_says("sqlite:x?busy=-1", &options, FIRN_EUSAGE, "busy=-1");
+    opening_says("sqlite:x?busy=", &options, FIRN_EUSAGE, "busy=");
     opening_says("sqlite:x?wal=0", &options, FIRN_EUSAGE, "wal=0");
     memset(url, 'a', sizeof url);
     memcpy(url, "sqlite:/", 8);
@@ -505,8 +505,7 @@ static double seconds(void) {
 }
 
 static void locked_by_another(void **state) {
-    firn_store *patient = open_store("firn.db?busy_ms=60000"),
-               *hasty = open_store("firn.db?busy_ms=150");
+    firn_store *patient = open_store("firn.db?busy=60s"), *hasty = open_store("firn.db?busy=150ms");
     firn_error error = {0};
     holder it;
     int64_t first = -1;

@@ -594,7 +594,7 @@ static void fails_without_password(const bench *b, const char *host) {
     snprintf(url, sizeof url, "%s://somebody:Tr0ub4dor@%s%s", b->row->name,
              host != NULL ? host : "", rest);
     if (host != NULL) { /* where it is waited for */
-        *strstr(url, "timeout_ms=") = '\0';
+        *strstr(url, "timeout=") = '\0';
         url[strlen(url) - 1] = '\0';
     }
     int code = open_store(&store, url, &error);

@@ -77,14 +77,16 @@ static const row all[] = {
     {"S://hP?unsafe=yes", FIRN_ERANGE, "unsafe=yes"},
     {"S://hP?unsafe=", FIRN_ERANGE, "unsafe="},
     {"S://hP?unsafe=00", FIRN_ERANGE, "unsafe=00"},
-    {"S://hP?timeout_ms=0", FIRN_ERANGE, "timeout_ms=0"},
-    {"S://hP?timeout_ms=-1", FIRN_ERANGE, "timeout_ms=-1"},
-    {"S://hP?timeout_ms=1.5", FIRN_ERANGE, "timeout_ms=1.5"},
-    {"S://hP?timeout_ms=9223372036854775808", FIRN_ERANGE, "timeout_ms="},
-    {"S://hP?timeout_ms=18446744073709551616", FIRN_ERANGE, "timeout_ms="},
-    {"S://hP?timeout_ms=99999999999", FIRN_ERANGE, "timeout_ms="},
-    {"S://hP?connect_timeout_ms=0", FIRN_ERANGE, "connect_timeout_ms=0"},
-    {"S://hP?connect_timeout_ms=99999999999999999999999", FIRN_ERANGE, "connect_timeout_ms="},
+    {"S://hP?timeout=0", FIRN_ERANGE, "timeout=0"},
+    {"S://hP?timeout=-1", FIRN_EUSAGE, "timeout=-1"},
+    {"S://hP?timeout=1.5", FIRN_EUSAGE, "timeout=1.5"},
+    {"S://hP?timeout=5", FIRN_EUSAGE, "timeout=5 has no unit: write 5ms"},
+    {"S://hP?timeout_ms=5", FIRN_EUSAGE, "write timeout=5ms"},
+    {"S://hP?timeout=9223372036854775808ms", FIRN_ERANGE, "timeout="},
+    {"S://hP?timeout=18446744073709551616ms", FIRN_ERANGE, "timeout="},
+    {"S://hP?timeout=99999999999ms", FIRN_ERANGE, "timeout="},
+    {"S://hP?connect_timeout=0", FIRN_ERANGE, "connect_timeout=0"},
+    {"S://hP?connect_timeout=99999999999999999999999ms", FIRN_ERANGE, "connect_timeout="},
 };
 
 /* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it, and pipe is a
@@ -203,8 +205,10 @@ static const row one[] = {
     {"sqlite:..", FIRN_EUSAGE, "no file"},
     {"sqlite:F/a?unsafe", FIRN_EUSAGE, "unsafe"},
     {"sqlite:F/a?unsafe=2", FIRN_EUSAGE, "unsafe"},
-    {"sqlite:F/a?busy_ms=-1", FIRN_EUSAGE, "busy_ms"},
-    {"sqlite:F/a?busy_ms=x", FIRN_EUSAGE, "busy_ms"},
+    {"sqlite:F/a?busy=-1", FIRN_EUSAGE, "busy"},
+    {"sqlite:F/a?busy=x", FIRN_EUSAGE, "busy"},
+    {"sqlite:F/a?busy=5", FIRN_EUSAGE, "busy=5 has no unit: write 5ms"},
+    {"sqlite:F/a?busy_ms=5", FIRN_EUSAGE, "write busy=5ms"},
     {"sqlite:F/a?nonsense=1", FIRN_EUSAGE, "nonsense"},
     {"sqlite:F/a?create=maybe", FIRN_EUSAGE, "create"},
     {"sqlite:F/nowhere?create=no", FIRN_ESTORE, "nowhere"},
@@ -293,7 +297,7 @@ static void a_module_uses_its_own_libraries(void **state) {
     firn_store *store = NULL;
     firn_error error = {0};
     (void)state;
-    int code = firn_store_open(&store, "etcd://127.0.0.1:1/?connect_timeout_ms=100", NULL, &error);
+    int code = firn_store_open(&store, "etcd://127.0.0.1:1/?connect_timeout=100ms", NULL, &error);
     if (code == FIRN_OK) {
         firn_request request = {
             .ns = "n", .layout = "l", .key = "1", .count = 1, .latest = 9, .grant = 1};

@@ -40,11 +40,11 @@ static const struct row {
     {"zookeeper", NULL, "/t", '?', false, true, true, 30, "forceSync=no"},
 };
 
-#define ENGINES    (sizeof rows / sizeof rows[0])
-#define ROW        "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
-#define SLOTS      FIRN_SLOT_MAX
-#define PATIENT_MS "60000" /* time-outs: nobody waits for one to pass, and no disk is slower */
-#define AGAIN_S    60      /* how long an engine may take to serve again */
+#define ENGINES (sizeof rows / sizeof rows[0])
+#define ROW     "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
+#define SLOTS   FIRN_SLOT_MAX
+#define PATIENT "60s" /* time-outs: nobody waits for one to pass, and no disk is slower */
+#define AGAIN_S 60    /* how long an engine may take to serve again */
 
 /* Set by a test in which no engine crashes: the disk is not waited for. */
 static bool stores_fast;
@@ -94,12 +94,11 @@ static int set_up(void **state) {
     if (find_server(b)) {
         if (b->server != NULL) {
             snprintf(b->url, sizeof b->url,
-                     "%.160s%s%d%ctimeout_ms=" PATIENT_MS "&connect_timeout_ms=" PATIENT_MS,
-                     b->server->url, b->row->apart, ++number, b->row->joint);
+                     "%.160s%s%d%ctimeout=" PATIENT "&connect_timeout=" PATIENT, b->server->url,
+                     b->row->apart, ++number, b->row->joint);
         } else {
             snprintf(b->url, sizeof b->url, "%s%.255s%s", b->row->url,
-                     b->row->file ? b->folder : "",
-                     b->row->file ? "/firn.db?busy_ms=" PATIENT_MS : "");
+                     b->row->file ? b->folder : "", b->row->file ? "/firn.db?busy=" PATIENT : "");
         }
         if (open_store(&b->store, b->url, &error) != FIRN_OK) {
             fail_msg("%s", error.text);

@@ -120,7 +120,7 @@ static size_t crew(firn_gen *gen, bool mixed, companion *other) {
 static firn_gen *opened(const char *scheme, const char *asked, bool has_renewer) {
     char keys[100];
     snprintf(keys, sizeof keys, "%s%s", asked,
-             strstr(asked, "full=wait") != NULL ? " max_wait_ms=600000" : "");
+             strstr(asked, "full=wait") != NULL ? " max_wait=600s" : "");
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
                                 .keys = keys,
@@ -149,21 +149,21 @@ static const struct row {
     int64_t step_ns;
     bool rises; /* each thread's IDs */
 } rows[] = {
-    {"snowflake in strict order", "snowflake", "full=wait window_ms=20", 200, true},
-    {"snowflake in each thread's order", "snowflake", "full=wait ordering=thread window_ms=20",
-     5000, true},
-    {"snowflake, started at random", "leaf", "full=wait window_ms=20", 2000, true},
+    {"snowflake in strict order", "snowflake", "full=wait window=20ms", 200, true},
+    {"snowflake in each thread's order", "snowflake", "full=wait ordering=thread window=20ms", 5000,
+     true},
+    {"snowflake, started at random", "leaf", "full=wait window=20ms", 2000, true},
     {"snowflake in each thread's order, started at random", "leaf",
-     "full=wait ordering=thread window_ms=20", 20000, true},
-    {"snowflake on three nodes", "snowflake", "full=wait nodes=3 window_ms=20", 200, true},
+     "full=wait ordering=thread window=20ms", 20000, true},
+    {"snowflake on three nodes", "snowflake", "full=wait nodes=3 window=20ms", 200, true},
     {"snowflake on three nodes in each thread's order", "snowflake",
-     "full=wait nodes=3 ordering=thread window_ms=20", 5000, true},
+     "full=wait nodes=3 ordering=thread window=20ms", 5000, true},
     {"uuid7", "uuid7", "full=wait", 200, true},
     {"uuid7 in each thread's order", "uuid7", "full=wait ordering=thread", 200, true},
     {"uuid1 by its bare time", "uuid6", "full=wait", 200, true},
     {"ulid", "ulid", "full=wait", 200, true},
     {"objectid", "objectid", "full=wait", 200, false},
-    {"xid on its own node", "xid", "full=wait machine=1 pid=2 window_ms=5000", 20000, false},
+    {"xid on its own node", "xid", "full=wait machine=1 pid=2 window=5s", 20000, false},
     {"a counter that fills its ticks", "time:42/ms random:30 counter:8", "full=wait", 400, false},
     {"ksuid by its random bits", "ksuid", "", 200, false},
     {"locality", "locality", "full=wait", 200, false},
@@ -199,8 +199,8 @@ static void *keeps(void *self) {
 }
 
 static void a_renewer_renews_for_all(void **state) {
-    const char *keys[] = {"full=wait window_ms=200", "full=wait window_ms=200 ordering=thread",
-                          "full=wait window_ms=200 nodes=3"};
+    const char *keys[] = {"full=wait window=200ms", "full=wait window=200ms ordering=thread",
+                          "full=wait window=200ms nodes=3"};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         companion renewer = {.run = keeps};
@@ -217,7 +217,7 @@ static void a_renewer_renews_for_all(void **state) {
     }
 }
 
-/* Sets the clock back by more than back_ms from time to time, while nodes are left. */
+/* Sets the clock back by more than max_back from time to time, while nodes are left. */
 static void *sets_back(void *self) {
     companion *it = self;
     for (int64_t next = 0; !atomic_load(&it->stop);) {
@@ -234,9 +234,9 @@ static void *sets_back(void *self) {
 }
 
 static void permits_are_retired_under_way(void **state) {
-    static const char *const keys[][2] = {{"snowflake", "full=wait window_ms=50"},
-                                          {"snowflake", "full=wait window_ms=50 ordering=thread"},
-                                          {"leaf", "full=wait window_ms=50 nodes=2"},
+    static const char *const keys[][2] = {{"snowflake", "full=wait window=50ms"},
+                                          {"snowflake", "full=wait window=50ms ordering=thread"},
+                                          {"leaf", "full=wait window=50ms nodes=2"},
                                           {"uuid7", "full=wait"},
                                           {"uuid1", "full=wait"},
                                           {"ulid", "full=wait"},
@@ -332,7 +332,7 @@ static void status_and_history_are_asked_meanwhile(void **state) {
     (void)state;
     assert_int_equal(world_new(NULL), 0);
     world.clock.step_ns = 400;
-    firn_gen *gen = opened("snowflake", "full=wait window_ms=2000", false);
+    firn_gen *gen = opened("snowflake", "full=wait window=2s", false);
     assert_int_equal(crew(gen, true, &curious), 0);
     assert_true(atomic_load(&curious.rounds) > 0);
     assert_int_equal(curious.failures, 0);

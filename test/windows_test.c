@@ -131,7 +131,7 @@ static void processes_share_a_store(void **state) {
     for (int i = 0; i < 4; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            const opening how = {"snowflake", i % 2 == 0 ? "full=wait" : "full=wait window_ms=20",
+            const opening how = {"snowflake", i % 2 == 0 ? "full=wait" : "full=wait window=20ms",
                                  NULL, NULL, NULL};
             firn_gen *gen;
             firn_error error;
@@ -214,7 +214,7 @@ static void killed_and_set_back(void **state) {
     issued *log = issued_new(13 * 16 * 9000);
     hands *time = new_hands(2000000); /* 2 ms a reading: a renewal every few hundred IDs */
     int busy = 0, kills = 0;
-    const char *const keys = "ns=" FEW_NS " window_ms=500 max_wait_ms=0";
+    const char *const keys = "ns=" FEW_NS " window=500ms max_wait=0";
     (void)state;
     for (size_t i = 0; i < sizeof killpoints / sizeof killpoints[0]; i++) {
         int hits = 0;
@@ -249,7 +249,7 @@ static void killed_and_set_back(void **state) {
 static void killed_at_any_moment(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000000);
-    const opening how = {FEW, "ns=" FEW_NS " window_ms=100 max_wait_ms=0", time, NULL, NULL};
+    const opening how = {FEW, "ns=" FEW_NS " window=100ms max_wait=0", time, NULL, NULL};
     int killed = 0;
     (void)state;
     for (int round = 0; round < 60; round++) {
@@ -283,7 +283,7 @@ static void a_fixed_node_waits(void **state) {
     issued *log = issued_new(40000);
     hands *time = new_hands(100000);
     const opening how = {FEW, "node=1 ns=" FEW_NS, time, NULL, NULL};
-    const opening hasty = {FEW, "node=1 max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL};
+    const opening hasty = {FEW, "node=1 max_wait=0 ns=" FEW_NS, time, NULL, NULL};
     firn_gen *gen = NULL;
     firn_error error = {0};
     pid_t child;
@@ -297,7 +297,7 @@ static void a_fixed_node_waits(void **state) {
     assert_int_equal(end_of(child), 1000 + SIGKILL);
     assert_int_equal(atomic_load(&log->count), 10000);
     atomic_store(&time->offset_ns, 2 * HOUR);
-    assert_int_equal(open_gen(&gen, how, &error), FIRN_EBUSY); /* longer than max_wait_ms */
+    assert_int_equal(open_gen(&gen, how, &error), FIRN_EBUSY); /* longer than max_wait */
     assert_non_null(strstr(error.text, "until") != NULL ? error.text : strstr(error.text, "up to"));
     assert_non_null(strstr(error.text, "another node"));
     atomic_store(&time->offset_ns, 3 * HOUR);
@@ -406,12 +406,12 @@ static void a_paused_holder(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000);
     stage *at = shared_memory(sizeof *at);
-    const opening how = {FEW, "node=2 max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL};
+    const opening how = {FEW, "node=2 max_wait=0 ns=" FEW_NS, time, NULL, NULL};
     int taken = 0, status = 0;
     pid_t child;
     (void)state;
     atomic_store(&at->reached, -1);
-    strcat(url, "?busy_ms=300");
+    strcat(url, "?busy=300ms");
     child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* an alarm would not end it while it is stopped */
@@ -456,7 +456,7 @@ static void hold_a_year_ahead(uint64_t node, hands *time) {
 static void a_mark_far_ahead(void **state) {
     issued *log = issued_new(100000);
     hands *time = new_hands(20000);
-    const opening claim = {FEW, "max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL};
+    const opening claim = {FEW, "max_wait=0 ns=" FEW_NS, time, NULL, NULL};
     firn_error error = {0};
     firn_gen *gen = NULL, *other;
     firn_id id;
@@ -519,7 +519,7 @@ static void a_claimed_node_is_not_inherited(void **state) {
     issued *log = issued_new(FORKS * 10 * 10000);
     (void)state;
     for (size_t i = 0; i < FORKS; i++) {
-        firn_gen *gen = opened((opening){"snowflake", "full=wait window_ms=50", NULL, NULL, NULL});
+        firn_gen *gen = opened((opening){"snowflake", "full=wait window=50ms", NULL, NULL, NULL});
         for (int round = 0; round < 6; round++) {
             pid_t child;
             issued_all(gen, log, round * 100, NULL);
@@ -549,8 +549,8 @@ static int refused_in_child(firn_gen *gen, hands *time) {
         fprintf(stderr, "# %d %s\n", code, error.text);
         return 1;
     }
-    if (open_gen(&gen, (opening){FEW, "node=1 max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL},
-                 &error) != FIRN_EBUSY) {
+    if (open_gen(&gen, (opening){FEW, "node=1 max_wait=0 ns=" FEW_NS, time, NULL, NULL}, &error) !=
+        FIRN_EBUSY) {
         return 2; /* its own generator on the parent's node */
     }
     return open_gen(&gen, (opening){FEW, "node=2 ns=" FEW_NS, time, NULL, NULL}, &error) != FIRN_OK;
@@ -648,7 +648,7 @@ static void forked_inside_the_store(void **state) {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         issued *log = issued_new(100000);
         forker it = {NULL, log, places[i], 0, 0};
-        it.gen = opened((opening){"snowflake", "full=wait window_ms=10", NULL, fork_here, &it});
+        it.gen = opened((opening){"snowflake", "full=wait window=10ms", NULL, fork_here, &it});
         issued_all(it.gen, log, 60000, NULL);
         assert_true(it.forked > 0);
         assert_int_equal(it.wrong, 0);

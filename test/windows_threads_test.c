@@ -103,12 +103,12 @@ static void in_order_of_threads(void **state) {
 
 static void through_short_windows(void **state) {
     (void)state;
-    threads_issue("full=wait window_ms=5", true);
+    threads_issue("full=wait window=5ms", true);
 }
 
 static void by_the_exact_clock(void **state) {
     (void)state;
-    threads_issue("full=wait clock=exact window_ms=50", true);
+    threads_issue("full=wait clock=exact window=50ms", true);
 }
 
 /* Renewed by a renewer of the caller's while the others issue. */
@@ -131,7 +131,7 @@ static void *keep(void *argument) {
 static void beside_a_renewer(void **state) {
     const size_t each = 50000;
     issued *log = issued_new(THREADS * each);
-    renewer it = {opened("full=wait window_ms=20"), false, 0};
+    renewer it = {opened("full=wait window=20ms"), false, 0};
     pthread_t thread;
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, keep, &it), 0);
@@ -184,7 +184,7 @@ static int issue_in_child(const crowd *it) {
 }
 
 static void forks_beside_threads(void **state) {
-    crowd it = {opened("full=wait window_ms=20"), issued_new(2000000), false, 0};
+    crowd it = {opened("full=wait window=20ms"), issued_new(2000000), false, 0};
     pthread_t threads[4];
     int issuing = 0, told = 0;
     (void)state;

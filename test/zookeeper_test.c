@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define ROW     "0x0:1 time:41/ms node:10 sequence:12"
-#define PATIENT "timeout_ms=60000&connect_timeout_ms=60000" /* nobody waits for one to pass */
+#define PATIENT "timeout=60s&connect_timeout=60s" /* nobody waits for one to pass */
 
 static const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
 
@@ -90,7 +90,7 @@ static void urls_are_checked(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         refused(wrong[i].url, FIRN_EUSAGE, wrong[i].text);
     }
-    refused("zookeeper://h?timeout_ms=0", FIRN_ERANGE, "timeout_ms");
+    refused("zookeeper://h?timeout=0", FIRN_ERANGE, "timeout");
 }
 
 static void several_hosts(void **state) {
@@ -137,7 +137,7 @@ static void nothing_is_printed(void **state) {
     assert_true(kept >= 0 && file >= 0);
     dup2(file, STDERR_FILENO);
     int code = reserve(url, "snow", &first, &error);
-    int other = reserve("zookeeper://127.0.0.1:1/?connect_timeout_ms=300", "snow", &first, &error);
+    int other = reserve("zookeeper://127.0.0.1:1/?connect_timeout=300ms", "snow", &first, &error);
     fflush(stderr);
     dup2(kept, STDERR_FILENO);
     off_t length = lseek(file, 0, SEEK_END);

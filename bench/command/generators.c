@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { BULK_U64 = 1024, BULK_ID = 256 }; /* 8 KiB: the caller's buffer stays in the nearest cache */
-#define LEAD_NS 300000000                /* below max_lead_ms, even after one burst */
+#define LEAD_NS 300000000                /* below max_lead, even after one burst */
 
 typedef struct maker {
     const bench_api *api;

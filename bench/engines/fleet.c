@@ -165,7 +165,7 @@ static bool open_worker(fleet *f, worker *w, int number, const engine *on) {
     }
     for (int node = number; node < f->nodes; node += WORKERS) {
         char keys[64];
-        snprintf(keys, sizeof keys, "ns=fleet node=%d window_ms=%d", node, f->window_ms);
+        snprintf(keys, sizeof keys, "ns=fleet node=%d window=%dms", node, f->window_ms);
         firn_config config = {.size = sizeof config,
                               .scheme = LAYOUT,
                               .keys = keys,

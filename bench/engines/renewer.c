@@ -171,8 +171,8 @@ static void put_slowest(double renewing[], double fixed[], double bare[], uint64
 }
 
 void measure_renewer(void) {
-    static running renewing = {.keys = "node=1 window_ms=200", .kept = true};
-    static running fixed = {.keys = "node=1 window_ms=10000"};
+    static running renewing = {.keys = "node=1 window=200ms", .kept = true};
+    static running fixed = {.keys = "node=1 window=10s"};
     double slowest[3][RUNS];
     bool fine = true;
     for (int i = 0; i < RUNS && fine; i++) {

@@ -60,7 +60,7 @@ namespace Firn
         /// <summary>Authenticates. null: none.</summary>
         public string Token { get; set; }
 
-        /// <summary>Of a connection and a reply; more than the server's wait_ms.</summary>
+        /// <summary>Of a connection and a reply; more than the server's wait.</summary>
         public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(2.5);
 
         /// <summary>Of retries.</summary>

@@ -174,7 +174,7 @@ end
 -- it fails. One coroutine at a time may use it.
 -- @param addresses redis://host:7379, rediss://host:7379 (TLS, with LuaSec) or unix:///run/firn.sock, or a table of them
 -- @param options token; tls: a table for LuaSec, such as { cafile = "ca.pem" }; connect_timeout (1) and timeout (2.5):
--- seconds to connect and to wait for a reply (more than the server's wait_ms); max_wait (5): seconds of retries, so that a call
+-- seconds to connect and to wait for a reply (more than the server's wait); max_wait (5): seconds of retries, so that a call
 -- ends within max_wait + connect_timeout + timeout; block (256): the greatest number of IDs that an iterator keeps
 function M.new(addresses, options)
     addresses = type(addresses) == "table" and addresses or { addresses or "redis://127.0.0.1:7379" }

@@ -41,7 +41,7 @@ class Client {
 
   // addresses: 'http://host:7380' or 'https://host:7380', or an array of them
   // token: authenticates
-  // timeout: milliseconds for a connection and a reply (more than the server's wait_ms)
+  // timeout: milliseconds for a connection and a reply (more than the server's wait)
   // maxWait: milliseconds of retries. A call ends within timeout + maxWait
   // block: the greatest number of IDs that an iterator keeps
   // fetch: instead of the global one, for certificates, proxies, tests

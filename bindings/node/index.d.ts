@@ -40,29 +40,29 @@ export interface Keys {
   digits?: number | string
   /** strict: a later call gets a greater ID; thread: only within one thread, which is faster with many threads */
   ordering?: 'strict' | 'thread'
-  /** fresh: read at most stale_us ago; exact: read in every call; tick: the coarse clock of the kernel */
+  /** fresh: read at most stale=100us ago; exact: read in every call; tick: the coarse clock of the kernel */
   clock?: 'fresh' | 'exact' | 'tick'
-  /** with clock=fresh: how long a reading of the clock stays valid, in microseconds */
-  stale_us?: number | bigint
+  /** with clock=fresh: how long a reading of the clock stays valid */
+  stale?: string
   /** where random bits come from. auto: the kernel, and after 1 MiB a generator in the process with a key from the kernel; system: the kernel alone */
   entropy?: 'auto' | 'system'
-  /** when a tick is used up: borrow from later ticks, up to max_lead_ms; wait: borrow, then sleep up to max_wait_ms; fail: return an error */
+  /** when a tick is used up: borrow from later ticks, up to max_lead; wait: borrow, then sleep up to max_wait; fail: return an error */
   full?: 'borrow' | 'wait' | 'fail'
   /** where the sequence of a new tick begins: zero, random:N (below N) or rolling */
   start?: string
-  /** after a clock rollback beyond back_ms: leave the node for another one, wait for the clock, or fail; auto: leave a claimed node, wait on a fixed one; without a store the time of IDs stays until the clock has caught up */
+  /** after a clock rollback beyond max_back: leave the node for another one, wait for the clock, or fail; auto: leave a claimed node, wait on a fixed one; without a store the time of IDs stays until the clock has caught up */
   back?: 'auto' | 'leave' | 'wait' | 'fail'
-  /** clock rollbacks up to this are absorbed, in ms */
-  back_ms?: number | bigint
-  /** how far IDs may run ahead of the clock, in ms; at least back_ms */
-  max_lead_ms?: number | bigint
-  /** how long a call may wait where a policy says wait, and for a node that is in use, in ms */
-  max_wait_ms?: number | bigint
-  /** how far the clock may differ from the clock of the store, in ms; with a larger difference, claims of nodes fail */
-  max_skew_ms?: number | bigint
-  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one; with max_lead_ms and max_skew_ms at most 14000, or 614000 with reach=10min */
-  window_ms?: number | bigint
-  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 600000 ms, the default then for a claimed node on a shared store; a node stays in use so long after a crash, and IDs pause so long after the store lost reservations */
+  /** clock rollbacks up to this are absorbed */
+  max_back?: string
+  /** how far IDs may run ahead of the clock; at least max_back */
+  max_lead?: string
+  /** how long a call may wait where a policy says wait, and for a node that is in use */
+  max_wait?: string
+  /** how far the clock may differ from the clock of the store; with a larger difference, claims of nodes fail */
+  max_skew?: string
+  /** the length of a window; by default 2s on an embedded store, 3s for a fixed node on a shared store, 10s for a claimed one; with max_lead and max_skew at most 14s, or 614s with reach=10min */
+  window?: string
+  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 10min, the default then for a claimed node on a shared store; a node stays in use so long after a crash, and IDs pause so long after the store lost reservations */
   reach?: '15s' | '10min'
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'

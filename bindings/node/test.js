@@ -158,7 +158,7 @@ function main () {
   })
 
   test('a window is renewed by the timer, and not after close', async () => {
-    const gen = firn.open('snowflake', { store: `sqlite:${folder()}/ids.db`, window_ms: 50, unsafe: true })
+    const gen = firn.open('snowflake', { store: `sqlite:${folder()}/ids.db`, window: '50ms', unsafe: true })
     const seen = new Set()
     const limit = Date.now() + 60000
     while (gen.status().renewals < 3 && Date.now() < limit) {

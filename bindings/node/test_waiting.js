@@ -23,7 +23,7 @@ module.exports = (firn, here) => {
   class Store {
     constructor (busy = 60000) {
       this.path = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'firn-node-')), 'ids.db')
-      this.options = { store: `sqlite:${this.path}?busy_ms=${busy}`, unsafe: true, max_wait_ms: busy }
+      this.options = { store: `sqlite:${this.path}?busy=${busy}ms`, unsafe: true, max_wait: `${busy}ms` }
       firn.open('snowflake', this.options).close()
     }
 
@@ -74,7 +74,7 @@ module.exports = (firn, here) => {
 
   test('a window that is left needs no store, and no thread', async () => {
     const store = new Store()
-    const gen = firn.open('snowflake', { ...store.options, window_ms: 10000 })
+    const gen = firn.open('snowflake', { ...store.options, window: '10s' })
     gen.next()
     await store.stop()
     const going = store.goLater()
@@ -87,7 +87,7 @@ module.exports = (firn, here) => {
     const store = new Store()
     await store.stop()
     let going = store.goLater()
-    const segment = await firn.Segment.open('orders', { ...store.options, max_wait_ms: undefined, kind: 'segment', step: 10 })
+    const segment = await firn.Segment.open('orders', { ...store.options, max_wait: undefined, kind: 'segment', step: 10 })
     await going
     await store.stop()
     going = store.goLater()
@@ -107,8 +107,8 @@ module.exports = (firn, here) => {
 
   test('a store that fails, fails all that wait for it', async () => {
     const store = new Store(500)
-    const segment = new firn.Segment('bills', { ...store.options, max_wait_ms: undefined })
-    const gen = firn.open('snowflake', { ...store.options, window_ms: 200 })
+    const segment = new firn.Segment('bills', { ...store.options, max_wait: undefined })
+    const gen = firn.open('snowflake', { ...store.options, window: '200ms' })
     await store.stop()
     const all = waits => Promise.allSettled(Array.from({ length: 200 }, () => waits.nextAsync()))
     const codes = async waits => [...new Set((await all(waits)).map(({ reason }) => reason?.code))].join()
@@ -124,7 +124,7 @@ module.exports = (firn, here) => {
     for (const close of ['close', 'closeAsync']) {
       const store = new Store()
       const gen = firn.open('snowflake', store.options)
-      const segment = new firn.Segment('a', { ...store.options, max_wait_ms: undefined })
+      const segment = new firn.Segment('a', { ...store.options, max_wait: undefined })
       await store.stop()
       const calls = Promise.allSettled([gen.nextAsync(), gen.atAsync('2024-02-29T12:00:00Z'), segment.peekAsync(), segment.nextAsync()])
       await new Promise(resolve => setTimeout(resolve, 20))

@@ -62,7 +62,7 @@ class Client:
     addresses: redis://host:7379, rediss://host:7379 (TLS) or unix:///run/firn.sock, or a list of them
     token: authenticates
     tls: arguments of redis-py for rediss://, such as {"ssl_ca_certs": "ca.pem"}
-    connect_timeout, timeout: seconds for a connection, and for a reply (more than the server's wait_ms)
+    connect_timeout, timeout: seconds for a connection, and for a reply (more than the server's wait)
     max_wait: seconds of retries. A call ends within the sum of the three
     block: the greatest number of IDs that an iterator keeps"""
 

@@ -2,6 +2,7 @@
 /* Numbers with units: see amounts.h. A year is 365.25 days. */
 #include "amounts.h"
 
+#include "../src/duration.h"
 #include "numbers.h"
 
 #include <errno.h>
@@ -76,56 +77,34 @@ int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint
     return STATUS_DONE;
 }
 
-/* False: not a duration. */
-static bool read_duration(const char *text, double *seconds) {
-    const char *rest;
-    double number = number_read(text, &rest);
-    if (strcmp(text, "0") == 0) {
-        *seconds = 0; /* of any unit */
-        return true;
-    }
-    for (size_t i = 0; i < UNITS; i++) {
-        if (strcmp(units[i].name, rest) == 0 && number >= 0 && number <= 1e18) {
-            *seconds = number * units[i].seconds;
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Odds are computed with real numbers, so --for may have an exponent and any number of decimals. */
 int amount_duration(session *s, double initial, double *seconds) {
-    const char *text = s->option[OPTION_FOR];
+    const char *text = s->option[OPTION_FOR], *rest;
     if (text == NULL) {
         *seconds = initial;
         return STATUS_DONE;
     }
-    return read_duration(text, seconds) && *seconds > 0
+    double number = number_read(text, &rest);
+    *seconds = number * (double)firn__unit_us(rest) / 1e6;
+    return *seconds > 0 && number <= 1e18
                ? STATUS_DONE
-               : fail_usage(
-                     s,
-                     "--for %.40s is not valid: use a number and y d h m s ms or us, such as 30d",
-                     text);
+               : fail_usage(s,
+                            "--for %.40s is not valid: use a number and y d h min s ms or us, such "
+                            "as 30d",
+                            text);
 }
 
 int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t most, int64_t *ms) {
-    const char *text = s->option[option], *name = option_names[option].name;
-    double seconds = 0;
+    char before[48];
+    firn_error error;
     *ms = initial;
-    if (text == NULL) {
+    snprintf(before, sizeof before, "--%s ", option_names[option].name);
+    if (s->option[option] == NULL ||
+        firn__duration_set(ms, before, s->option[option], "ms", least, most, &error) == FIRN_OK) {
         return STATUS_DONE;
     }
-    if (!read_duration(text, &seconds) || seconds * 1000 > (double)INT64_MAX / 2) {
-        return fail_usage(s, "--%s %.40s is not valid: use a number and d h m s or ms, such as 90s",
-                          name, text);
-    }
-    *ms = (int64_t)(seconds * 1000 + 0.5);
-    if (*ms < least || *ms > most) {
-        return fail_usage(s,
-                          "--%s %.40s is out of range (%" PRId64 " to %" PRId64
-                          " ms): choose a duration in it",
-                          name, text, least, most);
-    }
-    return STATUS_DONE;
+    error.code = FIRN_EUSAGE;
+    return fail(s, &error);
 }
 
 int amount_memory(session *s, uint64_t *memory) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sql.h"
 
+#include "../../src/duration.h"
 #include "errors.h"
 
 #include <inttypes.h>
@@ -147,6 +148,16 @@ int sql_take_number(char *options, const char *name, int64_t *value, int64_t mos
     }
     *value = number;
     return FIRN_OK;
+}
+
+int sql_take_duration(char *options, const char *name, int64_t *ms, int64_t most,
+                      firn_error *error) {
+    char text[32], before[40];
+    int code = sql_take(options, name, text, sizeof text, error);
+    snprintf(before, sizeof before, "%s=", name);
+    return code != FIRN_OK || text[0] == '\0'
+               ? code
+               : firn__duration_set(ms, before, text, "ms", 0, most, error);
 }
 
 int sql_draw(uint64_t *digest, char seed[33], firn_error *error) {

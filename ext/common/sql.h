@@ -63,6 +63,9 @@ int sql_take(char *options, const char *name, char *value, size_t size, firn_err
 /* The same for a number of 0 to `most`, which stays as it was if the option is not given. */
 int sql_take_number(char *options, const char *name, int64_t *value, int64_t most,
                     firn_error *error);
+/* The same for a duration in ms. FIRN_EUSAGE, FIRN_ERANGE. */
+int sql_take_duration(char *options, const char *name, int64_t *ms, int64_t most,
+                      firn_error *error);
 /* A random digest and seed of a job. FIRN_EENTROPY. */
 int sql_draw(uint64_t *digest, char seed[33], firn_error *error);
 /* Do the options give the node, as one number or by a field? */

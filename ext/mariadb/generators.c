@@ -15,7 +15,7 @@
 
 #define JOBS_NS "firn_stamp of SQL"
 
-enum { SHIFT_MS = 1000, NUMBER_MOST = 2000000000, JOBS_MOST = 16 };
+enum { SHIFT_MS = 1000, SHIFT_MOST = 86400000, NUMBER_MOST = 2000000000, JOBS_MOST = 16 };
 
 /* To the server's error log. */
 static void put_notice(void *self, const char *text) {
@@ -56,9 +56,9 @@ static int check_store(const char *options, firn_error *error) {
 static int check_options(const char *scheme, const char *changes, const char *options,
                          firn_error *error) {
     static const char *const harmless[] = {
-        "ordering",    "clock",       "stale_us",    "entropy",   "full",     "start",
-        "back",        "back_ms",     "max_lead_ms", "window_ms", "mode",     "store",
-        "max_wait_ms", "max_skew_ms", "shift_ms",    "unsafe",    "unsigned", "disorder_ms"};
+        "ordering", "clock",    "stale",     "entropy", "full",     "start",
+        "back",     "max_back", "max_lead",  "window",  "mode",     "store",
+        "max_wait", "max_skew", "max_shift", "unsafe",  "unsigned", "disorder"};
     const char *allowed = getenv("FIRN_OPTIONS");
     char left[SQL_TEXT_SIZE], unused[SQL_TEXT_SIZE];
     if (allowed == NULL || allowed[0] == '\0' || strcmp(allowed, "1") == 0) {
@@ -385,17 +385,19 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
                               .seed = seed,
                               .shift_ms = SHIFT_MS,
                               .notice = put_notice};
-    int64_t *const numbers[] = {&config.shift_ms, &config.disorder_ms, &unsafe};
-    static const char *const names[] = {"shift_ms", "disorder_ms", "unsafe"};
     int code = sql_split(&made, plain, changes, scheme, strlen(scheme), error);
     if (code != FIRN_OK) {
         return code;
     }
     snprintf(keys, sizeof keys, "%s%s%s", changes, changes[0] != '\0' ? " " : "", options);
     code = sql_take(keys, "store", store, sizeof store, error);
-    for (int i = 0; i < 3 && code == FIRN_OK; i++) {
-        code = sql_take_number(keys, names[i], numbers[i], NUMBER_MOST, error);
-    }
+    code = code == FIRN_OK
+               ? sql_take_duration(keys, "max_shift", &config.shift_ms, SHIFT_MOST, error)
+               : code;
+    code = code == FIRN_OK
+               ? sql_take_duration(keys, "disorder", &config.disorder_ms, NUMBER_MOST, error)
+               : code;
+    code = code == FIRN_OK ? sql_take_number(keys, "unsafe", &unsafe, 1, error) : code;
     code = code == FIRN_OK ? check_options(plain, changes, options, error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     code = code == FIRN_OK ? sql_draw(&config.digest, seed, error) : code;

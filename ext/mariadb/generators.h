@@ -31,7 +31,7 @@ bool generator_again(generator *g);
 void generator_leave(generator *g);
 
 /* A job of one statement; its `name` is used up. options: keys of a job, and store=, unsafe=,
- * shift_ms= and disorder_ms=. Errors of firn_job_open. */
+ * max_shift= and disorder=. Errors of firn_job_open. */
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error);
 

@@ -546,7 +546,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
         firn_job_close(job);
         firn_refuse(
             FIRN_ERANGE,
-            "firn.max_shift_ms is %d, too high for a job with a name: the limit is " UINT64_FORMAT
+            "firn.max_shift is %d, too high for a job with a name: the limit is " UINT64_FORMAT
             " for %s",
             firn_setting_max_shift_ms, most * made->tick_ns / 1000000, made->name);
     }

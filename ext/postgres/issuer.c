@@ -86,8 +86,8 @@ static const firn_store_ops ops = {.version = 1,
 static void write_keys(firn_issuer *issuer, const firn_recipe *recipe) {
     const firn_scheme *scheme = &recipe->scheme;
     size_t size = sizeof issuer->keys;
-    size_t length = (size_t)snprintf(issuer->keys, size, "window_ms=%d max_wait_ms=0 %s", WINDOW_MS,
-                                     recipe->shape);
+    size_t length =
+        (size_t)snprintf(issuer->keys, size, "window=%dms max_wait=0 %s", WINDOW_MS, recipe->shape);
     for (uint32 i = 0; i < scheme->slice_count; i++) {
         if (firn_is_part(scheme, i)) {
             char value[FIRN_VALUE_SIZE];

@@ -85,11 +85,11 @@ static void define(void) {
     DefineCustomStringVariable("firn.database", "The database that keeps the high-water marks.",
                                NULL, &firn_setting_database, "postgres", start, 0, NULL, NULL,
                                NULL);
-    DefineCustomIntVariable("firn.max_wait_ms", "Maximum time that one call waits for an ID.", NULL,
+    DefineCustomIntVariable("firn.max_wait", "Maximum time that one call waits for an ID.", NULL,
                             &firn_setting_max_wait_ms, 5000, 0, 3600000, PGC_USERSET, GUC_UNIT_MS,
                             NULL, NULL, NULL);
     DefineCustomIntVariable(
-        "firn.max_shift_ms",
+        "firn.max_shift",
         "Maximum time by which back-dated IDs of a full tick move into the future.", NULL,
         &firn_setting_max_shift_ms, 1000, 0, 86400000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
     DefineCustomBoolVariable("firn.unsafe",

@@ -218,7 +218,7 @@ void firn_refuse_late(void) {
     }
     firn_refuse(FIRN_EWINDOW,
                 "the marks were not written within %d ms: see the server's log, or raise "
-                "firn.max_wait_ms",
+                "firn.max_wait",
                 firn_setting_max_wait_ms);
 }
 

@@ -367,7 +367,7 @@ static int take_words(job_words *words, char options[SQL_TEXT_SIZE], firn_error 
     code = code == FIRN_OK ? sql_take(options, "again", words->again, sizeof words->again, error)
                            : code;
     code = code == FIRN_OK
-               ? sql_take_number(options, "shift_ms", &words->shift_ms, SHIFT_MOST, error)
+               ? sql_take_duration(options, "max_shift", &words->shift_ms, SHIFT_MOST, error)
                : code;
     words->named = words->name[0] != '\0';
     if (code == FIRN_OK && words->again[0] != '\0' && strcmp(words->again, "1") != 0) {

@@ -88,10 +88,10 @@ enum {
     X(LIST_KEYS, 9, "use a key of docs/reference/keys.md, or a field of the scheme")               \
     X(OTHER_SCHEME, 10, "choose another scheme, epoch= or bits=")                                  \
     X(SET_UNSIGNED, 11, "set unsigned=1")                                                          \
-    X(RAISE_SHIFT, 12, "raise shift_ms, or use a scheme with more sequence bits")                  \
-    X(RAISE_DISORDER, 13, "raise disorder_ms")                                                     \
-    X(RAISE_LEAD, 14, "request fewer, or raise max_lead_ms")                                       \
-    X(RAISE_WAIT, 15, "check the store, or raise max_wait_ms")                                     \
+    X(RAISE_SHIFT, 12, "allow a larger shift, or use a scheme with more sequence bits")            \
+    X(RAISE_DISORDER, 13, "allow more disorder")                                                   \
+    X(RAISE_LEAD, 14, "request fewer, or raise max_lead")                                          \
+    X(RAISE_WAIT, 15, "check the store, or raise max_wait")                                        \
     X(FEWER_IDS, 16, "request fewer at once")                                                      \
     X(SLOW_DOWN, 17, "issue fewer, or set full=wait or more nodes=")                               \
     X(TRY_AGAIN, 18, "try again")                                                                  \
@@ -561,15 +561,15 @@ FIRN_API int firn_open(firn_gen **gen, const char *scheme, const char *keys, fir
 /* Opens a generator. All errors are possible. */
 FIRN_API int firn_open_with(firn_gen **gen, const firn_config *config, firn_error *error);
 /* Issues one ID. Any thread; no lock, allocation or system call, except to renew the window.
- * FIRN_EEXHAUSTED: max_lead_ms ahead of the clock; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no
- * window; FIRN_ECLOCK: rollback beyond back_ms; FIRN_ELAYOUT: the layout ended; FIRN_EFORKED. */
+ * FIRN_EEXHAUSTED: max_lead ahead of the clock; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no
+ * window; FIRN_ECLOCK: rollback beyond max_back; FIRN_ELAYOUT: the layout ended; FIRN_EFORKED. */
 FIRN_API int firn_next(firn_gen *gen, firn_id *id, firn_error *error);
 /* Issues exactly n IDs, in order, or none. Errors as firn_next; FIRN_ERANGE: n above max_count. */
 FIRN_API int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error);
 /* Issues exactly n IDs as integers, or none. FIRN_EUSAGE: over 64 bits. Else as firn_next. */
 FIRN_API int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error);
 /* Issues n back-dated IDs from `at` on, on a node for such IDs only; a full tick continues in the
- * next, within max_lead_ms. FIRN_ESTORE: the scheme needs a store. Else as firn_next. */
+ * next, within max_lead. FIRN_ESTORE: the scheme needs a store. Else as firn_next. */
 FIRN_API int firn_at(firn_gen *gen, const firn_time *at, firn_id *ids, size_t n, firn_error *error);
 /* Claims or renews windows if necessary; *wait_ms is when to call it again. Any thread. */
 FIRN_API int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error);
@@ -586,7 +586,7 @@ typedef struct firn_status {
     int64_t first, next, end; /* slots of the window; next is the first not issued */
     int64_t lead_ns;          /* the time of the last ID minus the clock's */
     uint64_t claims, renewals, give_backs, store_errors;
-    uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond back_ms */
+    uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond max_back */
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
     bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */

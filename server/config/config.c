@@ -53,6 +53,12 @@ static int unknown_flag(const char *text, firn_error *error) {
     for (char *at = bare; *at != '\0'; at++) {
         *at = *at == '-' ? '_' : *at;
     }
+    const char *value = text[strcspn(text, "=")] == '=' ? text + strcspn(text, "=") + 1 : "N";
+    const setting *renamed = setting_renamed(bare, strlen(bare));
+    if (renamed != NULL) {
+        return set_error(error, FIRN_EUSAGE, "--%.60s is now --%s, with a unit: write --%s %.40s%s",
+                         text, renamed->name, renamed->name, value, renamed->unit);
+    }
     const char *near = setting_nearest(bare);
     if (near != NULL) {
         write_flag(flag + 2, near);

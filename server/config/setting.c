@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "setting.h"
 
+#include "../src/duration.h"
 #include "errors.h"
 
 #include <ctype.h>
@@ -15,28 +16,51 @@
 
 const setting setting_table[SETTING_COUNT] = {
 #define TEXT(name, preset, reloads, argument, text)                                                \
-    [SETTING_##name] = {#name, text, argument, SETTING_TEXT, reloads, PLACE(name), preset, 0, 0},
-#define NUMBER(name, preset, least, most, reloads, text)                                           \
     [SETTING_##                                                                                    \
-        name] = {#name, text, "N", SETTING_NUMBER, reloads, PLACE(name), #preset, least, most},
+        name] = {#name, text, argument, SETTING_TEXT, reloads, PLACE(name), preset, 0, 0, NULL},
+#define NUMBER(name, preset, least, most, reloads, text)                                           \
+    [SETTING_##name] = {#name,       text,    "N",   SETTING_NUMBER, reloads,                      \
+                        PLACE(name), #preset, least, most,           NULL},
+#define DURATION(name, unit, preset, least, most, reloads, text)                                   \
+    [SETTING_##                                                                                    \
+        name] = {#name, text, "DURATION", SETTING_DURATION, reloads, PLACE(name##_##unit), preset, \
+                 least, most, #unit},
 #define SWITCH(name, preset, reloads, text)                                                        \
-    [SETTING_##name] = {                                                                           \
-        #name, text, NULL, SETTING_SWITCH, reloads, PLACE(name), preset ? "yes" : "no", 0, 0},
+    [SETTING_##                                                                                    \
+        name] = {#name, text, NULL, SETTING_SWITCH, reloads, PLACE(name), preset ? "yes" : "no",   \
+                 0,     0,    NULL},
 #define CHOICE(name, preset, words, reloads, text)                                                 \
-    [SETTING_##name] = {#name, text, words, SETTING_CHOICE, reloads, PLACE(name), preset, 0, 0},
+    [SETTING_##                                                                                    \
+        name] = {#name, text, words, SETTING_CHOICE, reloads, PLACE(name), preset, 0, 0, NULL},
 #include "settings.def"
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
+/* Are the `length` characters at `name` this one? - is _ as well. */
+static bool is_named(const char *name, size_t length, const char *known) {
+    size_t i = 0;
+    while (i < length && known[i] != '\0' &&
+           (name[i] == known[i] || (name[i] == '-' && known[i] == '_'))) {
+        i++;
+    }
+    return i == length && known[i] == '\0';
+}
+
 const setting *setting_find(const char *name, size_t length) {
     for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
-        size_t i = 0;
-        while (i < length && at->name[i] != '\0' &&
-               (name[i] == at->name[i] || (name[i] == '-' && at->name[i] == '_'))) {
-            i++;
+        if (is_named(name, length, at->name)) {
+            return at;
         }
-        if (i == length && at->name[i] == '\0') {
+    }
+    return NULL;
+}
+
+const setting *setting_renamed(const char *name, size_t length) {
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        char old[64];
+        snprintf(old, sizeof old, "%s_%s", at->name, at->unit != NULL ? at->unit : "");
+        if (at->unit != NULL && is_named(name, length, old)) {
             return at;
         }
     }
@@ -120,6 +144,14 @@ static int read_number(settings *all, const setting *it, const char *text, const
     return FIRN_OK;
 }
 
+static int read_duration(settings *all, const setting *it, const char *text, const char *where,
+                         firn_error *error) {
+    char before[256];
+    snprintf(before, sizeof before, "%.200s: %s = ", where, it->name);
+    return firn__duration_set(number_at(all, it), before, text, it->unit, it->least, it->most,
+                              error);
+}
+
 static int read_switch(settings *all, const setting *it, const char *text, const char *where,
                        firn_error *error) {
     static const char *const words[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
@@ -163,9 +195,8 @@ int setting_read(settings *all, const setting *it, const char *text, const char 
                  firn_error *error) {
     static int (*const readers[])(settings *, const setting *, const char *, const char *,
                                   firn_error *) = {
-        [SETTING_TEXT] = read_text,
-        [SETTING_NUMBER] = read_number,
-        [SETTING_SWITCH] = read_switch,
+        [SETTING_TEXT] = read_text,         [SETTING_NUMBER] = read_number,
+        [SETTING_DURATION] = read_duration, [SETTING_SWITCH] = read_switch,
         [SETTING_CHOICE] = read_choice,
     };
     return readers[it->kind](all, it, text, where, error);
@@ -181,6 +212,9 @@ void setting_write(char text[VALUE_TEXT_SIZE], const settings *all, const settin
     case SETTING_NUMBER:
         snprintf(text, VALUE_TEXT_SIZE, "%" PRId64, *number_at(all, it));
         break;
+    case SETTING_DURATION:
+        firn__duration_write(text, *number_at(all, it) * firn__unit_us(it->unit));
+        break;
     case SETTING_SWITCH:
         snprintf(text, VALUE_TEXT_SIZE, "%s", *switch_at(all, it) ? "yes" : "no");
         break;
@@ -194,6 +228,7 @@ void setting_write(char text[VALUE_TEXT_SIZE], const settings *all, const settin
 static size_t size_of(const setting *it) {
     static const size_t sizes[] = {[SETTING_TEXT] = SETTING_SIZE,
                                    [SETTING_NUMBER] = sizeof(int64_t),
+                                   [SETTING_DURATION] = sizeof(int64_t),
                                    [SETTING_SWITCH] = sizeof(bool),
                                    [SETTING_CHOICE] = sizeof(int)};
     return sizes[it->kind];

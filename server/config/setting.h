@@ -12,10 +12,11 @@
 
 /* Each setting is a member. */
 typedef struct settings {
-#define TEXT(name, preset, reloads, argument, text)      char name[SETTING_SIZE]; /* "": not set */
-#define NUMBER(name, preset, least, most, reloads, text) int64_t name;
-#define SWITCH(name, preset, reloads, text)              bool name;
-#define CHOICE(name, preset, words, reloads, text)       int name; /* index of the word */
+#define TEXT(name, preset, reloads, argument, text)              char name[SETTING_SIZE]; /* "": not set */
+#define NUMBER(name, preset, least, most, reloads, text)         int64_t name;
+#define DURATION(name, unit, preset, least, most, reloads, text) int64_t name##_##unit;
+#define SWITCH(name, preset, reloads, text)                      bool name;
+#define CHOICE(name, preset, words, reloads, text)               int name; /* index of the word */
 #include "settings.def"
 } settings;
 
@@ -24,7 +25,13 @@ static inline const char *or_null(const char *text) {
     return text[0] != '\0' ? text : NULL;
 }
 
-enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_SWITCH, SETTING_CHOICE };
+enum setting_kind {
+    SETTING_TEXT,
+    SETTING_NUMBER,
+    SETTING_DURATION,
+    SETTING_SWITCH,
+    SETTING_CHOICE
+};
 
 typedef struct setting {
     const char *name, *text;
@@ -33,14 +40,16 @@ typedef struct setting {
     bool reloads;
     size_t place;        /* offset in struct settings */
     const char *preset;  /* as text; NULL: not set */
-    int64_t least, most; /* for numbers */
+    int64_t least, most; /* for numbers, and durations in `unit` */
+    const char *unit;    /* of a duration: "ms" or "s" */
 } setting;
 
 enum {
-#define TEXT(name, preset, reloads, argument, text)      SETTING_##name,
-#define NUMBER(name, preset, least, most, reloads, text) SETTING_##name,
-#define SWITCH(name, preset, reloads, text)              SETTING_##name,
-#define CHOICE(name, preset, words, reloads, text)       SETTING_##name,
+#define TEXT(name, preset, reloads, argument, text)              SETTING_##name,
+#define NUMBER(name, preset, least, most, reloads, text)         SETTING_##name,
+#define DURATION(name, unit, preset, least, most, reloads, text) SETTING_##name,
+#define SWITCH(name, preset, reloads, text)                      SETTING_##name,
+#define CHOICE(name, preset, words, reloads, text)               SETTING_##name,
 #include "settings.def"
     SETTING_COUNT
 };
@@ -51,6 +60,8 @@ extern const setting setting_table[SETTING_COUNT];
 
 /* NULL: unknown. - and _ are equal; letter case counts. */
 const setting *setting_find(const char *name, size_t length);
+/* The duration that was a number of this name, such as idle_s, or NULL. */
+const setting *setting_renamed(const char *name, size_t length);
 /* The known name nearest to a wrong one, or NULL. */
 const char *setting_nearest(const char *name);
 

@@ -117,7 +117,7 @@ static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error
                           .notice = store == no_store() ? NULL : tell_note,
                           .notice_self = it,
                           .has_renewer = true};
-    snprintf(keys, sizeof keys, "%s%smax_wait_ms=0", it->keys, it->keys[0] != '\0' ? " " : "");
+    snprintf(keys, sizeof keys, "%s%smax_wait=0", it->keys, it->keys[0] != '\0' ? " " : "");
     return firn_open_with(out, &config, error);
 }
 

@@ -171,7 +171,7 @@ static int check_dated(const request *it, const firn_scheme *scheme, firn_error 
 
 /* IDs as signed numbers end earlier than in the form of the scheme. */
 static int check_sign(const request *it, const firn_scheme *scheme, firn_error *error) {
-    enum { LEAD_S = 10 }; /* of max_lead_ms, at most */
+    enum { LEAD_S = 10 }; /* of max_lead, at most */
     char said[FIRN_NS_SIZE], when[FIRN_TIME_SIZE];
     firn_time end, last = it->time;
     if (!describe_is_signed(scheme, it->form)) {
@@ -310,7 +310,7 @@ static int refuse_count(const request *it, firn_gen *gen, int code, firn_error *
     return it->count <= status.max_count
                ? code
                : set_error(error, FIRN_ERANGE,
-                           "%s is more than %s can issue within max_lead_ms: use 1 to %" PRId64,
+                           "%s is more than %s can issue within max_lead: use 1 to %" PRId64,
                            parameter_text(text, it, (word){"count", 5}, value), it->generator->name,
                            status.max_count);
 }

@@ -33,7 +33,7 @@ static struct tcp_info look_at(const http_client *it) {
     return info;
 }
 
-/* Is the request incomplete for too long? The first has slow_s from the start. Later ones start
+/* Is the request incomplete for too long? The first has the setting slow from the start. Later ones start
  * with the first byte that the kernel counts; without counters the idle limit applies. */
 static bool is_slow_to_ask(http_client *it, int64_t now, int64_t slow_ms) {
     uint64_t bytes = look_at(it).tcpi_bytes_received;

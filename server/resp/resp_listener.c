@@ -432,7 +432,7 @@ static void sweep_one(connection *it, int64_t now) {
     if (is_batch_late && connection_unsent(it) == 0) {
         meter_add(&count->closed_slow, 1);
         resp_error(&it->lane->out, "ERR",
-                   "the batch was open for longer than slow_s: send EXEC sooner");
+                   "the batch was open for longer than slow: send EXEC sooner");
         if (connection_send(it)) {
             connection_end(it);
         }

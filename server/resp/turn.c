@@ -412,7 +412,7 @@ void count_strangers(connection *it) {
     if (!is_stranger) {
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
     } else if (!it->unauthenticated.is_in) {
-        it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
+        it->begun_ms = loop_now_ms(on); /* it has the time of the setting slow to authenticate */
         it->unauthenticated.address = it->client.key;
         unauthenticated *other =
             unauthenticated_add(&on->unauthenticated, &it->unauthenticated, connections_most());

@@ -486,7 +486,7 @@ static int run(const sigset_t *set, int64_t until_ms) {
     return -1;
 }
 
-/* Serves on for drain_s while /readyz reports 503, so that balancers and clients leave. Another
+/* Serves on for the time of the setting drain while /readyz reports 503, so that balancers and clients leave. Another
  * signal ends this. */
 static void drain(const sigset_t *set) {
     int64_t began_ms = monotonic_ms(), until_ms = began_ms + all.config.set.drain_s * 1000;

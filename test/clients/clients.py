@@ -127,7 +127,7 @@ class Run:
 
     def serve(self, name, sections="", **settings):
         # Both servers of a language share a store.
-        settings = {"store": f"sqlite:{self.folder}/ids.db?create=yes", "unsafe": "on", "auto_create": "yes", "stop_s": 1,
+        settings = {"store": f"sqlite:{self.folder}/ids.db?create=yes", "unsafe": "on", "auto_create": "yes", "stop": "1s",
                     "loops": 1, "http_threads": 1, **settings}
         return serving.Server(f"{self.folder}/{name}", PROGRAM, sections, **settings)
 
@@ -308,7 +308,7 @@ def tells_overload(self):
         fake = fakes.Fake(lambda request, count: ("ERR", "max number of clients reached"))
         self.fails("so is a server without a free connection", "overload", ask("next", self.driver.open(fake, max_wait=50), "snowflake"))
         fake.close()
-    real = self.serve("without", store=f"sqlite:{self.folder}/none.db", wait_ms=1).start()
+    real = self.serve("without", store=f"sqlite:{self.folder}/none.db", wait="1ms").start()
     self.fails("a server without its store is overloaded", "overload", ask("next", self.driver.open(real, max_wait=100), "snowflake"))
     real.kill()
 
@@ -388,7 +388,7 @@ def sends_tokens(self):
     with open(path, "w") as tokens:
         os.fchmod(tokens.fileno(), 0o600)
         tokens.write(f"issue {TOKEN}\n")
-    closed, ask = self.serve("closed", tokens=path, stop_s=0).start(), self.driver.ask
+    closed, ask = self.serve("closed", tokens=path, stop="0").start(), self.driver.ask
     name = self.driver.open(closed, token=TOKEN)
     self.check("the right token", fakes.is_number(ask("next", name, "snowflake")[0]))
     self.check("is not in the client's text", TOKEN not in " ".join(ask("print", name)), ask("print", name))

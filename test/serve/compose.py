@@ -46,7 +46,7 @@ def files_agree():
     check = services["firn1"]["healthcheck"]["test"]
     tap.check("servers are checked by --check-ready, by the program of their image", check[0] == "CMD" and f'"{check[1]}"' in image and check[2:] == ["--check-ready"], check)
     tap.check("the image is tagged as Compose expects", services["firn1"]["image"] in image)
-    drain = int(re.search(r"drain_s = (\d+)", text_of(f"{FOLDER}/firn.ini"))[1])
+    drain = int(re.search(r"drain = (\d+)s", text_of(f"{FOLDER}/firn.ini"))[1])
     tap.check("servers may drain and stop", int(services["firn1"]["stop_grace_period"].rstrip("s")) >= drain + 5 + 10)
     for name in ("nginx.conf", "prometheus.yml"):
         found = set(re.findall(r"(firn\d):7380", text_of(f"{FOLDER}/{name}")))

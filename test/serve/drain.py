@@ -143,7 +143,7 @@ def restart(it):
 
 def three_servers():
     url = f"sqlite:{TMPDIR}/ids.db?create=yes"
-    return [serving.Server(f"{TMPDIR}/server{i}", BEFORE, store=url, unsafe="on", drain_s=DRAIN_S).start() for i in range(3)]
+    return [serving.Server(f"{TMPDIR}/server{i}", BEFORE, store=url, unsafe="on", drain=f"{DRAIN_S}s").start() for i in range(3)]
 
 
 def judge(load, sentence):
@@ -197,7 +197,7 @@ def behind_balancers():
 def named_servers():
     """Two servers with the same ports, each on an address of the name. /readyz is asked for on 127.0.0.1 as well."""
     url = f"sqlite:{TMPDIR}/named.db?create=yes"
-    settings = {"store": url, "unsafe": "on", "drain_s": DRAIN_S, "hosts": NAME}
+    settings = {"store": url, "unsafe": "on", "drain": f"{DRAIN_S}s", "hosts": NAME}
     servers = [serving.Server(f"{TMPDIR}/named{i}", PROGRAM) for i in range(2)]
     web, resp = serving.free_port(), serving.free_port()
     for it, address in zip(servers, ADDRESSES):
@@ -253,7 +253,7 @@ def one_name():
 
 
 def signals():
-    it = serving.Server(f"{TMPDIR}/second", PROGRAM, unsafe="on", drain_s=3600).start()
+    it = serving.Server(f"{TMPDIR}/second", PROGRAM, unsafe="on", drain="3600s").start()
     with it.client() as client:
         it.signal(signal.SIGTERM)
         serving.wait_for("the log to say so", lambda: "event=draining" in open(it.log).read())

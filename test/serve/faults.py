@@ -25,7 +25,7 @@ KILLS = 30 if LONG else 5
 OUTAGE_S = 60 if LONG else 15
 CONNECTIONS = 100_000 if not SANITIZED else 10_000
 WAIT_MS = 1000
-HUNG_S = 8  # an answer later than that hangs; wait_ms is far below
+HUNG_S = 8  # an answer later than that hangs; wait is far below
 SECTIONS = """
 [generator wide]
 scheme = 0x0:1 time:41/ms node:4 sequence:18
@@ -37,7 +37,7 @@ chance = random.Random(5)
 
 
 def serve(name, sections=SECTIONS, **settings):
-    return serving.Server(f"{TMPDIR}/{name}", PROGRAM, sections, **{"wait_ms": WAIT_MS, "stop_s": 2, "unsafe": "on", **settings})
+    return serving.Server(f"{TMPDIR}/{name}", PROGRAM, sections, **{"wait": f"{WAIT_MS}ms", "stop": "2s", "unsafe": "on", **settings})
 
 
 def started(server):
@@ -228,7 +228,7 @@ def answers_in_time(server):
 
 
 def while_paused(folder, url):
-    server = serve("gone", SECTIONS.replace("scheme = snowflake", "scheme = snowflake\nwindow_ms = 10000"), store=url)
+    server = serve("gone", SECTIONS.replace("scheme = snowflake", "scheme = snowflake\nwindow = 10s"), store=url)
     started(server)
     watch = Watch(server)
     tap.check("with a store both are issued", watch.ask("ids") and watch.ask("integers"))
@@ -319,7 +319,7 @@ def nobody_asks(kind, folder, url):
 
 
 def an_outage_is_told_once(kind, folder, url):
-    sections = "[generator ids]\nscheme = snowflake\nns = reported\nwindow_ms = 10000\n[segment reported]\nstep = 10\nadapt = 0\n"
+    sections = "[generator ids]\nscheme = snowflake\nns = reported\nwindow = 10s\n[segment reported]\nstep = 10\nadapt = 0\n"
     server = started(serve(f"once.{kind}", sections, store=url))
     with server.client() as client:
         for _ in range(8):

@@ -75,7 +75,7 @@ def agrees(name):
     yield sorted(ports.values()), sorted(int(each.rsplit(":")[-1]) for each in tcp)
     probes = [container[each]["httpGet"] for each in ("startupProbe", "readinessProbe", "livenessProbe") if each in container]
     yield [], [each for each in probes if each["port"] not in ports or each["path"] not in ("/healthz", "/readyz")]
-    least = int(settings.get("drain_s", 0)) + int(settings.get("stop_s", 5)) + GIVE_BACK_S
+    least = int(settings.get("drain", "0s")[:-1]) + int(settings.get("stop", "5s")[:-1]) + GIVE_BACK_S
     yield pod["terminationGracePeriodSeconds"] >= least, True
     yield container["securityContext"]["readOnlyRootFilesystem"], True
     if "Service" in all_:
@@ -201,7 +201,7 @@ class Pod:
             text = file.read()
         for old, new in (
             ("0.0.0.0:7379", f"127.0.0.1:{self.port}"), ("0.0.0.0:7380", f"127.0.0.1:{self.http}"), ("/etc/firn/secret", self.folder),
-            ("/run/firn/resp", f"{self.folder}/resp"), ("/var/lib/firn", f"{self.folder}/state"), ("drain_s = 15", "drain_s = 1"),
+            ("/run/firn/resp", f"{self.folder}/resp"), ("/var/lib/firn", f"{self.folder}/state"), ("drain = 15s", "drain = 1s"),
             ("[server]", "[server]\nunsafe = on"),
         ):
             text = text.replace(old, new)

@@ -33,7 +33,7 @@ MILLION = 1_000_000 if not SANITIZED else 200_000
 
 
 def serve(name, files=None, **settings):
-    settings = {"auto_create": "on", "slow_s": SLOW_S, "stop_s": 2, "unsafe": "on", **settings}
+    settings = {"auto_create": "on", "slow": f"{SLOW_S}s", "stop": "2s", "unsafe": "on", **settings}
     server = serving.Server(f"{TMPDIR}/{name}", PROGRAM, WIDE, files=files, **settings).start()
     serving.wait_for("readiness", lambda: server.get("/readyz")[0] == 200)
     return server
@@ -122,7 +122,7 @@ def clients_that_do_not_read():
         most = serving.rss_kib(server.pid)
         tap.check("clients that do not read their replies cost little memory", most - before < GROWTH_KIB, f"{before} KiB, then {most} KiB")
         tap.check("others are served at the same time", served > 10, f"{served} times")
-    tap.check("they are closed after slow_s, and counted", serving.wait_for("their end", lambda: count_of(server, "slow") == len(deaf)))
+    tap.check("they are closed after slow, and counted", serving.wait_for("their end", lambda: count_of(server, "slow") == len(deaf)))
     tap.check("which they see once they read", all(client.is_closed() for client in deaf))
     tap.same("a client that only says nothing stays", "PONG", idle.ask("PING"))
     idle.close()
@@ -138,7 +138,7 @@ def count_of(server, word):
 def a_reader_with_pauses():
     """One that reads from time to time, which differs from never."""
     slow_s = 4  # far longer than a busy machine holds this client up, yet shorter than all its pauses together
-    server = serve("pauses", slow_s=slow_s)
+    server = serve("pauses", slow=f"{slow_s}s")
     with server.client() as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         batches = 60  # of 100 KB
@@ -171,11 +171,11 @@ def drips_in_vain(client, byte, end):
 
 
 def idle_clients():
-    server = serve("idle", idle_s=1, wait_ms=10)
+    server = serve("idle", idle="1s", wait="10ms")
     with server.client() as idle, server.client() as busy:
         idle.ask("PING")
         ended = lambda: busy.ask("PING") == "PONG" and select.select([idle.socket], [], [], 0)[0] and idle.is_closed()
-        tap.check("a client that asks nothing is closed after idle_s", serving.wait_for("its end", ended))
+        tap.check("a client that asks nothing is closed after idle", serving.wait_for("its end", ended))
         tap.same("one that asks is not", "PONG", busy.ask("PING"))
     ends_well(server, "after an idle client")
 
@@ -226,7 +226,7 @@ def memory_after_a_flood():
     """Clients ask for large replies and do not read them; when they have gone, so has the memory."""
     if SANITIZED:
         return  # a sanitizer keeps freed memory
-    server = serve("flood", slow_s=60)
+    server = serve("flood", slow="60s")
     with server.client() as client:
         client.ask("FIRN.NEW", "wide")
     before = serving.rss_kib(server.pid)
@@ -246,7 +246,7 @@ def memory_after_a_flood():
 
 def few_descriptors():
     """Crowds on each listener with a limit of 300 open files: nobody is locked out, and the store works."""
-    server = guarded("few", files=300, slow_s=3600, loops=2, http_threads=2)
+    server = guarded("few", files=300, slow="3600s", loops=2, http_threads=2)
     line = serving.wait_for("the log", lambda: re.search("reduces connections.*", log_of(server)))[0]
     most, both, files, reserved = (int(found) for found in re.findall("(?:listener|listeners|files|reserved)=([0-9]+)", line))
     tap.check("the log says how many connections fit", files == 300 and both + reserved == 300 and both * 3 // 4 - 3 <= most < both, line)
@@ -279,7 +279,7 @@ def few_descriptors():
 
 def threads_and_few_descriptors():
     """What the threads themselves have open reduces the connections."""
-    server = serve("threads", files=300, slow_s=3600, loops=24, http_threads=2)
+    server = serve("threads", files=300, slow="3600s", loops=24, http_threads=2)
     early = server.client()
     early.ask("INCR", "counted")
     crowd = [serving.Client(port) for port in (server.port, server.http) for _ in range(300)]
@@ -374,7 +374,7 @@ def guarded(name, **settings):
     folder = f"{TMPDIR}/{name}"
     os.makedirs(folder, exist_ok=True)
     write_tokens(folder, f"issue {TOKEN}\nadmin {ADMIN}\n")
-    settings = {"tokens": f"{folder}/tokens", "slow_s": SLOW_S, "unsafe": "on", "auto_create": "on", **settings}
+    settings = {"tokens": f"{folder}/tokens", "slow": f"{SLOW_S}s", "unsafe": "on", "auto_create": "on", **settings}
     return serving.Server(folder, PROGRAM, WIDE, **settings).start()
 
 
@@ -403,7 +403,7 @@ def strangers():
             pass
     tap.check("those who say no token have a quarter of the connections", 0 < crowd_refused <= 12, f"{crowd_refused} of 40")
     tap.same("those who said theirs are served", 5, sum(friend.ask("INCR", "counted") > 0 for friend in friends))
-    tap.check("strangers are closed after slow_s", all(one.is_closed() for one in crowd))
+    tap.check("strangers are closed after slow", all(one.is_closed() for one in crowd))
     long = b"*2\r\n$4\r\nAUTH\r\n$60000\r\n" + b"x" * 60000 + b"\r\n"
     tap.check("a stranger's words are short", refused_and_closed(server, long))
     for friend in friends:
@@ -413,7 +413,7 @@ def strangers():
 
 def crowds_keep_nobody_out():
     """Strangers who hold every connection that they can get, and are not slow by any bound."""
-    server = guarded("crowd", max_connections=200, slow_s=3600)
+    server = guarded("crowd", max_connections=200, slow="3600s")
     early = server.client(source="127.0.0.2")
     crowd = [serving.Client(port) for port in (server.port, server.http) for _ in range(300)]
     entered = 0
@@ -480,7 +480,7 @@ def refusal(client, *words):
 
 def guesses():
     count = 300
-    server = guarded("guesses", slow_s=60)
+    server = guarded("guesses", slow="60s")
     crowd = [server.client() for _ in range(count)]
     late, near = server.client(), server.client(source="127.0.0.2")
     begun = time.monotonic()
@@ -513,7 +513,7 @@ def http_guesses(server):
 def floods_of_strangers():
     """What they send and do not read is kept out of memory and out of replies_mib."""
     count = 600
-    server = guarded("floods", slow_s=3600, replies_mib=1)
+    server = guarded("floods", slow="3600s", replies_mib=1)
     before = serving.rss_kib(server.pid)
     crowd = []
     for i in range(count):  # behind a wrong token
@@ -563,7 +563,7 @@ def send_what_fits(to, data):
 def bytes_of_strangers():
     """What strangers send uses little of the memory of clients: a half command, and what waits for a delayed token."""
     count = 150
-    server = guarded("bytes", slow_s=3600)
+    server = guarded("bytes", slow="3600s")
     held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])
     word = b"$1000\r\n" + b"x" * 1000 + b"\r\n"
     with server.client(source="127.0.0.2") as half, server.client(source="127.0.0.2") as small:
@@ -583,7 +583,7 @@ def bytes_of_strangers():
 
 def bodies_of_strangers():
     """A body is kept only with a right token; those that are kept count, and the error names their limit."""
-    server = guarded("bodies", clients_mib=1, slow_s=3600)
+    server = guarded("bodies", clients_mib=1, slow="3600s")
     held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])
     empty = held()
     head = b"POST /v1/new/wide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
@@ -620,7 +620,7 @@ def bodies_of_strangers():
 
 
 def a_reload_makes_no_strangers():
-    server = guarded("trusted", max_connections=40, slow_s=1)
+    server = guarded("trusted", max_connections=40, slow="1s")
     pages = [http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for _ in range(30)]
     for page in pages:
         page_status(page, "/v1/segments/counted", TOKEN)
@@ -640,7 +640,7 @@ def a_reload_makes_no_strangers():
 
 def right_tokens_keep_nobody_waiting():
     """Many clients behind one address, whose tokens are right, after somebody there has guessed."""
-    server = guarded("neighbours", slow_s=1)
+    server = guarded("neighbours", slow="1s")
     watch = server.client(source="127.0.0.2")
     watch.ask("AUTH", ADMIN)
     crowd = [server.client(source="127.0.0.5") for _ in range(40)]
@@ -648,7 +648,7 @@ def right_tokens_keep_nobody_waiting():
         one.send(command("AUTH", "guess-of-the-tests"))
     serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{listener="resp"}', 0)) > 5)
     friend = server.client(source="127.0.0.5")
-    tap.same("a token that waits longer than slow_s is taken", "OK", friend.ask("AUTH", TOKEN))
+    tap.same("a token that waits longer than slow is taken", "OK", friend.ask("AUTH", TOKEN))
     friend.close()
     for one in crowd:
         last_words(one)
@@ -745,7 +745,7 @@ def words_that_are_too_long():
 
 def noise():
     """Random bytes, the same in each run; those that happen to be a command are answered."""
-    server = serve("noise", slow_s=1)
+    server = serve("noise", slow="1s")
     chance = random.Random(5)
     for port in (server.port, server.http):
         for _ in range(150):
@@ -775,7 +775,7 @@ def tls_garbage():
     if made != 0:
         tap.skip("what is not TLS is closed", "openssl is not installed")
         return
-    server = serving.Server(f"{folder}/server", PROGRAM, WIDE, tls_cert=f"{folder}/cert", tls_key=f"{folder}/key", slow_s=SLOW_S, unsafe="on")
+    server = serving.Server(f"{folder}/server", PROGRAM, WIDE, tls_cert=f"{folder}/cert", tls_key=f"{folder}/key", slow=f"{SLOW_S}s", unsafe="on")
     server.start(wait=False)
     trust = ssl.create_default_context(cafile=f"{folder}/cert")
 

@@ -22,7 +22,7 @@ REPLY_S = 20  # for a reply that comes at once, on a machine that is busy
 
 def server(name, slow=SLOW_S, **settings):
     program = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
-    return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow_s=slow, http_threads=1, **settings).start()
+    return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow=f"{slow}s", http_threads=1, **settings).start()
 
 
 def connect(to):
@@ -277,7 +277,7 @@ def replies_that_nobody_reads():
     """Clients that ask for a lot and read nothing cost replies_mib at most, plus one reply for each thread; others are
     served at the same time, except for requests as large."""
     mib, each = 8, 2.6
-    to = server("unread", replies_mib=mib, wait_ms=2000, slow=60)
+    to = server("unread", replies_mib=mib, wait="2s", slow=60)
     send(to, header(path=b"/v1/new/uuid7?n=65536"))
     before = serving.rss_kib(to.pid)
     lines = []
@@ -298,7 +298,7 @@ def replies_that_nobody_reads():
         line.close()
     serving.wait_for("room again", lambda: statuses(send(to, header(path=b"/v1/new/uuid7?n=65536"))[0]) == [200])
     tap.same("it ends well", 0, to.end())
-    to = server("unread_resp", replies_mib=mib, wait_ms=2000, loops=1, slow=60)
+    to = server("unread_resp", replies_mib=mib, wait="2s", loops=1, slow=60)
     before = serving.rss_kib(to.pid)
     lines = []
     for _ in range(60):
@@ -343,7 +343,7 @@ def slow_clients():
                     pass
                 except ConnectionError:
                     closed = True
-        tap.check(f"when {what}, the connection is closed after slow_s", closed and time.monotonic() - start > SLOW_S * 0.7)
+        tap.check(f"when {what}, the connection is closed after slow", closed and time.monotonic() - start > SLOW_S * 0.7)
     with connect(to) as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.sendall(header(path=b"/v1/new/uuid7?n=65536") * 8)
@@ -432,10 +432,10 @@ def bounds_of_connections():
 
 def requests_that_wait_at_the_end():
     """Who asks while the listener closes by force is answered too: nothing may be left suspended."""
-    sections = "[generator full]\nscheme = time:41/s@@2020-01-01 node:10 sequence:1\nnode = 1\nmax_lead_ms = 1000\nfull = wait\n"
+    sections = "[generator full]\nscheme = time:41/s@@2020-01-01 node:10 sequence:1\nnode = 1\nmax_lead = 1s\nfull = wait\n"
     ends, found = [], set()
     for i in range(4):
-        to = server(f"waiting{i}", sections=sections, wait_ms=60000, stop_s=0)
+        to = server(f"waiting{i}", sections=sections, wait="60s", stop="0")
         lines = [connect(to) for _ in range(300)]
         whole = header(path=b"/v1/new/full")
         for at, line in enumerate(lines):

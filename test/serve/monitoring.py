@@ -67,7 +67,7 @@ def panels():
 
 
 def begin_server(folder, program):
-    it = serving.Server(folder, program, SECTIONS, unsafe="on", wait_ms=200).start()
+    it = serving.Server(folder, program, SECTIONS, unsafe="on", wait="200ms").start()
     serving.wait_for("readiness", lambda: it.get("/readyz")[0] == 200)
     return it
 

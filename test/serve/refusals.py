@@ -115,7 +115,7 @@ COMMANDS = [
     ("FIRN.NEW uuid5 node 3", "ERR .*'node'"),
     ("FIRN.NEW uuid3 namespace dns", "ERR .*NAME"),
     ("FIRN.NEW uuid3 namespace dns name " + "x" * 65000, "ERR|[0-9a-f-]{36}$"),
-    ("FIRN.NEW narrow COUNT 200", "ERR COUNT 200 is more than narrow can issue within max_lead_ms: use 1 to 32$"),
+    ("FIRN.NEW narrow COUNT 200", "ERR COUNT 200 is more than narrow can issue within max_lead: use 1 to 32$"),
     ("FIRN.BLOCK narrow", "ERR 'narrow' is a generator, not a segment: use FIRN.NEW narrow"),
     ("INCR wide", "ERR 'wide' is a generator, not a segment"),
     ("FIRN.BLOCK tickets COUNT 2", "\\[[0-9]+, [0-9]+, 3, 2\\]$"),
@@ -221,7 +221,7 @@ REQUESTS = [
     ("GET /v1/block/tickets?n=3&format=text", 200, ""),
     ("GET /v1/runs/snowflake?n=3", 200, ""),
     ("GET /v1/runs/snowflake?n=3&format=text", 200, ""),
-    ("GET /v1/new/narrow?n=200", 422, "n=200 is more than narrow can issue within max_lead_ms: use 1 to 32"),
+    ("GET /v1/new/narrow?n=200", 422, "n=200 is more than narrow can issue within max_lead: use 1 to 32"),
     ("GET /v1/segments/narrow", 404, "'narrow' is a generator, not a segment"),
     ("GET /v1/new/wide?format=text", 200, "^[0-9a-f-]{36}\n$"),
     ("GET /v1/new/wide?n=2&format=text", 200, "^[0-9a-f-]{36}\n[0-9a-f-]{36}\n$"),
@@ -304,7 +304,7 @@ REQUESTS = [
     ("GET /v1/new/narrow?n=1000&time=2024-03-01", 422, "RANGE"),
     ("GET /v1/new/narrow?n=31&time=2024-03-03", 200, ""),
     ("GET /v1/new/narrow?time=2024-03-03", 200, ""),
-    ("GET /v1/new/narrow?time=2024-03-03", 409, '"code":"FULL","cure":"request fewer, or raise max_lead_ms","cure_name":"RAISE_LEAD","value":"1"'),
+    ("GET /v1/new/narrow?time=2024-03-03", 409, '"code":"FULL","cure":"request fewer, or raise max_lead","cure_name":"RAISE_LEAD","value":"1"'),
     # Leaf's
     ("GET /api/segment/get/short", 500, "LeafServerException"),
     ("GET /api/segment/get/tickets", 200, "^[0-9]+$"),
@@ -394,7 +394,7 @@ def requests():
 
 
 def server(name, **settings):
-    return serving.Server(f"{TMPDIR}/{name}", PROGRAM, SECTIONS, store="memory:", unsafe="yes", auto_create="yes", wait_ms=500, **settings)
+    return serving.Server(f"{TMPDIR}/{name}", PROGRAM, SECTIONS, store="memory:", unsafe="yes", auto_create="yes", wait="500ms", **settings)
 
 
 # ---- the start --------------------------------------------------------------------------------------------------------
@@ -603,7 +603,7 @@ RELOADS = [  # settings, sections, what the log tells
     ({}, FIRST.replace("prefix = a", "prefix = b"), 'event="needs a restart" generator=g'),
     ({}, FIRST.replace("snowflake", "snowflake\nas = hex"), 'event="needs a restart" generator=h'),
     ({}, FIRST.replace("snowflake", "snowflake\nstore = memory:b"), 'event="needs a restart" generator=h'),
-    ({}, FIRST.replace("snowflake", "snowflake\nmax_lead_ms = 5000"), 'event="needs a restart" generator=h'),
+    ({}, FIRST.replace("snowflake", "snowflake\nmax_lead = 5s"), 'event="needs a restart" generator=h'),
     ({}, FIRST.replace("snowflake", "sonyflake"), 'event="needs a restart" generator=h'),
     ({}, FIRST.replace("start = 5", "start = 6"), 'event="needs a restart" segment=s'),
     ({}, "", 'event="needs a restart" segment=s'),

@@ -18,7 +18,7 @@ ISSUE, ADMIN = "issue-token-of-test-0001", "admin-token-of-test-0002"
 NARROW = """
 [generator narrow]
 scheme = time:40/s node:8 sequence:4
-max_lead_ms = 1000
+max_lead = 1s
 """
 
 
@@ -247,8 +247,8 @@ def what_a_range_has_not():
 
 
 def requests_that_wait():
-    """16 IDs per second, one second ahead: requests above this rate wait, and fail after wait_ms."""
-    it = server("waits", NARROW, wait_ms=10000).start()
+    """16 IDs per second, one second ahead: requests above this rate wait, and fail after wait."""
+    it = server("waits", NARROW, wait="10s").start()
     with Client(it.port) as client, Client(it.port) as other, Client(it.port) as leaving:
         client.ask("FIRN.NEW", "narrow")
         begun = time.monotonic()
@@ -262,7 +262,7 @@ def requests_that_wait():
         tap.check("and its IDs rise", all(a < b for a, b in zip(ids, ids[1:])))
         tap.check("it did wait", time.monotonic() - begun > 2)
     ended(it)
-    it = server("fails", NARROW, wait_ms=50).start()
+    it = server("fails", NARROW, wait="50ms").start()
     with Client(it.port) as client:
         client.send(command("FIRN.NEW", "narrow") * 200)
         found = [client.read() for _ in range(200)]
@@ -312,7 +312,7 @@ def two_servers_on_one_store():
 def what_was_sent_before_the_end():
     """What the kernel took before SIGTERM is answered, to the last command; clients that send more are not waited for."""
     for sentence, setup in {"": {}, "through a small window, ": {"buffer": 4096}}.items():
-        it = server(f"end{len(setup)}", stop_s=60).start()
+        it = server(f"end{len(setup)}", stop="60s").start()
         with Client(it.port) as client, Client(it.port) as going_on:
             if setup:
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, setup["buffer"])
@@ -329,7 +329,7 @@ def what_was_sent_before_the_end():
             reader.join()
             tap.same(f"{sentence}{count} commands sent before SIGTERM are answered in their order", [str(i) for i in range(1, count + 1)], found)
         tap.same("and the server ends with 0", 0, it.process.wait(serving.PATIENCE_S))
-    it = server("end_loop", stop_s=60).start()
+    it = server("end_loop", stop="60s").start()
     with Client(it.port) as client:
         client.ask("INCR", "counted")
         it.process.send_signal(signal.SIGTERM)
@@ -339,7 +339,7 @@ def what_was_sent_before_the_end():
                 asked += 1
         except (EOFError, OSError):
             pass
-        tap.check("a client that asks again and again is not served until stop_s is over", time.monotonic() - begun < 30, asked)
+        tap.check("a client that asks again and again is not served until stop is over", time.monotonic() - begun < 30, asked)
     tap.same("and the server ends with 0", 0, it.process.wait(serving.PATIENCE_S))
 
 
@@ -394,7 +394,7 @@ def batches():
     with Client(it.port) as client:
         tap.check("a client that leaves with a batch harms nobody", client.ask("PING") == "PONG")
     ended(it)
-    it = server("batch_waits", NARROW, wait_ms=10000).start()
+    it = server("batch_waits", NARROW, wait="10s").start()
     with Client(it.port) as client:
         client.send(command("MULTI") + command("FIRN.NEW", "narrow") * 60 + command("INCR", "new") + command("EXEC"))
         replies = [client.read() for _ in range(63)]

@@ -179,7 +179,7 @@ class Server:
             "resp": f"127.0.0.1:{self.port}",
             "http": f"127.0.0.1:{self.http}",
             "store": f"sqlite:{self.folder}/firn.db?create=yes",
-            "wait_ms": PATIENCE_S * 1000,  # the store's disk may be slow
+            "wait": f"{PATIENCE_S * 1000}ms",  # the store's disk may be slow
             **settings,
         }
         with open(f"{self.folder}/firn.ini", "w") as ini:

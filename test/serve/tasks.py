@@ -49,7 +49,7 @@ def clients_that_leave():
     """A thousand clients ask for what takes the store minutes together, and leave. Others are served at the same time,
     without waiting for that work, and the server ends without doing it."""
     serving.raise_files()
-    server = serve("leave", wait_ms=serving.PATIENCE_S * 1000)
+    server = serve("leave", wait=f"{serving.PATIENCE_S * 1000}ms")
     count = 1000
     clients = [server.client() for _ in range(count)]
     for number, client in enumerate(clients):
@@ -77,7 +77,7 @@ def ends_well(server):
 
 def clients_that_wait_at_the_end():
     """The server stops while the store has work for minutes: each client gets a reply, and the windows go back."""
-    server = serve("end", stop_s=1, replies_mib=1024, clients_mib=1024)
+    server = serve("end", stop="1s", replies_mib=1024, clients_mib=1024)
     clients = [server.client() for _ in range(200)]
     for number, client in enumerate(clients):
         client.send(command(*dated(number)))
@@ -107,7 +107,7 @@ def many_that_wait():
     again, which a count of attempts shows. All of them, each millisecond, would be 150000 attempts for each listener."""
     count = 500
     serving.raise_files()
-    server = serve("waiting", wait_ms=300)
+    server = serve("waiting", wait="300ms")
     with server.client() as first:
         first.ask("FIRN.NEW", "sonyflake")
     http_ = b"GET /v1/new/sonyflake?format=text&n=256 HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -142,7 +142,7 @@ def held(server):
 def open_batches():
     """Batches that nobody ends and commands that nobody completes are limited together, and end by time."""
     mib, slow_s = 8, 2
-    server = serve("batches", clients_mib=mib, slow_s=slow_s)
+    server = serve("batches", clients_mib=mib, slow=f"{slow_s}s")
     echo = command("ECHO", "a" * 60000)
     clients = [server.client() for _ in range(40)]
     refused = 0
@@ -164,12 +164,12 @@ def open_batches():
         found = [other.read() for _ in range(3)]
         other.send(b"NG\r\n")
         tap.same("small batches and commands in two parts are served", ["OK", "QUEUED", True, "PONG"], [*found[:2], found[2][0] > 0, other.read()])
-    tap.check("open batches are closed after slow_s", all(client.is_closed() for client in clients))
+    tap.check("open batches are closed after slow", all(client.is_closed() for client in clients))
     tap.check("half-read commands too", all(half.is_closed() for half in halves))
     tap.check("and nothing is held then", serving.wait_for("memory", lambda: held(server) == 0))
     late = server.client()
     late.send(command("MULTI"))
-    tap.same("an open batch gets an error first", ["OK", True], [late.read(), "slow_s" in str(late.read())])
+    tap.same("an open batch gets an error first", ["OK", True], [late.read(), "slow:" in str(late.read())])
     for one in [late, *clients, *halves]:
         one.close()
     server.signal(signal.SIGTERM)
@@ -192,7 +192,7 @@ def answers_that_nobody_reads():
 def dated_ids_that_nobody_reads():
     """Back-dated requests that wait for the store together: those that run first use the memory up, the others are refused."""
     mib, count = 4, 60
-    server = serve("unread_dated", clients_mib=mib, slow_s=3600)
+    server = serve("unread_dated", clients_mib=mib, slow="3600s")
     page = f"GET /v1/new/wide?n={MOST}&time=2024-03-01 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     for port, asked in ((server.port, command("FIRN.NEW", "wide", "COUNT", MOST, "TIME", "2024-03-01")), (server.http, page)):
         clients = [serving.Client(port) for _ in range(count)]
@@ -220,7 +220,7 @@ def echoes_that_nobody_reads():
     mib, count, echo = 2, 60, command("ECHO", "a" * 60000)
     path = f"{TMPDIR}/echo.sock"  # the kernel keeps less for a unix socket than for TCP
     server = serving.Server(f"{TMPDIR}/echoes", PROGRAM)
-    server.configure(WIDE, resp=f"127.0.0.1:{server.port} unix:{path}", clients_mib=mib, slow_s=3600, loops=1, unsafe="on", auto_create="on")
+    server.configure(WIDE, resp=f"127.0.0.1:{server.port} unix:{path}", clients_mib=mib, slow="3600s", loops=1, unsafe="on", auto_create="on")
     server.start()
     clients = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(count)]
     for client in clients:

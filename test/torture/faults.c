@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const role claimed = {"claimed", LIVE, "snowflake",
-                             "datacenter=1 window_ms=2000 max_wait_ms=0", 10},
+static const role claimed = {"claimed", LIVE, "snowflake", "datacenter=1 window=2s max_wait=0", 10},
                   first = {"node 1", LIVE, "snowflake",
-                           "datacenter=0 worker=1 window_ms=2000 max_wait_ms=0", 10},
+                           "datacenter=0 worker=1 window=2s max_wait=0", 10},
                   second = {"node 2", LIVE, "snowflake",
-                            "datacenter=0 worker=2 window_ms=2000 max_wait_ms=0", 10},
+                            "datacenter=0 worker=2 window=2s max_wait=0", 10},
                   integers = {"integers", INTEGERS, "orders", "step=2000 adapt=0", 0},
-                  dated = {"back-dated", DATED, "snowflake",
-                           "datacenter=2 mode=online max_wait_ms=0", 10};
+                  dated = {"back-dated", DATED, "snowflake", "datacenter=2 mode=online max_wait=0",
+                           10};
 
 #define WINDOW_MS 2000 /* of the rows above */
 
@@ -232,9 +231,8 @@ void run_stalled(scene *s) {
 /* One node that can be claimed; the other is history's. */
 #define ONE "0x0:1 time:41/ms@@2024-01-01 node:1 sequence:12"
 
-static const role only_claimed = {"claimed", LIVE, ONE, "ns=one window_ms=400 max_wait_ms=0", 1},
-                  only_fixed = {"node 1", LIVE, ONE, "ns=one node=1 window_ms=400 max_wait_ms=0",
-                                1};
+static const role only_claimed = {"claimed", LIVE, ONE, "ns=one window=400ms max_wait=0", 1},
+                  only_fixed = {"node 1", LIVE, ONE, "ns=one node=1 window=400ms max_wait=0", 1};
 
 void run_holder(scene *s) {
     const traits list[] = {{&only_claimed, 0, 1, 0, 4000, -1, 0, 0, false},
@@ -276,13 +274,12 @@ void run_holder(scene *s) {
 
 /* ---- clocks --------------------------------------------------------------------------------- */
 
-static const role any_clock = {"claimed", LIVE, "snowflake",
-                               "window_ms=300 max_wait_ms=0 max_skew_ms=10000", 10},
-                  fixed_clock = {
-                      "node 3", LIVE, "snowflake",
-                      "datacenter=0 worker=3 window_ms=300 max_wait_ms=0 max_skew_ms=10000", 10};
+static const role any_clock = {"claimed", LIVE, "snowflake", "window=300ms max_wait=0 max_skew=10s",
+                               10},
+                  fixed_clock = {"node 3", LIVE, "snowflake",
+                                 "datacenter=0 worker=3 window=300ms max_wait=0 max_skew=10s", 10};
 
-/* Without max_skew_ms a clock that is far off claims nothing, and the error says by how much. */
+/* Without max_skew a clock that is far off claims nothing, and the error says by how much. */
 static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
     _Atomic int64_t offset = offset_ns;
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
@@ -311,7 +308,7 @@ static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
 void run_clocks(scene *s) {
     enum { N = 5 };
     static const int64_t hour = INT64_C(3600000000000), limit = INT64_C(9900000000);
-    /* Up to the limit of max_skew_ms, and beyond. */
+    /* Up to the limit of max_skew, and beyond. */
     static const int64_t steps[] = {-3600000, -9900, -3000, -500, -1, 0, 200, 4000, 9900, 3600000};
     const int64_t pace = pace_us(s, N);
     traits list[N];
@@ -340,7 +337,7 @@ void run_clocks(scene *s) {
 
 #define CROWD "0x0:1 time:41/ms@@2024-01-01 node:6 sequence:12"
 
-static const role crowded = {"churn", LIVE, CROWD, "ns=crowd window_ms=300 max_wait_ms=0", 6};
+static const role crowded = {"churn", LIVE, CROWD, "ns=crowd window=300ms max_wait=0", 6};
 
 void run_churn(scene *s) {
     enum { N = 50 };
@@ -424,8 +421,8 @@ static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, f
         it->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
         const firn_config config = {.size = sizeof config,
                                     .scheme = "snowflake",
-                                    .keys = "datacenter=0 worker=1 window_ms=2000 max_wait_ms=0 "
-                                            "max_skew_ms=10000",
+                                    .keys = "datacenter=0 worker=1 window=2s max_wait=0 "
+                                            "max_skew=10s",
                                     .store = *store,
                                     .clock = clock};
         code = firn_open_with(gen, &config, &error);

@@ -13,15 +13,14 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-static const role claimed = {"claimed", LIVE, "snowflake",
-                             "datacenter=1 window_ms=1000 max_wait_ms=0", 10},
+static const role claimed = {"claimed", LIVE, "snowflake", "datacenter=1 window=1s max_wait=0", 10},
                   fixed = {"node 1", LIVE, "snowflake",
-                           "datacenter=0 worker=1 window_ms=1000 max_wait_ms=0", 10},
+                           "datacenter=0 worker=1 window=1s max_wait=0", 10},
                   integers = {"integers", INTEGERS, "orders", "step=1000 adapt=0", 0};
 
 enum {
     TRIO = 3,
-    APART_MS = 1400 /* with half a second of etcd's clock nearly the default of max_skew_ms */
+    APART_MS = 1400 /* with half a second of etcd's clock nearly the default of max_skew */
 };
 
 /* The clock of client i is `apart_ms` behind (the first) or ahead (the second). */
@@ -186,7 +185,7 @@ static int open_kept(kept *it, firn_store **store, firn_error *error) {
     it->recorder->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
     const firn_config config = {.size = sizeof config,
                                 .scheme = "snowflake",
-                                .keys = "window_ms=300",
+                                .keys = "window=300ms",
                                 .store = *store,
                                 .has_renewer = true};
     return firn_open_with(&it->gen, &config, error);

@@ -58,6 +58,6 @@ void place_url(scene *s, const char *url, int port, int timeout_ms) {
         snprintf(host + strlen(host), sizeof host - strlen(host), ":%d", port);
     }
     snprintf(s->plain, sizeof s->plain, "%.150s%.50s%s%ld", host, path, row->apart, (long)getpid());
-    snprintf(s->url, sizeof s->url, "%s%cconnect_timeout_ms=%d&timeout_ms=%d", s->plain, row->joint,
+    snprintf(s->url, sizeof s->url, "%s%cconnect_timeout=%dms&timeout=%dms", s->plain, row->joint,
              timeout_ms, timeout_ms);
 }

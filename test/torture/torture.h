@@ -91,7 +91,7 @@ typedef struct seat {
     pid_t pid;
     _Atomic int64_t good_ms;                /* the last lot */
     _Atomic int64_t good_before_ms, bad_ms; /* around the first failure since world.since_ms */
-    _Atomic int64_t again_ms;               /* the first lot since world.back_ms */
+    _Atomic int64_t again_ms;               /* the first lot since world.max_back */
     _Atomic int code;                       /* of that failure */
     _Atomic long lots;                      /* issued, by all who sat here */
     char text[sizeof(((firn_error *)0)->text)];

@@ -48,7 +48,7 @@ defmodule Firn do
     * `:token`: authenticates; a function that returns it keeps it out of reports of supervisors
     * `:ssl`: options of `:ssl`, such as `cacertfile: "ca.pem"`; certificates are verified
     * `:connect_timeout` (1000) and `:timeout` (2500): milliseconds for a connection, and for a reply (more than the
-      server's `wait_ms`)
+      server's `wait`)
     * `:max_wait` (5000): milliseconds of retries. A call ends within the sum of the three
     * `:block` (256): the greatest number of IDs that a stream keeps
   """

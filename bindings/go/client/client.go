@@ -35,7 +35,7 @@ type Config struct {
 	TLS *tls.Config
 	// Timeout limits each request, unless its context has a deadline. Default: 5 s.
 	Timeout time.Duration
-	// Attempt limits one attempt at one server. Default: 2 s, more than the wait_ms of a server.
+	// Attempt limits one attempt at one server. Default: 2 s, more than the wait of a server.
 	Attempt time.Duration
 	// MaxConns is how many connections the client opens at once. Default: 16.
 	MaxConns int

@@ -53,7 +53,7 @@ type core struct {
 var wordWait = regexp.MustCompile(`(^|\s)(mode=online|full=wait)(\s|$)`)
 var wordOnline = regexp.MustCompile(`(^|\s)mode=online(\s|$)`)
 
-// Open opens a generator. It may wait for the store, at most max_wait_ms. All codes of the library are possible.
+// Open opens a generator. It may wait for the store, at most max_wait. All codes of the library are possible.
 func Open[T firn.Type](scheme string, config Config) (*Generator[T], error) {
 	if err := checkVersion(); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ type Status struct {
 	Reserved, Held                           bool // it reserves its IDs in a store; it has a window now
 	Node                                     uint64
 	Claims, Renewals, GiveBacks, StoreErrors uint64
-	StepsBackAbsorbed, StepsBackLeft         uint64 // clock rollbacks within and beyond back_ms
+	StepsBackAbsorbed, StepsBackLeft         uint64 // clock rollbacks within and beyond max_back
 	JumpsAhead                               uint64 // of the clock, by more than 5 s
 	Lead                                     time.Duration
 	Unsafe                                   bool

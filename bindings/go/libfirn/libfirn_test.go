@@ -361,7 +361,7 @@ func TestGoroutines(t *testing.T) {
 }
 
 func TestTheWindowIsRenewed(t *testing.T) {
-	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Unsafe: true, Keys: "window_ms=50"})
+	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Unsafe: true, Keys: "window=50ms"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestAStoreThatHangs(t *testing.T) {
 		t.Skip("sqlite3 is not installed")
 	}
 	path := filepath.Join(t.TempDir(), "ids.db")
-	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "window_ms=50"})
+	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "window=50ms"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +421,7 @@ func TestAStoreThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	online, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "mode=online max_wait_ms=300"})
+	online, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "mode=online max_wait=300ms"})
 	if err != nil {
 		t.Fatal(err)
 	}

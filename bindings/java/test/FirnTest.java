@@ -403,7 +403,7 @@ final class FirnTest {
     }
 
     private static void renewal() throws Exception {
-        try (Generator gen = Generator.of("snowflake").store(store()).unsafe(true).set("window_ms", 50).set("full", "wait").open()) {
+        try (Generator gen = Generator.of("snowflake").store(store()).unsafe(true).set("window", "50ms").set("full", "wait").open()) {
             long last = 0;
             long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
             while (gen.status().renewals() < 3 && System.nanoTime() < limit) {
@@ -414,11 +414,11 @@ final class FirnTest {
             }
             Check.that(gen.status().renewals() >= 3);
         }
-        try (Generator gen = memory("snowflake").set("window_ms", 50).set("full", "wait").open()) {
+        try (Generator gen = memory("snowflake").set("window", "50ms").set("full", "wait").open()) {
             Check.fails(Code.WINDOW, () -> gen.longs(300000)); // a window has 204800: the call is tried again, with an end
             Check.that(gen.nextLong() > 0);
         }
-        dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window_ms", 50).open());
+        dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window", "50ms").open());
         dev.firn.Inside.failedRenewalIsThrown();
     }
 
@@ -426,7 +426,7 @@ final class FirnTest {
         Path file = Path.of(store().substring("sqlite:".length()));
         Path away = file.resolveSibling("away");
         long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        try (Generator gen = Generator.of("snowflake").store("sqlite:" + file).unsafe(true).set("window_ms", 200).open()) {
+        try (Generator gen = Generator.of("snowflake").store("sqlite:" + file).unsafe(true).set("window", "200ms").open()) {
             long last = gen.nextLong();
             Files.move(file, away);
             FirnException error = null;

@@ -205,7 +205,7 @@ def open(scheme="snowflake", *, store=None, output=None, note=None, module_dir=N
     scheme: a name, or a layout such as "time:41/ms@@2024-01-01 node:10 sequence:12".
     store: the URL of the store that reserves nodes; None: the default one, if the scheme needs a store.
     output: "int", "uuid", "text", "bytes" or a form; None: what suits the scheme.
-    keys: every key of docs/reference/keys.md, such as node=3, window_ms=5000, ordering="thread"."""
+    keys: every key of docs/reference/keys.md, such as node=3, window="5s", ordering="thread"."""
     if not isinstance(scheme, str):
         raise TypeError("a scheme is a str, not %s" % type(scheme).__name__)
     return Generator(scheme=scheme, keys=_keys(keys), store=store, module_dir=module_dir, note=note, output=output,

@@ -32,9 +32,9 @@ def until(what):
 
 class Locked:
     "A SQLite file."
-    def __init__(self, busy_ms):
+    def __init__(self, busy):
         self.path, self.holder = real.partition(":")[2], None
-        self.url = "%s?unsafe=1&busy_ms=%d" % (real, busy_ms)
+        self.url = "%s?unsafe=1&busy=%dms" % (real, busy)
 
     def stop(self, seconds=3600):
         hold = ("import sqlite3, sys, select\nc = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n"
@@ -47,14 +47,14 @@ class Locked:
 
 class Proxied:
     "A server behind a proxy."
-    def __init__(self, timeout_ms):
+    def __init__(self, timeout):
         server = urllib.parse.urlsplit(real)
         self.server = (server.hostname, server.port)
         self.running, self.listener = threading.Event(), socket.create_server(("127.0.0.1", 0))
         self.running.set()
         port = self.listener.getsockname()[1]
         self.url = server._replace(netloc="%s@127.0.0.1:%d" % (server.netloc.rpartition("@")[0], port)).geturl().replace("//@", "//")
-        self.url += "%stimeout_ms=%d&connect_timeout_ms=%d" % ("&" if server.query else "?", timeout_ms, timeout_ms)
+        self.url += "%stimeout=%dms&connect_timeout=%dms" % ("&" if server.query else "?", timeout, timeout)
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -111,7 +111,7 @@ class Coroutines(Scenario):
         self.run_on_each(r"""
 async def tried(number):
     at = store(60000)
-    gen = firn.open("snowflake", store=at.url, window_ms=6000, max_wait_ms=60000, ns="n%d" % number)
+    gen = firn.open("snowflake", store=at.url, window="6s", max_wait="60s", ns="n%d" % number)
     passed, by_thread = asyncio.Event(), []
     first = gen.next()
     at.stop()
@@ -151,7 +151,7 @@ asyncio.run(main())
         self.run_on_each(r"""
 at = store(60000)
 async def main():
-    gen = firn.open("snowflake", store=at.url, max_wait_ms=60000)
+    gen = firn.open("snowflake", store=at.url, max_wait="60s")
     at.stop()
     async def lets_go():
         for _ in range(100):
@@ -188,7 +188,7 @@ asyncio.run(main())
     def test_other_threads_run_while_a_call_asks_the_store(self):
         self.run_on_each(r"""
 at = store(60000)
-gen, out = firn.open("snowflake", store=at.url, mode="online", max_wait_ms=60000), []
+gen, out = firn.open("snowflake", store=at.url, mode="online", max_wait="60s"), []
 at.stop()
 thread = threading.Thread(target=lambda: out.extend([gen.next(), next(gen.ids())]))
 thread.start()
@@ -221,7 +221,7 @@ class Forks(Scenario):
         """The store continues 8 s after the fork began: longer than the C library waits."""
         self.run_on_each(r"""
 at = store(60000)
-gen = firn.open("snowflake", store=at.url, max_wait_ms=60000)
+gen = firn.open("snowflake", store=at.url, max_wait="60s")
 if real.startswith("sqlite:"):
     at.stop(8)
 else:
@@ -248,7 +248,7 @@ gen.close()
     def test_renewers_end_before_a_fork_and_begin_after_it(self):
         self.run_on_sqlite(r"""
 url = real + "?unsafe=1"
-gens = [firn.open("snowflake", store=url, window_ms=1000) for _ in range(3)]
+gens = [firn.open("snowflake", store=url, window="1s") for _ in range(3)]
 before = threads()
 assert before == 1, "a thread of a generator that issued nothing"
 ids = [gen.next() for gen in gens]
@@ -281,7 +281,7 @@ assert threads() == 1
     def test_a_host_that_forks_without_python(self):
         self.run_on_sqlite(r"""
 url = real + "?unsafe=1"
-gen = firn.open("snowflake", store=url, window_ms=1000)
+gen = firn.open("snowflake", store=url, window="1s")
 ids = [gen.next()]
 for _ in range(20):
     reader, writer = os.pipe()
@@ -338,7 +338,7 @@ def work(_):
     return [gen.next() for _ in range(5)] + gen.many(5)
 
 if __name__ == "__main__":
-    gen, end, out = firn.open("snowflake", store=url, window_ms=500), threading.Event(), []
+    gen, end, out = firn.open("snowflake", store=url, window="500ms"), threading.Event(), []
     def issue():
         while not end.wait(0.002):
             out.append(gen.next())
@@ -367,7 +367,7 @@ class Ends(Scenario):
 url, ids = real + "?unsafe=1", []
 for _ in range(20):
     # In use, if no window was given back:
-    gens = [firn.open("snowflake", store=url, node=node, window_ms=10000, max_wait_ms=3000) for node in range(5)]
+    gens = [firn.open("snowflake", store=url, node=node, window="10s", max_wait="3s") for node in range(5)]
     ids += [gen.next() for gen in gens]
     assert threads() >= 6
     del gens
@@ -381,7 +381,7 @@ gen.next()
     def test_collecting_does_not_wait_for_the_store(self):
         self.run_on_sqlite(r"""
 at = store(60000)
-gen = firn.open("snowflake", store=at.url, window_ms=1000)
+gen = firn.open("snowflake", store=at.url, window="1s")
 gen.next()
 at.stop()
 del gen
@@ -395,7 +395,7 @@ until(lambda: threads() == 1)
 import resource
 if os.getuid() == 0:
     os.setgid(65534), os.chmod(os.path.dirname(real.partition(":")[2]), 0o777), os.setuid(65534)
-gen = firn.open("snowflake", store=real + "?unsafe=1", window_ms=500)
+gen = firn.open("snowflake", store=real + "?unsafe=1", window="500ms")
 resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 ids = [gen.next()]
 if threads() > 1:

@@ -45,7 +45,7 @@ module Firn
   class Client
     # addresses: URLs such as redis://host:7379, rediss://host:7379 (TLS) or unix:///run/firn.sock.
     # token: authenticates. ssl_params: as in OpenSSL::SSL::SSLContext#set_params, such as { ca_file: "ca.pem" }.
-    # connect_timeout, timeout: seconds for a connection, and for a reply (more than the server's wait_ms).
+    # connect_timeout, timeout: seconds for a connection, and for a reply (more than the server's wait).
     # max_wait: seconds of retries. A call ends within max_wait + connect_timeout + timeout.
     # block: the greatest number of IDs that an iterator keeps.
     def initialize(addresses = "redis://127.0.0.1:7379", token: nil, ssl_params: nil, connect_timeout: 1, timeout: 2.5,

@@ -15,8 +15,8 @@ package dev.firn;
  * @param renewals how often it renewed its window
  * @param giveBacks how often it gave a window back
  * @param storeErrors how often the store failed
- * @param stepsBackAbsorbed rollbacks of the clock within back_ms
- * @param stepsBackLeft rollbacks of the clock beyond back_ms
+ * @param stepsBackAbsorbed rollbacks of the clock within max_back
+ * @param stepsBackLeft rollbacks of the clock beyond max_back
  * @param jumpsAhead jumps of the clock by more than 5 s
  * @param unsafe whether the store or a key allows the loss of acknowledged writes
  * @param stays whether, after a clock rollback, the time of IDs stays until the clock catches up
