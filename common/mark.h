@@ -25,6 +25,8 @@ typedef struct mark_told {
 /* The scheme of the stored layout, with the roles of its fields if it is a known one. A FIRN_E
  * code: not a scheme (integers, jobs). */
 int mark_scheme(firn_scheme *scheme, const char *layout);
+/* Of the joined node. */
+uint32_t mark_node_bits(const firn_scheme *scheme);
 /* Slot = tick << this. */
 uint32_t mark_shift(const firn_scheme *scheme);
 /* The first slot after the layout; the next two are the marks of back-dated IDs and jobs. */

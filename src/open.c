@@ -219,7 +219,7 @@ static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
         shared = *home;
         shared.epoch = gen->scheme.epoch;
     }
-    firn_scheme_layout(gen->layout, &shared);
+    strcpy(gen->kept.stored, firn_scheme_layout(gen->layout, &shared));
     firn__scheme_ns(gen->ns, firn_gen_scheme(gen));
     if (gen->keys.ns != NULL) {
         size_t length = strlen(gen->keys.ns);
