@@ -333,6 +333,12 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
             }
             return code;
         }
+        if (code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX) {
+            if (error != NULL) {
+                error->code = FIRN_ETAKEN; /* somebody else has the node, as the text says */
+            }
+            return FIRN_ETAKEN;
+        }
         if (code != FIRN_EBUSY) {
             return code;
         }

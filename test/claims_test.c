@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "error.h"
 #include "gen.h"
 #include "generating.h"
 
@@ -352,6 +353,35 @@ static void no_window_reaches_beyond_the_layout(void **state) {
     }
 }
 
+/* ---- a node that another program has ------------------------------------------------------------- */
+
+static int refuse_ticks(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    if (strchr(request->key, '@') == NULL) {
+        return recorder_reserve(self, request, first, held, error);
+    }
+    *held = (firn_mark){FIRN_SLOT_MAX, 2};
+    return firn__fail(error, FIRN_EBUSY, "the extension has the node");
+}
+
+/* The tick is not full: the node is not firn's any more. */
+static void back_dated_ids_of_a_taken_node_are_refused(void **state) {
+    static firn_store_ops ops;
+    const firn_time past = {1750000000, 0};
+    firn_error error = {0};
+    firn_id id;
+    (void)state;
+    ops = recorder_ops;
+    ops.reserve = refuse_ticks;
+    firn_store_close(world.store);
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = opened(FOUR, "max_wait_ms=0");
+    assert_int_equal(firn_at(gen, &past, &id, 1, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "the extension has the node");
+    closed(gen);
+}
+
 /* ---- a store that takes its time ------------------------------------------------------------------ */
 
 static int64_t list_ms; /* that a list takes */
@@ -677,6 +707,7 @@ int main(void) {
         TEST(pinned_fields_hold_inside),
         TEST(back_dated_ids_are_inside),
         TEST(texts_of_other_forms_confine_nothing),
+        TEST(back_dated_ids_of_a_taken_node_are_refused),
         TEST(a_fixed_node_begins_within_the_lead),
         TEST(a_node_of_history_is_told_as_such),
         TEST(no_window_reaches_beyond_the_layout),
