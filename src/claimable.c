@@ -15,10 +15,10 @@ static bool claims_of(const firn_gen *gen, firn__claims *claims) {
 bool firn__claimable_read(firn_gen *gen, const char *stored) {
     firn__claims claims;
     if (strcmp(firn__confined_read(stored, &claims), gen->layout) != 0 ||
-        strcmp(stored, gen->kept.stored) == 0) {
+        strcmp(stored, gen->kept.stored) == 0 || strlen(stored) >= sizeof gen->kept.stored) {
         return false;
     }
-    strcpy(gen->kept.stored, stored); /* the store has no longer texts */
+    strcpy(gen->kept.stored, stored);
     return true;
 }
 

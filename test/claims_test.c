@@ -367,6 +367,22 @@ static void no_window_reaches_beyond_the_layout(void **state) {
     }
 }
 
+/* Nobody but firn nodes claim writes such a text, which checks its length. */
+static void texts_that_are_too_long_confine_nothing(void **state) {
+    char stored[FIRN_LAYOUT_SIZE + 64];
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=1");
+    memset(gen->layout, 'x', FIRN_LAYOUT_SIZE - 12);
+    gen->layout[FIRN_LAYOUT_SIZE - 12] = '\0';
+    snprintf(stored, sizeof stored, "claim=1..2 %s", gen->layout);
+    assert_int_equal(strlen(stored), FIRN_LAYOUT_SIZE - 1);
+    assert_true(firn__claimable_read(gen, stored));
+    snprintf(stored, sizeof stored, "claim=1..10 %s", gen->layout);
+    assert_false(firn__claimable_read(gen, stored));
+    assert_int_equal(strlen(gen->kept.stored), FIRN_LAYOUT_SIZE - 1);
+    closed(gen);
+}
+
 /* ---- a node that another program has ------------------------------------------------------------- */
 
 static int refuse_ticks(void *self, const firn_request *request, int64_t *first, firn_mark *held,
@@ -722,6 +738,7 @@ int main(void) {
         TEST(pinned_fields_hold_inside),
         TEST(back_dated_ids_are_inside),
         TEST(texts_of_other_forms_confine_nothing),
+        TEST(texts_that_are_too_long_confine_nothing),
         TEST(back_dated_ids_of_a_taken_node_are_refused),
         TEST(a_fixed_node_begins_within_the_lead),
         TEST(a_node_of_history_is_told_as_such),
