@@ -27,6 +27,20 @@ int64_t mark_layout_end(const firn_scheme *scheme) {
     return bits >= 62 ? FIRN_SLOT_MAX - 2 : (int64_t)(UINT64_C(1) << bits);
 }
 
+static bool is_part(const firn_scheme *scheme, uint32_t i) {
+    const int role = scheme->slices[i].role;
+    return (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS) &&
+           firn_scheme_first(scheme, i) == i;
+}
+
+uint32_t mark_node_bits(const firn_scheme *scheme) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        bits += is_part(scheme, i) ? firn_scheme_width(scheme, i) : 0;
+    }
+    return bits;
+}
+
 /* Splits a node's number into its fields, most significant first. */
 static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node) {
     uint32_t left = 0;
@@ -35,8 +49,7 @@ static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node
         for (uint32_t i = 0; i < scheme->slice_count; i++) {
             const firn_slice *slice = &scheme->slices[i];
             uint32_t width = firn_scheme_width(scheme, i);
-            if ((slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS) ||
-                firn_scheme_first(scheme, i) != i || width > 63) {
+            if (!is_part(scheme, i) || width > 63) {
                 continue;
             }
             if (pass == 0) {
@@ -127,7 +140,8 @@ int64_t mark_reach_s(const char *layout) {
 int mark_scheme(firn_scheme *scheme, const char *stored) {
     char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
-    const char *open = closing_layout(stored), *reach = reach_of(open);
+    closing_claims unused;
+    const char *open = closing_claimed(stored, &unused), *reach = reach_of(open);
     snprintf(layout, sizeof layout, "%.*s", reach != NULL ? (int)(reach - open) : (int)strlen(open),
              open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {

@@ -27,6 +27,8 @@ typedef struct mark_told {
 int mark_scheme(firn_scheme *scheme, const char *layout);
 /* How far ahead of the store's clock a reservation of the layout may end, in seconds. */
 int64_t mark_reach_s(const char *layout);
+/* Of the joined node. */
+uint32_t mark_node_bits(const firn_scheme *scheme);
 /* Slot = tick << this. */
 uint32_t mark_shift(const firn_scheme *scheme);
 /* The first slot after the layout; the next two are the marks of back-dated IDs and jobs. */

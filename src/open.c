@@ -228,6 +228,7 @@ static int name_layout(firn_gen *gen, firn_error *error) {
                           length, most);
     }
     strcpy(gen->layout + length, reach);
+    strcpy(gen->kept.stored, gen->layout);
     return FIRN_OK;
 }
 

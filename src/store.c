@@ -3,6 +3,7 @@
  * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
+#include "confined.h"
 #include "engine.h"
 #include "error.h"
 #include "module.h"
@@ -351,14 +352,15 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code;
 }
 
-/* The layout without what closes it: "closed (WHY): closed (WHY): LAYOUT" becomes LAYOUT. */
+/* The layout without what `firn nodes` writes in front: "closed (WHY): closed (WHY): claim=0..9 LAYOUT" becomes LAYOUT. */
 static const char *open_layout(const char *layout) {
     for (const char *end; strncmp(layout, "closed (", 8) == 0; layout = end + 3) {
         if ((end = strstr(layout, "): ")) == NULL) {
             return layout;
         }
     }
-    return layout;
+    firn__claims unused;
+    return firn__confined_read(layout, &unused);
 }
 
 int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
@@ -375,11 +377,11 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
     }
-    if (from == NULL ? open_layout(change->to) == change->to
+    if (from == NULL ? !firn__is_closed(change->to) || open_layout(change->to) == change->to
                      : strcmp(open_layout(from), open_layout(change->to)) != 0) {
         return firn_error_set(
             error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,
-            "namespace %.60s can be closed or opened, but its layout cannot become "
+            "namespace %.60s can be closed, opened or confined, but its layout cannot become "
             "'%.60s': use another namespace",
             change->ns, change->to);
     }

@@ -170,6 +170,9 @@ static void only_closes_and_opens(void **state) {
         {ROW, "closed (for a test): integer"},
         {CLOSED, "integer"},
         {ROW, "closed (without an end"},
+        {ROW, "claim=9..3 " ROW},
+        {ROW, "claim=0..9 integer"},
+        {NULL, "claim=0..9 " ROW},
         {NULL, ROW},
     };
     firn_store *store = store_of(state);
@@ -179,7 +182,7 @@ static void only_closes_and_opens(void **state) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const firn_relabel change = {"snow", pairs[i][0], pairs[i][1], 0};
         assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_EUSAGE);
-        assert_non_null(strstr(error.text, "can be closed or opened"));
+        assert_non_null(strstr(error.text, "can be closed, opened or confined"));
     }
     assert_int_equal(floor, -1);
     assert_int_equal(taken(store, "snow", "1"), 10);
@@ -311,6 +314,95 @@ static void a_refusal_tells_of_a_loss(void **state) {
     assert_int_equal(open_store(&other, b->url, &error), FIRN_OK);
     not_relabelled(other, "moon", ROW, FIRN_EBACK);
     firn_store_close(other);
+}
+
+/* ---- confined claims -------------------------------------------------------------------------- */
+
+#define SNOW "time:41/ms@@2024-01-01T00:00:00Z node:10 sequence:12"
+#define LOW  "claim=0..511 " SNOW
+#define HIGH "claim=512..1023 " SNOW
+
+static firn_gen *open_gen(firn_store *store, const char *keys) {
+    const firn_config config = {
+        .size = sizeof config, .scheme = SNOW, .keys = keys, .store = store};
+    firn_error error = {0};
+    firn_gen *gen;
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s: %s", keys, error.text);
+    }
+    return gen;
+}
+
+static uint64_t node_of(firn_gen *gen) {
+    firn_error error = {0};
+    firn_fields fields;
+    firn_id id;
+    if (firn_next(gen, &id, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(firn_unpack(&fields, firn_gen_scheme(gen), &id, &error), FIRN_OK);
+    return fields.value[firn_scheme_field(firn_gen_scheme(gen), "node")].low;
+}
+
+typedef struct sought {
+    char key[24];
+    int64_t high;
+} sought;
+
+static int see_sought(void *context, const firn_holding *holding) {
+    sought *it = context;
+    it->high = strcmp(holding->key, it->key) == 0 ? holding->mark.high : it->high;
+    return 0;
+}
+
+static int64_t mark_of(firn_store *store, uint64_t node) {
+    sought it = {.high = -1};
+    snprintf(it.key, sizeof it.key, "%" PRIu64, node);
+    assert_int_equal(firn_store_list(store, "snow", see_sought, &it, NULL), FIRN_OK);
+    return it.high;
+}
+
+/* A holder of another node finishes its window, does not renew it and claims a node inside; a given node stays. */
+static void claims_are_confined(void **state) {
+    firn_store *store = store_of(state);
+    firn_error error = {0};
+    int64_t first = -1;
+    firn_gen *gen = open_gen(store, "ns=snow window_ms=2000 max_wait_ms=60000");
+    const uint64_t node = node_of(gen);
+    const bool low = node < 512;
+    char keys[80];
+    snprintf(keys, sizeof keys, "ns=snow node=%d window_ms=2000 max_wait_ms=60000", low ? 5 : 700);
+    firn_gen *given = open_gen(store, keys);
+    relabelled(store, "snow", SNOW, low ? HIGH : LOW, 0, 0);
+    const int64_t mark = mark_of(store, node);
+    assert_int_equal(take(store, "snow", SNOW, "1", &first, &error), FIRN_ENAMESPACE); /* old */
+    for (const time_t end = time(NULL) + AGAIN_S; node_of(gen) == node && time(NULL) < end;) {
+        usleep(1000);
+    }
+    assert_int_equal(node_of(gen) < 512, !low);
+    assert_int_equal(mark_of(store, node), mark);
+    assert_int_equal(node_of(given), low ? 5 : 700);
+    relabelled(store, "snow", low ? HIGH : LOW, SNOW, 0, 0); /* and back */
+    assert_int_equal(firn_close(given, &error), FIRN_OK);
+    assert_int_equal(firn_close(gen, &error), FIRN_OK);
+    given = open_gen(store, keys);
+    assert_int_equal(node_of(given), low ? 5 : 700);
+    assert_int_equal(firn_close(given, &error), FIRN_OK);
+}
+
+/* A generator finds the nodes to claim also where the namespace has no key, and after it was closed. */
+static void claims_are_found_without_a_key(void **state) {
+    firn_store *store = store_of(state);
+    relabelled(store, "snow", NULL, "closed (for a test): claim=3..5 " SNOW, 0, 0);
+    refused(store, "snow", "1", "is closed");
+    relabelled(store, "snow", "closed (for a test): claim=3..5 " SNOW, "claim=3..5 " SNOW, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        firn_error error;
+        firn_gen *gen = open_gen(store, "ns=snow window_ms=1000");
+        const uint64_t node = node_of(gen);
+        assert_true(node >= 3 && node <= 5);
+        assert_int_equal(firn_close(gen, &error), FIRN_OK);
+    }
 }
 
 /* ---- during reservations ------------------------------------------------------------------ */
@@ -791,6 +883,8 @@ static const struct check {
     {"a layout that is not the stored one is not replaced", others_are_refused},
     {"a change that is repeated is written again", a_repeated_change_is_written},
     {"a layout becomes no other one", only_closes_and_opens},
+    {"claims are confined, and holders outside do not renew", claims_are_confined},
+    {"confined claims are found in a namespace without keys", claims_are_found_without_a_key},
     {"a namespace of a store that lost reservations is not touched", doubt_is_refused},
     {"a forgotten namespace is opened also after a loss, and stays doubted",
      a_forgotten_one_is_opened_in_doubt},

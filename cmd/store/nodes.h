@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes` in five files: the listing, freeing a node, lowering a floor, forgetting a namespace, losses. */
+/* `firn nodes` in six files: the listing, which nodes are claimed, freeing a node, lowering a floor, forgetting a namespace,
+ * losses. */
 #ifndef FIRN_NODES_H
 #define FIRN_NODES_H
 
 #include "command.h"
 
+/* firn nodes claim NAMESPACE A..B: which nodes are claimed. An exit status. */
+int nodes_claim(session *s, firn_store *store);
 /* firn nodes free NODE: the only thing that lowers a mark. An exit status. */
 int nodes_free(session *s, firn_store *store);
 /* firn nodes floor NAMESPACE: lowers the floor. An exit status. */

@@ -490,12 +490,13 @@ typedef struct firn_store_ops {
     void (*close)(void *self);
 } firn_store_ops;
 
-/* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator
- * has it, so no reservation succeeds until LAYOUT is back. */
+/* Closes or opens a namespace, or confines its claims. "closed (WHY): LAYOUT" is the closed form of
+ * a layout: no generator has it, so no reservation succeeds until LAYOUT is back. With
+ * "claim=0..899 LAYOUT" generators claim these nodes only; an older firn reserves nothing. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
-    const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
+    const char *to;   /* the same layout, closed, open or confined; closed if `from` is NULL */
     int64_t floor;    /* the store grants no slot below it */
     bool lowers;      /* false: a stored floor that is greater stays */
 } firn_relabel;
@@ -525,7 +526,7 @@ FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
  * store lost reservations, and the change does not open a namespace that was forgotten;
- * FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
+ * FIRN_EUSAGE: another layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
  * and to are "gone back", the call declares that the store lost reservations, and changes no
  * layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
