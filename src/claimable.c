@@ -56,8 +56,7 @@ uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number) {
     return node;
 }
 
-/* The smallest number up to `most` whose node is at least `node`; `most` if there is none. Greater numbers have greater
- * nodes. */
+/* The smallest number up to `most` whose node is at least `node`, or else `most`. Greater numbers have greater nodes. */
 static uint64_t number_from(const firn_gen *gen, uint64_t node, uint64_t most) {
     uint64_t low = 0, high = most;
     while (low < high) {
