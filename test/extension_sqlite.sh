@@ -104,7 +104,7 @@ same "without a store named it is the default one, and notes are reported" "1|19
 
 # ---- the same as the command's ---------------------------------------------------------------------
 # except formats that are not schemes, which SQL does not read
-schemes_only='del(.formats) | if .readings then .readings |= map(select(.scheme)) else . end | if .readings == [] then .sure = "none" else . end'
+schemes_only='select(.what != "none") | del(.formats) | if .readings then .readings |= map(select(.scheme)) else . end | if .readings == [] then .sure = "none" else . end'
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
     507119778886617994390110; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null | jq -c "$schemes_only")
