@@ -1140,6 +1140,31 @@ static void a_key_without_a_record_is_busy_for_ever(void **state) {
     end();
 }
 
+/* Of an unknown outcome that turned out to be its own. A grant that this handle never sent is a clone's, who may give it
+ * back. */
+static void an_adopted_mark_is_remembered(void **state) {
+    firn_request it = request_of(1, 10, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[1], 0, 1, 0);
+    saved = now;
+    answer = FIRN_EUNKNOWN; /* and it was carried out */
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(reserve(&handles[i], &it, &first, &held), FIRN_EBUSY);
+        assert_true(held.high == 20 && held.grant == it.grant);
+    }
+    now = saved; /* only the memory shows it */
+    assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
+    assert_int_equal(now.losses, 0);
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
 static void an_error_is_set_by_a_refusal_only(void **state) {
     firn_request it = request_of(1, FOREVER, 0), late_one = request_of(1, 5, 0);
     firn_error error = {.code = 77};
@@ -1552,6 +1577,7 @@ int main(void) {
         BOTH(a_read_is_sure_where_it_counts),
         BOTH(a_foreign_grant_is_wasted),
         BOTH(a_key_without_a_record_is_busy_for_ever),
+        BOTH(an_adopted_mark_is_remembered),
         BOTH(an_error_is_set_by_a_refusal_only),
         BOTH(a_new_handle_counts_a_first_loss),
         BOTH(a_store_without_its_record_is_no_new_one),
