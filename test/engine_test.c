@@ -220,6 +220,25 @@ int clock_gettime(clockid_t id, struct timespec *out) {
 
 static void step(handle *by);
 
+static int steps_left; /* of drivers, until something happens to the store; 0: nothing does */
+static enum { RESTORES, REPLACES, ARRIVES, EMPTIES, EVENTS } event;
+
+/* Between two steps of a driver. */
+static void one_step(void) {
+    if (steps_left == 0 || --steps_left > 0) {
+        return;
+    }
+    if (event == RESTORES && saved.known) {
+        restore();
+    } else if (event == REPLACES) {
+        new_history();
+    } else if (event == ARRIVES) {
+        deliver_late();
+    } else if (event == EMPTIES) {
+        empty();
+    }
+}
+
 /* Another copy answers: that is remembered until the store's record has it. */
 static void answered(handle *h) {
     h->suspect |= h->remembers && h->history != 0 && h->history != now.history;
@@ -229,6 +248,7 @@ static void answered(handle *h) {
 static int scripted_begin(void *self, const firn_records *names, firn_verb verb,
                           firn_error *error) {
     (void)self, (void)verb, (void)error;
+    one_step();
     heard.used_before = names->used_before;
     return FIRN_OK;
 }
@@ -236,6 +256,7 @@ static int scripted_begin(void *self, const firn_records *names, firn_verb verb,
 static int scripted_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     handle *h = self;
     const int ns = index_of(space_names, seen->ns), key = index_of(key_names, seen->key);
+    one_step();
     reads++;
     waited = false;
     heard.surely = surely;
@@ -328,6 +349,7 @@ static void disturb(handle *h) {
 
 static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     static int depth;
+    one_step();
     assert_false(waited);
     heard.writes++;
     snprintf(heard.seen_note, sizeof heard.seen_note, "%s", it.seen.note);
@@ -360,6 +382,7 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
         const int code = truth(h, &it, next);
         say = say != 0 ? say : code;
     }
+    one_step(); /* the answer is on its way */
     return say == FIRN_EUNKNOWN
                ? firn_error_set(error, FIRN_EUNKNOWN, FIRN_CURE_NONE, "no answer came")
                : say;
@@ -691,6 +714,51 @@ static void when_faults_end_everybody_issues(void **state) {
         assert_int_equal(now.losses, losses);
         assert_int_equal(doubles, 0);
         end();
+    }
+}
+
+/* After the faults, within as many rounds as each handle may have losses to report. */
+static void must_issue_again(void) {
+    for (int i = 0; i < 2 * HANDLES; i++) {
+        (void)everybody(true);
+    }
+    const int64_t losses = now.losses;
+    assert_int_equal(everybody(false), 0);
+    assert_int_equal(now.losses, losses);
+    assert_int_equal(doubles, 0);
+    assert_int_equal(lies, 0);
+}
+
+/* The same requests each time; the event comes one step of a driver later each time. False: it did not come. */
+static bool all_ask_while(int at, bool unknown) {
+    begin((plan){0});
+    for (int i = 0; i < 3 * HANDLES; i++) {
+        saved = i == 3 ? now : saved;
+        steps_left = i == HANDLES ? at : steps_left; /* by then everybody remembers something */
+        if (unknown && i > HANDLES && i % 3 == 2) {
+            answer = FIRN_EUNKNOWN;
+            undelivered = i % 2 == 0;
+        }
+        (void)ask(&handles[i % HANDLES], i % SPACES, i / 2 % KEYS, i % SPACES == 0);
+        answer = undelivered = 0;
+    }
+    const bool came = steps_left == 0;
+    steps_left = 0;
+    must_issue_again();
+    end();
+    return came;
+}
+
+static void the_store_may_change_between_any_two_steps(void **state) {
+    (void)state;
+    for (event = 0; event < EVENTS; event++) {
+        for (int unknown = 0; unknown < 2; unknown++) {
+            int at = 1;
+            while (all_ask_while(at, unknown)) {
+                at++;
+            }
+            assert_in_range(at, 3 * HANDLES, 20 * HANDLES);
+        }
     }
 }
 
@@ -1597,6 +1665,7 @@ int main(void) {
         cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
         cmocka_unit_test_setup(an_add_keeps_its_bounds, with_add),
         cmocka_unit_test_setup(an_add_raises_no_older_mark, with_add),
+        BOTH(the_store_may_change_between_any_two_steps),
         BOTH(no_slot_is_issued_twice),
         BOTH(a_foreign_grant_is_found),
         BOTH(a_hidden_loss_is_found),

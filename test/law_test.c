@@ -485,6 +485,7 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     for (size_t i = 0; i < LENGTH(tries); i++) {
         const char *said = layouts_from(tries[i].at, tries[i].length);
         assert_int_equal(strchr(said, 'S') - said, tries[i].shown);
+        assert_int_equal(strchr(said, 'W') - strstr(said, ", not '") - 7, tries[i].shown);
     }
     assert_int_equal(firn__refuse_layout(&error, &request, ""), FIRN_ENAMESPACE);
     assert_non_null(strstr(error.text, "namespace a has no layout, so its record is damaged"));
@@ -617,6 +618,26 @@ static void what_a_busy_key_shows_in_doubt(void **state) {
     }
 }
 
+/* The mark is older than the handle's last one: what it remembers does not bind the verdict that resolves the loss. */
+static void what_an_older_mark_allows(void **state) {
+    const firn__kept kept = {
+        .known = true, .current = true, .layout = ROW, .floor = 90, .mark = {90, 7}};
+    firn_request request = {
+        .ns = "ns", .layout = ROW, .key = "1", .count = 1, .latest = 900, .grant = 7, .guard = 500};
+    firn__memory memory = {0}, nothing = {0};
+    firn__verdict verdict;
+    firn_mark held;
+    (void)state;
+    firn__remember(&memory, &request, 100);
+    assert_int_equal(firn__law_reserve(&verdict, &kept, &memory, &request, "store", &held, NULL),
+                     FIRN_OK);
+    assert_true(verdict.back && verdict.first == 500);
+    request.latest = 89; /* a mark at the floor is shown with its grant */
+    assert_int_equal(firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL),
+                     FIRN_EBUSY);
+    assert_true(held.high == 90 && held.grant == 7);
+}
+
 #define LEFT FIRN__FORGOTTEN "): " ROW
 #define AWAY FIRN__CLOSED "moved to x): " ROW
 
@@ -634,6 +655,7 @@ static void what_a_relabel_may(void **state) {
         {LEFT, LEFT, ROW, STALE | LOWERS, FIRN_EBACK},
         {LEFT, LEFT, AWAY, STALE, FIRN_EBACK},
         {AWAY, AWAY, ROW, STALE, FIRN_EBACK},
+        {"closed (forgotte)", "closed (forgotte)", ROW, STALE, FIRN_EBACK},
         {LEFT, NULL, ROW, STALE, FIRN_EBACK},
         {AWAY, AWAY, ROW, 0, FIRN_OK},
         {NULL, NULL, AWAY, 0, FIRN_OK},
@@ -700,6 +722,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(what_the_smallest_guard_allows),
         cmocka_unit_test(what_a_closed_namespace_allows),
         cmocka_unit_test(what_a_busy_key_shows_in_doubt),
+        cmocka_unit_test(what_an_older_mark_allows),
         cmocka_unit_test(what_a_relabel_may),
         cmocka_unit_test(what_a_refused_relabel_says),
         cmocka_unit_test(no_reservation_ends_after_its_guard),
