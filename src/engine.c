@@ -56,6 +56,7 @@ typedef struct engine {
     bool known;      /* the next two are set */
     uint64_t origin; /* of the store at this handle's last reservation */
     int64_t losses;
+    uint64_t sent;   /* the grant of the last write of unknown outcome */
     uint64_t wasted; /* the grant of a write that another store carried out; it is never adopted */
     size_t oldest;   /* of the states */
     state states[REMEMBERED];
@@ -282,6 +283,17 @@ static void remember_store(engine *e, const firn_records *next) {
     }
 }
 
+/* The key's mark is the end of this handle's reservation. */
+static void remember_mark(engine *e, const turn *t) {
+    if (e->driver->lost != NULL) {
+        firn__remember(&e->memory, t->request, t->next.mark.high);
+    }
+    if (!e->driver->locks) {
+        keep_state(e, &t->next);
+        set_least(e, &t->next, t->next.mark.high);
+    }
+}
+
 /* After a write that was carried out. */
 static void take_over(engine *e, turn *t) {
     if (t->back) {
@@ -289,16 +301,12 @@ static void take_over(engine *e, turn *t) {
     }
     if (t->verb == FIRN_VERB_RESERVE && e->driver->lost != NULL) {
         remember_store(e, &t->next);
-        if ((t->which & FIRN_RECORD_KEY) != 0) {
-            firn__remember(&e->memory, t->request, t->next.mark.high);
-        }
     }
-    if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
-        t->next.known = true;
+    t->next.known = true;
+    if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
+        remember_mark(e, t);
+    } else if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
         keep_state(e, &t->next);
-        if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
-            set_least(e, &t->next, t->next.mark.high);
-        }
     }
 }
 
@@ -315,6 +323,9 @@ static int finish(engine *e, turn *t, int verdict, firn_error *error) {
     if (code != FIRN_OK) {
         t->held = (firn_mark){0, 0};
         return code;
+    }
+    if (own && t->held.grant == e->sent) { /* else a clone's, which may give it back */
+        remember_mark(e, t);
     }
     if (verdict != FIRN_OK && error != NULL) {
         *error = t->refusal;
@@ -352,6 +363,9 @@ static int one_round(engine *e, turn *t, int round, bool *done, firn_error *erro
     }
     if (code == FIRN_WRITE_CHANGED || code == FIRN_WRITE_FOREIGN) {
         return read_later(e, t, round, code == FIRN_WRITE_FOREIGN, error);
+    }
+    if (code == FIRN_EUNKNOWN && t->verb == FIRN_VERB_RESERVE) {
+        e->sent = t->request->grant;
     }
     if (code != FIRN_OK) {
         return code;
