@@ -104,9 +104,9 @@ rpm:
 # The command and the server for any Linux, each one file, in BUILD/static/PROCESSOR.
 static:
 	BUILD=$(BUILD) packaging/static.sh
-# An OCI image of them, from nothing, in BUILD/image.
+# An OCI image of them, from nothing, in BUILD/image (SOURCE: the URL of this repository, for its labels).
 image: static
-	/usr/bin/python3 packaging/image.py $(BUILD)/static $(BUILD)/image
+	/usr/bin/python3 packaging/image.py $(BUILD)/static $(BUILD)/image $(SOURCE)
 
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:

@@ -360,9 +360,15 @@ static int store_write(void *self, const firn_records *seen, firn_records *next,
     return code == FIRN_OK ? committed(s, next, which, verb, error) : code;
 }
 
+/* A cluster compares written rows. A change of a namespace writes the marks that it sees, so a raise on another server
+ * conflicts with it; a new mark does only because its transaction locks the store. */
 static int store_add(void *self, const firn_records *seen, firn_records *next,
                      const firn_raise *raise, firn_error *error) {
     store *s = self;
+    if (!s->inside && !seen->key_known && maria_in_cluster(s)) {
+        int begun = begin_inside(s, FIRN_VERB_RESERVE, error);
+        return begun == FIRN_OK ? FIRN_WRITE_CHANGED : begun;
+    }
     if (s->inside) {
         return store_write(s, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
     }

@@ -98,6 +98,7 @@ void maria_hang_up(void *self, bool forked);
 bool maria_is_open(void *self);
 int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 /* Notices a table of marks that was emptied or reloaded. */
+bool maria_in_cluster(const store *s); /* of Galera, or of group replication */
 int maria_check_table(store *s, firn_error *error);
 /* Records for every namespace that the server lost reservations. */
 int maria_went_back(store *s, firn_error *error);

@@ -423,12 +423,15 @@ static int read_number(store *s, char number[24], firn_error *error) {
     return FIRN_OK;
 }
 
+bool maria_in_cluster(const store *s) {
+    return strncmp(s->identity, "cluster/", 8) == 0 || strncmp(s->identity, "group/", 6) == 0;
+}
+
 /* The table's number is stored as the layout of the store's own record. In a cluster each server
  * has its own numbers. */
 int maria_check_table(store *s, firn_error *error) {
     char number[24], kept[24];
-    if (s->shape == LEAF || s->shape == TICKETS || strncmp(s->identity, "cluster/", 8) == 0 ||
-        strncmp(s->identity, "group/", 6) == 0) {
+    if (s->shape == LEAF || s->shape == TICKETS || maria_in_cluster(s)) {
         return FIRN_OK;
     }
     int code = read_number(s, number, error);

@@ -50,8 +50,7 @@ static const char raise_sql[] =
     " WHERE m.ns = $ AND m.`key` = $ AND m.high BETWEEN # AND #"
     " AND n.name = $ AND n.layout = $ AND n.floor = # AND n.identity = $";
 
-/* The same for a key without a mark. Fails if another process has created the key first. It does not seal the mark: in a
- * cluster it is not compared with a change of the namespace, which it only reads, but the next raise is. */
+/* The same for a key without a mark. Fails if another process has created the key first. It does not seal the mark. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
     " SELECT $, $, LAST_INSERT_ID(# + #), ^, $, ''"

@@ -1,20 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes an OCI image of the static programs, for both processors: image.py BUILD/static OUT. The same bytes each time.
+"""Writes an OCI image of the static programs, for both processors: image.py BUILD/static OUT [SOURCE]. The same bytes each time.
 
-OUT is an OCI layout: skopeo copy oci:OUT docker://REGISTRY/firn:VERSION, or podman pull oci:OUT. Settings as in Containerfile."""
+OUT is an OCI layout: skopeo copy oci:OUT docker://REGISTRY/firn:VERSION, or podman pull oci:OUT. Settings as in Containerfile,
+which unpacks the file root.tar that is written next to the programs. SOURCE is the URL of the site with this repository, for the
+labels, which also have the version, the commit and its time."""
+import datetime
 import gzip
 import hashlib
 import io
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tarfile
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 USER = 65532  # "nonroot" of other images without a system
-CREATED = "1970-01-01T00:00:00Z"
+TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def add(tar, name, mode, content=None, owner=0):
@@ -43,7 +48,26 @@ def layer(folder):
     return out.getvalue()
 
 
-def main(static, out):
+def git(*words):
+    """What git says about the tree's last commit; nothing without git, or in a tree from an archive."""
+    done = subprocess.run(["git", "-C", TREE, *words], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def labels(source):
+    """The annotations of OCI that are known."""
+    with open(os.path.join(TREE, "include/firn/firn.h"), encoding="utf-8") as header:
+        version = re.search(r'^#define FIRN_VERSION "(.*)"', header.read(), re.M)[1]
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct") or 0)
+    created = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    known = {"title": "firn", "description": "unique IDs for distributed systems", "licenses": "MIT", "version": version,
+             "created": created, "revision": git("rev-parse", "HEAD"), "source": source, "url": source}
+    return {"org.opencontainers.image." + name: value for name, value in known.items() if value}
+
+
+def main(static, out, source=""):
+    described = labels(source)
+    created = described["org.opencontainers.image.created"]
     blobs = os.path.join(out, "blobs", "sha256")
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(blobs)
@@ -63,9 +87,11 @@ def main(static, out):
         if not os.path.exists(os.path.join(folder, "firn-serve")):
             continue
         tar = layer(folder)
+        with open(os.path.join(folder, "root.tar"), "wb") as file:
+            file.write(tar)
         packed = blob(gzip.compress(tar, 9, mtime=0), "layer.v1.tar+gzip")
         config = {
-            "architecture": architecture, "os": "linux", "created": CREATED,
+            "architecture": architecture, "os": "linux", "created": created,
             "config": {
                 "User": f"{USER}:{USER}", "Env": ["PATH=/bin", "XDG_STATE_HOME=/var/lib"], "Entrypoint": ["/bin/firn-serve"],
                 "Volumes": {"/var/lib/firn": {}}, "ExposedPorts": {"7379/tcp": {}, "7380/tcp": {}}, "StopSignal": "SIGTERM",
@@ -73,10 +99,10 @@ def main(static, out):
                     "Test": ["CMD", "/bin/firn-serve", "--check-ready"],
                     "Interval": 10_000_000_000, "Timeout": 5_000_000_000, "StartPeriod": 10_000_000_000,
                 },
-                "Labels": {"org.opencontainers.image.title": "firn", "org.opencontainers.image.licenses": "MIT"},
+                "Labels": described,
             },
             "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(tar).hexdigest()]},
-            "history": [{"created": CREATED, "created_by": "packaging/image.py"}],
+            "history": [{"created": created, "created_by": "packaging/image.py"}],
         }
         manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
                     "config": blob(text(config), "config.v1+json"), "layers": [packed]}

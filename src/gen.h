@@ -445,6 +445,9 @@ typedef struct firn__need {
 /* Renews permit k, or claims a new one, unless another permit has replaced it: then the caller
  * looks again. */
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
+/* Is FIRN_ECLOCK only a step back after the need was read, and before the store's clock was? Then no clock is wrong, and
+ * the need is void, as if another thread had seen the step first. `steps`: as the need has them. */
+bool firn__window_is_void(firn_gen *gen, uint64_t steps, int code);
 
 /* ---- present.c ------------------------------------------------------------------------------- */
 

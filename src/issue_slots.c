@@ -79,8 +79,9 @@ int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error)
     return code == FIRN_OK ? firn__fill(gen, &taken, to, n, true, error) : code;
 }
 
-int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
-    firn__permit permit;
+/* One reservation of exactly these slots. */
+static int reserve_online(firn_gen *gen, size_t n, firn__permit *permit, uint64_t *steps,
+                          firn_error *error) {
     uint64_t tick;
     bool changed;
     int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
@@ -89,10 +90,21 @@ int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error
                           "mode=online asks the store in every call: leave has_renewer out");
     }
     if (code == FIRN_OK) {
-        memset(&permit, 0, sizeof permit);
+        *steps = firn__seen_of(gen)->steps;
+        memset(permit, 0, sizeof *permit);
         pthread_mutex_lock(&gen->live->locked.lock);
-        code = firn__claim_online(gen, tick, (int64_t)n, &permit, error);
+        code = firn__claim_online(gen, tick, (int64_t)n, permit, error);
         pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+    return code;
+}
+
+int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    firn__permit permit;
+    uint64_t steps = UINT64_MAX;
+    int code = reserve_online(gen, n, &permit, &steps, error);
+    if (steps != UINT64_MAX && firn__window_is_void(gen, steps, code)) {
+        code = reserve_online(gen, n, &permit, &steps, error);
     }
     if (code != FIRN_OK) {
         return code;

@@ -125,13 +125,13 @@ static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const 
     return code;
 }
 
-static bool has_stepped(const firn_gen *gen, const firn__need *need) {
-    return need->steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire);
+static bool has_stepped(const firn_gen *gen, uint64_t steps) {
+    return steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire);
 }
 
 static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__permit *permit = firn__permit_of(gen, k);
-    if (permit != need->permit || has_stepped(gen, need)) {
+    if (permit != need->permit || has_stepped(gen, need->steps)) {
         return FIRN_OK; /* another process was faster: check the need again */
     }
     bool shut = permit != NULL && firn__permit_is_shut(permit);
@@ -171,12 +171,13 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
     return firn__claim_window(gen, k, need->tick, need->n, error);
 }
 
-/* A clock that steps back after the need was read, and before the store's clock is, looks like a wrong clock. Then the
- * need is void, as if another thread had seen the step first. */
-int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
+bool firn__window_is_void(firn_gen *gen, uint64_t steps, int code) {
     uint64_t unused;
+    return code == FIRN_ECLOCK && firn__gen_now(gen, &unused, NULL) == FIRN_OK &&
+           has_stepped(gen, steps);
+}
+
+int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     int code = keep(gen, k, need, error);
-    bool void_ = code == FIRN_ECLOCK && firn__gen_now(gen, &unused, NULL) == FIRN_OK &&
-                 has_stepped(gen, need);
-    return void_ ? FIRN_OK : code;
+    return firn__window_is_void(gen, need->steps, code) ? FIRN_OK : code;
 }

@@ -97,6 +97,20 @@ static void a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock(void **state)
     }
 }
 
+static void nor_is_it_for_an_online_generator(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    for (int i = 0; i < 2; i++) {
+        firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+        uint64_t node = next_field(gen, "node");
+        (i == 0 ? &step_before_ns : &step_after_ns)[0] = -HOUR;
+        assert_int_not_equal(next_field(gen, "node"), node);
+        step(&world.clock, HOUR);
+        pass(&world.clock, 60 * SECOND);
+        closed(gen);
+    }
+}
+
 static void a_store_without_a_clock_is_not_compared(void **state) {
     (void)state;
     use_store_with_a_clock();
@@ -578,6 +592,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(clocks_may_differ_by_max_skew_ms),
         TEST(a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock),
+        TEST(nor_is_it_for_an_online_generator),
         TEST(every_node_but_one_is_claimed),
         TEST(nodes_are_listed_once_in_a_claim),
         TEST(nodes_in_use_are_not_asked_for),

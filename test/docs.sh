@@ -16,6 +16,17 @@ functions=$(cat include/firn/firn.h include/firn/recognize.h | tr '\n' ' ' | gre
 same_list "docs/reference/threads.md has one row for each function of the public headers" "$functions" \
     "$(sed -nE 's/^\| `(firn_[a-z0-9_]+)` \|.*/\1/p' docs/reference/threads.md)"
 
+# ---- walks -----------------------------------------------------------------------------------------
+
+# Each line of a block `text walk`: blanks, a function, its file. The line above it that is indented less calls it.
+walks=$(awk '/^```text walk$/ { in_walk = 1; delete above; next } /^```/ { in_walk = 0 } in_walk {
+    match($0, /^ */); depth = RLENGTH; print $1, $2, depth ? above[depth - 2] : "-"; above[depth] = $2 }' docs/explanation/design.md)
+same "the walks of docs/explanation/design.md have functions that are in their files, and are called by the one before" "" \
+    "$(echo "$walks" | while read -r function file caller; do
+        grep -qE "^[a-z].*[ *]$function\(" "$file" || echo "$function is not in $file"
+        [ "$caller" = - ] || grep -qE "^ .*[^a-z_]$function\(" "$caller" || echo "$caller does not call $function"
+    done)"
+
 # ---- keys ------------------------------------------------------------------------------------------
 
 keys=$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)

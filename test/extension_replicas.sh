@@ -159,4 +159,21 @@ same "both servers are in the cluster" "2	2" "$(for server in first second; do
     echo "SHOW STATUS LIKE 'wsrep_cluster_size'" | on $server
 done | cut -f 2 | paste -s)"
 try_other_way "Galera" cluster
+
+# ---- a store in the cluster ----------------------------------------------------------------------
+# A cluster compares written rows only, so a namespace that is closed on one server would not keep a new key on the other
+# from being granted. The floor of the store's own row counts the transactions that lock it.
+locked() {
+    echo "SET SESSION wsrep_sync_wait = 1; SELECT floor FROM firn_namespace WHERE name = ''" | on "$1" firn
+}
+# One ID of a worker, from a store on one of the servers.
+issue() {
+    env -u FIRN_STORE "$FIRN" new snowflake ns=cluster datacenter=0 worker="$2" --store "mysql://firn@127.0.0.1:$1/firn" -q
+}
+issue "$first" 1 >"$TMPDIR/id"
+before=$(locked first)
+issue "$second" 2 >"$TMPDIR/id"
+same "in a cluster, the first reservation of a key locks the store" $((before + 1)) "$(locked second)"
+issue "$second" 2 >"$TMPDIR/id"
+same "and the next one does not" $((before + 1)) "$(locked first)"
 finish

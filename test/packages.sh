@@ -38,6 +38,27 @@ unused=$(printf '%s\n' "$patterns" | grep -vE ' usr/(lib/postgresql|share/postgr
 done)
 same "each line of the lists matches a file" "" "$unused"
 
+same "firn-doc has the data of the study" "" "$(diff -r docs/study "$TMPDIR/stage$prefix/share/doc/firn/docs/study" 2>&1)"
+same "which the package does not compress" 2 "$(grep -oE -- '-X\.(tsv|csv)' debian/rules | sort -u | wc -l)"
+
+# The image of two files instead of programs, as make image writes it.
+mkdir -p "$TMPDIR/static/x86_64"
+echo one >"$TMPDIR/static/x86_64/firn" && echo two >"$TMPDIR/static/x86_64/firn-serve"
+check "an image is written" python3 packaging/image.py "$TMPDIR/static" "$TMPDIR/image" https://git.example/firn
+python3 packaging/image.py "$TMPDIR/static" "$TMPDIR/again" https://git.example/firn >/dev/null
+same "with the same bytes each time" "" "$(diff -r "$TMPDIR/image" "$TMPDIR/again" 2>&1)"
+config=$(grep -l '"Entrypoint"' "$TMPDIR/image/blobs/sha256"/*)
+labels=$(jq -r '.config.Labels | to_entries[] | (.key | sub("org.opencontainers.image."; "")) + "=" + .value' "$config")
+same "its labels say what it is, and from where" "$version https://git.example/firn https://git.example/firn" \
+    "$(printf '%s\n' "$labels" | sed -nE 's/^(version|source|url)=//p' | sort | paste -sd' ')"
+same "and the commit, where git knows it" "$(git rev-parse HEAD 2>/dev/null)" "$(printf '%s\n' "$labels" | sed -n 's/^revision=//p')"
+check "and when it was made" [ "$(jq -r .created "$config")" = "$(printf '%s\n' "$labels" | sed -n 's/^created=//p')" ]
+same "packaging/Containerfile has the labels that do not change" "$(printf '%s\n' "$labels" | grep -E '^(title|description|licenses)=')" \
+    "$(sed -nE 's/.*org\.opencontainers\.image\.([a-z]+)="(.*)".*/\1=\2/p' packaging/Containerfile | sort)"
+check "packaging/Containerfile unpacks the layer of the image" grep -qx 'ADD root.tar /' packaging/Containerfile
+same "in which the store's folder belongs to the user of the image" "drwx------ 65532/65532" \
+    "$(tar --numeric-owner -tvf "$TMPDIR/static/x86_64/root.tar" var/lib/firn | awk '{ print $1, $2 }')"
+
 # The packages that ./run installs to build everything, without the tools that every build has.
 lists=$(sed -n "/^to_build='/,/'$/p; /^modules='/p; /^extensions='/p" run | sed "s/^[a-z_]*='//; s/'$//" | tr -s ' ' '\n' | grep . | grep -vxE 'gcc|libc6-dev|make' | sort)
 same "debian/control builds with the packages of ./run" "$lists" \

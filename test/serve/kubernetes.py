@@ -137,6 +137,29 @@ def manifests():
         print("# kubectl is missing, which Debian does not have: nothing renders the manifests")
 
 
+def monitor():
+    """The ServiceMonitor finds the Services, their port and the Secret of the guide; each manifest says that no cluster ran it."""
+    with open(f"{FOLDER}/servicemonitor.yaml") as file:
+        spec = yaml.safe_load(file)["spec"]
+    wanted = spec["selector"]["matchExpressions"][0]
+    endpoint = spec["endpoints"][0]
+    for name in ("base", "statefulset"):
+        all_ = documents(name)
+        label = all_["Kustomization"]["labels"][0]["pairs"][wanted["key"]]
+        tap.check(f"{name}: the ServiceMonitor finds its Service", label in wanted["values"], label)
+        ports = [it["name"] for it in all_["Service"]["spec"]["ports"]]
+        tap.check(f"{name}: and the port", endpoint["port"] in ports, ports)
+    with open("docs/guides/kubernetes.md") as file:
+        text = file.read()
+    secret = endpoint["authorization"]["credentials"]
+    tap.check("the guide creates its Secret", f"create secret generic {secret['name']} --from-file={secret['key']}\n" in text, secret)
+    job = next(it["replacement"] for it in endpoint["relabelings"] if it["targetLabel"] == "job")
+    tap.same("its job has the name that the alerts use", "firn", job)
+    said = "# No cluster has run this file: "
+    silent = [path for path in glob.glob(f"{FOLDER}/**/*.yaml", recursive=True) if said not in open(path).read()]
+    tap.same("each manifest says at its top that no cluster has run it", [], silent)
+
+
 def guide():
     """What docs/guides/kubernetes.md says about these files."""
     with open("docs/guides/kubernetes.md") as file:
@@ -247,4 +270,4 @@ def ordinals():
     ended("statefulset", pods)
 
 
-tap.run([manifests, guide, shared_store, ordinals])
+tap.run([manifests, monitor, guide, shared_store, ordinals])
