@@ -120,7 +120,7 @@ static int refuse_damaged(firn_error *error, const char *ns) {
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
-    if (firn__is_closed(stored)) {
+    if (firn_layout_closed(stored)) {
         return firn__refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
@@ -171,7 +171,7 @@ static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__me
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
-    return (firn_raise){.least = firn__least(memory, request),
+    return (firn_raise){.min = firn__least(memory, request),
                         .low = later(request->earliest, floor),
                         .most = reached ? guard - request->count : request->latest,
                         .count = request->count};
@@ -179,7 +179,7 @@ static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__me
 
 bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first) {
     *first = later(high, raise->low);
-    return high >= raise->least && *first <= raise->most;
+    return high >= raise->min && *first <= raise->most;
 }
 
 static int refuse_reach(firn_error *error, const firn_request *request, const firn__verdict *it,
@@ -199,10 +199,10 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
     *out = (firn__verdict){.floor = kept->floor};
     out->back = back;
-    if (!kept->known && kept->shut != NULL && !firn__is_closed(request->layout)) {
-        return firn__refuse_closed(error, request->ns, FIRN__ALL_NAMES, kept->shut);
+    if (!kept->known && kept->shut != NULL && !firn_layout_closed(request->layout)) {
+        return firn__refuse_closed(error, request->ns, FIRN_ALL_NAMES, kept->shut);
     }
-    if (kept->known && firn__is_closed(kept->layout) &&
+    if (kept->known && firn_layout_closed(kept->layout) &&
         strcmp(kept->layout, request->layout) != 0) {
         return firn__refuse_closed(error, request->ns, request->ns, kept->layout);
     }
@@ -218,7 +218,7 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
     out->renew = doubted ? request->guard > 0 : !kept->known;
     out->raise = raise_of(kept, out->floor, memory, request);
     if (back) {
-        out->raise.least = 0; /* with this verdict it is forgotten */
+        out->raise.min = 0; /* with this verdict it is forgotten */
     }
     if (firn__raise_allows(&out->raise, kept->mark.high, &out->first)) {
         return FIRN_OK;
@@ -241,7 +241,7 @@ bool firn__declares_loss(const firn_relabel *change) {
 
 /* Marks and doubt stay, so an open namespace is as safe as one that was never closed. */
 static bool opens_forgotten(const firn_relabel *change) {
-    return change->from != NULL && !change->lowers && !firn__is_closed(change->to) &&
+    return change->from != NULL && !change->lowers && !firn_layout_closed(change->to) &&
            strncmp(change->from, FIRN__FORGOTTEN, sizeof FIRN__FORGOTTEN - 1) == 0;
 }
 

@@ -142,10 +142,10 @@ static void count_relabels(void *self, const char *name) {
  * whether the namespace has marks or not. */
 static void a_repeated_change_is_written(void **state) {
     const bench *b = *state;
-    const firn_store_options options = {
-        .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = count_relabels};
+    firn_store_options options = store_options();
     firn_store *again;
     firn_error error = {0};
+    options.failpoint = count_relabels;
     taken(store_of(state), "snow", "1");
     relabelled(b->store, "snow", ROW, CLOSED, 0, 0);
     relabelled(b->store, "empty", NULL, CLOSED, 0, 0);
@@ -298,7 +298,7 @@ static void a_refusal_tells_of_a_loss(void **state) {
     firn_request request = {"snow", CLOSED, "1", 10, 0, LATEST, 7, "", 50};
     assert_int_equal(reserve_soon(store, request, &first, &held, &error), FIRN_OK);
     assert_true(engine_or_file(b, "restore"));
-    if (b->server == NULL) { /* from here on only this handle knows */
+    if (b->row == &rows[1]) { /* from here on only this handle knows */
         char count[300];
         snprintf(count, sizeof count, "%s/firn.db-count", b->folder);
         assert_int_equal(unlink(count), 0);
@@ -367,11 +367,11 @@ static void claims_are_confined(void **state) {
     firn_store *store = store_of(state);
     firn_error error = {0};
     int64_t first = -1;
-    firn_gen *gen = open_gen(store, "ns=snow window_ms=2000 max_wait_ms=60000");
+    firn_gen *gen = open_gen(store, "ns=snow window=2s max_wait=60s");
     const uint64_t node = node_of(gen);
     const bool low = node < 512;
     char keys[80];
-    snprintf(keys, sizeof keys, "ns=snow node=%d window_ms=2000 max_wait_ms=60000", low ? 5 : 700);
+    snprintf(keys, sizeof keys, "ns=snow node=%d window=2s max_wait=60s", low ? 5 : 700);
     firn_gen *given = open_gen(store, keys);
     relabelled(store, "snow", SNOW, low ? HIGH : LOW, 0, 0);
     const int64_t mark = mark_of(store, node);
@@ -398,7 +398,7 @@ static void claims_are_found_without_a_key(void **state) {
     relabelled(store, "snow", "closed (for a test): claim=3..5 " SNOW, "claim=3..5 " SNOW, 0, 0);
     for (int i = 0; i < 2; i++) {
         firn_error error;
-        firn_gen *gen = open_gen(store, "ns=snow window_ms=1000");
+        firn_gen *gen = open_gen(store, "ns=snow window=1s");
         const uint64_t node = node_of(gen);
         assert_true(node >= 3 && node <= 5);
         assert_int_equal(firn_close(gen, &error), FIRN_OK);
@@ -507,8 +507,8 @@ static void open_ends(closing_end pair[2], const char *urls[2], failpoint *point
     static const char *const names[2] = {"store://from", "store://to"};
     for (int i = 0; i < 2; i++) {
         firn_error error;
-        const firn_store_options options = {
-            .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = point};
+        firn_store_options options = store_options();
+        options.failpoint = point;
         pair[i].name = names[i];
         if (firn_store_open(&pair[i].store, urls[i], &options, &error) != FIRN_OK) {
             fail_msg("%s", error.text);
@@ -594,12 +594,9 @@ static void fill(const char *url) {
 
 /* The URL of a store that was not used before. */
 static void fresh_url(char out[500], const bench *b, int number) {
-    if (b->server != NULL) {
-        snprintf(out, 500, "%.160s%sm%d%ctimeout=" PATIENT "&connect_timeout=" PATIENT,
-                 b->server->url, b->row->apart, number, b->row->joint);
-    } else {
-        snprintf(out, 500, "sqlite:%s/moved-%d.db?busy=" PATIENT, b->folder, number);
-    }
+    char name[16];
+    snprintf(name, sizeof name, "m%d", number);
+    store_url(out, 500, b, name);
 }
 
 static void move_between(const bench *b, bool out) {
@@ -608,7 +605,7 @@ static void move_between(const bench *b, bool out) {
     bench other = file;
     closing_end pair[2];
     /* Servers differ little in where they can be killed, and each move on one takes its time. */
-    const int step = b->server != NULL ? 6 : 1;
+    const int step = b->row != &rows[1] ? 6 : 1;
     int kill = 1 + number % step;
     snprintf(other.folder, sizeof other.folder, "%s", b->folder);
     for (bool died = true; died; kill += step) {
@@ -913,7 +910,7 @@ int main(int count, char **arguments) {
     stores_fast = true;
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
         const struct row *row = &rows[i / CHECKS];
-        if (!row->shared) {
+        if (!row->shared || !stores_wanted(row)) {
             continue; /* an entry without a name is not a test */
         }
         snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);

@@ -429,7 +429,7 @@ static void scripted_close(void *self) {
     (void)self;
 }
 
-static const firn_driver scripted = {.version = FIRN__DRIVER_VERSION,
+static const firn_driver scripted = {.version = FIRN_DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
                                      .begin = scripted_begin,

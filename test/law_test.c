@@ -239,7 +239,7 @@ static void every_engine_follows_the_law(void **state) {
             compare_known(store, "settled", floor, false);
             raise_floor(store, "again", floor, true);
         }
-        const firn_request all = {FIRN__ALL_NAMES, "integer", "1", 1, 0, WINDOW, 9, "", 1};
+        const firn_request all = {FIRN_ALL_NAMES, "integer", "1", 1, 0, WINDOW, 9, "", 1};
         firn_mark held;
         int64_t first;
         assert_int_equal(firn_store_reserve(store, &all, &first, &held, NULL), FIRN_OK);
@@ -286,7 +286,7 @@ static void check_verdict(const firn__kept *kept, const firn__memory *memory,
     int code = firn__law_reserve(&it, kept, memory, request, "store", &held, &error);
     assert_int_equal(it.back, back);
     assert_true(code == FIRN_OK || (error.code == code && error.text[0] != '\0'));
-    const bool closed = kept->known && firn__is_closed(kept->layout);
+    const bool closed = kept->known && firn_layout_closed(kept->layout);
     assert_int_equal(code == FIRN_ENAMESPACE, !same && !closed);
     assert_int_equal(code == FIRN_ESTORE, closed);
     if (code == FIRN_OK) { /* never below a mark, a floor, or a guard that was needed */
@@ -764,6 +764,9 @@ int main(int count, char **arguments) {
     struct CMUnitTest tests[LENGTH(pure) + ENGINES];
     memcpy(tests, pure, sizeof pure);
     for (size_t i = 0; i < ENGINES; i++) {
+        if (!stores_wanted(&rows[i])) {
+            continue; /* an entry without a name is not a test */
+        }
         snprintf(names[i], sizeof names[i], "%s answers as the law says", rows[i].name);
         tests[LENGTH(pure) + i] = (struct CMUnitTest){
             names[i], every_engine_follows_the_law, set_up, tear_down, (void *)(uintptr_t)&rows[i]};

@@ -468,13 +468,11 @@ typedef struct firn_store_options {
     void *notice_self;
 } firn_store_options;
 
-/* The methods of a store, which a module exports as `firn_store_module`. They are called by any
- * thread, one at a time per handle. A module uses no function of libfirn. It may also export
- * firn_store_module_relabel, with the arguments of firn_store_relabel. */
+/* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
+ * thread, one at a time per handle. firn/store.h is for a kind of store that has a URL. */
 typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
-    const char *scheme; /* of the URLs: "sqlite" */
-    int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
+    const char *scheme; /* the kind of store, for errors */
     /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
      * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;
      * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: only for requests without guard */
