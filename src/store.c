@@ -362,7 +362,7 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
 
 /* The layout without what `firn nodes` writes in front: "closed (WHY): closed (WHY): claim=0..9 LAYOUT" becomes LAYOUT. */
 static const char *open_layout(const char *layout) {
-    for (const char *end; strncmp(layout, "closed (", 8) == 0; layout = end + 3) {
+    for (const char *end; firn_layout_closed(layout); layout = end + 3) {
         if ((end = strstr(layout, "): ")) == NULL) {
             return layout;
         }
@@ -385,7 +385,7 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
     }
-    if (from == NULL ? !firn__is_closed(change->to) || open_layout(change->to) == change->to
+    if (from == NULL ? !firn_layout_closed(change->to) || open_layout(change->to) == change->to
                      : strcmp(open_layout(from), open_layout(change->to)) != 0) {
         return firn_error_set(
             error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,

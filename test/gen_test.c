@@ -1121,8 +1121,7 @@ static const char *const choices[][2] = {
 
 static const char *pair(const struct number *number, int64_t value) {
     static char text[120];
-    bool lead = strcmp(number->name, "max_lead") == 0,
-         back = strcmp(number->name, "max_back") == 0,
+    bool lead = strcmp(number->name, "max_lead") == 0, back = strcmp(number->name, "max_back") == 0,
          window = strcmp(number->name, "window") == 0;
     snprintf(text, sizeof text, "%s=%" PRId64 "%s%s", number->name, value, number->unit,
              lead     ? " max_back=0"

@@ -467,8 +467,8 @@ static void what_a_refusal_of_a_closed_namespace_says(void **state) {
         {"closed (moving to b): x", "a", "namespace a is closed (moving to b)", FIRN_CURE_MOVING},
         {"closed (forgotten): x", "a", "namespace a is closed (forgotten)", FIRN_CURE_REOPEN},
         {"closed (forgotten", "a", "namespace a is closed (forgotten)", FIRN_CURE_REOPEN},
-        {"closed (by hand): x", FIRN__ALL_NAMES,
-         "namespace a is closed (by hand, with 'integer *')", FIRN_CURE_NEW_NAMES},
+        {"closed (by hand): x", FIRN_ALL_NAMES, "namespace a is closed (by hand, with 'integer *')",
+         FIRN_CURE_NEW_NAMES},
     };
     char stored[220], text[220];
     firn_error error;

@@ -265,7 +265,7 @@ static const struct verb {
 } verbs[] = {
     {"claim", 3, false, nodes_claim}, {"free", 2, false, nodes_free},
     {"floor", 2, false, nodes_floor}, {"lost", 1, true, nodes_lost},
-    {"trust", 1, true, nodes_trust}, {"resume", 1, true, nodes_resume},
+    {"trust", 1, true, nodes_trust},  {"resume", 1, true, nodes_resume},
 };
 
 static const struct verb *find_verb(const session *s) {
@@ -331,9 +331,9 @@ static int check_words(session *s, const struct verb *verb) {
 
 int run_nodes(session *s) {
     firn_store *store;
-    int status = operands_split(
-        s, 0, 0, 3,
-        "claim NAMESPACE FIRST..LAST, free NODE, floor NAMESPACE, lost, trust, resume, or no arguments");
+    int status = operands_split(s, 0, 0, 3,
+                                "claim NAMESPACE FIRST..LAST, free NODE, floor NAMESPACE, lost, "
+                                "trust, resume, or no arguments");
     const struct verb *verb = status == STATUS_DONE ? find_verb(s) : NULL;
     status = status == STATUS_DONE ? check_words(s, verb) : status;
     if (status == STATUS_DONE) {
