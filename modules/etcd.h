@@ -3,8 +3,8 @@
 #ifndef FIRN_ETCD_H
 #define FIRN_ETCD_H
 
-#include <firn/store.h>
 #include "module.h"
+#include <firn/store.h>
 
 #include <curl/curl.h>
 #include <jansson.h>

@@ -4,8 +4,8 @@
 #ifndef FIRN_REDIS_H
 #define FIRN_REDIS_H
 
-#include <firn/store.h>
 #include "module.h"
+#include <firn/store.h>
 
 #include <gnutls/gnutls.h>
 #include <hiredis/hiredis.h>

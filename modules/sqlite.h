@@ -4,8 +4,8 @@
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 
-#include <firn/store.h>
 #include "module.h"
+#include <firn/store.h>
 
 #include <limits.h>
 #include <sqlite3.h>

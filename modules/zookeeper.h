@@ -3,8 +3,8 @@
 #ifndef FIRN_ZOOKEEPER_H
 #define FIRN_ZOOKEEPER_H
 
-#include <firn/store.h>
 #include "module.h"
+#include <firn/store.h>
 
 #include <zookeeper/zookeeper.h>
 
