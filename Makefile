@@ -14,6 +14,7 @@ THREAD = $(BUILD)-thread
 FUZZ = $(BUILD)-fuzz
 COVERAGE = $(BUILD)-coverage
 MEMORY = $(BUILD)-memory
+STORE = $(BUILD)-store
 
 all:
 	$(CONFIGURE) -B $(BUILD) $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
@@ -51,6 +52,13 @@ fuzz:
 
 test: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
+
+# The conformance, fault and kill tests of stores against a module of yours: docs/guides/own-store.md.
+.PHONY: test-store
+test-store:
+	$(CONFIGURE) -B $(STORE) -DFIRN_STORE_TESTS=ON
+	$(COMPILE) $(STORE) -j$(JOBS) --target store_test driver_test law_test closing_test module_sqlite
+	@BUILD=$(STORE) test/kit "$(MODULE)" '$(URL)' "$(BACKUP)" '$(CHECKS)'
 
 # Well-known packages against spec/: needs the npm registry.
 known-packages:
@@ -221,7 +229,7 @@ pictures: all
 	docs/pictures/dashboard.py $(BUILD)/bin/firn-serve
 
 clean:
-	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)
+	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE) $(STORE)
 
 docs/reference/errors.md: include/firn/firn.h common/errors.h common/errors.c common/cures.def docs/errors.awk
 	sh docs/errors.sh >$@.new && mv $@.new $@

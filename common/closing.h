@@ -11,6 +11,13 @@
 
 /* The layout without what closes it. */
 const char *closing_layout(const char *layout);
+/* The nodes of a namespace that generators may claim. */
+typedef struct closing_claims {
+    bool confined; /* false: all nodes */
+    uint64_t first, last;
+} closing_claims;
+/* The layout without what closes it and without the nodes to claim, "claim=0..899 LAYOUT". */
+const char *closing_claimed(const char *layout, closing_claims *claims);
 /* Is it closed, for a reason that begins with `why`? */
 bool closing_is(const char *layout, const char *why);
 /* Is it closed for exactly this reason? */

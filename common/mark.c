@@ -27,6 +27,20 @@ int64_t mark_layout_end(const firn_scheme *scheme) {
     return bits >= 62 ? FIRN_SLOT_MAX - 2 : (int64_t)(UINT64_C(1) << bits);
 }
 
+static bool is_part(const firn_scheme *scheme, uint32_t i) {
+    const int role = scheme->slices[i].role;
+    return (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS) &&
+           firn_scheme_first(scheme, i) == i;
+}
+
+uint32_t mark_node_bits(const firn_scheme *scheme) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        bits += is_part(scheme, i) ? firn_scheme_width(scheme, i) : 0;
+    }
+    return bits;
+}
+
 /* Splits a node's number into its fields, most significant first. */
 static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node) {
     uint32_t left = 0;
@@ -35,8 +49,7 @@ static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node
         for (uint32_t i = 0; i < scheme->slice_count; i++) {
             const firn_slice *slice = &scheme->slices[i];
             uint32_t width = firn_scheme_width(scheme, i);
-            if ((slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS) ||
-                firn_scheme_first(scheme, i) != i || width > 63) {
+            if (!is_part(scheme, i) || width > 63) {
                 continue;
             }
             if (pass == 0) {
@@ -109,10 +122,28 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
     out->kind = MARK_INTEGER;
 }
 
-int mark_scheme(firn_scheme *scheme, const char *layout) {
-    char text[FIRN_LAYOUT_SIZE];
+int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
+    const int code = firn_store_now(store, now, error);
+    *now = code == FIRN_ESYSTEM ? mark_now() : *now;
+    return code == FIRN_ESYSTEM ? FIRN_OK : code;
+}
+
+/* What a layout says of the reach of its namespace, or NULL: it is the default. */
+static const char *reach_of(const char *layout) {
+    return strstr(layout, " reach=");
+}
+
+int64_t mark_reach_s(const char *layout) {
+    return reach_of(layout) == NULL ? 15 : 615;
+}
+
+int mark_scheme(firn_scheme *scheme, const char *stored) {
+    char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
-    layout = closing_layout(layout);
+    closing_claims unused;
+    const char *open = closing_claimed(stored, &unused), *reach = reach_of(open);
+    snprintf(layout, sizeof layout, "%.*s", reach != NULL ? (int)(reach - open) : (int)strlen(open),
+             open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
         if (strcmp(firn_scheme_layout(text, known), layout) == 0) {
             *scheme = *known;

@@ -25,6 +25,10 @@ typedef struct mark_told {
 /* The scheme of the stored layout, with the roles of its fields if it is a known one. A FIRN_E
  * code: not a scheme (integers, jobs). */
 int mark_scheme(firn_scheme *scheme, const char *layout);
+/* How far ahead of the store's clock a reservation of the layout may end, in seconds. */
+int64_t mark_reach_s(const char *layout);
+/* Of the joined node. */
+uint32_t mark_node_bits(const firn_scheme *scheme);
 /* Slot = tick << this. */
 uint32_t mark_shift(const firn_scheme *scheme);
 /* The first slot after the layout; the next two are the marks of back-dated IDs and jobs. */
@@ -32,6 +36,8 @@ int64_t mark_layout_end(const firn_scheme *scheme);
 /* "1.3 s ahead", "3.5 h ago". Returns `text`. */
 char *mark_distance(char text[40], const firn_time *mark, const firn_time *now);
 firn_time mark_now(void);
+/* The store's clock; a store without one has this machine's. */
+int mark_store_now(firn_store *store, firn_time *now, firn_error *error);
 
 /* Explains a holding at the time `now`. */
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now);

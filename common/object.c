@@ -27,10 +27,10 @@ json_t *json_set(json_t *object, const char *name, json_t *value) {
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
     char text[FIRN_VALUE_SIZE];
     const firn_slice *slice = &scheme->slices[i];
-    bool random = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
-                  slice->role == FIRN_ROLE_DIGEST;
+    bool hex = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
+               slice->role == FIRN_ROLE_DIGEST || strcmp(slice->name, "mac") == 0;
     bool constant = slice->role == FIRN_ROLE_CONST;
-    if (!random && (constant ? slice->bits : firn_scheme_width(scheme, i)) <= 32) {
+    if (!hex && (constant ? slice->bits : firn_scheme_width(scheme, i)) <= 32) {
         return json_integer((json_int_t)(constant ? slice->value : fields->value[i].low));
     }
     return json_string(firn_fields_get(text, fields, scheme, i));

@@ -256,12 +256,20 @@ static bool is_odd_typeid(const firn_reading *reading) {
            (strcmp(reading->scheme->name, "typeid") != 0 || reading->scheme->tick_ns == 0);
 }
 
+static bool has_capital(const char *text) {
+    return strpbrk(text, "ABCDEFGHIJKLMNOPQRSTUV") != NULL;
+}
+
 char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text,
                         bool named) {
     bool number = reading->form == FIRN_FORM_DEC || reading->form == FIRN_FORM_UNSIGNED;
     remark[0] = '\0';
     if (is_odd_typeid(reading)) {
         snprintf(remark, REMARK_SIZE, "a TypeID of a UUID that is not version 7");
+    } else if (reading->form == FIRN_FORM_BASE32HEX && has_capital(text)) {
+        snprintf(remark, REMARK_SIZE,
+                 "it has capital letters: rs/xid, which issues %s, refuses them",
+                 reading->scheme->name);
     } else if (named) {
         return remark;
     } else if (reading->form == FIRN_FORM_HEX && is_integer(text, strlen(text))) {

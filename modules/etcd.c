@@ -16,8 +16,6 @@
 #define PAGE       500 /* keys of one answer of a listing */
 #define PAGES_MOST 100000
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* The driver's part of the records: revisions, and the cluster of the store's record. */
@@ -434,7 +432,7 @@ static int etcd_open(void **out, const char *url, const firn_store_options *opti
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "etcd",
     .lasts = true,
     .open = etcd_open,

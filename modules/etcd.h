@@ -3,8 +3,8 @@
 #ifndef FIRN_ETCD_H
 #define FIRN_ETCD_H
 
-#include "../src/driver.h"
 #include "module.h"
+#include <firn/store.h>
 
 #include <curl/curl.h>
 #include <jansson.h>
@@ -30,7 +30,7 @@ typedef struct bytes {
 
 /* The records of the store, of a namespace and of one of its keys. */
 typedef struct state {
-    bool all_new;                /* see FIRN__ALL_NAMES */
+    bool all_new;                /* see FIRN_ALL_NAMES */
     char shut[FIRN_LAYOUT_SIZE]; /* its layout if that is closed, or "" */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */

@@ -214,7 +214,7 @@ static bool take_state(state *now, const json_t *answer) {
     }
     now->all_new = all > 0 && other.ns_losses == now->losses;
     snprintf(now->shut, sizeof now->shut, "%s",
-             all > 0 && firn__is_closed(other.layout) ? other.layout : "");
+             all > 0 && firn_layout_closed(other.layout) ? other.layout : "");
     return true;
 }
 
@@ -227,7 +227,7 @@ static json_t *ranges_of(const store *self, const state *now) {
     name_store(&own, self);
     etcd_name_namespace(&ns, self, now->ns);
     etcd_name_mark(&mark, self, now->ns, now->key);
-    etcd_name_namespace(&all, self, FIRN__ALL_NAMES);
+    etcd_name_namespace(&all, self, FIRN_ALL_NAMES);
     return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
                      range_of(&all));
 }

@@ -4,9 +4,9 @@
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
-#include "../src/driver.h"     // IWYU pragma: export
 #include "../src/duration.h"   // IWYU pragma: export
 #include "../src/error_text.h" // IWYU pragma: export
+#include <firn/store.h>        // IWYU pragma: export
 
 #include <firn/firn.h>
 #include <netdb.h>
@@ -16,6 +16,9 @@
 #ifdef __cplusplus
 #error "modules are C"
 #endif
+
+/* The stored identity of a store that lost reservations; no engine has it. */
+#define MODULE_GONE_BACK "gone back"
 
 /* ---- errors (module_error.c) ----------------------------------------------------------------- */
 

@@ -20,8 +20,6 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 #define PAGE_ROWS 256 /* of a listing */
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 #define SEAL_SIZE (MARIA_IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -152,7 +150,7 @@ static void take_records(store *s, firn_records *seen, const MYSQL_ROW row) {
     seen->known = strcmp(or_empty(row[READ_STORE]), "new") != 0;
     seen->losses = seen->known && strcmp(or_empty(row[READ_STORE]), s->identity) != 0;
     seen->all_new = strcmp(or_empty(row[READ_ALL]), s->identity) == 0;
-    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
+    seen->shut = firn_layout_closed(s->shut) ? s->shut : NULL;
     seen->ns_known = row[READ_LAYOUT] != NULL;
     seen->layout = s->layout;
     seen->ns_losses =
@@ -206,10 +204,10 @@ static void compose_raise(const store *s, statement *what, const firn_records *s
                       next->mark.grant, note, next->ns, next->layout, next->floor, s->identity);
     } else if (next->own[OWN_SEALED] != 0) {
         maria_compose(s, what, again_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->least, raise->most, seal);
+                      next->ns, next->key, raise->min, raise->most, seal);
     } else {
         maria_compose(s, what, raise_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->least, raise->most, next->ns, next->layout,
+                      next->ns, next->key, raise->min, raise->most, next->ns, next->layout,
                       next->floor, s->identity);
     }
 }
@@ -300,7 +298,7 @@ static int write_own(store *s, const firn_records *seen, firn_records *next, fir
     next->losses = 1;
     next->ns_losses = sound;
     next->own[OWN_SEALED] = 0;
-    return maria_run(s, error, doubt_sql, FIRN__GONE_BACK);
+    return maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
 }
 
 static int write_namespace(store *s, const firn_records *seen, firn_records *next, firn_verb verb,
@@ -497,7 +495,7 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "mysql",
     .lasts = true,
     .open = store_open,

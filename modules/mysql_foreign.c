@@ -131,10 +131,11 @@ static int take_number(store *s, const firn_request *request, const reply *done,
     return granted(s, request, done->insert_id + 1, first, error);
 }
 
-static int one_by_one(const store *s, firn_error *error) {
+static int one_by_one(const store *s, const firn_request *request, firn_error *error) {
     return module_fail(error, FIRN_ERANGE,
-                       "table %.48s gives one integer at a time: use kind=serial step=1",
-                       s->foreign);
+                       "table %.48s gives one integer at a time, not %" PRId64
+                       ": request one per call, with kind=serial",
+                       s->foreign, request->count);
 }
 
 /* The numbers follow the server's own increment and offset. */
@@ -143,7 +144,7 @@ static int reserve_ticket(store *s, const firn_request *request, int64_t *first,
     statement what;
     reply done;
     if (request->count != 1) {
-        return one_by_one(s, error);
+        return one_by_one(s, request, error);
     }
     maria_compose(s, &what, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", s->stub);
     int code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
@@ -159,7 +160,7 @@ static int reserve_worker(store *s, const firn_request *request, int64_t *first,
     statement what;
     reply done;
     if (request->count != 1) {
-        return one_by_one(s, error);
+        return one_by_one(s, request, error);
     }
     gethostname(host, sizeof host - 1);
     snprintf(port, sizeof port, "%ld-%" PRIu64, (long)getpid(), request->grant);

@@ -404,7 +404,7 @@ static int greet(store *s, firn_error *error) {
 }
 
 int maria_went_back(store *s, firn_error *error) {
-    int code = maria_run(s, error, doubt_sql, FIRN__GONE_BACK);
+    int code = maria_run(s, error, doubt_sql, MODULE_GONE_BACK);
     s->last.high = code == FIRN_OK ? 0 : s->last.high;
     return code;
 }

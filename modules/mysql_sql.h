@@ -31,7 +31,7 @@ static const char *const create_tables[] = {
 static const char read_sql[] =
     "SELECT s.identity, a.identity, a.layout, n.layout, n.identity, n.floor, m.high, m.`grant`,"
     " m.seal FROM (SELECT 1) AS one LEFT JOIN `@_namespace` s ON s.name = ''"
-    " LEFT JOIN `@_namespace` a ON a.name = '" FIRN__ALL_NAMES "'"
+    " LEFT JOIN `@_namespace` a ON a.name = '" FIRN_ALL_NAMES "'"
     " LEFT JOIN `@_namespace` n ON n.name = $"
     " LEFT JOIN `@_mark` m ON m.ns = $ AND m.`key` = $";
 

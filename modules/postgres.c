@@ -16,8 +16,6 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 #define PAGE_ROWS 256 /* of a listing */
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 static int postgres_open(void **self, const char *url, const firn_store_options *options,
                          firn_error *error) {
     return module_open(self, &postgres_engine, url, options, error);
@@ -61,7 +59,7 @@ static void take_records(store *s, firn_records *seen, const PGresult *row) {
     seen->known = !postgres_says(row, READ_NEW);
     seen->losses = seen->known && !postgres_says(row, READ_CURRENT);
     seen->all_new = postgres_says(row, READ_ALL_CURRENT);
-    seen->shut = firn__is_closed(s->shut) ? s->shut : NULL;
+    seen->shut = firn_layout_closed(s->shut) ? s->shut : NULL;
     seen->ns_known = !PQgetisnull(row, 0, READ_LAYOUT);
     seen->layout = s->layout;
     seen->ns_losses = postgres_says(row, READ_NS_CURRENT) ? seen->losses : seen->losses - 1;
@@ -139,7 +137,7 @@ static int raise_mark(store *s, const firn_records *seen, firn_records *next,
                             next->key,
                             module_digits(numbers[0], raise->low),
                             module_digits(numbers[1], raise->count),
-                            module_digits(numbers[2], raise->least),
+                            module_digits(numbers[2], raise->min),
                             module_digits(numbers[3], raise->most),
                             module_digits(numbers[4], (int64_t)next->mark.grant),
                             note,
@@ -359,7 +357,7 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,

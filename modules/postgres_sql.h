@@ -110,7 +110,7 @@ static const struct statement_text {
               " s.identity = 'new', s.identity = i.identity, a.identity = i.identity, a.layout,"
               " n.layout, n.identity = i.identity, n.floor, m.high, m.\"grant\" FROM i"
               " LEFT JOIN \"@_namespace\" s ON s.name = ''"
-              " LEFT JOIN \"@_namespace\" a ON a.name = '" FIRN__ALL_NAMES "'"
+              " LEFT JOIN \"@_namespace\" a ON a.name = '" FIRN_ALL_NAMES "'"
               " LEFT JOIN \"@_namespace\" n ON n.name = $1"
               " LEFT JOIN \"@_mark\" m ON m.ns = $1 AND m.key = $2",
               2},
@@ -142,7 +142,7 @@ static const struct statement_text {
     [BEGIN] = {"firn_begin",
                "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE \"@_namespace\", \"@_mark\" IN "
                "ROW EXCLUSIVE MODE;"
-               " SELECT FROM \"@_namespace\" WHERE name IN ('', '" FIRN__ALL_NAMES "')"
+               " SELECT FROM \"@_namespace\" WHERE name IN ('', '" FIRN_ALL_NAMES "')"
                " ORDER BY name FOR UPDATE",
                0},
     /* The same for a change of layouts, which waits for running reservations too. A statement that waits for the lock
@@ -155,7 +155,7 @@ static const struct statement_text {
               "UPDATE \"@_namespace\" SET identity = " IDENTITY
               " WHERE name = '' AND identity = 'new'",
               0},
-    [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = '" FIRN__GONE_BACK "'", 0},
+    [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'", 0},
     /* $4: the namespace has a record; $5: it is current from now on; $6: a change of layouts, which may lower the floor. */
     [NAME] = {"firn_name",
               "INSERT INTO \"@_namespace\" AS n (name, layout, identity, floor)"

@@ -97,7 +97,7 @@ int postgres_taken(const store *s, const firn_records *records, firn_error *erro
                            where(s), sizeof s->taken - 2);
     }
     if (before == NULL || strchr(records->layout, ':') == NULL ||
-        !module_uint64(&node, records->key, strlen(records->key))) {
+        !module_uint64(&node, records->key, strcspn(records->key, "@"))) { /* also NODE@TICK */
         return FIRN_OK;
     }
     for (const char *one = before; one != NULL && !was; one = strchr(one + 1, ';')) {

@@ -21,8 +21,6 @@
 
 static_assert(3 * LIST_CHUNK + 8 <= REDIS_ARGUMENTS_MAX, "a command of a listing fits");
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 static void namespace_key(char out[REDIS_KEY_SIZE], const store *self, const char *ns) {
     snprintf(out, REDIS_KEY_SIZE, "{%s}:%s", self->prefix, ns);
 }
@@ -97,7 +95,7 @@ static bool take_records(store *self, firn_records *out, redisReply *const *text
     out->fresh = true;
     out->known = is_there(identity);
     out->all_new = is_there(texts[AT_ALL_LOSSES]) && all_losses == out->losses;
-    out->shut = firn__is_closed(self->shut) ? self->shut : NULL;
+    out->shut = firn_layout_closed(self->shut) ? self->shut : NULL;
     out->ns_known = is_there(texts[AT_LAYOUT]) || is_there(texts[AT_NS_LOSSES]);
     out->layout = self->layout;
     out->key_known = is_there(texts[AT_HIGH]);
@@ -216,7 +214,7 @@ static int redis_add(void *of, const firn_records *seen, firn_records *next,
                                seen->layout,
                                module_digits(texts[1], seen->floor),
                                seen->key_known ? "1" : "0",
-                               module_digits(texts[2], raise->least),
+                               module_digits(texts[2], raise->min),
                                module_digits(texts[3], raise->low),
                                module_digits(texts[4], raise->most),
                                module_digits(texts[5], raise->count),
@@ -483,7 +481,7 @@ static int set_up(void *of, firn_error *error) {
     if (code == FIRN_OK) {
         snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
         namespace_key(self->own, self, "");
-        namespace_key(self->all, self, FIRN__ALL_NAMES);
+        namespace_key(self->all, self, FIRN_ALL_NAMES);
         code = redis_trust(self, error);
     }
     return code == FIRN_OK ? load_scripts(self, error) : code;
@@ -514,7 +512,7 @@ static int redis_open(void **out, const char *url, const firn_store_options *opt
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "redis",
     .lasts = true,
     .open = redis_open,

@@ -4,8 +4,8 @@
 #ifndef FIRN_REDIS_H
 #define FIRN_REDIS_H
 
-#include "../src/driver.h"
 #include "module.h"
+#include <firn/store.h>
 
 #include <gnutls/gnutls.h>
 #include <hiredis/hiredis.h>
@@ -25,7 +25,7 @@ typedef struct store {
     int64_t database, counters;
     const char *prefix;
     char index[64];                                /* the key of the set of namespaces */
-    char own[REDIS_KEY_SIZE], all[REDIS_KEY_SIZE]; /* of the store's record, of FIRN__ALL_NAMES */
+    char own[REDIS_KEY_SIZE], all[REDIS_KEY_SIZE]; /* of the store's record, of FIRN_ALL_NAMES */
     script read, write, add, count;
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE]; /* last read */
     gnutls_certificate_credentials_t trust; /* NULL without TLS */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 #define OLDEST_SQLITE 3037000 /* the first with STRICT tables */
 #define BUSY_MS       5000    /* how long a verb waits for other processes; default of max_wait */
 
@@ -419,7 +417,7 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "sqlite",
     .locks = true,
     .lasts = true,

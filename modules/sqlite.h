@@ -4,8 +4,8 @@
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 
-#include "../src/driver.h"
 #include "module.h"
+#include <firn/store.h>
 
 #include <limits.h>
 #include <sqlite3.h>
@@ -79,7 +79,7 @@ int sqlite_read_record(const session *s, record *out, const char *ns);
 int sqlite_write_record(const session *s, const char *ns, const char *layout, int64_t history,
                         int64_t floor);
 
-/* In a transaction: are all unknown names new ones, and the layout of FIRN__ALL_NAMES if that is
+/* In a transaction: are all unknown names new ones, and the layout of FIRN_ALL_NAMES if that is
  * closed, else "". */
 int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]);
 

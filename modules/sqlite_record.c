@@ -30,9 +30,9 @@ int sqlite_read_record(const session *s, record *out, const char *ns) {
 
 int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]) {
     record all;
-    int code = sqlite_read_record(s, &all, FIRN__ALL_NAMES);
+    int code = sqlite_read_record(s, &all, FIRN_ALL_NAMES);
     *complete = s->history == 0 || (all.known && all.history == s->history);
-    snprintf(shut, FIRN_LAYOUT_SIZE, "%s", firn__is_closed(all.layout) ? all.layout : "");
+    snprintf(shut, FIRN_LAYOUT_SIZE, "%s", firn_layout_closed(all.layout) ? all.layout : "");
     return code;
 }
 

@@ -12,8 +12,6 @@
 #define ROOT   "firn" /* without a path in the URL */
 #define ROUNDS 200    /* tries of a write that other writers made outdated */
 
-FIRN_API extern const firn_driver firn_store_driver;
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* The driver's part of the records. A version counts on one connection: another one may reach another history, in which
@@ -61,7 +59,7 @@ static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_er
     return code;
 }
 
-static bool zookeeper_stands(void *handle, const firn_records *seen) {
+static bool zookeeper_usable(void *handle, const firn_records *seen) {
     const store *self = handle;
     return own_of(seen).connection == self->connections && !self->suspect;
 }
@@ -444,13 +442,13 @@ static int zookeeper_open(void **handle, const char *url, const firn_store_optio
 }
 
 const firn_driver firn_store_driver = {
-    .version = FIRN__DRIVER_VERSION,
+    .version = FIRN_DRIVER_VERSION,
     .scheme = "zookeeper",
     .lasts = true,
     .open = zookeeper_open,
     .begin = zookeeper_begin,
     .read = zookeeper_read,
-    .stands = zookeeper_stands,
+    .usable = zookeeper_usable,
     .lost = zookeeper_lost,
     .write = zookeeper_write,
     .wait = zookeeper_wait,

@@ -3,8 +3,8 @@
 #ifndef FIRN_ZOOKEEPER_H
 #define FIRN_ZOOKEEPER_H
 
-#include "../src/driver.h"
 #include "module.h"
+#include <firn/store.h>
 
 #include <zookeeper/zookeeper.h>
 
@@ -18,7 +18,7 @@
 typedef struct state {
     char ns_path[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
     bool store_found, ns_found, found;
-    bool all_new; /* see FIRN__ALL_NAMES */
+    bool all_new; /* see FIRN_ALL_NAMES */
     int store_version, ns_version, version;
     uint64_t origin;            /* a random number, drawn when the store was made */
     int64_t losses;             /* how often the store lost reservations, as far as noticed */
@@ -26,7 +26,7 @@ typedef struct state {
     int64_t floor, high, mzxid; /* mzxid 0: unknown */
     uint64_t grant;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
-    char shut[FIRN_LAYOUT_SIZE]; /* the layout of FIRN__ALL_NAMES if that is closed, or "" */
+    char shut[FIRN_LAYOUT_SIZE]; /* the layout of FIRN_ALL_NAMES if that is closed, or "" */
 } state;
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the

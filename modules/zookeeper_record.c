@@ -204,14 +204,14 @@ static int look_at(store *self, const char *path, state *to, bool (*read)(state 
     return result;
 }
 
-/* See FIRN__ALL_NAMES. */
+/* See FIRN_ALL_NAMES. */
 static int look_at_all(store *self, state *to, firn_error *error) {
     state all;
-    zk_name(self, &all, FIRN__ALL_NAMES, "1");
+    zk_name(self, &all, FIRN_ALL_NAMES, "1");
     int code = look_at(self, all.ns_path, &all, read_ns, error);
     to->all_new = code == FIRN_OK && all.ns_found && all.ns_losses == to->losses;
     snprintf(to->shut, sizeof to->shut, "%s",
-             code == FIRN_OK && all.ns_found && firn__is_closed(all.layout) ? all.layout : "");
+             code == FIRN_OK && all.ns_found && firn_layout_closed(all.layout) ? all.layout : "");
     return code;
 }
 

@@ -35,6 +35,9 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
         return code;
     }
     code = firn__reserve(gen->store, request, &patience, sending, first, error);
+    if (code == FIRN_OK && request->guard_tick_ns > 0) {
+        gen->live->locked.known_ns = gen->live->locked.store_clock.read_ns;
+    }
     if (code != FIRN_OK && code != FIRN_EBUSY && code != FIRN_ECLONED) {
         firn__count(&gen->live->any.store_errors);
     }
@@ -95,9 +98,9 @@ struct used {
     int64_t high;
 };
 
-/* The nodes of the namespace that have been used, as far as they match the pinned fields. */
+/* The nodes of the namespace that have been used, as far as they match the pinned fields and may be claimed. */
 typedef struct listing {
-    const firn_gen *gen;
+    firn_gen *gen;
     struct used *used;
     size_t count, size;
     bool history; /* the common history node is among them */
@@ -107,13 +110,17 @@ typedef struct listing {
 
 static int see_holding(void *context, const firn_holding *holding) {
     listing *list = context;
-    const firn_gen *gen = list->gen;
+    firn_gen *gen = list->gen;
     firn_value node;
+    firn__claimable_read(gen, holding->layout);
     if (list->count % 256 == 255 && firn__patience_over(&patience)) {
         return too_slow(gen, list->error);
     }
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
         return FIRN_OK; /* no node, or too many to check */
+    }
+    if (!firn__claimable_allows(gen, node.low)) {
+        return FIRN_OK;
     }
     list->history = list->history || holding->mark.high == gen->mark_end + 1;
     if ((node.low & gen->pin_mask) != gen->pinned) {
@@ -135,25 +142,6 @@ static int see_holding(void *context, const firn_holding *holding) {
 static int by_node(const void *a, const void *b) {
     uint64_t x = ((const struct used *)a)->node, y = ((const struct used *)b)->node;
     return x < y ? -1 : x > y;
-}
-
-/* A number spread over the bits of the node that are not pinned. */
-static uint64_t with_free_bits(const firn_gen *gen, uint64_t number) {
-    uint64_t node = gen->pinned;
-    for (uint32_t i = 0, j = 0; i < gen->node_bits; i++) {
-        if (!(gen->pin_mask >> i & 1)) {
-            node |= (number >> j++ & 1) << i;
-        }
-    }
-    return node;
-}
-
-static uint32_t free_bits(const firn_gen *gen) {
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < gen->node_bits; i++) {
-        bits += !(gen->pin_mask >> i & 1);
-    }
-    return bits;
 }
 
 /* A random node that was used before and is free by `latest`; false: no node. */
@@ -180,10 +168,13 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
  * way to a node. */
 static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *failed,
                      firn_error *error) {
-    uint32_t bits = free_bits(gen);
-    uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
+    uint64_t first, last, number;
     uint64_t keep = list->history ? 0 : 1;
-    if (all <= list->count + keep || firn__shared_refuses(gen, UINT64_MAX)) {
+    if (!firn__claimable_numbers(gen, &first, &last) || firn__shared_refuses(gen, UINT64_MAX)) {
+        return false;
+    }
+    const uint64_t all = last - first == UINT64_MAX ? UINT64_MAX : last - first + 1;
+    if (all <= list->count + keep) {
         return false;
     }
     *failed = firn__entropy_below(gen->entropy, &number, all, error);
@@ -194,7 +185,7 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
         qsort(list->used, list->count, sizeof *list->used, by_node);
     }
     for (size_t i = 0; i <= list->count; i++) { /* one of these numbers is not in the list */
-        struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
+        struct used wanted = {firn__claimable_node(gen, first + (number + i) % all), 0};
         *node = wanted.node;
         if (list->count == 0 ||
             bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
@@ -212,7 +203,8 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
         *node = gen->pinned;
         return tried == 0;
     }
-    if (tried == 0 && gen->past->has_node[k]) {
+    if (tried == 0 && gen->past->has_node[k] &&
+        firn__claimable_allows(gen, gen->past->last_node[k])) {
         *node = gen->past->last_node[k];
         return true;
     }
@@ -245,7 +237,6 @@ static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out
     uint64_t grant = atomic_load_explicit(&claim->grant, memory_order_relaxed);
     firn__sending sending = {.tries = FIRN__SENDINGS, .sent = again, .held = *held};
     firn_request request = {.ns = gen->ns,
-                            .layout = gen->layout,
                             .key = key,
                             .count = claim->count,
                             .earliest = claim->earliest,
@@ -255,7 +246,7 @@ static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out
     snprintf(key, sizeof key, "%" PRIu64, claim->node);
     int code = firn__reach_guard(gen, &request, error);
     if (code == FIRN_OK) {
-        code = firn__gen_reserve(gen, &request, &sending, &first, error);
+        code = firn__claimable_reserve(gen, claim->node, &request, &sending, &first, error);
         *held = sending.held;
     }
     if (code != FIRN_EUNKNOWN) {
@@ -354,6 +345,13 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
     if (!gen->fixed) {
         /* any node may become free at any moment */
         atomic_store_explicit(&gen->live->any.busy_ms, 0, memory_order_relaxed);
+        if (firn__claimable_text(node, gen)[0] != '\0') {
+            return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
+                                  "no node of %.120s from " FIRN__LIMIT(
+                                      "%s") " is free, and no other is claimed: wait, or let "
+                                            "more nodes be claimed",
+                                  gen->ns, node);
+        }
         return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
                               "every node of %s is in use (the last never-used one is kept for "
                               "back-dated IDs): wait, or "
@@ -400,7 +398,6 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     }
     code = resume(gen, wish, out, &held, error);
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
-        bool own = gen->fixed || (tried == 0 && gen->past->has_node[k]);
         firn_mark before = held;
         /* A call that waited for a node tries once more; a call whose time went to the store does not. */
         int64_t spent_ms = firn__gen_spent_ms() - before_ms;
@@ -411,6 +408,8 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
             break;
         }
+        const bool own =
+            gen->fixed || (tried == 0 && gen->past->has_node[k] && node == gen->past->last_node[k]);
         code = ask(gen, node, own, wish, out, &held, error);
         floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high;
         if (floor) {

@@ -51,11 +51,11 @@ typedef struct engine {
     const firn_driver *driver;
     void *self; /* of the driver */
     firn__memory memory;
-    uint64_t *
-        mine; /* 1: the memory is this process's; wiped by a fork. NULL: the driver needs no memory */
+    uint64_t *mine;  /* 1: the handle was used in this process; wiped by a fork */
     bool known;      /* the next two are set */
     uint64_t origin; /* of the store at this handle's last reservation */
     int64_t losses;
+    uint64_t sent;   /* the grant of the last write of unknown outcome */
     uint64_t wasted; /* the grant of a write that another store carried out; it is never adopted */
     size_t oldest;   /* of the states */
     state states[REMEMBERED];
@@ -128,6 +128,9 @@ static void forget(engine *e) {
 /* In a child: its parent may give back what it reserved, and another thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
     if (*e->mine == 0) {
+        if (e->driver->forked != NULL) {
+            e->driver->forked(e->self);
+        }
         forget(e);
         *e->mine = 1;
     }
@@ -207,7 +210,7 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
         t->raise = verdict.raise;
-        t->raise.least = verdict.back ? 0 : most(verdict.raise.least, least_of(e, &t->seen));
+        t->raise.min = verdict.back ? 0 : most(verdict.raise.min, least_of(e, &t->seen));
     }
     return code;
 }
@@ -256,13 +259,25 @@ static int decide(engine *e, turn *t) {
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
+/* What the store has now. */
+static int read_records(engine *e, turn *t, bool surely, firn_error *error) {
+    firn_records *seen = &t->seen;
+    *seen = (firn_records){.ns = seen->ns,
+                           .key = seen->key,
+                           .used_before = seen->used_before,
+                           .alive = e->mine,
+                           .layout = "",
+                           .note = ""};
+    return e->driver->read(e->self, seen, surely, error);
+}
+
 /* The state that the last verb left, or what the store has. */
 static int first_look(engine *e, turn *t, firn_error *error) {
     state *it = state_of(e, &t->seen);
     const bool stands = it != NULL && it->usable && t->verb != FIRN_VERB_RELABEL &&
-                        (e->driver->stands == NULL || e->driver->stands(e->self, &it->records));
+                        (e->driver->usable == NULL || e->driver->usable(e->self, &it->records));
     if (!stands) {
-        return e->driver->read(e->self, &t->seen, it != NULL, error);
+        return read_records(e, t, it != NULL, error);
     }
     const char *ns = t->seen.ns, *key = t->seen.key;
     t->seen = it->records;
@@ -282,6 +297,17 @@ static void remember_store(engine *e, const firn_records *next) {
     }
 }
 
+/* The key's mark is the end of this handle's reservation. */
+static void remember_mark(engine *e, const turn *t) {
+    if (e->driver->lost != NULL) {
+        firn__remember(&e->memory, t->request, t->next.mark.high);
+    }
+    if (!e->driver->locks) {
+        keep_state(e, &t->next);
+        set_least(e, &t->next, t->next.mark.high);
+    }
+}
+
 /* After a write that was carried out. */
 static void take_over(engine *e, turn *t) {
     if (t->back) {
@@ -289,16 +315,12 @@ static void take_over(engine *e, turn *t) {
     }
     if (t->verb == FIRN_VERB_RESERVE && e->driver->lost != NULL) {
         remember_store(e, &t->next);
-        if ((t->which & FIRN_RECORD_KEY) != 0) {
-            firn__remember(&e->memory, t->request, t->next.mark.high);
-        }
     }
-    if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
-        t->next.known = true;
+    t->next.known = true;
+    if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
+        remember_mark(e, t);
+    } else if (!e->driver->locks && t->verb != FIRN_VERB_RELABEL) {
         keep_state(e, &t->next);
-        if (t->verb == FIRN_VERB_RESERVE && (t->which & FIRN_RECORD_KEY) != 0) {
-            set_least(e, &t->next, t->next.mark.high);
-        }
     }
 }
 
@@ -316,6 +338,9 @@ static int finish(engine *e, turn *t, int verdict, firn_error *error) {
         t->held = (firn_mark){0, 0};
         return code;
     }
+    if (own && t->held.grant == e->sent) { /* else a clone's, which may give it back */
+        remember_mark(e, t);
+    }
     if (verdict != FIRN_OK && error != NULL) {
         *error = t->refusal;
     }
@@ -327,7 +352,7 @@ static int read_later(engine *e, turn *t, int round, bool surely, firn_error *er
     if (round > 0 && e->driver->wait != NULL) {
         e->driver->wait(round);
     }
-    return e->driver->read(e->self, &t->seen, surely, error);
+    return read_records(e, t, surely, error);
 }
 
 static int write_records(engine *e, turn *t, firn_error *error) {
@@ -340,7 +365,7 @@ static int write_records(engine *e, turn *t, firn_error *error) {
 static int one_round(engine *e, turn *t, int round, bool *done, firn_error *error) {
     const int verdict = decide(e, t);
     if (!t->seen.fresh && (verdict != FIRN_OK || (t->which & FIRN_RECORD_STORE) != 0)) {
-        return e->driver->read(e->self, &t->seen, true, error);
+        return read_records(e, t, true, error);
     }
     *done = t->which == 0;
     if (*done) {
@@ -353,12 +378,15 @@ static int one_round(engine *e, turn *t, int round, bool *done, firn_error *erro
     if (code == FIRN_WRITE_CHANGED || code == FIRN_WRITE_FOREIGN) {
         return read_later(e, t, round, code == FIRN_WRITE_FOREIGN, error);
     }
+    if (code == FIRN_EUNKNOWN && t->verb == FIRN_VERB_RESERVE) {
+        e->sent = t->request->grant;
+    }
     if (code != FIRN_OK) {
         return code;
     }
     take_over(e, t);
     if (t->verb == FIRN_VERB_RELABEL && t->back && !firn__declares_loss(t->change)) {
-        return e->driver->read(e->self, &t->seen, true, error);
+        return read_records(e, t, true, error);
     }
     *done = true;
     return finish(e, t, t->verb == FIRN_VERB_RELABEL && t->back ? FIRN_OK : verdict, error);
@@ -383,11 +411,8 @@ static int in_rounds(engine *e, turn *t, firn_error *error) {
 
 static int run(engine *e, const char *ns, const char *key, firn_error *error) {
     turn *t = &e->turn;
-    t->seen = (firn_records){.ns = ns, .key = key};
-    if (e->driver->lost != NULL) {
-        look_who(e);
-        t->seen.used_before = firn__remembers_ns(&e->memory, t->seen.ns);
-    }
+    t->seen = (firn_records){.ns = ns, .key = key, .alive = e->mine};
+    t->seen.used_before = e->driver->lost != NULL && firn__remembers_ns(&e->memory, ns);
     int code = e->driver->begin(e->self, &t->seen, t->verb, error);
     if (code != FIRN_OK) {
         return code;
@@ -407,6 +432,7 @@ static int engine_reserve(void *self, const firn_request *request, int64_t *firs
                           firn_error *error) {
     engine *e = self;
     turn *t = &e->turn;
+    look_who(e);
     if (source_of(e, request->ns) != NULL) {
         return e->driver->take(e->self, request, first, held, error);
     }
@@ -421,6 +447,7 @@ static int engine_reserve(void *self, const firn_request *request, int64_t *firs
 static int engine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                             int64_t high, firn_error *error) {
     engine *e = self;
+    look_who(e);
     const char *source = source_of(e, ns);
     if (source != NULL) {
         return firn__fail(error, FIRN_EBUSY, "%.60s keeps no grants: the rest of the block is lost",
@@ -438,6 +465,7 @@ int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
                          firn_error *error) {
     engine *e = self;
     turn *t = &e->turn;
+    look_who(e);
     const char *source = source_of(e, change->ns);
     if (source != NULL) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -451,14 +479,33 @@ int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
     return code;
 }
 
+typedef struct listing {
+    const engine *engine;
+    firn_visit *visit;
+    void *context;
+    firn_error *error;
+} listing;
+
+/* The visitor may fork: its child must not continue the parent's listing. */
+static int visit_one(void *context, const firn_holding *holding) {
+    const listing *it = context;
+    int code = it->visit(it->context, holding);
+    return *it->engine->mine != 0 ? code
+                                  : firn_error_set(it->error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+                                                   "this process was forked during a listing");
+}
+
 static int engine_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    const engine *e = self;
-    return e->driver->list(e->self, ns, visit, context, error);
+    engine *e = self;
+    listing it = {e, visit, context, error};
+    look_who(e);
+    return e->driver->list(e->self, ns, visit_one, &it, error);
 }
 
 static int engine_now(void *self, firn_time *now, firn_error *error) {
-    const engine *e = self;
+    engine *e = self;
+    look_who(e);
     return e->driver->now != NULL
                ? e->driver->now(e->self, now, error)
                : firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", e->driver->scheme);
@@ -471,17 +518,16 @@ static const char *engine_caution(void *self) {
 
 static void engine_close(void *self) {
     engine *e = self;
+    look_who(e);
     e->driver->close(e->self);
-    if (e->mine != NULL) {
-        firn__wiped_free(e->mine, sizeof *e->mine);
-    }
+    firn__wiped_free(e->mine, sizeof *e->mine);
     free(e);
 }
 
 int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error) {
     engine *e = calloc(1, sizeof *e);
     int code = e != NULL ? FIRN_OK : firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
-    if (code == FIRN_OK && driver->lost != NULL) {
+    if (code == FIRN_OK) {
         e->mine = firn__wiped(sizeof *e->mine, &code, error);
     }
     if (code != FIRN_OK) {
@@ -489,6 +535,7 @@ int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn
         free(e);
         return code;
     }
+    *e->mine = 1;
     e->driver = driver;
     e->self = driven;
     *self = e;

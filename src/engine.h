@@ -4,7 +4,7 @@
 #ifndef FIRN_ENGINE_H
 #define FIRN_ENGINE_H
 
-#include "driver.h"
+#include <firn/store.h>
 
 extern const firn_store_ops firn__engine_ops;
 

@@ -225,7 +225,7 @@ char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
         snprintf(text, FIRN_VALUE_SIZE, "%0*" PRIu64, (int)firn__dated_digits(scheme->bits),
                  value.low);
     } else if (slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
-               slice->role == FIRN_ROLE_DIGEST) {
+               slice->role == FIRN_ROLE_DIGEST || strcmp(slice->name, "mac") == 0) {
         if (digits > 16) {
             snprintf(text, FIRN_VALUE_SIZE, "0x%0*" PRIx64 "%016" PRIx64, digits - 16, value.high,
                      value.low);

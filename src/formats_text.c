@@ -270,6 +270,85 @@ bool firn__is_cloudflare_ray(firn_match *out, int *bits, const firn__look *seen)
     return firn__matched(out, bits, 12, "16 hex digits, a hyphen and three capital letters");
 }
 
+/* ---- times in other alphabets ---------------------------------------------------------------- */
+
+bool firn__is_nano64(firn_match *out, int *bits, const firn__look *seen) {
+    const bool hyphen = seen->length == 17 && seen->text[11] == '-';
+    char digits[17];
+    size_t decimals, capitals;
+    firn_id id;
+    snprintf(digits, sizeof digits, "%.11s%.5s", seen->text, seen->text + 11 + hyphen);
+    if ((seen->length == 17 && !hyphen) ||
+        firn_parse(&id, FIRN_FORM_HEX, 64, digits, 16, NULL) != FIRN_OK ||
+        !firn__match_ms(out, id.low >> 20, 3)) {
+        return false;
+    }
+    firn__match_field(out, "random", "0x%05llx", (unsigned long long)(id.low & 0xfffff));
+    if (!hyphen) { /* rather a number if it has no letter */
+        return is_word(digits, 16, &decimals, &capitals) && decimals < 16 &&
+               firn__matched(out, bits, 4, "16 hex digits with a time from 2005 to 2045");
+    }
+    return firn__matched(out, bits, 12, "the hyphen and a time from 2005 to 2045");
+}
+
+static const char base64url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* One of the 15 bytes, the most significant first. */
+static uint64_t byte_of(const firn_id *id, uint32_t i) {
+    return firn__get(id, 8 * (14 - i), 8).low;
+}
+
+/* The bytes that change least come first, since such IDs compress better. Older versions wrote the time, the address
+ * and the sequence in this order. */
+bool firn__is_elasticsearch(firn_match *out, int *bits, const firn__look *seen) {
+    const int64_t from = 1262304000, mixed_from = 1451606400, plain_end = 1546300800,
+                  end = 2208988800;
+    firn_id id;
+    if (!firn__read_digits(&id, base64url, seen->text, seen->length)) {
+        return false;
+    }
+    const uint64_t ms = byte_of(&id, 5) << 40 | byte_of(&id, 4) << 32 | byte_of(&id, 3) << 24 |
+                        byte_of(&id, 2) << 16 | byte_of(&id, 12) << 8 | byte_of(&id, 14);
+    const bool mixed =
+        firn__match_ms(out, ms, 3) && out->time.sec >= mixed_from && out->time.sec < end;
+    if (!mixed && (!firn__match_ms(out, firn__get(&id, 72, 48).low, 3) || out->time.sec < from ||
+                   out->time.sec >= plain_end)) {
+        return false;
+    }
+    firn__match_number(out, "sequence",
+                       mixed ? byte_of(&id, 1) << 16 | byte_of(&id, 13) << 8 | byte_of(&id, 0)
+                             : firn__get(&id, 0, 24).low);
+    firn__match_field(out, "address", "%012llx", (unsigned long long)firn__get(&id, 24, 48).low);
+    return firn__matched(out, bits, mixed ? 8 : 10,
+                         mixed ? "a time from 2016 to 2040 in the mixed order of its bytes"
+                               : "a time from 2010 to 2018 before an address and a sequence");
+}
+
+bool firn__is_short_puid(firn_match *out, int *bits, const firn__look *seen) {
+    size_t digits, capitals;
+    firn_id ns, node;
+    if (seen->length == 13 || !is_word(seen->text, 12, &digits, &capitals) || digits == 0 ||
+        digits == 12 || !firn__read_digits(&ns, base36, seen->text, 12) ||
+        !firn__match_ms(out, ns.low / 1000000, 9)) {
+        return false;
+    }
+    out->time.ns = (int32_t)(ns.low % 1000000000);
+    if (seen->length == 14 && firn__read_digits(&node, base36, seen->text + 12, 2)) {
+        firn__match_number(out, "node", node.low);
+    }
+    return firn__matched(out, bits, 2, "a time in ns from 2005 to 2045");
+}
+
+bool firn__is_ksuid_hex(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id second;
+    if (firn_parse(&second, FIRN_FORM_HEX, 32, seen->text, 8, NULL) != FIRN_OK ||
+        !firn__match_ms(out, (second.low + 1400000000) * 1000, 0)) {
+        return false;
+    }
+    firn__match_field(out, "random", "0x%.32s", seen->text + 8);
+    return firn__matched(out, bits, 2, "a time from 2014 to 2045");
+}
+
 /* ---- random texts ---------------------------------------------------------------------------- */
 
 /* The counter of a millisecond begins at 0. */
@@ -319,10 +398,9 @@ bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
 }
 
 bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const firn_scheme *scheme = firn_scheme_find("instagram");
     firn_id id;
-    if (!firn__read_digits(&id, digits, seen->text, seen->length) || id.high != 0 ||
+    if (!firn__read_digits(&id, base64url, seen->text, seen->length) || id.high != 0 ||
         !firn__match_ms(out,
                         (id.low >> 23) + (uint64_t)scheme->epoch.sec * 1000 +
                             (uint64_t)scheme->epoch.ns / 1000000,
@@ -433,15 +511,68 @@ bool firn__is_yitter(firn_match *out, int *bits, const firn__look *seen) {
     return firn__matched(out, bits, 1, "a time from 2020 to 2045 from bit 12 up");
 }
 
-bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
-    uint64_t number;
-    if (!read_number(&number, seen) ||
-        !firn__match_ms(out, (number >> 22) + UINT64_C(1704067200000), 3)) {
+static bool add_snowid(firn_match *out, uint64_t number) {
+    if (!firn__match_ms(out, (number >> 22) + UINT64_C(1704067200000), 3)) {
         return false;
     }
     firn__match_number(out, "node", number >> 12 & 1023);
     firn__match_number(out, "sequence", number & 4095);
-    return firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
+    return true;
+}
+
+bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    return read_number(&number, seen) && add_snowid(out, number) &&
+           firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
+}
+
+static bool add_frostflake(firn_match *out, uint64_t number) {
+    if (number >> 32 < 1420070400 || !firn__match_ms(out, (number >> 32) * 1000, 0)) {
+        return false;
+    }
+    firn__match_number(out, "sequence", number >> 11 & 0x1fffff);
+    firn__match_number(out, "machine", number & 2047);
+    return true;
+}
+
+bool firn__is_frostflake(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    return read_number(&number, seen) && add_frostflake(out, number) &&
+           firn__matched(out, bits, 1, "a time from 2015 to 2045 in the high 32 bits");
+}
+
+/* 64 bits in letters of both cases, as digits of a great base nearly always have. */
+static bool read_letters(uint64_t *number, const firn__look *seen, const char *alphabet) {
+    size_t digits, capitals;
+    firn_id id;
+    if (!is_word(seen->text, seen->length, &digits, &capitals) || capitals == 0 ||
+        digits + capitals == seen->length ||
+        !firn__read_digits(&id, alphabet, seen->text, seen->length) || id.high != 0) {
+        return false;
+    }
+    *number = id.low;
+    return true;
+}
+
+bool firn__is_snowid_base62(firn_match *out, int *bits, const firn__look *seen) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    uint64_t number;
+    if (!read_letters(&number, seen, digits) || !add_snowid(out, number)) {
+        return false;
+    }
+    firn__match_number(out, "id", number);
+    return firn__matched(out, bits, seen->length == 10 ? 0 : 4,
+                         "64 bits in base62, of a time from 2024 to 2045");
+}
+
+bool firn__is_frostflake_base58(firn_match *out, int *bits, const firn__look *seen) {
+    static const char digits[] = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    uint64_t number;
+    if (!read_letters(&number, seen, digits) || !add_frostflake(out, number)) {
+        return false;
+    }
+    firn__match_number(out, "id", number);
+    return firn__matched(out, bits, 3, "64 bits in base58, of a time from 2015 to 2045");
 }
 
 bool firn__is_integer(firn_match *out, int *bits, const firn__look *seen) {

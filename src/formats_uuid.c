@@ -279,6 +279,17 @@ bool firn__is_shortuuid58(firn_match *out, int *bits, const firn__look *seen) {
                      "22 base58 digits");
 }
 
+/* Other programs leave the leading zero out: 1 of 32 UUIDs has 21 digits then, and almost none fewer. */
+bool firn__is_base58_uuid(firn_match *out, int *bits, const firn__look *seen) {
+    const bool found =
+        is_digits(out, bits, seen, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+                  "base58 digits, capitals first,");
+    if (seen->length == 21) {
+        *bits = *bits > 5 ? *bits - 5 : 0;
+    }
+    return found;
+}
+
 /* 22 digits have four bits too many, which are zero. Both alphabets, but not in one text. */
 bool firn__is_base64_uuid(firn_match *out, int *bits, const firn__look *seen) {
     char text[22];

@@ -7,6 +7,7 @@
 #define FIRN_GEN_H
 
 #include "clock.h"
+#include "confined.h"
 #include "fields.h"
 #include "keys.h"
 #include "number.h"
@@ -112,6 +113,7 @@ typedef struct firn__locked {
     firn__permit *spare; /* taken from it and never published */
     firn__past past;     /* of a generator that is not shared */
     firn__store_clock store_clock;
+    int64_t known_ns;  /* store_clock.read_ns of the last reservation; 0: none yet */
     bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
@@ -136,6 +138,7 @@ typedef struct firn__kept {
     uint8_t **chunks; /* that permits were taken from */
     size_t chunk_count;
     char note[FIRN_NOTE_SIZE];
+    char stored[FIRN_LAYOUT_SIZE]; /* the layout as the store has it, with the nodes to claim */
 } firn__kept;
 
 enum firn__kind {
@@ -330,6 +333,22 @@ int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error
 /* The joined node as people know it: "datacenter=1 worker=3". */
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
 
+/* ---- claimable.c ------------------------------------------------------------------------------- */
+
+/* Learns which nodes may be claimed. True: the text is the own layout, and news. */
+bool firn__claimable_read(firn_gen *gen, const char *stored);
+/* May the generator use this node? */
+bool firn__claimable_allows(const firn_gen *gen, uint64_t node);
+/* The nodes that may be claimed, as "0..899"; "": all, or the node is given. Returns `text`. */
+char *firn__claimable_text(char text[FIRN__CLAIMS_SIZE], const firn_gen *gen);
+/* The nodes that may be claimed and match the pinned fields have the numbers *first to *last; false: none does. */
+bool firn__claimable_numbers(const firn_gen *gen, uint64_t *first, uint64_t *last);
+/* The node with this number: spread over the bits of the node that are not pinned. */
+uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number);
+/* As firn__gen_reserve, with slots of the node. FIRN_EBUSY also if the node may not be claimed. */
+int firn__claimable_reserve(firn_gen *gen, uint64_t node, firn_request *request,
+                            firn__sending *sending, int64_t *first, firn_error *error);
+
 /* ---- shared.c -------------------------------------------------------------------------------- */
 
 /* Makes the generator one of those that share this memory. FIRN_EUSAGE: the memory is too small, or used with another
@@ -425,6 +444,8 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error);
  * reach. FIRN_ECLOCK: not even those from `from` on do. */
 int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
                       firn_error *error);
+/* What a reach other than the default adds to the layout of the namespace. */
+const char *firn__reach_text(const firn_gen *gen);
 /* Sets the guard of a request: the end of the reach. */
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
 /* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */

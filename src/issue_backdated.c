@@ -46,7 +46,7 @@ static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_
 /* ---- the node -------------------------------------------------------------------------------- */
 
 typedef struct node_search {
-    const firn_gen *gen;
+    firn_gen *gen;
     int64_t mark;   /* of the kind of node that is looked for */
     uint64_t grant; /* of the job that owns the node; 0: any */
     bool again;     /* a node with this mark and grant may be taken again */
@@ -59,13 +59,15 @@ typedef struct node_search {
 
 static int see_node(void *context, const firn_holding *holding) {
     node_search *search = context;
-    const firn_gen *gen = search->gen;
+    firn_gen *gen = search->gen;
     firn_value node;
+    firn__claimable_read(gen, holding->layout);
     if (!firn__value_parse(&node, holding->key) || (node.low & gen->pin_mask) != gen->pinned) {
         return FIRN_OK;
     }
     if (search->again && holding->mark.high == search->mark &&
-        (search->grant == 0 || holding->mark.grant == search->grant)) {
+        (search->grant == 0 ? firn__claimable_allows(gen, node.low)
+                            : holding->mark.grant == search->grant)) {
         search->found = true;
         search->node = node.low;
     }
@@ -107,6 +109,17 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
     return true;
 }
 
+/* Lowers *node to the highest node that is not in the list and may be claimed. */
+static bool find_node(const firn_gen *gen, const node_search *search, uint64_t *node) {
+    uint64_t first, last;
+    if (!firn__claimable_numbers(gen, &first, &last)) {
+        return false;
+    }
+    const uint64_t highest = firn__claimable_node(gen, last);
+    *node = *node < highest ? *node : highest;
+    return skip_used(gen, search, node) && firn__claimable_allows(gen, *node);
+}
+
 /* `gone_back`: the store has a floor, so nodes without a mark are refused as well. */
 static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error *error) {
     char text[128];
@@ -143,13 +156,12 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
     int64_t first;
     snprintf(key, sizeof key, "%" PRIu64, node);
     firn_request request = {.ns = gen->ns,
-                            .layout = gen->layout,
                             .key = key,
                             .count = search->mark,
                             .grant = search->grant,
                             .note = gen->kept.note};
     firn__gen_begin(gen);
-    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    int code = firn__claimable_reserve(gen, node, &request, &sending, &first, error);
     *held = sending.held;
     if (code == FIRN_OK && gen->fixed && gen->node_bits > 0 && held->grant != request.grant) {
         char text[128];
@@ -160,7 +172,7 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
 }
 
 /* Is the fixed node without a mark in the store? */
-static bool is_unused(const firn_gen *gen) {
+static bool is_unused(firn_gen *gen) {
     firn_error unused;
     node_search search = {.gen = gen, .error = &unused};
     int code = firn_store_list(gen->store, gen->ns, see_node, &search, &unused);
@@ -178,7 +190,7 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
     bool gone_back = false;
     for (int i = 0; i < NODE_TRIES; i++) {
         firn_mark held = {0, 0};
-        if (!gen->fixed && !skip_used(gen, search, &node)) {
+        if (!gen->fixed && !find_node(gen, search, &node)) {
             break;
         }
         int code = reserve_node(gen, search, node, &held, error);
@@ -321,6 +333,12 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
                 note_full(gen, tick);
             }
             return code;
+        }
+        if (code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX) {
+            if (error != NULL) {
+                error->code = FIRN_ETAKEN; /* somebody else has the node, as the text says */
+            }
+            return FIRN_ETAKEN;
         }
         if (code != FIRN_EBUSY) {
             return code;

@@ -120,7 +120,7 @@ static int refuse_damaged(firn_error *error, const char *ns) {
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
-    if (firn__is_closed(stored)) {
+    if (firn_layout_closed(stored)) {
         return firn__refuse_closed(error, request->ns, request->ns, stored);
     }
     if (stored[0] == '\0') {
@@ -151,6 +151,13 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
     return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
 }
 
+/* What of the guard is the floor of a doubted namespace. */
+static int64_t floor_of(const firn__kept *kept, const firn_request *request) {
+    const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
+    const int64_t more = kept->known || request->guard_more < 0 ? 0 : request->guard_more;
+    return later(kept->floor, guard + (more < room ? more : room));
+}
+
 static bool went_back(const firn__kept *kept, const firn__memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
@@ -164,7 +171,7 @@ static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__me
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
-    return (firn_raise){.least = firn__least(memory, request),
+    return (firn_raise){.min = firn__least(memory, request),
                         .low = later(request->earliest, floor),
                         .most = reached ? guard - request->count : request->latest,
                         .count = request->count};
@@ -172,7 +179,7 @@ static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__me
 
 bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first) {
     *first = later(high, raise->low);
-    return high >= raise->least && *first <= raise->most;
+    return high >= raise->min && *first <= raise->most;
 }
 
 static int refuse_reach(firn_error *error, const firn_request *request, const firn__verdict *it,
@@ -192,10 +199,10 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
     *out = (firn__verdict){.floor = kept->floor};
     out->back = back;
-    if (!kept->known && kept->shut != NULL && !firn__is_closed(request->layout)) {
-        return firn__refuse_closed(error, request->ns, FIRN__ALL_NAMES, kept->shut);
+    if (!kept->known && kept->shut != NULL && !firn_layout_closed(request->layout)) {
+        return firn__refuse_closed(error, request->ns, FIRN_ALL_NAMES, kept->shut);
     }
-    if (kept->known && firn__is_closed(kept->layout) &&
+    if (kept->known && firn_layout_closed(kept->layout) &&
         strcmp(kept->layout, request->layout) != 0) {
         return firn__refuse_closed(error, request->ns, request->ns, kept->layout);
     }
@@ -206,12 +213,12 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
         return firn__refuse_back(error, where, request->ns);
     }
     if (doubted && request->guard > 0) {
-        out->floor = later(kept->floor, firn__law_guard(request, kept->now_ms));
+        out->floor = floor_of(kept, request);
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
     out->raise = raise_of(kept, out->floor, memory, request);
     if (back) {
-        out->raise.least = 0; /* with this verdict it is forgotten */
+        out->raise.min = 0; /* with this verdict it is forgotten */
     }
     if (firn__raise_allows(&out->raise, kept->mark.high, &out->first)) {
         return FIRN_OK;
@@ -234,7 +241,7 @@ bool firn__declares_loss(const firn_relabel *change) {
 
 /* Marks and doubt stay, so an open namespace is as safe as one that was never closed. */
 static bool opens_forgotten(const firn_relabel *change) {
-    return change->from != NULL && !change->lowers && !firn__is_closed(change->to) &&
+    return change->from != NULL && !change->lowers && !firn_layout_closed(change->to) &&
            strncmp(change->from, FIRN__FORGOTTEN, sizeof FIRN__FORGOTTEN - 1) == 0;
 }
 

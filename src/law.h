@@ -4,9 +4,16 @@
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 
-#include "driver.h"
+#include <firn/store.h>
 
-/* A change of FIRN__ALL_NAMES to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the record of FIRN_ALL_NAMES
+ * is closed, the store makes no record for another open namespace. */
+#define FIRN__CLOSED    "closed ("
+#define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
+#define FIRN__GONE_BACK "gone back"
+
+/* `firn segment advance '*'` reserves from FIRN_ALL_NAMES. From then on, until the store loses reservations again, a namespace without a
+ * record is new. A change of it to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
 bool firn__declares_loss(const firn_relabel *change);
 
 /* ---- what a handle remembers ----------------------------------------------------------------- */
@@ -38,7 +45,7 @@ typedef struct firn__kept {
     bool current;       /* known: the store has not lost reservations since then */
     bool complete;      /* not known: the store lost nothing, or all names are known (see above) */
     const char *layout; /* if `known` */
-    const char *shut;   /* not known: the layout of FIRN__ALL_NAMES if that is closed; or NULL */
+    const char *shut;   /* not known: the layout of FIRN_ALL_NAMES if that is closed; or NULL */
     int64_t floor;      /* no slot of the namespace before it can be granted */
     firn_mark mark;     /* {0, 0}: the key has no mark */
     int64_t
@@ -63,7 +70,8 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
  *     not known, shut:   FIRN_ESTORE, but not for a closed layout
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
- *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
+ *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is not known,
+ *         max(floor, guard + guard_more)
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
  *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
  *         is 0 there: a late copy may have been carried out where the slots are another's
@@ -80,7 +88,7 @@ int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__me
 /* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace
  * can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may
  * repeat a change that others can see, and that is not on disk yet. The write must run before or after each
- * reservation of the namespace, and of any unknown one if it is of FIRN__ALL_NAMES. */
+ * reservation of the namespace, and of any unknown one if it is of FIRN_ALL_NAMES. */
 int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel *change,
                       const char *where, firn_error *error);
 
@@ -98,7 +106,7 @@ int firn__refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored);
 /* FIRN_ESTORE: the namespace, or every new one, is closed. `shut` is the namespace whose layout `stored` is closed: `ns`,
- * or FIRN__ALL_NAMES. */
+ * or FIRN_ALL_NAMES. */
 int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored);
 
 #endif

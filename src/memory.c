@@ -3,7 +3,6 @@
  * Not its children's: after a fork every verb fails. The caller's lock of the store keeps what was read. */
 #include "error.h"
 #include "store.h"
-#include "wiped.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,43 +20,32 @@ typedef struct space {
 } space;
 
 typedef struct memory {
-    uint64_t *alive; /* wiped by a fork */
-    entry *entries;  /* ordered by namespace and key */
+    bool forked;    /* this process is a child */
+    entry *entries; /* ordered by namespace and key */
     size_t count, size;
     space *spaces;
     size_t space_count;
-    void (*failpoint)(void *self, const char *name);
-    void *failpoint_self;
+    firn_store_options options;
 } memory;
-
-static void fail_here(const memory *store, const char *name) {
-    if (store->failpoint != NULL) {
-        store->failpoint(store->failpoint_self, name);
-    }
-}
 
 static int memory_open(void **self, const char *url, const firn_store_options *options,
                        firn_error *error) {
-    int code;
     memory *store = calloc(1, sizeof *store);
     (void)url;
     if (store == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a memory store");
     }
-    store->alive = firn__wiped(sizeof *store->alive, &code, error);
-    if (store->alive == NULL) {
-        free(store);
-        return code;
-    }
-    *store->alive = 1;
-    store->failpoint = options->failpoint;
-    store->failpoint_self = options->failpoint_self;
+    store->options = *options;
     *self = store;
     return FIRN_OK;
 }
 
+static void memory_forked(void *self) {
+    ((memory *)self)->forked = true;
+}
+
 static int check_alive(const memory *store, firn_error *error) {
-    return *store->alive != 0
+    return !store->forked
                ? FIRN_OK
                : firn_error_set(
                      error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
@@ -149,11 +137,11 @@ static int memory_read(void *self, firn_records *seen, bool surely, firn_error *
 static int memory_write(void *self, const firn_records *seen, firn_records *next, int which,
                         firn_verb verb, firn_error *error) {
     memory *store = self;
-    const bool raises = verb == FIRN_VERB_RESERVE;
     const size_t at = (size_t)seen->own[0];
-    fail_here(store, raises ? "reserve.before" : "give_back.before");
-    int code =
-        (which & FIRN_RECORD_NS) != 0 && !seen->ns_known ? make_space(store, next, error) : FIRN_OK;
+    int code = firn_driver_point(&store->options, seen, verb, FIRN_POINT_BEFORE, error);
+    if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0 && !seen->ns_known) {
+        code = make_space(store, next, error);
+    }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
         code = seen->key_known ? FIRN_OK : make_entry(store, at, next->ns, next->key, error);
     }
@@ -163,10 +151,9 @@ static int memory_write(void *self, const firn_records *seen, firn_records *next
             strncpy(store->entries[at].note, next->note, sizeof store->entries[at].note - 1);
         }
     }
-    if (code == FIRN_OK) {
-        fail_here(store, raises ? "reserve.committed" : "give_back.committed");
-    }
-    return code;
+    return code == FIRN_OK
+               ? firn_driver_point(&store->options, seen, verb, FIRN_POINT_COMMITTED, error)
+               : code;
 }
 
 static const char *memory_where(void *self) {
@@ -196,16 +183,16 @@ static void memory_close(void *self) {
     for (size_t i = 0; i < store->space_count; i++) {
         free(store->spaces[i].layout);
     }
-    firn__wiped_free(store->alive, sizeof *store->alive);
     free(store->spaces);
     free(store->entries);
     free(store);
 }
 
-const firn_driver firn__store_memory = {.version = FIRN__DRIVER_VERSION,
+const firn_driver firn__store_memory = {.version = FIRN_DRIVER_VERSION,
                                         .scheme = "memory",
                                         .locks = true,
                                         .open = memory_open,
+                                        .forked = memory_forked,
                                         .begin = memory_begin,
                                         .read = memory_read,
                                         .write = memory_write,

@@ -211,15 +211,33 @@ static void tell_store(const firn_gen *gen, const char *url) {
     }
 }
 
-/* The names of its marks in a store. */
-static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
+/* What the namespace's record says: the layout, and a reach other than the default. */
+static int name_layout(firn_gen *gen, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
+    const char *reach = firn__reach_text(gen);
     firn_scheme shared = gen->scheme;
     if (home != NULL && gen->scheme.packer >= 0) {
         shared = *home;
         shared.epoch = gen->scheme.epoch;
     }
     firn_scheme_layout(gen->layout, &shared);
+    const size_t length = strlen(gen->layout), most = sizeof gen->layout - 1 - strlen(reach);
+    if (length > most) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "the layout has %zu characters: with another reach use at most %zu",
+                          length, most);
+    }
+    strcpy(gen->layout + length, reach);
+    strcpy(gen->kept.stored, gen->layout);
+    return FIRN_OK;
+}
+
+/* The names of its marks in a store. */
+static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
+    int code = name_layout(gen, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     firn__scheme_ns(gen->ns, firn_gen_scheme(gen));
     if (gen->keys.ns != NULL) {
         size_t length = strlen(gen->keys.ns);

@@ -9,12 +9,24 @@
 
 #include <inttypes.h>
 
-/* Between these two: how far the clocks of the servers of one store may differ. */
-#define LIMIT_MS 14000
-#define GUARD_MS 15000
-#define LEAST_MS 1000 /* of a window whose length nobody has set */
+/* The limit of reach=15s, and of reach=10min; the guard is this much later. Between the two: how far the clocks of the
+ * servers of one store may differ. */
+#define SHORT_MS       14000
+#define LONG_MS        614000
+#define APART_MS       1000
+#define KNOWN_MS       540000 /* see guard_absent() */
+#define LEAST_MS       1000   /* of a window whose length nobody has set */
+#define LONG_WINDOW_MS 600000
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
+
+static int64_t limit_ms(const firn_gen *gen) {
+    return gen->keys.reach_ == FIRN__REACH_10MIN ? LONG_MS : SHORT_MS;
+}
+
+const char *firn__reach_text(const firn_gen *gen) {
+    return gen->keys.reach_ == FIRN__REACH_10MIN ? " reach=10min" : "";
+}
 
 /* A store without a clock is on this machine, so its clock is this one. */
 int firn__reach_look(firn_gen *gen, firn_error *error) {
@@ -69,7 +81,7 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
     const firn_time *there = &gen->live->locked.store_clock.least;
     firn_time end;
     int64_t limit;
-    int code = slot_after(gen, there, LIMIT_MS, ROUNDED_TICKS, &limit, error);
+    int code = slot_after(gen, there, limit_ms(gen), ROUNDED_TICKS, &limit, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -77,11 +89,27 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
         firn_scheme_time(&gen->scheme, (uint64_t)(from + count) >> gen->s, &end);
         return firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
                               "a window of %.60s would end %" PRId64
-                              " ms after the store's clock, more than %d ms: fix the wrong clock",
-                              gen->ns, firn__time_since(&end, there) / 1000000, LIMIT_MS);
+                              " ms after the store's clock, more than %" PRId64
+                              " ms: fix the wrong clock",
+                              gen->ns, firn__time_since(&end, there) / 1000000, limit_ms(gen));
     }
     *latest = *latest < limit - count ? *latest : limit - count;
     return FIRN_OK;
+}
+
+/* The namespace may have been lost with its reach, and nobody knows that it was not the longest. But a process that made it
+ * again after a loss, with that one, waited for the guard of LONG_MS: so this process knows the reach for KNOWN_MS after
+ * each of its reservations. */
+static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *error) {
+    const firn__store_clock *seen = &gen->live->locked.store_clock;
+    const int64_t known_ns = gen->live->locked.known_ns;
+    int64_t longest;
+    if (known_ns != 0 && (seen->read_ns - known_ns) / 1000000 < KNOWN_MS) {
+        return FIRN_OK;
+    }
+    int code = slot_after(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
+    request->guard_more = longest > request->guard ? longest - request->guard : 0;
+    return code;
 }
 
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error) {
@@ -90,7 +118,9 @@ int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *er
     request->guard_ms = seen->read_ns / 1000000;
     request->guard_tick_ns = gen->scheme.tick_ns;
     request->guard_shift = gen->s;
-    return slot_after(gen, &seen->most, GUARD_MS, ROUNDED_TICKS + 1, &request->guard, error);
+    int code = slot_after(gen, &seen->most, limit_ms(gen) + APART_MS, ROUNDED_TICKS + 1,
+                          &request->guard, error);
+    return code == FIRN_OK ? guard_absent(gen, request, error) : code;
 }
 
 int firn__reach_skew(const firn_gen *gen, firn_error *error) {
@@ -111,18 +141,21 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
 
 int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
-    const int64_t rest = LIMIT_MS - keys->max_lead_ms - keys->max_skew_ms;
+    const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
+    const bool is_long = keys->reach_ == FIRN__REACH_10MIN;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
     if (gen->reserved && least > rest) {
         return firn__fail(error, FIRN_ERANGE,
                           "max_lead=%s, max_skew=%s and window=%s"
-                          " together are above %s: lower one of them",
+                          " together are above %s: lower one of them%s",
                           FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms), FIRN__MS(least),
-                          FIRN__MS(LIMIT_MS));
+                          FIRN__MS(limit_ms(gen)),
+                          is_long ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {
         window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
                     : gen->fixed                                       ? 3000
+                    : is_long                                          ? LONG_WINDOW_MS
                                                                        : 10000;
         window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
     }

@@ -3,6 +3,7 @@
  * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
+#include "confined.h"
 #include "engine.h"
 #include "error.h"
 #include "module.h"
@@ -19,13 +20,10 @@
 #define URL_SIZE 4200          /* a path and some more */
 #define MADE     "?create=yes" /* with the folders of its path */
 
-typedef int relabel_method(void *self, const firn_relabel *change, int64_t *floor,
-                           firn_error *error);
-
 struct firn_store {
     const firn_store_ops *ops;
     const char *scheme;
-    relabel_method *relabel; /* NULL: it has none */
+    bool lasts; /* namespaces can be closed */
     void *self;
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
@@ -139,25 +137,44 @@ static void name_module(char engine[32]) {
     }
 }
 
-/* A module has a driver, or all methods of a store. */
-static int load_module(void **library, const firn_driver **driver, const firn_store_ops **ops,
-                       const char *engine, const firn_store_options *options, firn_error *error) {
+/* Has the module a driver of this version, with the methods that each must have? */
+static int check_driver(const firn_driver *driver, const char *engine, firn_error *error) {
+    if (driver == NULL || driver->version != FIRN_DRIVER_VERSION) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the module for %.20s is of another version (%u, not %d): install "
+                          "the module of this firn, or build it with its firn/store.h",
+                          engine, driver != NULL ? (unsigned)driver->version : 0U,
+                          FIRN_DRIVER_VERSION);
+    }
+    if (driver->scheme == NULL || strcmp(driver->scheme, engine) != 0) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the module for %.20s is for URLs of %.20s: give its file that name",
+                          engine, driver->scheme != NULL ? driver->scheme : "no kind");
+    }
+    if (driver->open == NULL || driver->begin == NULL || driver->read == NULL ||
+        driver->write == NULL || driver->where == NULL || driver->list == NULL ||
+        driver->close == NULL || (driver->source == NULL) != (driver->take == NULL)) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the module for %.20s lacks a method: set open, begin, read, write, "
+                          "where, list and close, and take with source",
+                          engine);
+    }
+    return FIRN_OK;
+}
+
+static int load_module(void **library, const firn_driver **driver, const char *engine,
+                       const firn_store_options *options, firn_error *error) {
     char why[FIRN__MODULE_WHY];
     *library = firn__module_open(engine, options->module_dir, why);
     if (*library == NULL) {
         return refuse_engine(engine, why, error);
     }
     *driver = firn__module_symbol(*library, "firn_store_driver");
-    *ops = *driver != NULL ? &firn__engine_ops : firn__module_symbol(*library, "firn_store_module");
-    const char *scheme = *driver != NULL ? (*driver)->scheme : *ops != NULL ? (*ops)->scheme : "";
-    const bool fits = *driver != NULL ? (*driver)->version == FIRN__DRIVER_VERSION
-                                      : *ops != NULL && (*ops)->version == 1;
-    if (!fits || strcmp(scheme, engine) != 0) {
+    int code = check_driver(*driver, engine, error);
+    if (code != FIRN_OK) {
         firn__module_close(*library);
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "the module for %.20s is of another version: install firn's own", engine);
     }
-    return FIRN_OK;
+    return code;
 }
 
 /* The engine's name, and the URL for errors, without the password between : and @ after //. */
@@ -193,13 +210,10 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
 /* Opens what the module, or this library, has. */
 static int open_engine(firn_store *store, const firn_driver *driver, const char *url,
                        const firn_store_options *options, firn_error *error) {
-    if (driver == NULL) {
-        return store->ops->open(&store->self, url, options, error);
-    }
     void *driven;
     int code = driver->open(&driven, url, options, error);
     store->scheme = driver->scheme;
-    store->relabel = driver->lasts ? firn__engine_relabel : NULL;
+    store->lasts = driver->lasts;
     return code == FIRN_OK ? firn__engine_make(&store->self, driver, driven, error) : code;
 }
 
@@ -208,7 +222,6 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     static const firn_store_options none = {0};
     char engine[32], shown[URL_SIZE], chosen[URL_SIZE];
     const firn_driver *driver = &firn__store_memory;
-    const firn_store_ops *ops = &firn__engine_ops;
     firn_store *store;
     void *library = NULL;
     int code = FIRN_OK;
@@ -231,12 +244,12 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         name_module(engine);
     }
     if (code == FIRN_OK && strcmp(engine, "memory") != 0) {
-        code = load_module(&library, &driver, &ops, engine, options, error);
+        code = load_module(&library, &driver, engine, options, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    code = make_store(&store, ops, NULL, error);
+    code = make_store(&store, &firn__engine_ops, NULL, error);
     if (code == FIRN_OK) {
         code = open_engine(store, driver, url, options, error);
         if (code != FIRN_OK) {
@@ -250,10 +263,6 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         return code;
     }
     store->library = library;
-    if (library != NULL && driver == NULL) {
-        store->relabel =
-            (relabel_method *)(uintptr_t)firn__module_symbol(library, "firn_store_module_relabel");
-    }
     strcpy(store->url, shown);
     *out = store;
     return FIRN_OK;
@@ -351,14 +360,15 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code;
 }
 
-/* The layout without what closes it: "closed (WHY): closed (WHY): LAYOUT" becomes LAYOUT. */
+/* The layout without what `firn nodes` writes in front: "closed (WHY): closed (WHY): claim=0..9 LAYOUT" becomes LAYOUT. */
 static const char *open_layout(const char *layout) {
-    for (const char *end; strncmp(layout, "closed (", 8) == 0; layout = end + 3) {
+    for (const char *end; firn_layout_closed(layout); layout = end + 3) {
         if ((end = strstr(layout, "): ")) == NULL) {
             return layout;
         }
     }
-    return layout;
+    firn__claims unused;
+    return firn__confined_read(layout, &unused);
 }
 
 int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
@@ -375,22 +385,22 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
     }
-    if (from == NULL ? open_layout(change->to) == change->to
+    if (from == NULL ? !firn_layout_closed(change->to) || open_layout(change->to) == change->to
                      : strcmp(open_layout(from), open_layout(change->to)) != 0) {
         return firn_error_set(
             error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,
-            "namespace %.60s can be closed or opened, but its layout cannot become "
+            "namespace %.60s can be closed, opened or confined, but its layout cannot become "
             "'%.60s': use another namespace",
             change->ns, change->to);
     }
-    if (store->relabel == NULL) {
+    if (!store->lasts) {
         return firn__fail(error, FIRN_EUSAGE,
                           "store %.60s cannot close a namespace: use a store that lasts, with the "
                           "module of this firn",
                           store->url);
     }
     lock(store);
-    code = store->relabel(store->self, change, &stored, error);
+    code = firn__engine_relabel(store->self, change, &stored, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK) {
         *floor = stored;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores, for the inside of the library: what the renewer asks of a handle beyond the public
  * verbs. */
-#ifndef FIRN_STORE_H
-#define FIRN_STORE_H
+#ifndef FIRN__STORE_H
+#define FIRN__STORE_H
 
-#include "driver.h"
+#include <firn/store.h>
 
 /* On this machine, so that windows may be short? */
 bool firn__store_embedded(const firn_store *store);

@@ -65,7 +65,6 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bo
     bool again = sending.sent;
     int code = FIRN_OK;
     firn_request request = {.ns = gen->ns,
-                            .layout = gen->layout,
                             .key = key,
                             .count = permit->pending_count,
                             .earliest = base + end,
@@ -101,7 +100,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bo
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
-    code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    code = firn__claimable_reserve(gen, permit->node, &request, &sending, &first, error);
     assert(code != FIRN_OK || first == base + end);
     *refused = code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX;
     return renewed(gen, permit, end, need, &request, sending.twice, code);

@@ -21,6 +21,12 @@ def place():
 
 
 PLACE = place()
+DISK = False  # engines wait for a disk, as they do by default
+
+
+def on_disk(folder):
+    global PLACE, DISK  # pylint: disable=global-statement
+    PLACE, DISK = os.path.abspath(folder), True
 
 
 class Missing(Exception):

@@ -6,6 +6,7 @@ import os
 import struct
 import uuid
 
+import engine
 from engine import Server, start_private
 from keys import BYTES, INTEGER, TEXT, UUID
 
@@ -19,6 +20,7 @@ OPTIONS = """--innodb-buffer-pool-size=6M --innodb-log-file-size=512M --innodb-f
     --innodb-flush-method=nosync --log-bin=binlog --binlog-format=ROW --server-id=1 --innodb-monitor-enable=index_page_splits
     --innodb-buffer-pool-dump-at-shutdown=OFF --innodb-buffer-pool-load-at-startup=OFF --innodb-stats-auto-recalc=OFF
     --max-allowed-packet=64M""".split()
+ON_DISK = "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-flush-method=fsync"
 PAGE = 16384
 MOST_LOG = 1 << 29  # bytes of binlog, which is in memory
 FIL_TYPE, INDEX_PAGE, HEADER = 24, 17855, 38  # of a page of InnoDB: where its type is, the type, the index header
@@ -50,7 +52,7 @@ class MariaDB(Server):
     keep_log = False  # a replica reads it
 
     def start(self, folder, *more):
-        self.folder, self.port = folder, start_private("mysql", folder, *OPTIONS, *more)
+        self.folder, self.port = folder, start_private("mysql", folder, *OPTIONS, *(ON_DISK if engine.DISK else ()), *more)
         self.connection = self.connect()
         self.cursor = self.connection.cursor()
         self.version = self.rows("SELECT version()")[0][0].split("-")[0]

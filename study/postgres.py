@@ -2,6 +2,7 @@
 """PostgreSQL as the study sees it: the table is a heap, the primary key a B-tree next to it."""
 import uuid
 
+import engine
 from engine import Server, pairs, start_private
 from keys import BYTES, INTEGER, TEXT, UUID
 
@@ -11,6 +12,7 @@ OPTIONS = """shared_buffers=2MB fsync=off synchronous_commit=off autovacuum=off 
     full_page_writes=on wal_level=replica jit=off max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0
     work_mem=16MB maintenance_work_mem=16MB bgwriter_lru_maxpages=0 max_wal_senders=4 track_io_timing=off
     track_wal_io_timing=off wal_compression=off""".split()
+ON_DISK = "fsync=on", "synchronous_commit=on"
 PAGE = 8192
 # Pages of tables and indexes that were written. Version 17 moved the counts of the checkpointer and of the backends.
 WRITTEN = "SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter"
@@ -25,7 +27,7 @@ class Postgres(Server):
     rows_per_buffer = 11500
 
     def start(self, folder, *more):
-        options = [word for option in (*OPTIONS, *more) for word in ("-c", option)]
+        options = [word for option in (*OPTIONS, *(ON_DISK if engine.DISK else ()), *more) for word in ("-c", option)]
         self.folder, self.port = folder, start_private("postgres", folder, *options)
         self.connection = self.connect()
         self.cursor = self.connection.cursor()

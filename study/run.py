@@ -3,8 +3,11 @@
 """Measures cells of the study and appends them to docs/study/data/MACHINE.csv; continues where it stopped.
 
     study/run.py FIRN [--minutes N] [--small] [--machine NAME] [--data FOLDER] [--only TEXT] [--repetitions N]
+        [--place FOLDER] [--times N]
 
---only has the cells whose description contains TEXT. `make study` and `make study-small` call it."""
+--only has the cells whose description contains TEXT. --place keeps the tables in FOLDER, on a disk for which each engine waits;
+--times has N times as many rows, so that B-trees have a level more. ENGINE_POSTGRES=FOLDER has the programs of another PostgreSQL
+(with pgstattuple). Results of these go into another --data. `make study` and `make study-small` call it."""
 import argparse
 import csv
 import os
@@ -69,11 +72,12 @@ class Results:
 
 
 class Study:
-    def __init__(self, firn, folder):
+    def __init__(self, firn, folder, times=1):
         self.folder, self.engines, self.pairs = folder, {}, {}
         for kind in KINDS:
             try:
                 self.engines[kind.name] = kind()
+                self.engines[kind.name].rows_per_buffer *= times
             except engines.Missing as error:
                 print("study: %s is left out: %s" % (kind.name, error), file=sys.stderr)
         self.firn, self.streams, self.started = firn, None, {}
@@ -174,13 +178,19 @@ def main():
     parser.add_argument("--data", default=os.path.join(engines.ROOT, "docs", "study", "data"))
     parser.add_argument("--only", default="")
     parser.add_argument("--repetitions", type=int, default=cells.REPETITIONS)
+    parser.add_argument("--place", default="")
+    parser.add_argument("--times", type=int, default=1)
     options = parser.parse_args()
+    if (options.place or options.times != 1) and options.data == parser.get_default("data"):
+        parser.error("--place and --times change the figures: use another --data too")
+    if options.place:
+        engines.on_disk(options.place)
     if not re.fullmatch("[a-z0-9-]+", options.machine):
         parser.error("--machine %s: use a to z, 0 to 9 and -" % options.machine)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that engines are stopped
     os.makedirs(options.data, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="firn-study.", dir=engines.PLACE)
-    study = Study(options.firn, folder)
+    study = Study(options.firn, folder, options.times)
     try:
         machine.write(os.path.join(options.data, options.machine + ".tsv"))
         write_shards(options.firn, os.path.join(options.data, "shards.csv"))

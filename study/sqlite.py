@@ -5,6 +5,7 @@ import os
 import sqlite3
 import uuid
 
+import engine
 from engine import Engine
 from keys import BYTES, INTEGER, TEXT, UUID
 
@@ -30,7 +31,7 @@ class SQLite(Engine):
 
     def connect(self):
         connection = sqlite3.connect(self.path, isolation_level=None, timeout=60)
-        for setting in "journal_mode=WAL", "synchronous=OFF", "wal_autocheckpoint=0", "cache_size=-2048", "cache_spill=ON":
+        for setting in "journal_mode=WAL", "synchronous=%s" % ("FULL" if engine.DISK else "OFF"), "wal_autocheckpoint=0", "cache_size=-2048", "cache_spill=ON":
             connection.execute("PRAGMA " + setting)
         return connection
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "error.h"
 #include "gen.h"
 #include "generating.h"
 
@@ -39,13 +40,18 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     return store_has_no_clock ? FIRN_ESYSTEM : FIRN_OK;
 }
 
-static void use_store_with_a_clock(void) {
+static void use_store_of(const char *scheme) {
     static firn_store_ops ops;
     ops = recorder_ops;
+    ops.scheme = scheme;
     ops.now = store_now;
     firn_store_close(world.store);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+}
+
+static void use_store_with_a_clock(void) {
+    use_store_of("memory");
 }
 
 static void clocks_may_differ_by_max_skew_ms(void **state) {
@@ -192,6 +198,98 @@ static void nodes_in_use_are_not_asked_for(void **state) {
     closed(gen);
 }
 
+/* ---- confined claims ------------------------------------------------------------------------- */
+
+#define PARTS "time:41/ms@@2024-01-01 datacenter:2 worker:2 sequence:2"
+
+/* A namespace whose claims are confined; its node `key` was used. */
+static void confine(const char *ns, const char *scheme, const char *claims, const char *key) {
+    char layout[FIRN_LAYOUT_SIZE + 64];
+    firn_gen *gen = opened(scheme, "node=1");
+    snprintf(layout, sizeof layout, "claim=%s %s", claims, gen->layout);
+    closed(gen);
+    take_node(ns, layout, key, 1);
+}
+
+static void nodes_are_claimed_inside(void **state) {
+    firn_gen *gens[4];
+    uint64_t seen = 0;
+    (void)state;
+    confine("in", FOUR, "5..7", "12");
+    for (int i = 0; i < 2; i++) { /* the last one is kept for back-dated IDs */
+        gens[i] = opened(FOUR, "ns=in max_wait=0");
+        seen |= UINT64_C(1) << next_field(gens[i], "node");
+    }
+    assert_int_equal(__builtin_popcountll(seen & 7 << 5), 2);
+    refused(FOUR, "ns=in max_wait=0", FIRN_EBUSY, "no node of in from 5..7 is free");
+    gens[2] = opened(FOUR, "ns=in max_wait=0 node=12"); /* a given node may be any */
+    assert_int_equal(next_field(gens[2], "node"), 12);
+    for (int i = 0; i < 3; i++) {
+        closed(gens[i]);
+    }
+    pass(&world.clock, 10 * MS);
+    gens[0] = opened(FOUR, "ns=in max_wait=0"); /* a used one again */
+    assert_true(seen >> next_field(gens[0], "node") & 1);
+    closed(gens[0]);
+}
+
+static void pinned_fields_hold_inside(void **state) {
+    (void)state;
+    confine("in", PARTS, "3..5", "0");
+    for (int i = 0; i < 3; i++) { /* 4 and 5; one is kept for back-dated IDs */
+        firn_gen *gen = opened(PARTS, "ns=in max_wait=0 datacenter=1");
+        assert_true(next_field(gen, "worker") < 2);
+        closed(gen);
+        pass(&world.clock, 10 * MS);
+    }
+    confine("at", PARTS, "2..10", "0");
+    for (int i = 0; i < 3; i++) { /* 5 and 9 */
+        firn_gen *gen = opened(PARTS, "ns=at max_wait=0 worker=1");
+        assert_in_range(next_field(gen, "datacenter"), 1, 2);
+        closed(gen);
+        pass(&world.clock, 10 * MS);
+    }
+    refused(PARTS, "ns=in max_wait=0 datacenter=2", FIRN_EBUSY, "no node of in from 3..5");
+    refused(PARTS, "ns=in max_wait=0 datacenter=3", FIRN_EBUSY, "no node of in from 3..5");
+}
+
+/* Back-dated IDs and jobs too, from the highest node inside; a job that ran before keeps its node. */
+static void back_dated_ids_are_inside(void **state) {
+    const firn_time past = {1750000000, 0};
+    firn_id id;
+    (void)state;
+    confine("in", FOUR, "2..6", "6");
+    for (int i = 0; i < 2; i++) {
+        firn_gen *gen = opened(FOUR, i == 0 ? "ns=in history=job" : "ns=in");
+        assert_int_equal(firn_at(gen, &past, &id, 1, NULL), FIRN_OK);
+        assert_int_equal(field(gen, &id, "node"), 5 - i);
+        closed(gen);
+    }
+}
+
+static void texts_of_other_forms_confine_nothing(void **state) {
+    static const char *const texts[] = {"claim=5..4 L",
+                                        "claim=5 L",
+                                        "claim=..4 L",
+                                        "claim=1..2",
+                                        "claim=01..4 L",
+                                        "claim= 1..4 L",
+                                        "claim=1..18446744073709551616 L",
+                                        "claims=1..4 L",
+                                        "L",
+                                        ""};
+    firn__claims claims = {7, 8};
+    char text[FIRN__CLAIMS_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_ptr_equal(firn__confined_read(texts[i], &claims), texts[i]);
+        assert_true(claims.first == 7 && claims.last == 8);
+    }
+    assert_string_equal(firn__confined_read("claim=0..18446744073709551615 L", &claims), "L");
+    assert_string_equal(firn__confined_write(text, &claims), "0..18446744073709551615");
+    assert_string_equal(firn__confined_read("claim=3..3 claim=1..2 L", &claims), "claim=1..2 L");
+}
+
 /* ---- when ----------------------------------------------------------------------------------------- */
 
 /* A fixed node may begin within the lead, and not a slot later; busy is how long that takes. */
@@ -272,6 +370,51 @@ static void no_window_reaches_beyond_the_layout(void **state) {
             closed(gen);
         }
     }
+}
+
+/* Nobody but firn nodes claim writes such a text, which checks its length. */
+static void texts_that_are_too_long_confine_nothing(void **state) {
+    char stored[FIRN_LAYOUT_SIZE + 64];
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=1");
+    memset(gen->layout, 'x', FIRN_LAYOUT_SIZE - 12);
+    gen->layout[FIRN_LAYOUT_SIZE - 12] = '\0';
+    snprintf(stored, sizeof stored, "claim=1..2 %s", gen->layout);
+    assert_int_equal(strlen(stored), FIRN_LAYOUT_SIZE - 1);
+    assert_true(firn__claimable_read(gen, stored));
+    snprintf(stored, sizeof stored, "claim=1..10 %s", gen->layout);
+    assert_false(firn__claimable_read(gen, stored));
+    assert_int_equal(strlen(gen->kept.stored), FIRN_LAYOUT_SIZE - 1);
+    closed(gen);
+}
+
+/* ---- a node that another program has ------------------------------------------------------------- */
+
+static int refuse_ticks(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    if (strchr(request->key, '@') == NULL) {
+        return recorder_reserve(self, request, first, held, error);
+    }
+    *held = (firn_mark){FIRN_SLOT_MAX, 2};
+    return firn__fail(error, FIRN_EBUSY, "the extension has the node");
+}
+
+/* The tick is not full: the node is not firn's any more. */
+static void back_dated_ids_of_a_taken_node_are_refused(void **state) {
+    static firn_store_ops ops;
+    const firn_time past = {1750000000, 0};
+    firn_error error = {0};
+    firn_id id;
+    (void)state;
+    ops = recorder_ops;
+    ops.reserve = refuse_ticks;
+    firn_store_close(world.store);
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = opened(FOUR, "max_wait=0");
+    assert_int_equal(firn_at(gen, &past, &id, 1, &error), FIRN_ETAKEN);
+    said(&error, FIRN_ETAKEN, "the extension has the node");
+    closed(gen);
 }
 
 /* ---- a store that takes its time ------------------------------------------------------------------ */
@@ -456,6 +599,67 @@ static void window_lead_and_skew_fit_into_the_reach(void **state) {
     closed(opened("uuid7", "max_lead=10s window=10s")); /* has no store */
 }
 
+/* Its layout has the reach, so generators of another one are refused, in both orders. */
+static void a_namespace_has_one_reach(void **state) {
+    (void)state;
+    use_store_of("elsewhere");
+    firn_gen *gen = opened(FOUR, "ns=long reach=10min");
+    assert_int_equal(gen->window_ticks, 600000);
+    const uint64_t there = now_of(gen);
+    assert_true(end_of_last_request() > firn__slots_of(gen, there + 590000));
+    assert_true(end_of_last_request() <= firn__slots_of(gen, there + 614000 + 3));
+    assert_in_range(world.log.last.guard, firn__slots_of(gen, there + 615000),
+                    firn__slots_of(gen, there + 616000));
+    closed(gen);
+    refused(FOUR, "ns=long", FIRN_ENAMESPACE, "reach=10min', not '");
+    closed(opened(FOUR, "ns=short"));
+    refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE, "reach=10min'");
+    closed(opened(FOUR, "ns=short reach=15s"));
+    gen = opened(FOUR, "ns=long reach=10min node=1");
+    assert_int_equal(gen->window_ticks,
+                     3000); /* a fixed node is not busy for minutes unless asked */
+    closed(gen);
+    refused(FOUR, "ns=short window=11001ms", FIRN_ERANGE, "set reach=10min for a new namespace");
+    refused(FOUR, "ns=long reach=10min window=600001ms", FIRN_ERANGE, "1ms to 10min");
+}
+
+static void a_renewal_keeps_to_the_long_reach(void **state) {
+    (void)state;
+    use_store_of("elsewhere");
+    firn_gen *gen = opened(FOUR, "reach=10min max_wait=0");
+    for (int i = 0; i < 40; i++) {
+        const int reserves = world.log.reserves;
+        pass(&world.clock, 50 * SECOND);
+        const uint64_t there = now_of(gen);
+        next(gen);
+        assert_true(world.log.reserves == reserves ||
+                    end_of_last_request() <= firn__slots_of(gen, there + 614000 + 3));
+    }
+    assert_in_range(world.log.reserves, 6, 9); /* from half of each window on */
+    closed(gen);
+}
+
+/* If its record was lost, the reach may have been the longest one; the process that has just reserved knows it. */
+static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
+    const uint64_t there = now_of(gen);
+    assert_in_range(world.log.last.guard + world.log.last.guard_more,
+                    firn__slots_of(gen, there + 615000), firn__slots_of(gen, there + 616000));
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_int_equal(world.log.last.guard_more, 0);
+    gen->live->locked.known_ns -= 540 * SECOND;
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_true(world.log.last.guard_more > 0);
+    closed(gen);
+    gen = opened(FOUR, "ns=long reach=10min");
+    assert_int_equal(world.log.last.guard_more, 0);
+    closed(gen);
+}
+
 /* Somebody else extends the generator's own node up to `high`. */
 static void raise_node(const firn_gen *gen, const char *key, int64_t high) {
     firn_mark held;
@@ -596,6 +800,12 @@ int main(void) {
         TEST(every_node_but_one_is_claimed),
         TEST(nodes_are_listed_once_in_a_claim),
         TEST(nodes_in_use_are_not_asked_for),
+        TEST(nodes_are_claimed_inside),
+        TEST(pinned_fields_hold_inside),
+        TEST(back_dated_ids_are_inside),
+        TEST(texts_of_other_forms_confine_nothing),
+        TEST(texts_that_are_too_long_confine_nothing),
+        TEST(back_dated_ids_of_a_taken_node_are_refused),
         TEST(a_fixed_node_begins_within_the_lead),
         TEST(a_node_of_history_is_told_as_such),
         TEST(no_window_reaches_beyond_the_layout),
@@ -606,6 +816,9 @@ int main(void) {
         TEST(no_window_ends_later_than_the_reach),
         TEST(a_renewal_beyond_the_reach_is_not_sent),
         TEST(window_lead_and_skew_fit_into_the_reach),
+        TEST(a_namespace_has_one_reach),
+        TEST(a_renewal_keeps_to_the_long_reach),
+        TEST(an_absent_namespace_may_have_had_the_longest_reach),
         TEST(every_node_is_claimed_beside_one_of_history),
         TEST(a_store_without_a_clock_is_not_compared),
         TEST(a_tick_beyond_the_slots_is_the_end),

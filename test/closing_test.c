@@ -142,10 +142,10 @@ static void count_relabels(void *self, const char *name) {
  * whether the namespace has marks or not. */
 static void a_repeated_change_is_written(void **state) {
     const bench *b = *state;
-    const firn_store_options options = {
-        .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = count_relabels};
+    firn_store_options options = store_options();
     firn_store *again;
     firn_error error = {0};
+    options.failpoint = count_relabels;
     taken(store_of(state), "snow", "1");
     relabelled(b->store, "snow", ROW, CLOSED, 0, 0);
     relabelled(b->store, "empty", NULL, CLOSED, 0, 0);
@@ -170,6 +170,9 @@ static void only_closes_and_opens(void **state) {
         {ROW, "closed (for a test): integer"},
         {CLOSED, "integer"},
         {ROW, "closed (without an end"},
+        {ROW, "claim=9..3 " ROW},
+        {ROW, "claim=0..9 integer"},
+        {NULL, "claim=0..9 " ROW},
         {NULL, ROW},
     };
     firn_store *store = store_of(state);
@@ -179,7 +182,7 @@ static void only_closes_and_opens(void **state) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const firn_relabel change = {"snow", pairs[i][0], pairs[i][1], 0};
         assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_EUSAGE);
-        assert_non_null(strstr(error.text, "can be closed or opened"));
+        assert_non_null(strstr(error.text, "can be closed, opened or confined"));
     }
     assert_int_equal(floor, -1);
     assert_int_equal(taken(store, "snow", "1"), 10);
@@ -295,7 +298,7 @@ static void a_refusal_tells_of_a_loss(void **state) {
     firn_request request = {"snow", CLOSED, "1", 10, 0, LATEST, 7, "", 50};
     assert_int_equal(reserve_soon(store, request, &first, &held, &error), FIRN_OK);
     assert_true(engine_or_file(b, "restore"));
-    if (b->server == NULL) { /* from here on only this handle knows */
+    if (b->row == &rows[1]) { /* from here on only this handle knows */
         char count[300];
         snprintf(count, sizeof count, "%s/firn.db-count", b->folder);
         assert_int_equal(unlink(count), 0);
@@ -311,6 +314,95 @@ static void a_refusal_tells_of_a_loss(void **state) {
     assert_int_equal(open_store(&other, b->url, &error), FIRN_OK);
     not_relabelled(other, "moon", ROW, FIRN_EBACK);
     firn_store_close(other);
+}
+
+/* ---- confined claims -------------------------------------------------------------------------- */
+
+#define SNOW "time:41/ms@@2024-01-01T00:00:00Z node:10 sequence:12"
+#define LOW  "claim=0..511 " SNOW
+#define HIGH "claim=512..1023 " SNOW
+
+static firn_gen *open_gen(firn_store *store, const char *keys) {
+    const firn_config config = {
+        .size = sizeof config, .scheme = SNOW, .keys = keys, .store = store};
+    firn_error error = {0};
+    firn_gen *gen;
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s: %s", keys, error.text);
+    }
+    return gen;
+}
+
+static uint64_t node_of(firn_gen *gen) {
+    firn_error error = {0};
+    firn_fields fields;
+    firn_id id;
+    if (firn_next(gen, &id, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(firn_unpack(&fields, firn_gen_scheme(gen), &id, &error), FIRN_OK);
+    return fields.value[firn_scheme_field(firn_gen_scheme(gen), "node")].low;
+}
+
+typedef struct sought {
+    char key[24];
+    int64_t high;
+} sought;
+
+static int see_sought(void *context, const firn_holding *holding) {
+    sought *it = context;
+    it->high = strcmp(holding->key, it->key) == 0 ? holding->mark.high : it->high;
+    return 0;
+}
+
+static int64_t mark_of(firn_store *store, uint64_t node) {
+    sought it = {.high = -1};
+    snprintf(it.key, sizeof it.key, "%" PRIu64, node);
+    assert_int_equal(firn_store_list(store, "snow", see_sought, &it, NULL), FIRN_OK);
+    return it.high;
+}
+
+/* A holder of another node finishes its window, does not renew it and claims a node inside; a given node stays. */
+static void claims_are_confined(void **state) {
+    firn_store *store = store_of(state);
+    firn_error error = {0};
+    int64_t first = -1;
+    firn_gen *gen = open_gen(store, "ns=snow window=2s max_wait=60s");
+    const uint64_t node = node_of(gen);
+    const bool low = node < 512;
+    char keys[80];
+    snprintf(keys, sizeof keys, "ns=snow node=%d window=2s max_wait=60s", low ? 5 : 700);
+    firn_gen *given = open_gen(store, keys);
+    relabelled(store, "snow", SNOW, low ? HIGH : LOW, 0, 0);
+    const int64_t mark = mark_of(store, node);
+    assert_int_equal(take(store, "snow", SNOW, "1", &first, &error), FIRN_ENAMESPACE); /* old */
+    for (const time_t end = time(NULL) + AGAIN_S; node_of(gen) == node && time(NULL) < end;) {
+        usleep(1000);
+    }
+    assert_int_equal(node_of(gen) < 512, !low);
+    assert_int_equal(mark_of(store, node), mark);
+    assert_int_equal(node_of(given), low ? 5 : 700);
+    relabelled(store, "snow", low ? HIGH : LOW, SNOW, 0, 0); /* and back */
+    assert_int_equal(firn_close(given, &error), FIRN_OK);
+    assert_int_equal(firn_close(gen, &error), FIRN_OK);
+    given = open_gen(store, keys);
+    assert_int_equal(node_of(given), low ? 5 : 700);
+    assert_int_equal(firn_close(given, &error), FIRN_OK);
+}
+
+/* A generator finds the nodes to claim also where the namespace has no key, and after it was closed. */
+static void claims_are_found_without_a_key(void **state) {
+    firn_store *store = store_of(state);
+    relabelled(store, "snow", NULL, "closed (for a test): claim=3..5 " SNOW, 0, 0);
+    refused(store, "snow", "1", "is closed");
+    relabelled(store, "snow", "closed (for a test): claim=3..5 " SNOW, "claim=3..5 " SNOW, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        firn_error error;
+        firn_gen *gen = open_gen(store, "ns=snow window=1s");
+        const uint64_t node = node_of(gen);
+        assert_true(node >= 3 && node <= 5);
+        assert_int_equal(firn_close(gen, &error), FIRN_OK);
+    }
 }
 
 /* ---- during reservations ------------------------------------------------------------------ */
@@ -415,8 +507,8 @@ static void open_ends(closing_end pair[2], const char *urls[2], failpoint *point
     static const char *const names[2] = {"store://from", "store://to"};
     for (int i = 0; i < 2; i++) {
         firn_error error;
-        const firn_store_options options = {
-            .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = point};
+        firn_store_options options = store_options();
+        options.failpoint = point;
         pair[i].name = names[i];
         if (firn_store_open(&pair[i].store, urls[i], &options, &error) != FIRN_OK) {
             fail_msg("%s", error.text);
@@ -502,12 +594,9 @@ static void fill(const char *url) {
 
 /* The URL of a store that was not used before. */
 static void fresh_url(char out[500], const bench *b, int number) {
-    if (b->server != NULL) {
-        snprintf(out, 500, "%.160s%sm%d%ctimeout=" PATIENT "&connect_timeout=" PATIENT,
-                 b->server->url, b->row->apart, number, b->row->joint);
-    } else {
-        snprintf(out, 500, "sqlite:%s/moved-%d.db?busy=" PATIENT, b->folder, number);
-    }
+    char name[16];
+    snprintf(name, sizeof name, "m%d", number);
+    store_url(out, 500, b, name);
 }
 
 static void move_between(const bench *b, bool out) {
@@ -516,7 +605,7 @@ static void move_between(const bench *b, bool out) {
     bench other = file;
     closing_end pair[2];
     /* Servers differ little in where they can be killed, and each move on one takes its time. */
-    const int step = b->server != NULL ? 6 : 1;
+    const int step = b->row != &rows[1] ? 6 : 1;
     int kill = 1 + number % step;
     snprintf(other.folder, sizeof other.folder, "%s", b->folder);
     for (bool died = true; died; kill += step) {
@@ -791,6 +880,8 @@ static const struct check {
     {"a layout that is not the stored one is not replaced", others_are_refused},
     {"a change that is repeated is written again", a_repeated_change_is_written},
     {"a layout becomes no other one", only_closes_and_opens},
+    {"claims are confined, and holders outside do not renew", claims_are_confined},
+    {"confined claims are found in a namespace without keys", claims_are_found_without_a_key},
     {"a namespace of a store that lost reservations is not touched", doubt_is_refused},
     {"a forgotten namespace is opened also after a loss, and stays doubted",
      a_forgotten_one_is_opened_in_doubt},
@@ -819,7 +910,7 @@ int main(int count, char **arguments) {
     stores_fast = true;
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
         const struct row *row = &rows[i / CHECKS];
-        if (!row->shared) {
+        if (!row->shared || !stores_wanted(row)) {
             continue; /* an entry without a name is not a test */
         }
         snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);

@@ -271,10 +271,56 @@ fi
 same "it is lowered" 1 "$("$FIRN" nodes floor floored --yes --store "$db" "$unsafe" | grep -c 'the floor of floored is now 20')"
 floor 0
 matches "and nodes issue again" '[0-9]+' new snowflake ns=floored max_wait=0 --store "$db" "$unsafe"
+# A loss that was declared: a namespace with the long reach waits 615 s, unless every process was stopped.
+lossy=sqlite:$TMPDIR/lossy.db
+"$FIRN" new snowflake ns=long reach=10min --store "$lossy" "$unsafe" >/dev/null 2>&1
+"$FIRN" nodes lost --yes --store "$lossy" "$unsafe" >/dev/null
+refuses "a loss stops a namespace with the long reach" 5 "no ID of long is issued before" \
+    new snowflake ns=long reach=10min max_wait=0 --store "$lossy" "$unsafe"
+refuses "it resumes if all processes have stopped, and you say so" 2 "add --all-stopped" nodes resume --store "$lossy" "$unsafe"
+refuses "to no other verb" 2 "applies to firn nodes resume" nodes trust --all-stopped --store "$lossy" "$unsafe"
+# ahead NAMESPACE: by how many seconds its floor is in the future; "none".
+ahead() {
+    "$FIRN" nodes ns="$1" --store "$lossy" "$unsafe" --json |
+        jq -rn '[inputs | .floor][0] | if . then sub("[.][0-9]+Z$"; "Z") | fromdate - now | floor else "none" end'
+}
+far=$(ahead long)
+"$FIRN" nodes trust --yes --store "$lossy" "$unsafe" >/dev/null
+"$FIRN" new snowflake ns=sound --store "$lossy" "$unsafe" >/dev/null 2>&1
+says "with that word, it resumes" "resumed: IDs continue 21 s after the store's clock. If the clock of a process was further ahead,
+its last IDs may repeat." nodes resume --all-stopped --store "$lossy" "$unsafe"
+near=$(ahead long)
+same "the floor was lowered, and the floor of another namespace not raised" "yes none" \
+    "$([ "$far" -gt 30 ] && [ "$near" -le 22 ] && echo yes) $(ahead sound)"
 refuses "a verb needs its operand" 2 "firn nodes floor takes one NAMESPACE" nodes floor --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')
 refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
+
+# ---- confined claims -----------------------------------------------------------------------------
+refuses "claims of a namespace that is not there" 1 "no namespace confined" nodes claim confined 0..15 --store "$db" "$unsafe"
+"$FIRN" new snowflake ns=confined time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
+"$FIRN" new snowflake ns=confined node=900 --store "$db" "$unsafe" >/dev/null 2>&1
+refuses "a range has two ends" 2 "is not a range of nodes" nodes claim confined 15 --store "$db" "$unsafe"
+refuses "in order" 2 "is not a range of nodes" nodes claim confined 9..3 --store "$db" "$unsafe"
+refuses "a node that the layout does not have" 1 "node 1024 is out of range .0 to 1023 in confined.: choose" nodes claim confined 0..1024 --store "$db" "$unsafe"
+refuses "a verb of nodes with too few operands" 2 "firn nodes claim takes NAMESPACE FIRST..LAST" nodes claim confined --store "$db" "$unsafe"
+refuses "--yes where nothing is asked" 2 "--yes applies to" nodes claim confined 0..15 --yes --store "$db" "$unsafe"
+refuses "integers have no nodes" 1 "has no nodes to claim" nodes claim "integer orders" 0..15 --store "$db" "$unsafe"
+refuses "nor have the ticks of back-dated IDs" 1 "has no nodes to claim" nodes claim "confined ticks" 0..15 --store "$db" "$unsafe"
+matches "claims are confined" 'generators of confined claim nodes 0 to 15 only|[12] other node.*' nodes claim confined 0..15 --store "$db" "$unsafe"
+for i in 1 2 3; do "$FIRN" new snowflake ns=confined --store "$db" "$unsafe" 2>/dev/null; done >"$TMPDIR/ids"
+same "so are new IDs, and back-dated ones" "0 15" "$(xargs "$FIRN" show --scheme snowflake --json <"$TMPDIR/ids" | jq '(.fields.datacenter | tonumber) * 32 + (.fields.worker | tonumber)' | awk '$1 > 15' | wc -l) $(
+    "$FIRN" new snowflake ns=confined time=2021-01-01 --store "$db" "$unsafe" 2>/dev/null | xargs "$FIRN" show --scheme snowflake --json | jq -r '.fields.worker')"
+matches "a given node may be another one" '[0-9]+' new snowflake ns=confined node=900 --store "$db" "$unsafe"
+same "the list reads the layout as before" 1 "$("$FIRN" nodes ns=confined --store "$db" "$unsafe" | grep -cE '^confined +900 +datacenter=28 worker=4 +20')"
+same "and names the nodes that are claimed" 1 "$("$FIRN" nodes ns=confined --store "$db" "$unsafe" | grep -c '^generators of confined claim nodes 0 to 15 only')"
+"$FIRN" nodes --forget confined --yes --store "$db" "$unsafe" >/dev/null 2>&1
+refuses "a closed namespace is not confined" 1 "is closed" nodes claim confined 0..15 --store "$db" "$unsafe"
+"$FIRN" nodes --forget confined --undo --store "$db" "$unsafe" >/dev/null 2>&1
+same "closing and opening keeps the claims" 1 "$("$FIRN" nodes ns=confined --json --store "$db" "$unsafe" | jq -r .layout | sort -u | grep -c '^claim=0..15 ')"
+matches "the whole range frees the claims" 'generators of confined claim every node' nodes claim confined 0..1023 --store "$db" "$unsafe"
+same "and the layout is the plain one" 0 "$("$FIRN" nodes ns=confined --json --store "$db" "$unsafe" | jq -r .layout | grep -c claim)"
 
 # ---- 3: no store ---------------------------------------------------------------------------------
 echo "this is not a database, and long enough to be recognised as text" >"$TMPDIR/text.db"

@@ -336,65 +336,7 @@ static void survives(void **state) {
     assert_true(here.fault->doing != BY_PROXY || by_proxy >= rounds);
 }
 
-/* ---- clients that die, servers that are not there ---------------------------------------------- */
-
-static const char *const deaths[] = {"reserve.before",   "reserve.sent",   "reserve.committed",
-                                     "give_back.before", "give_back.sent", "give_back.committed"};
-
-#define DEATHS (sizeof deaths / sizeof deaths[0])
-
-static void die_at(void *self, const char *name) {
-    if (strcmp(name, self) == 0) {
-        kill(getpid(), SIGKILL);
-    }
-}
-
-/* A child that reserves, and gives half of it back; somewhere there it is killed. */
-static void live_until(const char *point, firn_request request) {
-    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn",
-                                        .unsafe = true,
-                                        .failpoint = die_at,
-                                        .failpoint_self = (void *)(uintptr_t)point};
-    firn_store *store;
-    firn_mark held;
-    int64_t first;
-    if (firn_store_open(&store, here.far_url, &options, NULL) == FIRN_OK &&
-        firn_store_reserve(store, &request, &first, &held, NULL) == FIRN_OK) {
-        const firn_mark mine = {first + COUNT, request.grant};
-        firn_store_give_back(store, request.ns, request.key, &mine, first + COUNT / 2, NULL);
-    }
-    _exit(1); /* not reached when the point is */
-}
-
-/* The windows of a dead client: taken or not, given back or not, none of its slots that it may have
- * issued goes to anybody else. It issued the first half where it came to give back. */
-static void clients_die(void **state) {
-    if (!set_up_bench(&rows[(size_t)(uintptr_t)*state], PATIENT)) {
-        skip();
-    }
-    int hits[DEATHS] = {0};
-    take(here.far);
-    for (size_t i = 0; i < DEATHS * (size_t)rounds; i++) {
-        firn_request request = pinned();
-        int status = 0;
-        pid_t child = fork();
-        if (child == 0) {
-            live_until(deaths[i % DEATHS], request);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        hits[i % DEATHS]++;
-        if (i % DEATHS >= 3) { /* it got its window, and issued half of it */
-            here.spans[here.count++] = (span){request.latest, COUNT / 2};
-        }
-        take(here.far);
-    }
-    for (size_t i = 0; i < DEATHS; i++) {
-        print_message("# %s, client killed at %s: hit %d times\n", here.row->name, deaths[i],
-                      hits[i]);
-    }
-    assert_int_equal(overlaps(here.spans, here.count), 0);
-}
+/* ---- servers that are not there ---------------------------------------------- */
 
 /* Nobody listens, then somebody does. */
 static void refused_then_served(void **state) {
@@ -424,22 +366,18 @@ static void refused_then_served(void **state) {
 
 /* With a pattern as of a shell, only the checks whose sentence fits it. */
 int main(int count, char **arguments) {
-    enum { EACH = FAULTS + 2 };
+    enum { EACH = FAULTS + 1 };
     static char names[ROWS * EACH][100];
     static struct CMUnitTest tests[ROWS * EACH + 1] = {
         {"control: an injected overlap is found", injected_overlap, NULL, NULL, NULL}};
     for (size_t i = 0; i < ROWS * EACH; i++) {
         size_t row = i / EACH, which = i % EACH;
         void *argument = (void *)(uintptr_t)(which < FAULTS ? row * FAULTS + which : row);
-        const char *sentence = which < FAULTS    ? faults[which].sentence
-                               : which == FAULTS ? "a client that is killed"
-                                                 : "a server that is not there yet";
+        const char *sentence =
+            which < FAULTS ? faults[which].sentence : "a server that is not there yet";
         snprintf(names[i], sizeof names[i], "%s survives %s", rows[row].name, sentence);
-        tests[i + 1] = (struct CMUnitTest){names[i],
-                                           which < FAULTS    ? survives
-                                           : which == FAULTS ? clients_die
-                                                             : refused_then_served,
-                                           NULL, tear_down, argument};
+        tests[i + 1] = (struct CMUnitTest){
+            names[i], which < FAULTS ? survives : refused_then_served, NULL, tear_down, argument};
     }
     const char *given = getenv("ENGINE_ROUNDS");
     if (given != NULL && atoi(given) >= 1 && atoi(given) <= 1000) {

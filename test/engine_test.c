@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -98,6 +99,9 @@ static bool adding;      /* it has that method */
 static bool waited;      /* since the last read: others have written during that time */
 static int answer;       /* of the next write: FIRN_EUNKNOWN, or FIRN_WRITE_CHANGED; 0: the truth */
 static bool undelivered; /* that write is not carried out yet */
+static int conflicts;    /* the number of writes that meet one first */
+static int code_of_confirm;
+static bool all_new;        /* in each read */
 static firn_request *asked; /* the request in progress: its guard is the present */
 static int64_t highest[SPACES];
 static uint8_t *issued;
@@ -146,6 +150,13 @@ static bool still_fits(const sent *it, const space *home, const mark *at) {
            at->mark.grant == it->seen.mark.grant;
 }
 
+/* The calls of the driver and their arguments. */
+static struct {
+    int writes, forgets, confirms, waits, rounds; /* `rounds`: the sum of their arguments */
+    bool surely, used_before;                     /* of the last read, of the last verb */
+    char seen_note[32], next_note[32];            /* of the last write */
+} heard;
+
 /* In one atomic step; false: something is no longer as it was seen. */
 static bool carry_out(const sent *it, firn_records *next) {
     space *home = &now.spaces[it->ns];
@@ -167,12 +178,12 @@ static bool carry_out(const sent *it, firn_records *next) {
         now.version = now.writes;
     }
     if ((it->which & FIRN_RECORD_NS) != 0) {
-        *home = (space){true, strcmp(next->layout, OPEN) != 0, next->ns_losses, next->floor,
-                        now.writes};
+        *home = (space){next->ns_known, strcmp(next->layout, OPEN) != 0, next->ns_losses,
+                        next->floor, now.writes};
     }
     if ((it->which & FIRN_RECORD_KEY) != 0) {
         lies += home->shut && next->mark.high > at->mark.high;
-        *at = (mark){true, next->mark, now.writes};
+        *at = (mark){next->key_known, next->mark, now.writes};
         highest[it->ns] = next->mark.high > highest[it->ns] ? next->mark.high : highest[it->ns];
     }
     const uint64_t own[] = {now.version, home->version, at->version, now.noted, now.history};
@@ -191,9 +202,42 @@ static void deliver_late(void) {
     }
 }
 
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+static int64_t frozen_ms, skipped_ms, each_wait_ms; /* frozen_ms 0: the clock runs */
+
+/* Replaces libc's. */
+int clock_gettime(clockid_t id, struct timespec *out) {
+    const int64_t ms = frozen_ms + skipped_ms;
+    if (frozen_ms == 0) {
+        return (int)syscall(SYS_clock_gettime, id, out);
+    }
+    *out = (struct timespec){(time_t)(ms / 1000), (long)(ms % 1000 * 1000000)};
+    return 0;
+}
+
 /* ---- the driver ------------------------------------------------------------------------------ */
 
 static void step(handle *by);
+
+static int steps_left; /* of drivers, until something happens to the store; 0: nothing does */
+static enum { RESTORES, REPLACES, ARRIVES, EMPTIES, EVENTS } event;
+
+/* Between two steps of a driver. */
+static void one_step(void) {
+    if (steps_left == 0 || --steps_left > 0) {
+        return;
+    }
+    if (event == RESTORES && saved.known) {
+        restore();
+    } else if (event == REPLACES) {
+        new_history();
+    } else if (event == ARRIVES) {
+        deliver_late();
+    } else if (event == EMPTIES) {
+        empty();
+    }
+}
 
 /* Another copy answers: that is remembered until the store's record has it. */
 static void answered(handle *h) {
@@ -203,15 +247,19 @@ static void answered(handle *h) {
 
 static int scripted_begin(void *self, const firn_records *names, firn_verb verb,
                           firn_error *error) {
-    (void)self, (void)names, (void)verb, (void)error;
+    (void)self, (void)verb, (void)error;
+    one_step();
+    heard.used_before = names->used_before;
     return FIRN_OK;
 }
 
 static int scripted_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     handle *h = self;
     const int ns = index_of(space_names, seen->ns), key = index_of(key_names, seen->key);
+    one_step();
     reads++;
     waited = false;
+    heard.surely = surely;
     if (the.faults && ONE_IN(40)) {
         return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_NONE, "the store is down");
     }
@@ -223,7 +271,7 @@ static int scripted_read(void *self, firn_records *seen, bool surely, firn_error
     seen->known = from->known;
     seen->origin = from->origin;
     seen->losses = from->losses;
-    seen->all_new = false;
+    seen->all_new = all_new;
     seen->shut = NULL;
     seen->ns_known = from->spaces[ns].known;
     seen->layout = from->spaces[ns].shut ? SHUT : OPEN;
@@ -249,6 +297,7 @@ static bool scripted_lost(void *self, const firn_records *seen) {
 
 static void scripted_forget(void *self) {
     handle *h = self;
+    heard.forgets++;
     h->suspect = h->remembers = false;
     h->since = now.history;
 }
@@ -300,7 +349,11 @@ static void disturb(handle *h) {
 
 static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     static int depth;
+    one_step();
     assert_false(waited);
+    heard.writes++;
+    snprintf(heard.seen_note, sizeof heard.seen_note, "%s", it.seen.note);
+    snprintf(heard.next_note, sizeof heard.next_note, "%s", next->note);
     /* Texts that outlive the call. */
     it.next.layout = strcmp(next->layout, OPEN) == 0 ? OPEN : SHUT;
     it.next.note = it.seen.note = it.seen.layout = "";
@@ -308,6 +361,10 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     bool lost = undelivered;
     answer = 0;
     undelivered = false;
+    if (conflicts > 0) {
+        conflicts--;
+        return FIRN_WRITE_CHANGED;
+    }
     if (the.faults) {
         if (depth == 0 && ONE_IN(12)) {
             depth++;
@@ -325,6 +382,7 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
         const int code = truth(h, &it, next);
         say = say != 0 ? say : code;
     }
+    one_step(); /* the answer is on its way */
     return say == FIRN_EUNKNOWN
                ? firn_error_set(error, FIRN_EUNKNOWN, FIRN_CURE_NONE, "no answer came")
                : say;
@@ -356,6 +414,9 @@ static int scripted_add(void *self, const firn_records *seen, firn_records *next
 
 static void scripted_wait(int round) {
     assert_true(round > 0);
+    heard.waits++;
+    heard.rounds += round;
+    skipped_ms += each_wait_ms;
     waited = true;
 }
 
@@ -368,7 +429,7 @@ static void scripted_close(void *self) {
     (void)self;
 }
 
-static const firn_driver scripted = {.version = FIRN__DRIVER_VERSION,
+static const firn_driver scripted = {.version = FIRN_DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
                                      .begin = scripted_begin,
@@ -404,7 +465,10 @@ static void begin(plan wanted) {
     now = saved = (world){0};
     late_count = earlier_count = 0;
     events = reads = adds = answer = doubles = lies = 0;
-    undelivered = false;
+    undelivered = all_new = false;
+    code_of_confirm = FIRN_OK;
+    conflicts = 0;
+    memset(&heard, 0, sizeof heard);
     asked = NULL;
     memset(highest, 0, sizeof highest);
     the = wanted;
@@ -650,6 +714,51 @@ static void when_faults_end_everybody_issues(void **state) {
         assert_int_equal(now.losses, losses);
         assert_int_equal(doubles, 0);
         end();
+    }
+}
+
+/* After the faults, within as many rounds as each handle may have losses to report. */
+static void must_issue_again(void) {
+    for (int i = 0; i < 2 * HANDLES; i++) {
+        (void)everybody(true);
+    }
+    const int64_t losses = now.losses;
+    assert_int_equal(everybody(false), 0);
+    assert_int_equal(now.losses, losses);
+    assert_int_equal(doubles, 0);
+    assert_int_equal(lies, 0);
+}
+
+/* The same requests each time; the event comes one step of a driver later each time. False: it did not come. */
+static bool all_ask_while(int at, bool unknown) {
+    begin((plan){0});
+    for (int i = 0; i < 3 * HANDLES; i++) {
+        saved = i == 3 ? now : saved;
+        steps_left = i == HANDLES ? at : steps_left; /* by then everybody remembers something */
+        if (unknown && i > HANDLES && i % 3 == 2) {
+            answer = FIRN_EUNKNOWN;
+            undelivered = i % 2 == 0;
+        }
+        (void)ask(&handles[i % HANDLES], i % SPACES, i / 2 % KEYS, i % SPACES == 0);
+        answer = undelivered = 0;
+    }
+    const bool came = steps_left == 0;
+    steps_left = 0;
+    must_issue_again();
+    end();
+    return came;
+}
+
+static void the_store_may_change_between_any_two_steps(void **state) {
+    (void)state;
+    for (event = 0; event < EVENTS; event++) {
+        for (int unknown = 0; unknown < 2; unknown++) {
+            int at = 1;
+            while (all_ask_while(at, unknown)) {
+                at++;
+            }
+            assert_in_range(at, 3 * HANDLES, 20 * HANDLES);
+        }
     }
 }
 
@@ -968,6 +1077,435 @@ static void a_long_note_is_cut(void **state) {
     end();
 }
 
+/* ---- what the driver gets -------------------------------------------------------------------- */
+
+/* Replaces the first handle's driver. */
+static void drive(const firn_driver *driver) {
+    handle *h = &handles[0];
+    firn__engine_ops.close(h->engine);
+    assert_int_equal(firn__engine_make(&h->engine, driver, h, NULL), FIRN_OK);
+}
+
+static int scripted_confirm(void *self, firn_error *error) {
+    (void)self, (void)error;
+    heard.confirms++;
+    return code_of_confirm;
+}
+
+/* The mark shows the own grant, or the layout is the new one already: another wrote that, perhaps not durably. */
+static void what_another_wrote_is_confirmed(void **state) {
+    firn_driver driver = scripted;
+    firn_request it = request_of(1, 0, 0), other = request_of(1, 5, 0);
+    firn_mark held = {0, 0};
+    int64_t first = -1;
+    (void)state;
+    begin((plan){0});
+    driver.confirm = scripted_confirm;
+    drive(&driver);
+    answer = FIRN_EUNKNOWN; /* and it was carried out */
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    assert_int_equal(reserve(&handles[0], &other, &first, &held), FIRN_EBUSY);
+    assert_int_equal(heard.confirms, 0);
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_true(held.high == 10 && held.grant == it.grant && heard.confirms == 1);
+    code_of_confirm = FIRN_ESTORE;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_ESTORE);
+    code_of_confirm = FIRN_EBUSY; /* also then the grant is not shown */
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_true(held.high == 0 && held.grant == 0 && heard.confirms == 3);
+    code_of_confirm = FIRN_OK;
+    assert_int_equal(give_back(&handles[0], &it, 1, 2), FIRN_EBUSY); /* refused: it shows nothing */
+    assert_int_equal(relabel(&handles[0], 1, true), FIRN_OK);
+    assert_int_equal(heard.confirms, 3);
+    assert_int_equal(relabel(&handles[0], 1, true), FIRN_OK);
+    assert_int_equal(heard.confirms, 4);
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_ESTORE);
+    assert_int_equal(heard.confirms, 4);
+    now.spaces[1].shut = false;
+    now.marks[1][0].mark.grant = it.grant = 0; /* as after a give back: it is nobody's */
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_int_equal(heard.confirms, 4);
+    end();
+}
+
+/* Notes and layouts are the caller's, who may write over them after the call. */
+static void texts_are_kept(void **state) {
+    char layout[] = OPEN, note[] = "of this call";
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    it.layout = layout;
+    it.note = note;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_string_equal(heard.next_note, "of this call");
+    memset(layout, 'x', sizeof layout - 1);
+    memset(note, 'x', sizeof note - 1);
+    const int before = reads;
+    it = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reads, before);
+    assert_string_equal(heard.seen_note, "of this call");
+    assert_string_equal(heard.next_note, "");
+    end();
+}
+
+/* A read may be old but after an unknown outcome, and after an answer of another store. */
+static void a_read_is_sure_where_it_counts(void **state) {
+    firn_request it = request_of(1, 0, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    answer = FIRN_EUNKNOWN;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    assert_true(heard.surely); /* the store's record is not made over an old read */
+    granted(&handles[1], 1, 0, 10);
+    conflicts = 1;
+    granted(&handles[1], 1, 0, 20);
+    assert_false(heard.surely);
+    now.history = ++histories; /* the same records, of another store */
+    granted(&handles[1], 1, 0, 40);
+    assert_true(heard.surely && heard.used_before);
+    answer = FIRN_EUNKNOWN;
+    it = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[1], &it, &first, &held), FIRN_EUNKNOWN);
+    heard.surely = false;
+    granted(&handles[1], 1, 0, 60);
+    assert_true(heard.surely);
+    (void)reserve(&handles[2], &it, &first, &held); /* the first look of a new handle */
+    assert_false(heard.used_before);
+    end();
+}
+
+/* Another store carried it out, and nothing else shows that: the mark has its grant, which counts there only. */
+static void a_foreign_grant_is_wasted(void **state) {
+    firn_request it = request_of(1, 10, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    now.history = ++histories;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_int_equal(now.marks[1][0].mark.grant, it.grant);
+    assert_true(held.high == 20 && held.grant == 0);
+    end();
+}
+
+/* Somebody without a record issues with the key: the claim goes elsewhere, and waits for nothing. */
+static void a_key_without_a_record_is_busy_for_ever(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    answer = FIRN_EBUSY;
+    undelivered = true;
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_true(held.high == FIRN_SLOT_MAX && held.grant % 2 == 0);
+    end();
+}
+
+/* Of an unknown outcome that turned out to be its own. A grant that this handle never sent is a clone's, who may give it
+ * back. */
+static void an_adopted_mark_is_remembered(void **state) {
+    firn_request it = request_of(1, 10, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[1], 0, 1, 0);
+    saved = now;
+    answer = FIRN_EUNKNOWN; /* and it was carried out */
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(reserve(&handles[i], &it, &first, &held), FIRN_EBUSY);
+        assert_true(held.high == 20 && held.grant == it.grant);
+    }
+    now = saved; /* only the memory shows it */
+    assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
+    assert_int_equal(now.losses, 0);
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+static void an_error_is_set_by_a_refusal_only(void **state) {
+    firn_request it = request_of(1, FOREVER, 0), late_one = request_of(1, 5, 0);
+    firn_error error = {.code = 77};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(firn__engine_ops.reserve(handles[0].engine, &it, &first, &held, &error),
+                     FIRN_OK);
+    assert_int_equal(error.code, 77);
+    assert_int_equal(firn__engine_ops.reserve(handles[0].engine, &late_one, &first, &held, &error),
+                     FIRN_EBUSY);
+    assert_int_equal(error.code, FIRN_EBUSY);
+    end();
+}
+
+/* ---- losses and layouts ---------------------------------------------------------------------- */
+
+/* Replaces the store by one with the same records and another identity. */
+static void replace(void) {
+    now.history = ++histories;
+}
+
+static void a_new_handle_counts_a_first_loss(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    replace();
+    heard.forgets = 0;
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    assert_int_equal(heard.forgets, 1); /* the store knows the loss */
+    end();
+}
+
+/* The record of the store is gone, and the record of a namespace is not. */
+static void a_store_without_its_record_is_no_new_one(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    now.known = false;
+    now.version = ++now.writes;
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+static void a_key_that_is_gone_is_noticed(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &it, first, first), FIRN_OK); /* so its mark is 0 */
+    now.marks[1][0].known = false;                                        /* all else is the same */
+    now.spaces[1].version = ++now.writes;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    end();
+}
+
+/* By a handle that was only refused. */
+static void a_namespace_that_is_gone_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
+    now.spaces[1] = (space){0};
+    now.marks[1][0] = (mark){0};
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* A driver with a lock keeps no states: it still remembers the last reservation. */
+static void a_driver_with_a_lock_notices_an_older_mark(void **state) {
+    firn_driver driver = scripted;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    driver.locks = true;
+    drive(&driver);
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[0], 1, 0, 10);
+    now.marks[1][0].mark.high = 10;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    end();
+}
+
+static void a_give_back_records_a_loss(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_OK);
+    replace();
+    assert_int_equal(give_back(&handles[0], &it, first, first), FIRN_EBUSY);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* Only the mark of this very grant, and it then has none. */
+static void only_the_own_mark_is_given_back(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[1], &it, first + 1, first), FIRN_EBUSY);
+    now.marks[1][0].known = false;
+    assert_int_equal(give_back(&handles[2], &it, first, first), FIRN_EBUSY);
+    now.marks[1][0].known = true;
+    assert_int_equal(give_back(&handles[3], &it, first, first + 3), FIRN_OK);
+    assert_true(now.marks[1][0].mark.high == 3 && now.marks[1][0].mark.grant == 0);
+    end();
+}
+
+static void a_relabel_records_a_loss(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    replace();
+    assert_int_equal(relabel(&handles[1], 1, true), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    assert_false(now.spaces[1].shut);
+    assert_true(heard.surely); /* after the loss was written, the layout is decided again */
+    end();
+}
+
+static void a_loss_is_declared(void **state) {
+    const firn_relabel lost = {FIRN_ALL_NAMES, NULL, FIRN__GONE_BACK, 0, false};
+    int64_t floor;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(firn__engine_relabel(handles[1].engine, &lost, &floor, NULL), FIRN_OK);
+    assert_int_equal(now.losses, 1);
+    assert_false(now.spaces[1].shut);
+    assert_int_equal(heard.writes, 2);
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* A namespace without a record is new although the store lost reservations: all names are known since then. */
+static void names_may_be_new_after_a_loss(void **state) {
+    const firn_relabel shut = {space_names[0], NULL, SHUT, 50, false};
+    int64_t floor = -1;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 0, 1, 0);
+    now.losses = 1;
+    now.version = ++now.writes;
+    now.spaces[0] = (space){0};
+    assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
+    all_new = true;
+    granted(&handles[1], 1, 0, 0);
+    assert_int_equal(firn__engine_relabel(handles[1].engine, &shut, &floor, NULL), FIRN_OK);
+    assert_int_equal(floor, 50);
+    assert_true(now.spaces[0].known && now.spaces[0].shut && now.spaces[0].floor == 50);
+    assert_int_equal(now.spaces[0].losses, 1);
+    end();
+}
+
+/* The guard moves on with the clock between the request and the verdict. */
+static void a_guard_moves_with_the_clock(void **state) {
+    static const uint64_t ticks[] = {1, 1000000};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const int64_t each = 1000000 / (int64_t)ticks[i];
+        firn_request it = request_of(0, FOREVER, 1);
+        firn_mark held;
+        int64_t first;
+        begin((plan){0});
+        granted(&handles[0], 0, 1, 0);
+        replace();
+        frozen_ms = 1000000000;
+        it.guard_ms = frozen_ms - 7;
+        it.guard_tick_ns = ticks[i];
+        assert_int_equal(firn__engine_ops.reserve(handles[1].engine, &it, &first, &held, NULL),
+                         FIRN_ECLOCK);
+        assert_int_equal(now.spaces[0].floor, 1 + 7 * each + 1);
+        frozen_ms = 0;
+        end();
+    }
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static bool does_stand;
+
+static bool scripted_stands(void *self, const firn_records *seen) {
+    (void)self, (void)seen;
+    return does_stand;
+}
+
+static void a_driver_may_want_a_read_first(void **state) {
+    firn_driver driver = scripted;
+    (void)state;
+    begin((plan){0});
+    driver.usable = scripted_stands;
+    drive(&driver);
+    granted(&handles[0], 1, 0, 0);
+    for (int i = 1; i <= 2; i++) {
+        const int before = reads;
+        does_stand = i == 1;
+        granted(&handles[0], 1, 0, 10 * i);
+        assert_int_equal(reads - before, i - 1);
+    }
+    end();
+}
+
+/* The first conflict is read again at once; the next ones wait first, and longer. */
+static void conflicts_wait(void **state) {
+    firn_driver driver = scripted;
+    (void)state;
+    begin((plan){0});
+    for (int i = 0; i <= 3; i++) {
+        conflicts = i;
+        heard.waits = heard.rounds = 0;
+        granted(&handles[0], 1, 0, 10 * i);
+        assert_int_equal(heard.waits, i < 2 ? 0 : i - 1);
+        assert_int_equal(heard.rounds, i == 3 ? 3 : i / 2);
+    }
+    driver.wait = NULL;
+    driver.forget = NULL;
+    drive(&driver);
+    conflicts = 3;
+    granted(&handles[0], 1, 0, 40);
+    replace();
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* Asks while each write meets a conflict; returns how many there were. */
+static int meets_conflicts(int64_t wait_ms, const char *about, bool relabels) {
+    firn_request it = request_of(1, FOREVER, 0);
+    const firn_relabel shut = {space_names[1], OPEN, SHUT, 0, false};
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    conflicts = 1 << 20;
+    frozen_ms = 1000000;
+    skipped_ms = 0;
+    each_wait_ms = wait_ms;
+    heard.writes = 0;
+    const int code = relabels
+                         ? firn__engine_relabel(handles[0].engine, &shut, &first, &error)
+                         : firn__engine_ops.reserve(handles[0].engine, &it, &first, &held, &error);
+    frozen_ms = each_wait_ms = conflicts = 0;
+    assert_int_equal(code, FIRN_ESTORE);
+    assert_non_null(strstr(error.text, about));
+    return heard.writes;
+}
+
+/* After a thousand, or a second after the first two. */
+static void conflicts_end_at_last(void **state) {
+    (void)state;
+    begin((plan){0});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(meets_conflicts(0, "keep changing 1:", false), 1000);
+    assert_int_equal(meets_conflicts(0, "keep changing bare:", true),
+                     500); /* read twice each time */
+    assert_int_equal(meets_conflicts(100, "keep changing 1:", false), 12);
+    assert_int_equal(meets_conflicts(333, "keep changing 1:", false), 6);
+    assert_int_equal(meets_conflicts(5000, "keep changing 1:", false), 3);
+    granted(&handles[0], 1, 0, 10);
+    end();
+}
+
 /* ---- adds ------------------------------------------------------------------------------------ */
 
 static void a_warm_add_is_found(void **state) {
@@ -1085,11 +1623,6 @@ static int with_add(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BOTH(no_slot_is_issued_twice),
-        BOTH(a_foreign_grant_is_found),
-        BOTH(a_hidden_loss_is_found),
-        BOTH(a_refusal_from_an_old_read_is_found),
-        BOTH(when_faults_end_everybody_issues),
         BOTH(a_loss_counts_once),
         BOTH(a_refused_handle_knows_the_store),
         BOTH(another_store_is_noticed),
@@ -1106,11 +1639,38 @@ int main(void) {
         BOTH(no_foreign_grant_is_adopted),
         BOTH(a_remembered_doubt_is_read_again),
         BOTH(a_long_note_is_cut),
+        BOTH(what_another_wrote_is_confirmed),
+        BOTH(texts_are_kept),
+        BOTH(a_read_is_sure_where_it_counts),
+        BOTH(a_foreign_grant_is_wasted),
+        BOTH(a_key_without_a_record_is_busy_for_ever),
+        BOTH(an_adopted_mark_is_remembered),
+        BOTH(an_error_is_set_by_a_refusal_only),
+        BOTH(a_new_handle_counts_a_first_loss),
+        BOTH(a_store_without_its_record_is_no_new_one),
+        BOTH(a_key_that_is_gone_is_noticed),
+        BOTH(a_namespace_that_is_gone_is_noticed),
+        BOTH(a_driver_with_a_lock_notices_an_older_mark),
+        BOTH(a_give_back_records_a_loss),
+        BOTH(only_the_own_mark_is_given_back),
+        BOTH(a_relabel_records_a_loss),
+        BOTH(a_loss_is_declared),
+        BOTH(names_may_be_new_after_a_loss),
+        BOTH(a_guard_moves_with_the_clock),
+        BOTH(a_driver_may_want_a_read_first),
+        BOTH(conflicts_wait),
+        BOTH(conflicts_end_at_last),
         cmocka_unit_test_setup(another_programs_slots_have_no_records, without_add),
-        cmocka_unit_test_setup(a_warm_add_is_found, with_add),
         cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
         cmocka_unit_test_setup(an_add_keeps_its_bounds, with_add),
         cmocka_unit_test_setup(an_add_raises_no_older_mark, with_add),
+        BOTH(the_store_may_change_between_any_two_steps),
+        BOTH(no_slot_is_issued_twice),
+        BOTH(a_foreign_grant_is_found),
+        BOTH(a_hidden_loss_is_found),
+        BOTH(a_refusal_from_an_old_read_is_found),
+        BOTH(when_faults_end_everybody_issues),
+        cmocka_unit_test_setup(a_warm_add_is_found, with_add),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,8 @@ one_each=$(sed -nE 's/^GENERATOR\(([a-z0-9_]+),.*/\1()/p; s/^MARIADB_ISSUE\(([a-
     grep -v baidu | paste -sd,)
 says "every generator gives a value, and another one for each row" "$(echo "$one_each" | tr ',' '\n' | sed 's/.*/3/' | paste -s)" \
     "SELECT $(echo "$one_each" | sed 's/\([a-z0-9_]*()\)/count(DISTINCT \1)/g') FROM seq_1_to_3"
+says "the bounds of a time have the prefix" "user_01hk153x00e008000000000000	user_01hk153x00fzzvzzzzzzzzzzzz" \
+    "SELECT firn_min_text('typeid', '2024-01-01', 'prefix=user'), firn_max_text('typeid', '2024-01-01', 'prefix=user')"
 says "arguments name a shard, a prefix, a member" "7	user_	77" "SELECT instagram(7) >> 10 & 8191, left(typeid('user'), 5), substr(time_member(77), 18, 2)"
 says "a layout that has ended takes other widths" 1 "SELECT baidu('bits=29/21/13') > 0"
 says "firn_new takes any scheme and any key" "5" "SELECT firn_new('snowflake', 'node=5') >> 12 & 1023"

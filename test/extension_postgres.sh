@@ -132,6 +132,8 @@ set_to "firn.node = '7'"
 
 # ---- rights -------------------------------------------------------------------------------------------------------
 
+same "the bounds of a time have the prefix of a TypeID" "user_01hk153x00e008000000000000|user_01hk153x00fzzvzzzzzzzzzzzz" \
+    "$(ask "SELECT firn_min_text('typeid', timestamptz '2024-01-01Z', 'prefix=user'), firn_max_text('typeid', timestamptz '2024-01-01Z', 'prefix=user')")"
 own="'time:41/ms@@2024-01-01 node:10 sequence:12'"
 ask 'CREATE ROLE visitor' "CREATE TABLE public.signs (id bigint DEFAULT snowflake(), key uuid DEFAULT uuid7(), n int)" \
     'GRANT INSERT, SELECT ON public.signs TO visitor' >/dev/null

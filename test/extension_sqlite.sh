@@ -81,6 +81,10 @@ like "an INTEGER is the node" "7" "SELECT firn_show(instagram(7), 'instagram') -
 like "typeid takes its prefix" "user_[0-9a-z]{26}" "SELECT typeid('user');"
 like "firn_new takes it as an option" "user_[0-9a-z]{26}" "SELECT firn_new('typeid', 'prefix=user');"
 like "firn_convert keeps it" "user_01h455vb4pex5vsknk084sn02q" "SELECT firn_convert('user_01h455vb4pex5vsknk084sn02q', 'typeid');"
+answers "and so do the bounds of a time" "user_01hk153x00e008000000000000|user_01hk153x00fzzvzzzzzzzzzzzz" \
+    "SELECT firn_min('typeid', '2024-01-01', 'prefix=user'), firn_max('typeid', '2024-01-01', 'prefix=user');"
+errs "of a valid prefix" "is not a valid prefix" "firn_min('typeid', '2024-01-01', 'prefix=User')"
+errs "of a TypeID" "has no field 'prefix'" "firn_min('uuid7', '2024-01-01', 'prefix=user')"
 like "a TypeID of any version is shown" '.*"version":5.*' "SELECT firn_show('prefix_0123456789abcdefghjkmnpqrs', 'typeid');"
 answers "64 bits are INTEGER, wider ones TEXT, and _blob is a BLOB" "integer|text|blob|16|integer|text|blob" \
     "SELECT typeof(tsid()), typeof(uuid7()), typeof(ulid_blob()), length(uuid1_blob()),
@@ -100,7 +104,7 @@ same "without a store named it is the default one, and notes are reported" "1|19
 
 # ---- the same as the command's ---------------------------------------------------------------------
 # except formats that are not schemes, which SQL does not read
-schemes_only='del(.formats) | if .readings then .readings |= map(select(.scheme)) else . end | if .readings == [] then .sure = "none" else . end'
+schemes_only='select(.what != "none") | del(.formats) | if .readings then .readings |= map(select(.scheme)) else . end | if .readings == [] then .sure = "none" else . end'
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
     507119778886617994390110; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null | jq -c "$schemes_only")

@@ -1121,11 +1121,13 @@ static const char *const choices[][2] = {
 
 static const char *pair(const struct number *number, int64_t value) {
     static char text[120];
-    bool lead = strcmp(number->name, "max_lead") == 0, back = strcmp(number->name, "max_back") == 0;
+    bool lead = strcmp(number->name, "max_lead") == 0, back = strcmp(number->name, "max_back") == 0,
+         window = strcmp(number->name, "window") == 0;
     snprintf(text, sizeof text, "%s=%" PRId64 "%s%s", number->name, value, number->unit,
-             lead   ? " max_back=0"
-             : back ? " max_lead=10s"
-                    : "");
+             lead     ? " max_back=0"
+             : back   ? " max_lead=10s"
+             : window ? " reach=10min ns=long"
+                      : "");
     return text;
 }
 
@@ -1233,7 +1235,7 @@ static void every_choice_has_its_words(void **state) {
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         snprintf(words, sizeof words, "%s", choices[i][1]);
         for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
-            snprintf(keys, sizeof keys, "%s=%s", choices[i][0], word);
+            snprintf(keys, sizeof keys, "%s=%s ns=%s", choices[i][0], word, word);
             closed(opened("snowflake", keys));
         }
         snprintf(keys, sizeof keys, "%s=bogus", choices[i][0]);

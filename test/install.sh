@@ -5,7 +5,7 @@ stage=$TMPDIR/stage
 check "firn installs under DESTDIR" env DESTDIR="$stage" cmake --install "$BUILD"
 prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")
 libdir=$(dirname "$(find "$stage" -name libfirn.a)")
-for file in include/firn/firn.h include/firn/recognize.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
+for file in include/firn/firn.h include/firn/recognize.h include/firn/store.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
     share/man/man1/firn.1 share/man/man3/firn.3 share/man/man7/firn-schemes.7 share/man/man7/firn-stores.7 \
     bin/firn-serve share/man/man8/firn-serve.8 share/doc/firn/firn.ini lib/systemd/system/firn.service lib/systemd/system/firn.socket \
     share/bash-completion/completions/firn share/zsh/site-functions/_firn share/fish/vendor_completions.d/firn.fish; do

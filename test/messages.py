@@ -25,6 +25,7 @@ BOUNDS = [
     (r"firn_form_name\(.*\)", 10),
     (r"firn_strerror\(.*\)", 72),
     (r"firn__gen_node_text\(.*\)", 127),
+    (r"firn__claimable_text\(.*\)", 47),
     (r"did_you_mean\(.*\)", 127),  # ADVICE_SIZE
     (r"parameter_(text|name)\(.*\)", 127),  # PARAMETER_SIZE
     (r"word_shown\(.*\)", 60),

@@ -880,6 +880,10 @@ static void tickets_of_two_servers(void **state) {
     assert_true(engine_do(odd, "halt", 0));
     assert_int_equal(next_of(range), 2);
     assert_int_equal(next_of(range), 4);
+    int64_t three;
+    firn_error why;
+    assert_int_equal(firn_segment_block(range, 3, &three, &why), FIRN_ERANGE);
+    assert_non_null(strstr(why.text, "one integer at a time, not 3: request one per call"));
     firn_segment_close(range, NULL);
     range = range_of(store, "photos", "kind=segment");
     no_next(range, FIRN_ERANGE, "kind=serial");

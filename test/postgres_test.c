@@ -722,6 +722,32 @@ static void long_lists_of_nodes(void **state) {
     firn_store_close(store);
 }
 
+/* Also a tick of a node: the node of back-dated IDs may be the extension's now. */
+static void nodes_of_the_extension(void **state) {
+    static const char *const keys[] = {"3", "3@17", "4", "4@17"};
+    (void)state;
+    show_taken(10);
+    firn_store *store = open_store("%s", url_of("extension", ""));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const firn_request request = {.ns = "e",
+                                      .layout = "0x0:1 time:41/ms node:10 sequence:12",
+                                      .key = keys[i],
+                                      .count = 1,
+                                      .latest = 9,
+                                      .grant = i + 1};
+        firn_error error = {0};
+        firn_mark held = {0, 0};
+        int64_t first = -1;
+        const int code = firn_store_reserve(store, &request, &first, &held, &error);
+        assert_int_equal(code, i < 2 ? FIRN_EBUSY : FIRN_OK);
+        if (i < 2) {
+            assert_int_equal(held.high, FIRN_SLOT_MAX);
+            assert_non_null(strstr(error.text, "is in firn.node"));
+        }
+    }
+    firn_store_close(store);
+}
+
 static int hide_taken(void **state) {
     (void)state;
     sql(server, "ALTER ROLE CURRENT_USER RESET firn.taken;");
@@ -765,6 +791,8 @@ int main(int count, char **arguments) {
         {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
         {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,
          NULL},
+        {"a node of the extension is refused, and its ticks", nodes_of_the_extension, NULL,
+         hide_taken, NULL},
         {"long lists of the extension's nodes are read whole, or refused", long_lists_of_nodes,
          NULL, hide_taken, NULL},
         {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},

@@ -12,13 +12,15 @@ function(add_firn_program folder name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
 
-if(FIRN_TESTS)
+if(FIRN_TESTS OR FIRN_STORE_TESTS)
     if(FIRN_PURE)
         file(GLOB sources CONFIGURE_DEPENDS test/*_pure_test.c)
     elseif(FIRN_STATIC) # those that load no library and need neither TLS nor another store
         file(GLOB sources CONFIGURE_DEPENDS test/*_pure_test.c test/store_test.c test/server_*_test.c test/gen_*test.c
             test/segment_*test.c test/claims_*test.c test/windows_*test.c test/edges_test.c test/job_test.c)
         list(FILTER sources EXCLUDE REGEX "/(server_(failing|request)|gen_runs)_test[.]c$")
+    elseif(NOT FIRN_TESTS)
+        set(sources test/store_test.c test/driver_test.c test/law_test.c test/closing_test.c)
     else()
         file(GLOB sources CONFIGURE_DEPENDS test/*_test.c)
     endif()

@@ -63,7 +63,7 @@ near() {
 }
 near "--near chooses the one reading of ten years before or after" "0 instagram 2038-06-23T13:39:53.718Z likely 0" 2048-06-01 7102577116159582209
 near "not if there are two" "1 integer null possible 2" 2040-01-01 7102577116159582209
-near "nor without any: then all are listed" "1 integer null possible 7" 1990-01-01 7102577116159582209
+near "nor without any: then all are listed" "1 integer null possible 8" 1990-01-01 7102577116159582209
 near "readings with one time count as one" "0 objectid 1998-06-11T00:06:15Z likely 0" 2000-01-01 357f1f77bcf86cd799439011
 near "a format may be the only one" "0 format 2044-01-01T00:00:00.000Z likely 0" 2053-12-01 2647243358208020487
 near "what is sure stays" "0 uuid7 2024-06-14T10:14:09.300Z likely 0" 2000-01-01 0190163d-8694-739b-aea5-966c26f8ad91
@@ -193,6 +193,12 @@ for nil in "ulid 26" "ksuid 27" "xid 20"; do
 done
 same "an xid has no capital letters" "0 xid, 1 null" \
     "$("$FIRN" show --json 9m4e2mr0ui3e8a215n4g >object; echo "$? $(jq -r .scheme object)"), $("$FIRN" show --json 9M4E2MR0UI3E8A215N4G >object; echo "$? $(jq -r .scheme object)")"
+same "which its owner refuses, so the named scheme is read with a note" "it has capital letters: rs/xid, which issues xid, refuses them null" \
+    "$("$FIRN" show --json --scheme xid 9M4E2MR0UI3E8A215N4G | jq -r .remark) $("$FIRN" show --json --scheme xid 9m4e2mr0ui3e8a215n4g | jq -r .remark)"
+same "the part of an address in a Locality UUID is hex" "0xd537a50 0xd537a50" \
+    "$("$FIRN" show 20be0ffc-314a-bd53-7a50-013a65ca76d2 | awk '$1 == "mac" { print $2 }') $("$FIRN" show --json 20be0ffc-314a-bd53-7a50-013a65ca76d2 | jq -r .fields.mac)"
+same "base58 is read with and without its leading digit" "919108f7-52d1-4320-9bac-f847db4148a8 019b8d2c-5b00-7000-8000-000000000001" \
+    "$("$FIRN" convert "$("$FIRN" convert 919108f7-52d1-4320-9bac-f847db4148a8 --to base58)" --to uuid) $("$FIRN" convert "$("$FIRN" convert 019b8d2c-5b00-7000-8000-000000000001 --to base58 | sed 's/^1*//')" --to uuid)"
 same "google/uuid's version 6 has its own time" "0 uuid6-google 2025-12-29T" \
     "$("$FIRN" show --json 01f0e491-3653-6eec-8000-0242ac130002 >object; echo "$? $(jq -r '"\(.formats[0].format) \(.time[:11])"' object)")"
 same "and so has draft 02 of version 7" "0 uuid7-draft2 2021-12-28T" \

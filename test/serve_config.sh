@@ -197,54 +197,24 @@ oracle://x firn has no store of kind 'oracle': use memory, sqlite, postgres
 sqlite 'sqlite' is not a kind of store: write sqlite:PATH
 /var/lib/firn.db '/var/lib/firn.db' is not a kind of store: write sqlite:PATH
 END
-# The module of a store that is not firn's, and whose marks are in the process.
+# The module of a store that is not firn's.
 if command -v "${CC:-cc}" >/dev/null; then
     mkdir -p "$TMPDIR/own/bin" "$TMPDIR/own/lib/firn"
     cp "$FIRN" "$FIRN-serve" "$TMPDIR/own/bin/"
-    cat >"$TMPDIR/mine.c" <<'END'
-#include <firn/firn.h>
-#include <stdlib.h>
-#include <string.h>
-static int mine_open(void **self, const char *url, const firn_store_options *options, firn_error *error) {
-    (void)options, (void)error;
-    *self = calloc(1, sizeof(firn_mark));
-    return strcmp(url, "mine:here") == 0 ? FIRN_OK : FIRN_EUSAGE;
-}
-static int mine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held, firn_error *error) {
-    firn_mark *mark = self;
-    (void)error;
-    *first = mark->high > request->earliest ? mark->high : request->earliest;
-    if (*first > request->latest) {
-        *held = *mark;
-        return FIRN_EBUSY;
-    }
-    *mark = (firn_mark){*first + request->count, request->grant};
-    return FIRN_OK;
-}
-static int mine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine, int64_t high, firn_error *error) {
-    (void)self, (void)ns, (void)key, (void)mine, (void)high, (void)error;
-    return FIRN_EBUSY;
-}
-static int mine_list(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error) {
-    (void)self, (void)ns, (void)visit, (void)context, (void)error;
-    return FIRN_OK;
-}
-FIRN_API extern const firn_store_ops firn_store_module;
-const firn_store_ops firn_store_module = {.version = 1, .scheme = "mine", .open = mine_open, .reserve = mine_reserve,
-    .give_back = mine_give_back, .list = mine_list, .close = free};
-END
-    check "a store module of one's own is built" "${CC:-cc}" -shared -fPIC -Iinclude -o "$TMPDIR/own/lib/firn/mine.so" "$TMPDIR/mine.c"
-    same "the command uses its store" 3 "$("$TMPDIR/own/bin/firn" segment orders --store mine:here -n 3 2>/dev/null | tail -n 1)"
+    check "a store module of one's own is built" "${CC:-cc}" -std=c17 -D_GNU_SOURCE -shared -fPIC -Iinclude \
+        -o "$TMPDIR/own/lib/firn/dir.so" examples/dir.c
+    mine="dir:$TMPDIR/own/ids?unsafe=1" # on any file system
+    same "the command uses its store" 3 "$("$TMPDIR/own/bin/firn" segment orders --store "$mine" -n 3 2>/dev/null | tail -n 1)"
     same "the server accepts it" "0 configuration is valid" \
-        "$(said=$("$TMPDIR/own/bin/firn" serve --config '' --http none --store mine:here --check-config 2>&1); echo "$? $(echo "$said" | sed 's/.* is valid$/configuration is valid/')")"
-    "$TMPDIR/own/bin/firn" serve --config '' --resp "unix:$TMPDIR/mine.sock" --http none --auto-create --store mine:here >"$TMPDIR/mine.log" 2>&1 &
-    mine=$!
+        "$(said=$("$TMPDIR/own/bin/firn" serve --config '' --http none --store "$mine" --check-config 2>&1); echo "$? $(echo "$said" | sed 's/.* is valid$/configuration is valid/')")"
+    "$TMPDIR/own/bin/firn" serve --config '' --resp "unix:$TMPDIR/mine.sock" --http none --auto-create --store "$mine" >"$TMPDIR/mine.log" 2>&1 &
+    pid=$!
     asks_mine() { printf 'INCR orders\r\n' | timeout 5 python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1]); s.sendall(sys.stdin.buffer.read()); print(s.recv(100).decode().strip())' "$TMPDIR/mine.sock" 2>/dev/null | grep -q '^:[0-9]'; }
     check "and issues integers from it" await asks_mine
-    kill $mine
-    wait $mine 2>/dev/null
+    kill $pid
+    wait $pid 2>/dev/null
 else
     skip "a store module of one's own" "a C compiler is missing"
 fi

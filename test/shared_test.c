@@ -50,12 +50,6 @@ typedef struct world {
 static world *all;
 static bool rival; /* a generator that is not shared is at work */
 
-static int store_open(void **self, const char *url, const firn_store_options *options,
-                      firn_error *error) {
-    (void)self, (void)url, (void)options, (void)error;
-    return FIRN_OK;
-}
-
 static int store_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                          firn_error *error) {
     mark *it = &all->marks[strtoul(request->key, NULL, 10) % NODES];
@@ -124,7 +118,6 @@ static void store_close(void *self) {
 
 static const firn_store_ops ops = {.version = 1,
                                    .scheme = "test",
-                                   .open = store_open,
                                    .reserve = store_reserve,
                                    .give_back = store_give_back,
                                    .list = store_list,

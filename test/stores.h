@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The stores that a check runs against, one after the other: a table of engines, and a new store for each
- * check. Nothing here tests. */
+ * check. Nothing here tests.
+ *
+ * With STORE_MODULE (the path of a module) and STORE_URL, checks run against that store alone: make test-store. */
 #ifndef FIRN_TEST_STORES_H
 #define FIRN_TEST_STORES_H
 
@@ -20,31 +22,40 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PATIENT "60s" /* time-outs: nobody waits for one to pass, and no disk is slower */
+
 /* One engine each. Those with `apart` are real servers, each started once by its name; that and a
  * number after the server's URL give each check its own store. */
-static const struct row {
+static struct row {
     const char *name, *url, *apart;
-    char joint;       /* before the parameters */
-    bool file;        /* its URL continues with the path of a file */
-    bool shared;      /* between processes */
-    bool tells_back;  /* notices that it lost acknowledged writes */
-    int rounds;       /* reservations of each thread and process */
-    const char *fast; /* the server's options for commits that need not be on the disk */
+    char joint;         /* before the parameters */
+    const char *suffix; /* its URL continues with the path of a file and this; NULL: it does not */
+    bool shared;        /* between processes */
+    bool tells_back;    /* notices that it lost acknowledged writes */
+    int rounds;         /* reservations of each thread and process */
+    const char *fast;   /* the server's options for commits that need not be on the disk */
+    const char *module; /* NULL: one of firn's */
+    const char *save, *restore; /* for a shell in the folder; NULL: engine_do does it */
 } rows[] = {
-    {"memory", "memory:", NULL, 0, false, false, false, 20000, ""},
-    {"sqlite", "sqlite:", NULL, 0, true, true, true, 120, ""},
-    {"postgres", NULL, "?table=t", '&', false, true, true, 60, "-c fsync=off"},
-    {"mysql", NULL, "?table=t", '&', false, true, true, 60, "--innodb-flush-log-at-trx-commit=0"},
-    {"redis", NULL, "?prefix=t", '&', false, true, true, 120, "--appendfsync no"},
-    {"etcd", NULL, "?prefix=t", '&', false, true, true, 30, "--unsafe-no-fsync"},
-    {"zookeeper", NULL, "/t", '?', false, true, true, 30, "forceSync=no"},
+    {"memory", "memory:", NULL, 0, NULL, false, false, 20000, "", NULL, NULL, NULL},
+    {"sqlite", "sqlite:", NULL, 0, ".db?busy=" PATIENT, true, true, 120, "", NULL,
+     "mkdir -p saved && cp firn.db firn.db-wal saved",
+     "rm -f firn.db-wal firn.db-shm && cp saved/* ."},
+    {"postgres", NULL, "?table=t", '&', NULL, true, true, 60, "-c fsync=off", NULL, NULL, NULL},
+    {"mysql", NULL, "?table=t", '&', NULL, true, true, 60, "--innodb-flush-log-at-trx-commit=0",
+     NULL, NULL, NULL},
+    {"redis", NULL, "?prefix=t", '&', NULL, true, true, 120, "--appendfsync no", NULL, NULL, NULL},
+    {"etcd", NULL, "?prefix=t", '&', NULL, true, true, 30, "--unsafe-no-fsync", NULL, NULL, NULL},
+    {"zookeeper", NULL, "/t", '?', NULL, true, true, 30, "forceSync=no", NULL, NULL, NULL},
+    {"dir", "dir:", NULL, 0, "", true, true, 60, "", FIRN_BUILD_DIR "/examples/dir.so",
+     "rm -rf saved && cp -a firn saved", "rm -rf firn && cp -a saved firn"},
 };
 
 #define ENGINES (sizeof rows / sizeof rows[0])
+#define GIVEN   (ENGINES - 1) /* the example, or the module that is given */
 #define ROW     "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
 #define SLOTS   FIRN_SLOT_MAX
-#define PATIENT "60s" /* time-outs: nobody waits for one to pass, and no disk is slower */
-#define AGAIN_S 60    /* how long an engine may take to serve again */
+#define AGAIN_S 60 /* how long an engine may take to serve again */
 
 /* Set by a test in which no engine crashes: the disk is not waited for. */
 static bool stores_fast;
@@ -53,24 +64,67 @@ static bool stores_fast;
 typedef struct bench {
     const struct row *row;
     engine *server;
-    char folder[256], url[400];
+    char folder[256], url[500];
     firn_store *store;
+    pid_t owner; /* the process that made the folder */
 } bench;
+
+/* ---- a module that is given ------------------------------------------------------------ */
+
+static char stores_module_dir[500] = FIRN_BUILD_DIR "/firn"; /* of the present check */
+
+/* Is the row to be tested? All are, or only the module that is given. */
+static bool stores_wanted(const struct row *row) {
+    static char name[32];
+    struct row *it = &rows[GIVEN];
+    const char *module = getenv("STORE_MODULE"), *url = getenv("STORE_URL");
+    if (module == NULL) {
+        return true;
+    }
+    if (name[0] == '\0') {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(url, ":"), url);
+        *it = (struct row){name, url, NULL,   0,    NULL, true, getenv("STORE_BACKUP") != NULL,
+                           60,   "",  module, NULL, NULL};
+    }
+    return row == it;
+}
 
 /* ---- a separate store for each check --------------------------------------------------- */
 
 /* The folder may be on an overlay or in memory, where tests may lose data. */
+static firn_store_options store_options(void) {
+    const bool own = strcmp(stores_module_dir, FIRN_BUILD_DIR "/firn") == 0;
+    return (firn_store_options){
+        .module_dir = stores_module_dir, .unsafe = true, .wait_ms = own ? 0 : 60000};
+}
+
 static int open_store(firn_store **store, const char *url, firn_error *error) {
-    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    const firn_store_options options = store_options();
     return firn_store_open(store, url, &options, error);
+}
+
+/* The URL of a separate store, which was not used before. */
+static void store_url(char *out, size_t size, const bench *b, const char *name) {
+    const char *url = b->row->url, *braces = url != NULL ? strstr(url, "{}") : NULL;
+    if (b->server != NULL) {
+        snprintf(out, size, "%.160s%s%s%ctimeout=" PATIENT "&connect_timeout=" PATIENT,
+                 b->server->url, b->row->apart, name, b->row->joint);
+    } else if (braces != NULL) {
+        snprintf(out, size, "%.*s%ld-%s%s", (int)(braces - url), url, (long)b->owner, name,
+                 braces + 2);
+    } else {
+        snprintf(out, size, "%s%.255s%s%s%s", url, b->row->suffix != NULL ? b->folder : "",
+                 b->row->suffix != NULL ? "/" : "", b->row->suffix != NULL ? name : "",
+                 b->row->suffix != NULL ? b->row->suffix : "");
+    }
 }
 
 /* False: the engine is left out. A module that the tree does not have is not a failure; a server
  * that is not installed is one if all are required. */
 static bool find_server(bench *b) {
     char module[800];
-    if (b->row->apart == NULL) {
-        return true;
+    if (b->row->apart == NULL) { /* static programs have no example */
+        return b->row->module == NULL || access(b->row->module, R_OK) == 0;
     }
     snprintf(module, sizeof module, FIRN_BUILD_DIR "/firn/%s.so", b->row->name);
     if (access(module, R_OK) != 0) {
@@ -86,20 +140,18 @@ static int set_up(void **state) {
     static int number;
     bench *b = &benches;
     const char *parent = getenv("TMPDIR");
+    char name[16];
     firn_error error = {0};
-    *b = (bench){.row = *state};
+    *b = (bench){.row = *state, .owner = getpid()};
+    snprintf(stores_module_dir, sizeof stores_module_dir, "%.*s",
+             b->row->module != NULL ? (int)(strrchr(b->row->module, '/') - b->row->module) : 400,
+             b->row->module != NULL ? b->row->module : FIRN_BUILD_DIR "/firn");
     snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX",
              parent != NULL ? parent : FIRN_BUILD_DIR);
     assert_non_null(mkdtemp(b->folder));
     if (find_server(b)) {
-        if (b->server != NULL) {
-            snprintf(b->url, sizeof b->url,
-                     "%.160s%s%d%ctimeout=" PATIENT "&connect_timeout=" PATIENT, b->server->url,
-                     b->row->apart, ++number, b->row->joint);
-        } else {
-            snprintf(b->url, sizeof b->url, "%s%.255s%s", b->row->url,
-                     b->row->file ? b->folder : "", b->row->file ? "/firn.db?busy=" PATIENT : "");
-        }
+        snprintf(name, sizeof name, "%d", ++number);
+        store_url(b->url, sizeof b->url, b, b->row->suffix != NULL ? "firn" : name);
         if (open_store(&b->store, b->url, &error) != FIRN_OK) {
             fail_msg("%s", error.text);
         }
@@ -130,21 +182,28 @@ static firn_store *store_of(void **state) {
 
 /* "save", or "restore" of the saved data. A file is copied between verbs, when nobody has it open. */
 static bool engine_or_file(const bench *b, const char *what) {
-    char command[900];
+    char command[1200];
+    const char *script = getenv("STORE_BACKUP");
     if (b->server != NULL) {
         return engine_do(b->server, what, 0);
     }
-    snprintf(command, sizeof command,
-             strcmp(what, "save") == 0 ? "cd '%s' && mkdir -p saved && cp firn.db firn.db-wal saved"
-                                       : "cd '%s' && rm -f firn.db-wal firn.db-shm && cp saved/* .",
-             b->folder);
+    if (b->row->save != NULL) {
+        snprintf(command, sizeof command, "cd '%s' && %s", b->folder,
+                 strcmp(what, "save") == 0 ? b->row->save : b->row->restore);
+    } else if (script != NULL) {
+        snprintf(command, sizeof command, "'%s' %s '%s'", script, what, b->url);
+    } else {
+        skip(); /* STORE_BACKUP is not set */
+    }
+    fflush(NULL);
     return system(command) == 0;
 }
 
 /* Reserves as soon as the engine is there again. Nothing was sent to one that is not, and the
  * request of an unknown outcome is not ours to take. */
-static int reserve_soon(firn_store *store, firn_request request, int64_t *first, firn_mark *held,
-                        firn_error *error) {
+__attribute__((unused)) static int reserve_soon(firn_store *store, firn_request request,
+                                                int64_t *first, firn_mark *held,
+                                                firn_error *error) {
     int code = FIRN_ESTORE;
     const time_t end = time(NULL) + AGAIN_S;
     while ((code == FIRN_ESTORE || code == FIRN_EUNKNOWN) && time(NULL) < end) {

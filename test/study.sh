@@ -26,6 +26,19 @@ for cell in "postgres uuid7 as uuid" "mariadb uuid7 as binary" "sqlite uuid7 as 
 done
 said=$($python study/run.py "$FIRN" --data "$TMPDIR/data" --machine test --repetitions 1 --only "table: sqlite uuid7 as blob, 0.5 times" 2>&1)
 same "a run continues where the last one stopped" "study: every cell has 1 repetitions" "$said"
+mkdir "$TMPDIR/disk"
+chmod 755 "$TMPDIR/disk"
+said=$($python study/run.py "$FIRN" --data "$TMPDIR/on-disk" --machine disk --repetitions 1 --place "$TMPDIR/disk" --times 2 \
+    --only "table: sqlite uuid7 as blob, 0.5 times" 2>&1)
+same "a cell with twice the rows and its data on a disk is measured" "study: every cell has 1 repetitions 2" "$(printf '%s\n' "$said" | tail -n 1) $($python - \
+    "$TMPDIR/on-disk/disk.csv" "$TMPDIR/data/test.csv" <<'PYTHON'
+import csv, sys
+rows = [next(row for row in csv.DictReader(open(path, newline="")) if row["engine"] == "sqlite" and row["kind"] == "table") for path in sys.argv[1:]]
+print(round(int(rows[0]["rows"]) / int(rows[1]["rows"])))
+PYTHON
+)"
+same "its machine says where" 1 "$(grep -c "^data on.$TMPDIR/disk " "$TMPDIR/on-disk/disk.tsv")"
+check "and such results do not go to the published ones" sh -c '! "$@" 2>/dev/null' sh $python study/run.py "$FIRN" --times 2 --only none
 check "each row has a value for every metric that a table has" $python - "$TMPDIR/data/test.csv" <<'PYTHON'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):

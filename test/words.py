@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-HEADERS = ("include/firn/firn.h", "include/firn/recognize.h")
+HEADERS = ("include/firn/firn.h", "include/firn/recognize.h", "include/firn/store.h")
 PRODUCT = ("src/", "modules/", "common/", "cmd/", "server/", "ext/", "packaging/")
 COLUMNS = 120
 

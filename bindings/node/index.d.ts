@@ -60,8 +60,10 @@ export interface Keys {
   max_wait?: string
   /** how far the clock may differ from the clock of the store; with a larger difference, claims of nodes fail */
   max_skew?: string
-  /** the length of a window; by default 2s on an embedded store, 3s for a fixed node on a shared store, 10s for a claimed one; with max_lead and max_skew at most 14s */
+  /** the length of a window; by default 2s on an embedded store, 3s for a fixed node on a shared store, 10s for a claimed one; with max_lead and max_skew at most 14s, or 614s with reach=10min */
   window?: string
+  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 10min, the default then for a claimed node on a shared store; a node stays in use so long after a crash, and IDs pause so long after the store lost reservations */
+  reach?: '15s' | '10min'
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'
   /** back-dated IDs come from the common history node of the namespace, or from a node that only this generator uses */

@@ -10,6 +10,7 @@
 #include "shared/json.h"
 #include "shared/operands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,16 @@ typedef struct guarded {
     char ns[FIRN_NS_SIZE], floor[FIRN_TIME_SIZE], distance[40];
 } guarded;
 
+/* A namespace whose claims are confined. */
+typedef struct confined {
+    char ns[FIRN_NS_SIZE];
+    closing_claims claims;
+} confined;
+
 typedef struct listing {
     guarded floors[FLOORS];
-    size_t floor_count;
+    confined confined[FLOORS];
+    size_t floor_count, confined_count;
     session *s;
     firn_time now;
     row *rows;
@@ -74,6 +82,19 @@ static void keep_floor(listing *list, const char *ns, const mark_told *what) {
     snprintf(at->distance, sizeof at->distance, "%s", what->floor_distance);
 }
 
+static void keep_claims(listing *list, const firn_holding *holding) {
+    const size_t count = list->confined_count;
+    confined *at = &list->confined[count];
+    if (count == FLOORS || (count > 0 && strcmp(at[-1].ns, holding->ns) == 0)) {
+        return;
+    }
+    closing_claimed(holding->layout, &at->claims);
+    if (at->claims.confined) {
+        snprintf(at->ns, sizeof at->ns, "%s", holding->ns);
+        list->confined_count++;
+    }
+}
+
 static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
     output *out = &list->s->out;
@@ -87,6 +108,7 @@ static int visit(void *context, const firn_holding *holding) {
     }
     mark_tell(&what, holding, &list->now);
     keep_floor(list, holding->ns, &what);
+    keep_claims(list, holding);
     if (holding->key[0] == '\0') {
         return 0; /* a namespace without a node */
     }
@@ -189,6 +211,17 @@ static void put_floors(session *s, const listing *list) {
     }
 }
 
+/* The other nodes of these namespaces are given by hand, or are another program's. */
+static void put_claims(session *s, const listing *list) {
+    for (size_t i = 0; i < list->confined_count && s->option[OPTION_JSON] == NULL; i++) {
+        const confined *at = &list->confined[i];
+        output_print(&s->out,
+                     "generators of %s claim nodes %" PRIu64 " to %" PRIu64
+                     " only (firn nodes claim)\n",
+                     at->ns, at->claims.first, at->claims.last);
+    }
+}
+
 static void put_left_out(session *s, size_t count, const char *what, const char *more) {
     if (count > 0 && s->option[OPTION_JSON] == NULL) {
         output_print(&s->out, "and %zu %s%s%s: --all lists %s\n", count, what, plural(count), more,
@@ -217,6 +250,7 @@ static int list_all(session *s, firn_store *store) {
                      ns == NULL ? "" : " in the namespace ", ns == NULL ? "" : ns);
     }
     put_floors(s, &list);
+    put_claims(s, &list);
     put_left_out(s, list.ticks, "tick", " with back-dated IDs");
     put_left_out(s, list.closed, "closed namespace", "");
     free(list.rows);
@@ -229,10 +263,9 @@ static const struct verb {
     bool whole;      /* applies to the whole store */
     int (*run)(session *s, firn_store *store);
 } verbs[] = {
-    {"free", 2, false, nodes_free},
-    {"floor", 2, false, nodes_floor},
-    {"lost", 1, true, nodes_lost},
-    {"trust", 1, true, nodes_trust},
+    {"claim", 3, false, nodes_claim}, {"free", 2, false, nodes_free},
+    {"floor", 2, false, nodes_floor}, {"lost", 1, true, nodes_lost},
+    {"trust", 1, true, nodes_trust},  {"resume", 1, true, nodes_resume},
 };
 
 static const struct verb *find_verb(const session *s) {
@@ -247,22 +280,25 @@ static const struct verb *find_verb(const session *s) {
 /* Words that do not go together. */
 static int check_words(session *s, const struct verb *verb) {
     const bool forgets = s->option[OPTION_FORGET] != NULL;
+    const bool asks = verb != NULL && verb->run != nodes_claim;
     const bool frees = verb != NULL && verb->run == nodes_free;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0] && s->plain_count > 0 && verb == NULL;
          i++) {
         if (strcmp(s->operands[0], verbs[i].name) == 0) {
             return fail_usage(s, "firn nodes %s takes %s: see firn help nodes", verbs[i].name,
-                              verbs[i].whole               ? "no name"
-                              : verbs[i].run == nodes_free ? "one NODE"
-                                                           : "one NAMESPACE");
+                              verbs[i].whole                ? "no name"
+                              : verbs[i].run == nodes_free  ? "one NODE"
+                              : verbs[i].run == nodes_claim ? "NAMESPACE FIRST..LAST"
+                                                            : "one NAMESPACE");
         }
     }
     if (s->plain_count > 0 && verb == NULL) {
-        return fail_usage(s,
-                          "'%.60s' is not a verb of nodes: use firn nodes, firn nodes free NODE "
-                          "--lost-after TIME, firn nodes floor NAMESPACE, firn nodes lost or firn "
-                          "nodes trust",
-                          s->operands[0]);
+        return fail_usage(
+            s,
+            "'%.60s' is not a verb of nodes: use firn nodes, firn nodes claim NAMESPACE "
+            "FIRST..LAST, firn nodes free NODE --lost-after TIME, firn nodes floor "
+            "NAMESPACE, firn nodes lost, firn nodes trust or firn nodes resume",
+            s->operands[0]);
     }
     if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
                     s->option[OPTION_LOST_AFTER] != NULL)) {
@@ -272,11 +308,14 @@ static int check_words(session *s, const struct verb *verb) {
         return fail_usage(s, "--undo applies to --forget: firn nodes --forget NAMESPACE --undo");
     }
     if (!frees && (s->option[OPTION_LOST_AFTER] != NULL ||
-                   (!forgets && verb == NULL && s->option[OPTION_YES] != NULL))) {
+                   (!forgets && !asks && s->option[OPTION_YES] != NULL))) {
         return fail_usage(s, "%s: remove it",
                           s->option[OPTION_LOST_AFTER] != NULL
                               ? "--lost-after applies to firn nodes free NODE"
-                              : "--yes applies to free, floor, lost, trust and --forget");
+                              : "--yes applies to free, floor, lost, trust, resume and --forget");
+    }
+    if (s->option[OPTION_ALL_STOPPED] != NULL && (verb == NULL || verb->run != nodes_resume)) {
+        return fail_usage(s, "--all-stopped applies to firn nodes resume: remove it");
     }
     if (verb != NULL && verb->whole && operand_value(s, "ns") != NULL) {
         return fail_usage(s, "firn nodes %s applies to the whole store: remove ns=", verb->name);
@@ -292,8 +331,9 @@ static int check_words(session *s, const struct verb *verb) {
 
 int run_nodes(session *s) {
     firn_store *store;
-    int status =
-        operands_split(s, 0, 0, 2, "free NODE, floor NAMESPACE, lost, trust, or no arguments");
+    int status = operands_split(s, 0, 0, 3,
+                                "claim NAMESPACE FIRST..LAST, free NODE, floor NAMESPACE, lost, "
+                                "trust, resume, or no arguments");
     const struct verb *verb = status == STATUS_DONE ? find_verb(s) : NULL;
     status = status == STATUS_DONE ? check_words(s, verb) : status;
     if (status == STATUS_DONE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes floor NAMESPACE`: lowers a floor that a wrong clock has put far ahead. A floor protects the reservations
- * that a store lost. If the clocks were right, each of them ends at most 15 s after the loss, so lowering is safe. */
+ * that a store lost. If the clocks were right, each of them ends within the reach after the loss, so lowering is safe. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GUARD_S 30 /* twice the reach: builds before the first release reserved further ahead */
+#define MORE_S 15 /* than the reach: builds before the first release reserved further ahead */
 
 typedef struct target {
     const char *ns;
@@ -30,20 +30,14 @@ static int see_holding(void *context, const firn_holding *holding) {
     return 0;
 }
 
-/* The store's clock; a store without one has this machine's. */
-static int read_now(firn_store *store, firn_time *now, firn_error *error) {
-    int code = firn_store_now(store, now, error);
-    *now = code == FIRN_ESYSTEM ? mark_now() : *now;
-    return code == FIRN_ESYSTEM ? FIRN_OK : code;
-}
-
 /* The slot that the floor is lowered to now, and its time. */
 static int bound(session *s, firn_store *store, const target *it, const firn_scheme *scheme,
                  firn_time *now, int64_t *lowered, char until[FIRN_TIME_SIZE]) {
     firn_error error = {0};
     uint64_t tick;
-    int code = read_now(store, now, &error);
-    const firn_time end = {now->sec + GUARD_S, now->ns};
+    int code = mark_store_now(store, now, &error);
+    const int64_t guard_s = mark_reach_s(it->layout) + MORE_S;
+    const firn_time end = {now->sec + guard_s, now->ns};
     if (code == FIRN_OK) {
         code = firn_scheme_tick(scheme, &end, &tick, &error);
     }
@@ -53,9 +47,9 @@ static int bound(session *s, firn_store *store, const target *it, const firn_sch
     const uint32_t shift = mark_shift(scheme);
     if (it->floor >> shift <= (int64_t)tick) {
         return fail_as(s, FIRN_EBUSY,
-                       "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
-                       "issued before a loss: wait",
-                       it->ns, GUARD_S);
+                       "the floor of %.60s is at most %" PRId64
+                       " s ahead, so it may protect IDs that were issued before a loss: wait",
+                       it->ns, guard_s);
     }
     *lowered = (int64_t)(tick << shift);
     firn_time_format(until, &end, firn_scheme_digits(scheme));

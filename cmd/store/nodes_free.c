@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define GUARD_S 30 /* a mark up to this far ahead can belong to a live window */
+#define MORE_S 15 /* a mark up to this far ahead of the reach can belong to a live window */
 
 /* The one holding that is meant. */
 typedef struct target {
@@ -64,6 +64,7 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     firn_error error;
     uint64_t tick = 0;
     uint32_t shift = mark_shift(scheme);
+    const int64_t guard_s = mark_reach_s(it->layout) + MORE_S;
     if (it->mark.high >= mark_layout_end(scheme)) { /* one slot more would make it a history node */
         return fail_as(s, FIRN_ERANGE,
                        "node %.60s of %.60s %s: its high-water mark cannot be lowered", it->key,
@@ -77,14 +78,14 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
             &error, FIRN_ERANGE,
             "the high-water mark of node %.60s is in the past: the node is free already", it->key);
     }
-    now.sec += GUARD_S;
+    now.sec += guard_s;
     code = code == FIRN_OK ? firn_scheme_tick(scheme, &now, &tick, &error) : code;
     *guard = slot_of(tick, shift);
     if (code == FIRN_OK && it->mark.high <= *guard) {
         code = set_error(&error, FIRN_EBUSY,
-                         "the high-water mark of node %.60s is at most %d s ahead, so the node may "
-                         "be in use: wait until it is free",
-                         it->key, GUARD_S);
+                         "the high-water mark of node %.60s is at most %" PRId64
+                         " s ahead, so the node may be in use: wait until it is free",
+                         it->key, guard_s);
     }
     if (code == FIRN_OK) {
         code = firn_time_parse(&lost, text, strlen(text), &error);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes lost` and `firn nodes trust`: facts that only an operator knows. `lost` declares that the store lost
- * reservations, if nothing in the store shows it. `trust` ends the doubt about a store that lost none: it requests
- * one slot of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is
- * lower than every mark. */
+/* `firn nodes lost`, `firn nodes trust` and `firn nodes resume`: facts that only an operator knows. `lost` declares that
+ * the store lost reservations, if nothing in the store shows it. `trust` ends the doubt about a store that lost none: it
+ * requests one slot of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is
+ * lower than every mark. `resume` does the same with a guard after the IDs of processes that no longer run, and lowers the
+ * floors to it. */
+#include "closing.h"
 #include "mark.h"
 #include "nodes.h"
 
@@ -11,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define AHEAD_S   21          /* max_lead_ms and max_skew_ms at their limits, and a second */
 #define ALL_NAMES "integer *" /* current: a name without a record is new */
 
 /* A namespace, and one of its keys that has a mark. */
@@ -55,15 +58,17 @@ static int see_holding(void *context, const firn_holding *holding) {
                : FIRN_EMEMORY;
 }
 
-static int trust(firn_store *store, const place *at, firn_error *error) {
+/* Reserves nothing, but a doubted namespace continues from `guard` on. */
+static int settle(firn_store *store, const place *at, int64_t guard, const char *note,
+                  firn_error *error) {
     firn_mark held;
     int64_t first;
     firn_request request = {.ns = at->ns,
                             .layout = at->layout,
                             .key = at->key,
                             .count = 1,
-                            .note = "firn nodes trust",
-                            .guard = 1};
+                            .note = note,
+                            .guard = guard};
     if (getrandom(&request.grant, sizeof request.grant, 0) != sizeof request.grant) {
         return set_error(error, FIRN_EENTROPY, "the kernel has no randomness: try again");
     }
@@ -83,7 +88,7 @@ static int trust_all(session *s, firn_store *store, survey *it) {
         out_of_memory(&error);
     }
     for (size_t i = 0; code == FIRN_OK && i < it->count; i++) {
-        code = trust(store, &it->places[i], &error);
+        code = settle(store, &it->places[i], 1, "firn nodes trust", &error);
     }
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
@@ -93,7 +98,7 @@ int nodes_trust(session *s, firn_store *store) {
     output_print(
         &s->out, "%s",
         "The namespaces of this store continue at their high-water marks, without a guard;\n"
-        "one that was used since the loss keeps its guard, 15 s.\n"
+        "one that was used since the loss keeps its guard.\n"
         "If the store lacks a reservation, IDs and integers repeat.\n");
     int status = confirm(s, "Does the store have every reservation?",
                          "add --yes if the store has every reservation");
@@ -107,6 +112,73 @@ int nodes_trust(session *s, firn_store *store) {
     return status;
 }
 
+/* ---- resume ---------------------------------------------------------------------------------- */
+
+/* The first slot that a process that runs no longer cannot have issued, by the store's clock. 0: integers. */
+static int first_after(firn_store *store, const place *at, int64_t *slot, firn_error *error) {
+    firn_scheme scheme;
+    firn_time now;
+    uint64_t tick;
+    *slot = 0;
+    if (closing_layout(at->layout) != at->layout || mark_scheme(&scheme, at->layout) != FIRN_OK ||
+        scheme.tick_ns == 0) {
+        return FIRN_OK;
+    }
+    int code = mark_store_now(store, &now, error);
+    now.sec += AHEAD_S;
+    code = code == FIRN_OK ? firn_scheme_tick(&scheme, &now, &tick, error) : code;
+    const uint32_t shift = mark_shift(&scheme);
+    if (code == FIRN_OK && tick < (uint64_t)FIRN_SLOT_MAX >> shift) {
+        *slot = (int64_t)((tick + 1) << shift);
+    }
+    return code == FIRN_ELAYOUT ? FIRN_OK : code; /* it has ended: nothing is to resume */
+}
+
+/* A floor that is in the way is lowered, and none is raised. */
+static int resume(firn_store *store, const place *at, firn_error *error) {
+    firn_relabel change = {at->ns, at->layout, at->layout, 0, false};
+    int64_t slot, floor;
+    int code = first_after(store, at, &slot, error);
+    if (code == FIRN_OK && slot > 0) {
+        code = settle(store, at, slot, "firn nodes resume", error);
+        code = code == FIRN_OK ? firn_store_relabel(store, &change, &floor, error) : code;
+        if (code == FIRN_OK && floor > slot) {
+            change.lowers = true;
+            change.floor = slot;
+            code = firn_store_relabel(store, &change, &floor, error);
+        }
+    }
+    return code;
+}
+
+int nodes_resume(session *s, firn_store *store) {
+    survey it = {.places = NULL};
+    firn_error error = {0};
+    if (s->option[OPTION_ALL_STOPPED] == NULL) {
+        return fail_usage(s, "resume ends the guard after a loss, so IDs repeat if a process from "
+                             "before still runs: stop every process, then add --all-stopped");
+    }
+    int code = firn_store_list(store, NULL, see_holding, &it, &error);
+    if (it.full) {
+        out_of_memory(&error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < it.count; i++) {
+        code = resume(store, &it.places[i], &error);
+    }
+    free(it.places);
+    if (code != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(
+        &s->out,
+        "resumed: IDs continue %d s after the store's clock. If the clock of a process was "
+        "further ahead,\nits last IDs may repeat.\n",
+        AHEAD_S);
+    return STATUS_DONE;
+}
+
+/* ---- lost ------------------------------------------------------------------------------------ */
+
 int nodes_lost(session *s, firn_store *store) {
     const firn_relabel loss = {ALL_NAMES, "gone back", "gone back", 0, false};
     firn_error error;
@@ -114,7 +186,8 @@ int nodes_lost(session *s, firn_store *store) {
     output_print(
         &s->out, "%s",
         "From now on the store has lost reservations: IDs with a time continue 15 s after its "
-        "clock,\nand each integer in use needs firn segment advance NAME --min N.\n");
+        "clock\n(615 s with reach=10min), and each integer in use needs firn segment advance NAME "
+        "--min N.\n");
     int status = confirm(s, "Has the store lost reservations?",
                          "add --yes if the store has lost reservations");
     if (status == STATUS_DONE && firn_store_relabel(store, &loss, &floor, &error) != FIRN_OK) {

@@ -203,12 +203,18 @@ int sql_pack(sql_call *it) {
     return code == FIRN_OK ? put_id(it, &id, it->scheme->form) : code;
 }
 
+/* The bounds of TypeIDs are texts with a prefix if the fields are "prefix=WORD"; no field precedes the time. */
 static int bound(sql_call *it, bool greatest) {
+    static const char key[] = "prefix=";
+    enum { KEY = sizeof key - 1 };
     const sql_value *pinned = &it->arguments[2];
+    const bool prefixed = it->scheme->form == FIRN_FORM_TYPEID && pinned->length >= KEY &&
+                          memcmp(pinned->text, key, KEY) == 0;
     firn_time next = it->time; /* one nanosecond later: the next tick at most */
-    firn_fields fields;
+    firn_fields fields = {0};
     firn_id ids[2];
-    int code = sql_fields(&fields, it->scheme, pinned->text, pinned->length, &it->error);
+    int code = prefixed ? FIRN_OK
+                        : sql_fields(&fields, it->scheme, pinned->text, pinned->length, &it->error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -218,6 +224,12 @@ static int bound(sql_call *it, bool greatest) {
     if (code == FIRN_OK) {
         put_id(it, &ids[greatest], it->scheme->form);
         it->sorted = true; /* for comparisons */
+    }
+    if (code == FIRN_OK && prefixed) {
+        code = sql_typeid(it->text, pinned->text + KEY, pinned->length - KEY, &ids[greatest],
+                          &it->error);
+        it->type = SQL_TEXT;
+        it->length = code == FIRN_OK ? strlen(it->text) : 0;
     }
     return code;
 }

@@ -66,6 +66,7 @@ TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 /* An ID as an SQL value. Refuses what the type does not hold. */
 Datum firn_datum(const firn_id *id, enum firn_type type, int form);
+Datum firn_text_with_prefix(const char *prefix, size_t length, const firn_id *id); /* a TypeID */
 /* A copy in the current memory context; of NULL, NULL. */
 text *firn_text_keep(text *one);
 /* The same bytes? NULL is the same as "". */

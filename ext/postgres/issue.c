@@ -230,7 +230,7 @@ static inline void next_of(maker *one, firn_id *id) {
     }
 }
 
-static Datum text_with_prefix(const char *prefix, size_t length, const firn_id *id) {
+Datum firn_text_with_prefix(const char *prefix, size_t length, const firn_id *id) {
     char text[SQL_TEXT_SIZE];
     firn_error error;
     if (sql_typeid(text, prefix, length, id, &error) != FIRN_OK) {
@@ -245,7 +245,7 @@ static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) 
         if (one->form != FIRN_FORM_TYPEID) {
             firn_refuse(FIRN_EUSAGE, "prefix= is for typeid: leave it out");
         }
-        return text_with_prefix(one->prefix, strlen(one->prefix), id);
+        return firn_text_with_prefix(one->prefix, strlen(one->prefix), id);
     }
     firn_check_sign(id, type == FIRN_AS_INT && one->is_signed);
     return firn_datum(id, type, one->form);
@@ -355,7 +355,7 @@ static Datum issue_typeid(const text *prefix) {
         firn_refuse(FIRN_ERANGE, "the prefix has %zu bytes: 1 to 63", size);
     }
     next_of(plain_maker(&at, "typeid"), &id);
-    return text_with_prefix(VARDATA_ANY(prefix), size, &id);
+    return firn_text_with_prefix(VARDATA_ANY(prefix), size, &id);
 }
 
 FIRN_ENTRY(typeid, issue_typeid(PG_GETARG_TEXT_PP(0)))

@@ -99,17 +99,24 @@ static Datum shard(FunctionCallInfo fcinfo, enum firn_type type) {
 
 /* ---- pack and bounds ------------------------------------------------------------------------- */
 
+/* An ID as text has the prefix that the fields name. */
+static Datum packed(const firn_recipe *recipe, const firn_id *id, enum firn_type type) {
+    return type == FIRN_AS_TEXT && recipe->prefix[0] != '\0'
+               ? firn_text_with_prefix(recipe->prefix, strlen(recipe->prefix), id)
+               : firn_datum(id, type, recipe->scheme.form);
+}
+
 static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_error error;
     firn_id id;
     const firn_recipe *recipe = firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
     FIRN_CHECK(firn_pack(&id, &recipe->scheme, &recipe->fields, &error));
-    return firn_datum(&id, type, recipe->scheme.form);
+    return packed(recipe, &id, type);
 }
 
 /* The least and the greatest ID of the tick that contains a time. */
-static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, int *form,
-                   enum firn_type type) {
+static const firn_recipe *bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest,
+                                 enum firn_type type) {
     firn_error error;
     if (fcinfo->flinfo->fn_extra == NULL) {
         firn_check_zone(fcinfo, 1);
@@ -121,21 +128,19 @@ static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, i
     FIRN_CHECK(firn_range(least, greatest, &recipe->scheme, &recipe->fields, &from, &to, &error));
     firn_check_sign(greatest,
                     type == FIRN_AS_INT && firn_is_signed(&recipe->scheme, recipe->unsigned_));
-    *form = recipe->scheme.form;
+    return recipe;
 }
 
 static Datum least(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id low, high;
-    int form;
-    bounds(fcinfo, &low, &high, &form, type);
-    return firn_datum(&low, type, form);
+    const firn_recipe *recipe = bounds(fcinfo, &low, &high, type);
+    return packed(recipe, &low, type);
 }
 
 static Datum greatest(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id low, high;
-    int form;
-    bounds(fcinfo, &low, &high, &form, type);
-    return firn_datum(&high, type, form);
+    const firn_recipe *recipe = bounds(fcinfo, &low, &high, type);
+    return packed(recipe, &high, type);
 }
 
 /* The type of the ID that comes, or of the answer, as ext/functions.def names it. */

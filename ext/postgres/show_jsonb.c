@@ -57,9 +57,9 @@ static void add_field(sql_call *it, const firn_scheme *scheme, const firn_fields
     char text[FIRN_VALUE_SIZE];
     const firn_slice *slice = &scheme->slices[i];
     bool constant = slice->role == FIRN_ROLE_CONST;
-    bool random = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
-                  slice->role == FIRN_ROLE_DIGEST;
-    if (random || (constant ? slice->bits : firn_scheme_width(scheme, i)) > 32) {
+    bool hex = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
+               slice->role == FIRN_ROLE_DIGEST || strcmp(slice->name, "mac") == 0;
+    if (hex || (constant ? slice->bits : firn_scheme_width(scheme, i)) > 32) {
         add_member(it, slice->name, firn_fields_get(text, fields, scheme, i));
     } else {
         add_name(it, slice->name);

@@ -291,7 +291,8 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
         if (strlcpy(recipe->ns, one->value, sizeof recipe->ns) >= 250 || one->value[0] == '\0') {
             firn_refuse(FIRN_ERANGE, "ns has %zu characters: 1 to 249", strlen(one->value));
         }
-    } else if (keys && strcmp(one->key, "prefix") == 0) {
+    } else if (strcmp(one->key, "prefix") == 0 &&
+               (keys || recipe->scheme.form == FIRN_FORM_TYPEID)) {
         if (strlcpy(recipe->prefix, one->value, sizeof recipe->prefix) >= sizeof recipe->prefix) {
             firn_refuse(FIRN_ERANGE, "prefix has %zu characters: at most 63", strlen(one->value));
         }

@@ -430,11 +430,14 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot 15 s after the store's clock: a store that was replaced, or has lost
-                    * reservations, grants none before it; 0: no slot (integers, back-dated IDs) */
+    int64_t guard; /* the slot 15 s after the store's clock, or 615 s with reach=10min: a store that
+                    * was replaced, or has lost reservations, grants none before it; 0: no slot
+                    * (integers, back-dated IDs) */
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
     uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
+    int64_t guard_more; /* 0, or slots that are added to the guard if the namespace has no record:
+                         * a lost record may have had a longer reach */
 } firn_request;
 
 /* The state of a key. */
@@ -465,13 +468,11 @@ typedef struct firn_store_options {
     void *notice_self;
 } firn_store_options;
 
-/* The methods of a store, which a module exports as `firn_store_module`. They are called by any
- * thread, one at a time per handle. A module uses no function of libfirn. It may also export
- * firn_store_module_relabel, with the arguments of firn_store_relabel. */
+/* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
+ * thread, one at a time per handle. firn/store.h is for a kind of store that has a URL. */
 typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
-    const char *scheme; /* of the URLs: "sqlite" */
-    int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
+    const char *scheme; /* the kind of store, for errors */
     /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
      * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;
      * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: only for requests without guard */
@@ -487,12 +488,13 @@ typedef struct firn_store_ops {
     void (*close)(void *self);
 } firn_store_ops;
 
-/* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator
- * has it, so no reservation succeeds until LAYOUT is back. */
+/* Closes or opens a namespace, or confines its claims. "closed (WHY): LAYOUT" is the closed form of
+ * a layout: no generator has it, so no reservation succeeds until LAYOUT is back. With
+ * "claim=0..899 LAYOUT" generators claim these nodes only; an older firn reserves nothing. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
-    const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
+    const char *to;   /* the same layout, closed, open or confined; closed if `from` is NULL */
     int64_t floor;    /* the store grants no slot below it */
     bool lowers;      /* false: a stored floor that is greater stays */
 } firn_relabel;
@@ -522,7 +524,7 @@ FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
  * store lost reservations, and the change does not open a namespace that was forgotten;
- * FIRN_EUSAGE: other layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
+ * FIRN_EUSAGE: another layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
  * and to are "gone back", the call declares that the store lost reservations, and changes no
  * layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,

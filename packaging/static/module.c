@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/module.c of static programs, which can load nothing: the store in a SQLite file is inside. */
 #include "module.h"
-#include "driver.h"
+#include <firn/store.h>
 
 #include <string.h>
 

@@ -103,8 +103,8 @@ static int read_setting(reading *from, const char *name, const char *value) {
     const setting *renamed = setting_renamed(name, strlen(name));
     if (renamed != NULL) {
         return set_error(from->error, FIRN_EUSAGE,
-                         "%s: %.40s is now %s, with a unit: write %s = %.40s%s", from->where,
-                         name, renamed->name, renamed->name, value, renamed->unit);
+                         "%s: %.40s is now %s, with a unit: write %s = %.40s%s", from->where, name,
+                         renamed->name, renamed->name, value, renamed->unit);
     }
     if (found == NULL) {
         char advice[ADVICE_SIZE];

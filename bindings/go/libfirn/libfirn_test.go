@@ -90,6 +90,9 @@ func TestTypes(t *testing.T) {
 			}
 		}
 	}
+	if id, err := open[string](t, "typeid", "prefix=user").Next(background); err != nil || !strings.HasPrefix(id, "user_") {
+		t.Error(id, err)
+	}
 	for _, scheme := range []string{"uuid7", "ksuid", "objectid"} {
 		_, err := Open[firn.ID](scheme, Config{})
 		code(t, firn.ErrUsage, err)

@@ -46,10 +46,6 @@ NATIVE(jlong, openGenerator)
         config.has_renewer = strstr(config.keys, "mode=online") == NULL;
         if (firn_open_with(&self->gen, &config, &error) != FIRN_OK) {
             fail_with(env, &error);
-        } else if (firn_gen_prefix(self->gen)[0] != '\0') {
-            firn_close(self->gen, NULL);
-            fail(env, FIRN_EUSAGE, "the text of an Id has no prefix",
-                 "leave prefix out, and write it and _ before the text");
         } else {
             self->bits = firn_gen_scheme(self->gen)->bits;
             copy_scheme(scheme_of(env, scheme_out), self->gen);
@@ -60,6 +56,14 @@ NATIVE(jlong, openGenerator)
     free(self);
     free_texts(&all);
     return 0;
+}
+
+/* Before anybody else knows the generator. */
+NATIVE(jbyteArray, prefix)(JNIEnv *env, jclass none, jobject keep, jlong address) {
+    const generator *self = at(address);
+    const char *prefix = firn_gen_prefix(self->gen);
+    (void)none, (void)keep;
+    return bytes_of(env, prefix, strlen(prefix));
 }
 
 NATIVE(jlong, next)(JNIEnv *env, jclass none, jobject keep, jlong address) {

@@ -161,6 +161,18 @@ static int form_of(texts *all, jbyteArray name, const firn_scheme *scheme) {
     return all->failed ? -1 : form;
 }
 
+NATIVE(void, checkPrefix)(JNIEnv *env, jclass none, jbyteArray bytes) {
+    texts all = {.env = env};
+    firn_error error;
+    size_t length = 0;
+    const char *prefix = text_of(&all, bytes, &length);
+    (void)none;
+    if (prefix != NULL && firn_prefix_check(prefix, length, &error) != FIRN_OK) {
+        fail_with(env, &error);
+    }
+    free_texts(&all);
+}
+
 NATIVE(void, parse)
 (JNIEnv *env, jclass none, jobject buffer, jbyteArray form_name, jbyteArray bytes, jlongArray out) {
     const firn_scheme *scheme = scheme_of(env, buffer);

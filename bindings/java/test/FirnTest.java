@@ -229,6 +229,35 @@ final class FirnTest {
         Id far = Scheme.of("flake").parse("ffffffffffffffff0000000000000000", "hex");
         Check.that(far.show().time().isPresent() && far.show().timeText().startsWith("+"));
         Check.that(Scheme.of("uuid4").id(UUID.randomUUID()).show().time().isEmpty());
+        prefixes();
+    }
+
+    private static void prefixes() {
+        String text = "user_01h455vb4pex5vsknk084sn02q";
+        Scheme users = Scheme.of("typeid", Map.of("prefix", "user"));
+        Id user = Scheme.of("typeid").parse(text);
+        Check.same(text, user.toString());
+        Check.same("user", user.scheme().prefix());
+        Check.same("01890a5d-ac96-774b-bcce-b302099a8057", user.toUuid().toString());
+        Check.same(text, users.id(user.toUuid()).toString());
+        Check.same(text, users.parse(text).format("typeid"));
+        Check.same(user.format("hex"), users.parse(text).format("hex"));
+        Check.same(user, users.parse(text));
+        Check.that(!user.equals(Scheme.of("typeid").parse("org" + text.substring(4))));
+        Check.fails(Code.MISMATCH, () -> users.parse("org" + text.substring(4)));
+        Check.fails(Code.MISMATCH, () -> users.parse(text.substring(5)));
+        Check.that(users.range(PAST, PAST.plusSeconds(1)).least().toString().startsWith("user_"));
+        Check.same(text, Firn.guess(text).get(0).id().toString());
+        Check.fails(Code.USAGE, () -> Scheme.of("uuid7", Map.of("prefix", "user")));
+        Check.fails(Code.USAGE, () -> Scheme.of("typeid", Map.of("prefix", "User")));
+        try (Generator gen = memory("typeid").set("prefix", "user").open()) {
+            Check.that(gen.next().toString().startsWith("user_"));
+            Check.that(gen.many(2).get(1).toString().startsWith("user_"));
+            Check.same("user", gen.scheme().prefix());
+            try (Block block = gen.block()) {
+                Check.that(block.nextId().toString().startsWith("user_"));
+            }
+        }
     }
 
     private static Map<String, String> without(Map<String, String> fields, String name) {

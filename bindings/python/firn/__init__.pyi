@@ -130,6 +130,7 @@ def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Opti
          max_wait: Optional[str] = None,
          max_skew: Optional[str] = None,
          window: Optional[str] = None,
+         reach: Optional[Literal["15s", "10min"]] = None,
          mode: Optional[Literal["window", "online"]] = None,
          history: Optional[Literal["common", "job"]] = None,
          unsigned: Optional[Literal["auto", "0", "1"]] = None,

@@ -357,6 +357,7 @@ pub struct firn_request {
     pub guard_ms: i64,
     pub guard_tick_ns: u64,
     pub guard_shift: u32,
+    pub guard_more: i64,
 }
 
 #[repr(C)]
@@ -408,14 +409,6 @@ pub struct firn_store_options {
 pub struct firn_store_ops {
     pub version: u32,
     pub scheme: *const c_char,
-    pub open: Option<
-        unsafe extern "C" fn(
-            self_: *mut *mut c_void,
-            url: *const c_char,
-            options: *const firn_store_options,
-            error: *mut firn_error,
-        ) -> c_int,
-    >,
     pub reserve: Option<
         unsafe extern "C" fn(
             self_: *mut c_void,

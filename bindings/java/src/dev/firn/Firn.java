@@ -64,7 +64,8 @@ public final class Firn {
         for (int i = 0; i < found.length; i += 6) {
             Scheme scheme = Scheme.of(Text.of(Native.nameAt((int) found[i], false)));
             String form = Text.of(Native.nameAt((int) found[i + 1], true));
-            out.add(new Reading(form, new Id(scheme, found, i + 2), found[i + 5] > 0));
+            Scheme prefixed = form.equals("typeid") ? scheme.withPrefixOf(text) : scheme;
+            out.add(new Reading(form, new Id(prefixed, found, i + 2), found[i + 5] > 0));
         }
         return out;
     }

@@ -35,7 +35,7 @@ public final class Generator implements AutoCloseable {
             options.unsafe(), struct);
         address = opened;
         CLEANER.register(this, () -> Native.freeGenerator(opened));
-        scheme = new Scheme(struct);
+        scheme = new Scheme(struct, Text.of(Native.prefix(this, opened)));
         renewer = status().reserved() && !options.has("mode", "online") ? new Renewer(this) : null;
     }
 

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** An ID of up to 160 bits, with its scheme. A value: IDs with the same width and bits are equal. */
+/** An ID of up to 160 bits, with its scheme. A value: IDs with the same width, bits and prefix are equal. */
 public final class Id implements Comparable<Id> {
     private final Scheme scheme;
     private final long high;
@@ -74,10 +74,10 @@ public final class Id implements Comparable<Id> {
         return Native.toBytes(scheme.bits(), high, low, topBits());
     }
 
-    /** The text in the scheme's own form. */
+    /** The text in the scheme's own form, with the prefix of a TypeID. */
     @Override
     public String toString() {
-        return Text.of(Native.format(scheme.struct, null, high, low, topBits()));
+        return scheme.prefixed(Text.of(Native.format(scheme.struct, null, high, low, topBits())), scheme.form());
     }
 
     /**
@@ -88,7 +88,7 @@ public final class Id implements Comparable<Id> {
      * @throws FirnException USAGE: the form is unknown, or does not write IDs of this width
      */
     public String format(String form) {
-        return Text.of(Native.format(scheme.struct, Text.utf8("form", form), high, low, topBits()));
+        return scheme.prefixed(Text.of(Native.format(scheme.struct, Text.utf8("form", form), high, low, topBits())), form);
     }
 
     /**
@@ -137,7 +137,8 @@ public final class Id implements Comparable<Id> {
         int order = Integer.compareUnsigned(top, other.top);
         order = order != 0 ? order : Long.compareUnsigned(high, other.high);
         order = order != 0 ? order : Long.compareUnsigned(low, other.low);
-        return order != 0 ? order : Integer.compare(scheme.bits(), other.scheme.bits());
+        order = order != 0 ? order : Integer.compare(scheme.bits(), other.scheme.bits());
+        return order != 0 ? order : scheme.prefix().compareTo(other.scheme.prefix());
     }
 
     @Override

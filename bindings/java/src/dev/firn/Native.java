@@ -156,6 +156,10 @@ final class Native {
 
     static native byte[] unpack(ByteBuffer scheme, long high, long low, long top, long[] time);
 
+    static native void checkPrefix(byte[] prefix);
+
+    static native byte[] prefix(Object keep, long address);
+
     static native byte[] timeText(ByteBuffer scheme, long sec, int ns);
 
     static native void parse(ByteBuffer scheme, byte[] form, byte[] text, long[] out);

@@ -11,7 +11,7 @@ import java.util.UUID;
 
 /** A scheme: a named kind of ID, such as snowflake or uuid7, or a custom layout. Its methods are pure; any thread. */
 public final class Scheme {
-    private static final Set<String> OPTIONS = Set.of("epoch", "bits", "digits");
+    private static final Set<String> OPTIONS = Set.of("epoch", "bits", "digits", "prefix");
 
     /** A firn_scheme: the garbage collector owns the memory. */
     final ByteBuffer struct;
@@ -19,10 +19,16 @@ public final class Scheme {
     private final int bits;
     private final String form;
     private final Sorts sorts;
+    private final String prefix;
 
     Scheme(ByteBuffer struct) {
+        this(struct, "");
+    }
+
+    Scheme(ByteBuffer struct, String prefix) {
         long[] numbers = Native.schemeNumbers(struct);
         this.struct = struct;
+        this.prefix = prefix;
         this.name = Text.of(Native.schemeName(struct));
         this.bits = (int) numbers[0];
         this.form = Text.of(Native.nameAt((int) numbers[1], true));
@@ -48,20 +54,36 @@ public final class Scheme {
      * A scheme with another epoch, other widths or another number of digits.
      *
      * @param text a name, or a layout
-     * @param options "epoch" (a time), "bits" (such as "41/11/11") and "digits"
+     * @param options "epoch" (a time), "bits" (such as "41/11/11"), "digits", and "prefix" of typeid
      * @return the scheme
      * @throws FirnException USAGE or RANGE
      */
     public static Scheme of(String text, Map<String, ?> options) {
         for (String key : options.keySet()) {
             if (!OPTIONS.contains(key)) {
-                throw Text.usage("a scheme has no option " + key, "use epoch, bits or digits");
+                throw Text.usage("a scheme has no option " + key, "use epoch, bits, digits or prefix");
             }
         }
+        String prefix = options.containsKey("prefix") ? Text.word("prefix", options.get("prefix")) : "";
         ByteBuffer struct = room();
         Native.makeScheme(struct, Text.utf8("scheme", text), option(options, "epoch"), option(options, "bits"),
             option(options, "digits"));
-        return new Scheme(struct);
+        Scheme plain = new Scheme(struct);
+        return options.containsKey("prefix") ? plain.withPrefix(prefix) : plain;
+    }
+
+    private Scheme withPrefix(String other) {
+        if (!form.equals("typeid")) {
+            throw Text.usage("prefix applies to typeid", "leave it out");
+        }
+        Native.checkPrefix(Text.utf8("prefix", other));
+        return new Scheme(struct, other);
+    }
+
+    /** This scheme, with the prefix of a TypeID. */
+    Scheme withPrefixOf(String text) {
+        String found = text.substring(0, Math.max(text.lastIndexOf('_'), 0));
+        return found.equals(prefix) ? this : new Scheme(struct, found);
     }
 
     private static byte[] option(Map<String, ?> options, String key) {
@@ -75,6 +97,20 @@ public final class Scheme {
      */
     public String name() {
         return name;
+    }
+
+    /**
+     * The prefix that the texts of its IDs have before "_".
+     *
+     * @return the prefix of a typeid; "" for others
+     */
+    public String prefix() {
+        return prefix;
+    }
+
+    /** A text of the library, which has no prefix, with the prefix. */
+    String prefixed(String text, String as) {
+        return prefix.isEmpty() || !as.equals("typeid") ? text : prefix + "_" + text;
     }
 
     /**
@@ -114,11 +150,11 @@ public final class Scheme {
     }
 
     /**
-     * Reads a text in the scheme's own form.
+     * Reads a text in the scheme's own form. The scheme of a TypeID has the prefix of the text.
      *
      * @param text the text of an ID
      * @return the ID
-     * @throws FirnException TEXT or MISMATCH: the text is not an ID of this scheme
+     * @throws FirnException TEXT or MISMATCH: the text is not an ID of this scheme, or has another prefix
      */
     public Id parse(String text) {
         return parse(text, null);
@@ -135,7 +171,14 @@ public final class Scheme {
     public Id parse(String text, String form) {
         long[] out = new long[3];
         Native.parse(struct, Text.optional("form", form), Text.utf8("text", text), out);
-        return new Id(this, out, 0);
+        if (!(form == null ? this.form : form).equals("typeid")) {
+            return new Id(this, out, 0);
+        }
+        Scheme found = withPrefixOf(text);
+        if (!prefix.isEmpty() && !prefix.equals(found.prefix)) {
+            throw new FirnException(Code.MISMATCH, "the prefix is '" + found.prefix + "', not '" + prefix + "'", "use the scheme of that prefix");
+        }
+        return new Id(found, out, 0);
     }
 
     /**

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn nodes claim NAMESPACE A..B`: confines the nodes that generators of a namespace claim. The stored layout says which
+ * ones, so a generator that does not know them reserves nothing. */
+#include "closing.h"
+#include "mark.h"
+#include "nodes.h"
+#include "numbers.h"
+
+#include "shared/operands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct target {
+    const char *ns;
+    closing_claims claims; /* the new ones */
+    bool found;
+    char layout[FIRN_LAYOUT_SIZE];
+    size_t outside; /* nodes that are reserved now, and that nobody claims any more */
+    int64_t until;  /* the latest of their marks */
+    firn_time now;
+} target;
+
+static bool is_outside(const target *it, const firn_holding *holding, const firn_scheme *scheme) {
+    uint64_t node, tick;
+    return number_whole(&node, holding->key) &&
+           (node < it->claims.first || node > it->claims.last) &&
+           holding->mark.high < mark_layout_end(scheme) &&
+           firn_scheme_tick(scheme, &it->now, &tick, NULL) == FIRN_OK &&
+           (uint64_t)holding->mark.high >> mark_shift(scheme) > tick;
+}
+
+static int see_holding(void *context, const firn_holding *holding) {
+    target *it = context;
+    firn_scheme scheme;
+    if (strcmp(holding->ns, it->ns) != 0) {
+        return 0;
+    }
+    it->found = true;
+    snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
+    if (mark_scheme(&scheme, it->layout) == FIRN_OK && scheme.tick_ns != 0 &&
+        is_outside(it, holding, &scheme)) {
+        it->outside++;
+        it->until = holding->mark.high > it->until ? holding->mark.high : it->until;
+    }
+    return 0;
+}
+
+static int look(session *s, firn_store *store, target *it) {
+    firn_error error = {0};
+    it->found = false;
+    it->outside = 0;
+    it->until = 0;
+    it->now = mark_now();
+    return firn_store_list(store, NULL, see_holding, it, &error) == FIRN_OK ? STATUS_DONE
+                                                                            : fail(s, &error);
+}
+
+/* "0..899" */
+static bool read_claims(closing_claims *claims, const char *text) {
+    char first[24];
+    const char *dots = strstr(text, "..");
+    if (dots == NULL || (size_t)(dots - text) >= sizeof first) {
+        return false;
+    }
+    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    return number_whole(&claims->first, first) && number_whole(&claims->last, dots + 2) &&
+           claims->first <= claims->last;
+}
+
+/* Its ticks have the same layout, but the node is only a part of their keys. */
+static bool has_nodes(const target *it, firn_scheme *scheme) {
+    static const char ticks[] = " ticks";
+    const size_t length = strlen(it->ns), end = sizeof ticks - 1;
+    return mark_scheme(scheme, it->layout) == FIRN_OK && scheme->tick_ns != 0 &&
+           mark_node_bits(scheme) > 0 &&
+           (length < end || strcmp(it->ns + length - end, ticks) != 0);
+}
+
+/* *whole: the numbers are all nodes of the layout. */
+static int check(session *s, const target *it, bool *whole) {
+    firn_scheme scheme;
+    if (!it->found) {
+        return fail_as(s, FIRN_ERANGE,
+                       "the store has no namespace %.60s: start a generator with node=%" PRIu64
+                       " first, or see firn nodes",
+                       it->ns, it->claims.first);
+    }
+    if (closing_layout(it->layout) != it->layout) {
+        char why[CLOSING_WHY_SIZE];
+        return fail_as(s, FIRN_ERANGE, "namespace %.60s is closed (%.100s): open it first", it->ns,
+                       closing_why(why, it->layout));
+    }
+    if (!has_nodes(it, &scheme)) {
+        return fail_as(s, FIRN_ERANGE,
+                       "namespace %.60s has no nodes to claim: firn nodes lists the "
+                       "nodes",
+                       it->ns);
+    }
+    const uint32_t bits = mark_node_bits(&scheme);
+    const uint64_t most = bits > 63 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    *whole = it->claims.first == 0 && it->claims.last == most;
+    return it->claims.last <= most ? STATUS_DONE
+                                   : fail_as(s, FIRN_ERANGE,
+                                             "node %" PRIu64 " is out of range (0 to %" PRIu64
+                                             " in %.60s): choose smaller nodes",
+                                             it->claims.last, most, it->ns);
+}
+
+static int change(session *s, firn_store *store, const target *it, bool whole) {
+    closing_claims old;
+    char to[FIRN_LAYOUT_SIZE];
+    firn_error error = {0};
+    const char *layout = closing_claimed(it->layout, &old);
+    const int length = whole ? snprintf(to, sizeof to, "%s", layout)
+                             : snprintf(to, sizeof to, "claim=%" PRIu64 "..%" PRIu64 " %s",
+                                        it->claims.first, it->claims.last, layout);
+    if (length >= (int)sizeof to) {
+        return fail_as(s, FIRN_ERANGE,
+                       "the layout of %.60s has no room for the nodes: use ns=NAME "
+                       "for those processes instead",
+                       it->ns);
+    }
+    return closing_change(store, it->ns, it->layout, to, NULL, &error) == FIRN_OK ? STATUS_DONE
+                                                                                  : fail(s, &error);
+}
+
+static void tell_claims(session *s, const target *it, bool whole) {
+    char until[FIRN_TIME_SIZE];
+    firn_scheme scheme;
+    firn_time at;
+    if (whole) {
+        output_print(&s->out, "generators of %s claim every node\n", it->ns);
+        return;
+    }
+    output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n", it->ns,
+                 it->claims.first, it->claims.last);
+    if (it->outside > 0 && mark_scheme(&scheme, it->layout) == FIRN_OK) {
+        firn_scheme_time(&scheme, (uint64_t)it->until >> mark_shift(&scheme), &at);
+        output_print(&s->out,
+                     "%zu other node%s in use: if claimed, until %s at the latest; a given node "
+                     "stays in use\n",
+                     it->outside, it->outside == 1 ? " is" : "s are",
+                     firn_time_format(until, &at, firn_scheme_digits(&scheme)));
+    }
+}
+
+int nodes_claim(session *s, firn_store *store) {
+    target it = {.ns = s->operands[1]};
+    bool whole = false;
+    if (!read_claims(&it.claims, s->operands[2])) {
+        return fail_usage(s,
+                          "'%.40s' is not a range of nodes: write the first and the last, as "
+                          "0..899",
+                          s->operands[2]);
+    }
+    int status = look(s, store, &it);
+    if (status == STATUS_DONE) {
+        status = check(s, &it, &whole);
+    }
+    if (status == STATUS_DONE) {
+        status = change(s, store, &it, whole);
+    }
+    if (status == STATUS_DONE) {
+        status = look(s, store, &it); /* nobody renews a claimed node outside any more */
+    }
+    if (status == STATUS_DONE) {
+        tell_claims(s, &it, whole);
+    }
+    return status;
+}

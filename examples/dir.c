@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* A store in a directory of a local file system, dir:PATH[?unsafe=1]. An example of a driver, which
+ * docs/guides/own-store.md explains.
+ *
+ *     PATH/lock     flock: shared for a read, exclusive for a write; never removed
+ *     PATH/rows     all records, sorted by namespace and key
+ *
+ * The rows never change: a write makes PATH/new, syncs it, and renames it. A process that is killed leaves the old rows or
+ * the new ones. Each write copies all rows, of 0.9 KB, so this store is for hundreds of keys, not for millions. */
+#include <errno.h>
+#include <fcntl.h>
+#include <firn/store.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_SIZE (PATH_MAX + 8)
+
+/* The store's record has the namespace "" and the key "". A namespace's record has the key "". */
+typedef struct row {
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    char text[FIRN_LAYOUT_SIZE];       /* layout of a namespace, note of a key */
+    int64_t losses, floor;             /* of the store and of namespaces; of namespaces */
+    firn_mark mark;                    /* of a key */
+    uint64_t origin, version, witness; /* of the store */
+} row;
+
+typedef struct rows {
+    row *all;
+    size_t count;
+} rows;
+
+typedef struct dir {
+    firn_store_options options;
+    char path[PATH_MAX];
+    int64_t end_ms; /* deadline of the verb */
+    rows seen;      /* by the last read: the texts of the records are in here */
+} dir;
+
+/* The driver's part of the records: version and witness of the store's record, and the present witness. */
+enum { OWN_VERSION, OWN_NOTED, OWN_WITNESS };
+
+static int fail(const dir *d, int code, const char *what, firn_error *error) {
+    return firn_driver_fail(error, code, "store %.200s: %s (%s)", d->path, what, strerror(errno));
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void path_of(char out[PATH_SIZE], const dir *d, const char *name) {
+    snprintf(out, PATH_SIZE, "%s/%s", d->path, name);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int order(const row *a, const char *ns, const char *key) {
+    const int by_ns = strcmp(a->ns, ns);
+    return by_ns != 0 ? by_ns : strcmp(a->key, key);
+}
+
+/* Where the row is, or would be. */
+static size_t place_of(const rows *in, const char *ns, const char *key, bool *found) {
+    size_t at = 0;
+    while (at < in->count && order(&in->all[at], ns, key) < 0) {
+        at++;
+    }
+    *found = at < in->count && order(&in->all[at], ns, key) == 0;
+    return at;
+}
+
+static const row *find(const rows *in, const char *ns, const char *key) {
+    bool found;
+    const size_t at = place_of(in, ns, key, &found);
+    return found ? &in->all[at] : NULL;
+}
+
+/* Adds a row, or replaces it. There is room. */
+static void put(rows *in, const row *it) {
+    bool found;
+    const size_t at = place_of(in, it->ns, it->key, &found);
+    if (!found) {
+        memmove(&in->all[at + 1], &in->all[at], (in->count++ - at) * sizeof(row));
+    }
+    in->all[at] = *it;
+}
+
+/* With room for the three rows that a write can add. */
+static int load(rows *out, const dir *d, firn_error *error) {
+    char path[PATH_SIZE];
+    struct stat about;
+    path_of(path, d, "rows");
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    const bool none = file < 0 && errno == ENOENT;
+    const size_t size = file >= 0 && fstat(file, &about) == 0 ? (size_t)about.st_size : 0;
+    *out = (rows){malloc(size + 3 * sizeof(row)), size / sizeof(row)};
+    const bool right = out->all != NULL && (none || (size > 0 && size % sizeof(row) == 0 &&
+                                                     read(file, out->all, size) == (ssize_t)size));
+    if (file >= 0) {
+        close(file);
+    }
+    return right ? FIRN_OK : fail(d, FIRN_ESTORE, "its rows cannot be read", error);
+}
+
+static bool sync_folder(const char *path) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool right = folder >= 0 && fsync(folder) == 0;
+    return folder >= 0 && close(folder) == 0 && right;
+}
+
+/* Makes PATH/new, which nobody reads yet. */
+static bool save(const rows *it, const dir *d) {
+    char path[PATH_SIZE];
+    path_of(path, d, "new");
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const size_t size = it->count * sizeof(row);
+    const bool right = file >= 0 && write(file, it->all, size) == (ssize_t)size && fsync(file) == 0;
+    return file >= 0 && close(file) == 0 && right;
+}
+
+static bool publish(const dir *d) {
+    char from[PATH_SIZE], to[PATH_SIZE];
+    path_of(from, d, "new");
+    path_of(to, d, "rows");
+    return rename(from, to) == 0 && sync_folder(d->path);
+}
+
+/* ---- the lock, and the witness --------------------------------------------------------------- */
+
+/* A copy of the directory has another lock, born later, so this identity never comes again. 0: unknown. */
+static uint64_t witness_of(int lock) {
+    struct statx about;
+    const bool known = statx(lock, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &about) == 0 &&
+                       (about.stx_mask & STATX_BTIME) != 0;
+    return known ? about.stx_ino ^ (uint64_t)about.stx_btime.tv_sec << 32 ^
+                       about.stx_btime.tv_nsec * UINT64_C(0x9E3779B97F4A7C15)
+                 : 0;
+}
+
+/* Until the deadline: the holder may be stopped. Closing the descriptor unlocks, so a kill does too. */
+static int lock_until(int *lock, uint64_t *witness, const dir *d, int how, firn_error *error) {
+    char path[PATH_SIZE];
+    path_of(path, d, "lock");
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    *witness = *lock < 0 ? 0 : witness_of(*lock);
+    int code = *witness != 0 ? FIRN_OK : fail(d, FIRN_ESTORE, "its lock cannot be used", error);
+    while (code == FIRN_OK && flock(*lock, how | LOCK_NB) != 0) {
+        if (now_ms() >= d->end_ms) {
+            code = fail(d, FIRN_ESTORE, "another process holds its lock", error);
+        }
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+    if (code != FIRN_OK && *lock >= 0) {
+        close(*lock);
+    }
+    return code;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int dir_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    dir *d = self;
+    (void)names, (void)verb, (void)error;
+    d->end_ms = now_ms() + (d->options.wait_ms > 0 ? d->options.wait_ms : 5000);
+    return FIRN_OK;
+}
+
+static void fill(firn_records *out, const rows *in, uint64_t witness) {
+    const row *store = find(in, "", ""), *all = find(in, FIRN_ALL_NAMES, "");
+    const row *ns = find(in, out->ns, ""), *key = find(in, out->ns, out->key);
+    out->fresh = true; /* under the lock, so after everything that was acknowledged */
+    out->own[OWN_WITNESS] = witness;
+    if (store != NULL) {
+        out->known = true;
+        out->origin = store->origin;
+        out->losses = store->losses;
+        out->own[OWN_VERSION] = store->version;
+        out->own[OWN_NOTED] = store->witness;
+    }
+    out->all_new = all != NULL && all->losses == out->losses;
+    out->shut = all != NULL && firn_layout_closed(all->text) ? all->text : NULL;
+    if (ns != NULL) {
+        out->ns_known = true;
+        out->layout = ns->text;
+        out->ns_losses = ns->losses;
+        out->floor = ns->floor;
+    }
+    if (key != NULL) {
+        out->key_known = true;
+        out->mark = key->mark;
+        out->note = key->text;
+    }
+}
+
+static int dir_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    dir *d = self;
+    uint64_t witness;
+    int lock, code = lock_until(&lock, &witness, d, LOCK_SH, error);
+    (void)surely;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    free(d->seen.all);
+    code = load(&d->seen, d, error);
+    if (code == FIRN_OK) {
+        fill(seen, &d->seen, witness);
+    }
+    close(lock);
+    return code;
+}
+
+static bool dir_lost(void *self, const firn_records *seen) {
+    (void)self;
+    return seen->known && seen->own[OWN_NOTED] != seen->own[OWN_WITNESS];
+}
+
+/* The process that renamed the rows may have been killed before it synced the folder. */
+static int dir_confirm(void *self, firn_error *error) {
+    const dir *d = self;
+    return sync_folder(d->path) ? FIRN_OK : fail(d, FIRN_ESTORE, "cannot sync", error);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Whole contents, the mark with its grant. The store's record needs a version, as it may be written unchanged. */
+static bool same_records(const firn_records *a, const firn_records *b) {
+    const bool store = a->known == b->known && a->origin == b->origin && a->losses == b->losses &&
+                       a->own[OWN_VERSION] == b->own[OWN_VERSION] &&
+                       a->own[OWN_WITNESS] == b->own[OWN_WITNESS];
+    const bool ns = a->ns_known == b->ns_known && strcmp(a->layout, b->layout) == 0 &&
+                    a->ns_losses == b->ns_losses && a->floor == b->floor;
+    const bool key = a->key_known == b->key_known && a->mark.high == b->mark.high &&
+                     a->mark.grant == b->mark.grant;
+    return store && ns && key;
+}
+
+/* Puts what `which` names into the rows. */
+static void change(rows *to, firn_records *next, int which) {
+    row it = {.losses = next->losses, .origin = next->origin};
+    if ((which & FIRN_RECORD_STORE) != 0) {
+        it.version = ++next->own[OWN_VERSION];
+        it.witness = next->own[OWN_NOTED] = next->own[OWN_WITNESS];
+        put(to, &it);
+    }
+    if ((which & FIRN_RECORD_NS) != 0) {
+        it = (row){.losses = next->ns_losses, .floor = next->floor};
+        snprintf(it.ns, sizeof it.ns, "%s", next->ns);
+        snprintf(it.text, sizeof it.text, "%s", next->layout);
+        put(to, &it);
+    }
+    if ((which & FIRN_RECORD_KEY) != 0) {
+        it = (row){.mark = next->mark};
+        snprintf(it.ns, sizeof it.ns, "%s", next->ns);
+        snprintf(it.key, sizeof it.key, "%s", next->key);
+        snprintf(it.text, FIRN_NOTE_SIZE, "%s", next->note);
+        put(to, &it);
+    }
+}
+
+/* `now`: the rows under the lock. */
+static int write_locked(const dir *d, rows *now, const firn_records *seen, firn_records *next,
+                        int which, firn_verb verb, firn_error *error) {
+    firn_records found = {.ns = seen->ns, .key = seen->key, .layout = "", .note = ""};
+    fill(&found, now, next->own[OWN_WITNESS]);
+    if (!same_records(seen, &found)) {
+        return FIRN_WRITE_CHANGED;
+    }
+    if (!seen->known && getentropy(&next->origin, sizeof next->origin) != 0) {
+        return fail(d, FIRN_ESYSTEM, "no random number", error);
+    }
+    change(now, next, which);
+    if (!save(now, d)) {
+        return fail(d, FIRN_ESTORE, "cannot write", error);
+    }
+    int code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_SENT, error);
+    return code != FIRN_OK || publish(d) ? code : fail(d, FIRN_EUNKNOWN, "cannot sync", error);
+}
+
+static int dir_write(void *self, const firn_records *seen, firn_records *next, int which,
+                     firn_verb verb, firn_error *error) {
+    const dir *d = self;
+    rows now;
+    int lock, code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_BEFORE, error);
+    if (code == FIRN_OK) {
+        code = lock_until(&lock, &next->own[OWN_WITNESS], d, LOCK_EX, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = load(&now, d, error);
+    if (code == FIRN_OK) {
+        code = write_locked(d, &now, seen, next, which, verb, error);
+    }
+    free(now.all);
+    close(lock);
+    return code == FIRN_OK ? firn_driver_point(&d->options, seen, verb, FIRN_POINT_COMMITTED, error)
+                           : code;
+}
+
+/* ---- listing --------------------------------------------------------------------------------- */
+
+static int dir_list(void *self, const char *ns, firn_visit *visit, void *context,
+                    firn_error *error) {
+    const dir *d = self;
+    rows in;
+    int code = load(&in, d, error); /* without the lock: the rows never change */
+    const row *space = NULL;
+    for (size_t i = 0; code == FIRN_OK && i < in.count; i++) {
+        const row *it = &in.all[i];
+        const bool keyless = i + 1 == in.count || strcmp(in.all[i + 1].ns, it->ns) != 0;
+        space = it->key[0] == '\0' ? it : space; /* comes before its keys */
+        const bool shown = it != space || (ns == NULL && keyless && it->ns[0] != '\0');
+        if (shown && (ns == NULL || strcmp(ns, it->ns) == 0)) {
+            const firn_holding holding = {
+                it->ns, space->text, it->key, it != space ? it->text : "", it->mark, space->floor};
+            code = visit(context, &holding);
+        }
+    }
+    free(in.all);
+    return code;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+static const char *dir_where(void *self) {
+    return ((const dir *)self)->path;
+}
+
+/* Local disks keep what was synced, and their locks are true. */
+static const char *dir_caution(void *self) {
+    static const uint32_t safe[] = {0xEF53, 0x58465342, 0x9123683E, 0x2FC12FC1, 0xF2F52010};
+    struct statfs about; /* ext4, xfs, btrfs, zfs, f2fs */
+    for (size_t i = 0;
+         statfs(((const dir *)self)->path, &about) == 0 && i < sizeof safe / sizeof *safe; i++) {
+        if ((uint32_t)about.f_type == safe[i]) {
+            return NULL;
+        }
+    }
+    return "its file system may lose what was synced";
+}
+
+static void dir_close(void *self) {
+    free(((dir *)self)->seen.all);
+    free(self);
+}
+
+static int settle(dir *d, const char *path, firn_error *error) {
+    char above[PATH_SIZE];
+    const bool makes = !d->options.must_exist && mkdir(path, 0777) == 0;
+    if (realpath(path, d->path) == NULL) {
+        return fail(d, FIRN_ESTORE, "cannot be opened", error);
+    }
+    path_of(above, d, "..");
+    if (makes && !sync_folder(above)) {
+        return fail(d, FIRN_ESTORE, "cannot sync the folder above", error);
+    }
+    const char *caution = dir_caution(d);
+    return caution == NULL || d->options.unsafe
+               ? FIRN_OK
+               : firn_driver_fail(error, FIRN_ESTORE, "store %.200s: %s: use ext4, xfs or btrfs",
+                                  d->path, caution);
+}
+
+static int dir_open(void **self, const char *url, const firn_store_options *options,
+                    firn_error *error) {
+    char path[PATH_MAX];
+    const char *parameter = strchr(url, '?');
+    snprintf(path, sizeof path, "%s", url + strlen("dir:"));
+    path[strcspn(path, "?")] = '\0';
+    if (path[0] == '\0' || (parameter != NULL && strcmp(parameter, "?unsafe=1") != 0)) {
+        return firn_driver_fail(error, FIRN_EUSAGE,
+                                "'%.60s' is not a store: write dir:PATH or dir:PATH?unsafe=1",
+                                parameter != NULL ? parameter + 1 : url);
+    }
+    dir *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return firn_driver_fail(error, FIRN_EMEMORY, "out of memory for a store");
+    }
+    d->options = *options;
+    d->options.unsafe |= parameter != NULL;
+    int code = settle(d, path, error);
+    if (code != FIRN_OK) {
+        dir_close(d);
+        return code;
+    }
+    *self = d;
+    return FIRN_OK;
+}
+
+const firn_driver firn_store_driver = {.version = FIRN_DRIVER_VERSION,
+                                       .scheme = "dir",
+                                       .lasts = true,
+                                       .open = dir_open,
+                                       .begin = dir_begin,
+                                       .read = dir_read,
+                                       .lost = dir_lost,
+                                       .write = dir_write,
+                                       .confirm = dir_confirm,
+                                       .where = dir_where,
+                                       .list = dir_list,
+                                       .caution = dir_caution,
+                                       .close = dir_close};
