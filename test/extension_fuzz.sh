@@ -76,7 +76,7 @@ if [ -f "$BUILD/ext/postgres/firn.so" ] && command -v pg_config >/dev/null; then
         unnest(p.proargtypes) WITH ORDINALITY u(t, i) ON true WHERE p.proname NOT IN ('firn_hand_over', 'firn_take_back', 'firn_take_over')
         GROUP BY p.oid, p.proname ORDER BY 1" | sed 's/ \(.*\)d/ \1d/' >"$TMPDIR/postgres.list"
     {
-        echo "SET client_encoding = 'SQL_ASCII'; SET firn.max_wait = 50ms; SET statement_timeout = '20s';"
+        echo "SET client_encoding = 'SQL_ASCII'; SET firn.max_wait = '50ms'; SET statement_timeout = '20s';"
         calls postgres <"$TMPDIR/postgres.list" | sed "s/'::text::bigint/'::bigint/g"
         echo "SELECT 'the end';"
     } | timeout 120 psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never -h 127.0.0.1 -p "$port" -U firn hostile \

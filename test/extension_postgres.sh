@@ -105,7 +105,7 @@ refuses "fields that a row has not are not dropped" 22023 "datacenter" 'SELECT t
 ask 'SELECT count(*) FROM pg_settings' >/dev/null
 set_to "firn.node = '6'"
 same "to read all settings is not what a firn store does, so a new node begins at once" t \
-    "$(settled ask 'SET firn.max_wait = 5s' 'SELECT snowflake() > 0')"
+    "$(settled ask "SET firn.max_wait = '5s'" 'SELECT snowflake() > 0')"
 set_to "firn.node = '7'"
 set_to "firn.history = '900-999'"
 ask "CREATE DATABASE other" >/dev/null
@@ -228,7 +228,7 @@ load() {
     for session in $(seq "$2"); do
         base=postgres
         [ $((session % 2)) = 0 ] || base=other
-        psql -XqAt -h 127.0.0.1 -p "$port" -U firn "$base" -c 'BEGIN' -c 'SET firn.max_wait = 60s' \
+        psql -XqAt -h 127.0.0.1 -p "$port" -U firn "$base" -c 'BEGIN' -c "SET firn.max_wait = '60s'" \
             -c 'SELECT pg_backend_pid()' -c "COPY (SELECT snowflake() FROM generate_series(1, $3)) TO STDOUT" -c ROLLBACK \
             >"$ids/$1.$session" 2>"$ids/$1.$session.errors" &
         loads="$loads $!"
@@ -319,8 +319,8 @@ refuses "another layout does not share the namespace" 55000 "belongs to another 
 renewer=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
 kill -STOP "$renewer"
 refuses "a renewer that is stopped is waited for in bounded time" 55000 "were not written within" \
-    'SET firn.max_wait = 300ms' "SELECT firn_new('snowflake', 'ns=stopped')"
-case $(ask 'SET firn.max_wait = 3000s' "SET statement_timeout = '300ms'" "SELECT firn_new('snowflake', 'ns=stopped')") in
+    "SET firn.max_wait = '300ms'" "SELECT firn_new('snowflake', 'ns=stopped')"
+case $(ask "SET firn.max_wait = '3000s'" "SET statement_timeout = '300ms'" "SELECT firn_new('snowflake', 'ns=stopped')") in
 *57014:*) pass "and a wait ends when the statement is cancelled" ;;
 *) fail "and a wait ends when the statement is cancelled" ;;
 esac
@@ -374,7 +374,7 @@ if make_clock "$prefix/clock.so"; then
     check "and reported" grep -q 'jumped ahead' "$place/log.1"
     test/engine restart "$place" # with the true clock, which is before the mark
     refuses "a mark ahead of the clock is waited for, not passed" 53400 "ahead of the clock" \
-        'SET firn.max_wait = 100ms' 'SELECT snowflake()'
+        "SET firn.max_wait = '100ms'" 'SELECT snowflake()'
 else
     skip "a clock that steps" "there is no C compiler"
 fi
@@ -574,7 +574,7 @@ taken=$(ask "SELECT node FROM firn_marks.mark WHERE job = 'lost'")
 restored=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 check "a backup is restored, on its own timeline" test/engine restore "$place"
 refuses "what was made after it may not be made again: 15 s are skipped" 55000 "is guarded for" \
-    'SET firn.max_wait = 100ms' 'SELECT snowflake()'
+    "SET firn.max_wait = '100ms'" 'SELECT snowflake()'
 same "the row of the server tells so" t "$(ask "SELECT timeline > 1 AND until > timestamptz '$restored' + interval '15 s'
     FROM firn_marks.server")"
 
@@ -596,7 +596,7 @@ test/engine restart "$place"
 refuses "a standby reserves nothing" 25006 "a standby cannot reserve" 'SELECT snowflake()'
 same "but makes what needs no node, and reads" t "$(ask "SELECT uuid7() > firn_min_uuid('uuid7', '2020-01-01')")"
 ask 'SELECT pg_promote(true, 60)' >/dev/null
-refuses "promoted it skips 15 s too" 55000 "is guarded for" 'SET firn.max_wait = 100ms' 'SELECT snowflake()'
+refuses "promoted it skips 15 s too" 55000 "is guarded for" "SET firn.max_wait = '100ms'" 'SELECT snowflake()'
 
 refuses "and no longer knows the nodes of earlier rows" 55000 "(timeline 3)" \
     "SELECT firn_stamp('snowflake', 'again', now())"
@@ -615,7 +615,7 @@ refuses "it does not take back at once, since a standby may issue" 55000 "may is
 ask 'SELECT firn_hand_over()' 'SELECT firn_take_back(standbys_discarded => true)' >/dev/null
 set_to "firn.node = '12'"
 is_guarded() {
-    ask 'SET firn.max_wait = 100ms' 'SELECT snowflake()' | grep -q 'is guarded for'
+    ask "SET firn.max_wait = '100ms'" 'SELECT snowflake()' | grep -q 'is guarded for'
 }
 check "with a promise it does, and continues after the guard when its window is used up" await is_guarded
 set_to "firn.node = '14'"
@@ -625,7 +625,7 @@ touch "$place/data/pg/standby.signal"
 chmod 666 "$place/data/pg/standby.signal"
 test/engine restart "$place"
 ask 'SELECT pg_promote(true, 60)' >/dev/null
-same "after a planned switchover IDs come without the 15 s" t "$(ask 'SET firn.max_wait = 10s' 'SELECT snowflake() > 0')"
+same "after a planned switchover IDs come without the 15 s" t "$(ask "SET firn.max_wait = '10s'" 'SELECT snowflake() > 0')"
 same "and old rows get nodes of the ranges that were confirmed" 1 \
     "$(ask "SELECT count(firn_stamp('snowflake', 'behind', now(), 'node=986'))")"
 refuses "there is nothing to take back then" 22023 "did not hand" "SELECT firn_take_back()"
@@ -665,7 +665,7 @@ dump >"$TMPDIR/dump.sql"
 ask 'DROP SCHEMA firn_marks CASCADE' >/dev/null
 psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null
 test/engine restart "$place"
-refuses "live IDs of restored marks wait for the guard too" 55000 "is guarded for" 'SET firn.max_wait = 100ms' \
+refuses "live IDs of restored marks wait for the guard too" 55000 "is guarded for" "SET firn.max_wait = '100ms'" \
     'SELECT snowflake()'
 
 # ---- others in firn.database --------------------------------------------------------------------------------------
@@ -696,7 +696,7 @@ set_to "fsync = on"
 ask 'SELECT count(snowflake())' >/dev/null
 set_to "firn.node = '10'"
 same "a lock on the table ends in an error, not in a wait for ever" 1 "$(ask 'BEGIN' 'BEGIN; LOCK TABLE firn_marks.mark' \
-    'SET firn.max_wait = 1s' 'SELECT snowflake()' 'ROLLBACK' | grep -c '55000\|08006')"
+    "SET firn.max_wait = '1s'" 'SELECT snowflake()' 'ROLLBACK' | grep -c '55000\|08006')"
 check "and is over with the lock" await yes_to 'SELECT snowflake() > 0'
 ask 'CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$' \
     'CREATE TRIGGER steal BEFORE INSERT ON firn_marks.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null

@@ -121,8 +121,8 @@ same "nor one of a scheme whose mark it has" '100000 0' \
 check "whose mark it guards too" begins_after "$late" snowflake "$TMPDIR/snowflake.late"
 check "for 15 s since the promotion" is_guarded_from_start "$late"
 says "the guard is over for all schemes at once, also for those that are used later" '|1' "$late" \
-    'SET firn.max_wait = 5s' "SELECT '|' || count(leaf())"
-says "and for those that were never used" '|1' "$late" 'SET firn.max_wait = 5s' "SELECT '|' || count(seata())"
+    "SET firn.max_wait = '5s'" "SELECT '|' || count(leaf())"
+says "and for those that were never used" '|1' "$late" "SET firn.max_wait = '5s'" "SELECT '|' || count(seata())"
 says "the nodes for old rows must be confirmed" 'may have old rows' "$late" "SELECT firn_stamp('snowflake', 'after', '2020-01-01')"
 
 on "$early" 'SELECT pg_promote(true, 60)' >/dev/null
@@ -248,7 +248,7 @@ take_over() {
     done
 }
 on "$late" 'CREATE ROLE visitor' >/dev/null
-take_over 'SET firn.max_wait = 0' 'SELECT snowflake()' 'RESET firn.max_wait' 'SELECT firn_take_over()' # it sees the guard
+take_over "SET firn.max_wait = '0'" 'SELECT snowflake()' 'RESET firn.max_wait' 'SELECT firn_take_over()' # it sees the guard
 same "a server with every commit is promoted, and somebody says so" 0 "$(echo "$said" | grep -c 'to take over')"
 says "not everybody may" 42501 "$late" 'SET ROLE visitor' 'SELECT firn_take_over()'
 same "then there is no other guard than before the promotion" "$until" "$(on "$late" 'SELECT until FROM firn_marks.server')"

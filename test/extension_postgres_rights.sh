@@ -271,7 +271,7 @@ with_new_renewer() {
     before=$(renewer) count=$((count + 1))
     ask "$@" "SELECT pg_terminate_backend($before)" >/dev/null
     await has_begun_again
-    ask 'SET firn.max_wait = 20s' "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
+    ask "SET firn.max_wait = '20s'" "SELECT count(firn_new_bigint('snowflake', 'ns=settled$count'))"
 }
 ask 'CREATE ROLE owner' 'CREATE DATABASE aside' 'ALTER DATABASE postgres OWNER TO owner' >/dev/null
 database=aside

@@ -45,7 +45,7 @@ BOUNDS = [
     (r"full", 140),  # REPLIES_ARE_FULL
     (r"(gen->|scheme->|gen->scheme\.)*(scheme->|scheme\.)?(node_fields|note)", 100),
     (r"need|setting|whose|kind|it->argument|words", 80),
-    (r"renamed->unit", 2),
+    (r"(renamed|it)->unit", 2),
     (r"(found->name|store->ops->scheme|request\.key|to|engine)", 23),
     (r"value", 4),  # of src/node.c: "ip", "host"
     (r"text", 23),  # of src/layout.c: a name of its list

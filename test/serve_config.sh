@@ -98,7 +98,7 @@ same "the printed configuration can be read again, and is the same" "$whole" "$o
 write '[server]' 'loops = 1' 'wait = 1ms' 'slow = 1s'
 out=$(FIRN_CONFIG=$ini FIRN_WAIT=2ms FIRN_SLOW=2s "$FIRN" serve --slow 3s --print-config)
 same "file under environment under flags" "1 2ms 3s" "$(value_of loops) $(value_of wait) $(value_of slow)"
-out=$(FIRN_CONFIG=/nowhere FIRN_WAIT_MS='' "$FIRN" serve --config "$ini" --print-config)
+out=$(FIRN_CONFIG=/nowhere FIRN_WAIT='' "$FIRN" serve --config "$ini" --print-config)
 same "--config is stronger than FIRN_CONFIG, and an empty variable is ignored" 1ms "$(value_of wait)"
 write '[server]' 'auto_create = on'
 ask serve --config "$ini" --no-auto-create --print-config
@@ -176,6 +176,14 @@ wrong "a word that is not a choice is refused with the choices" 2 'logfmt\|json'
 wrong "a switch is yes or no" 2 "yes or no" '[server]' 'auto_create = maybe'
 wrong "a generator needs a scheme" 2 "firn.ini:1: .*has no scheme" '[generator a]' 'node = 1'
 wrong "a scheme that is invalid is refused with its place" 2 "firn.ini:1: .*snowflake" '[generator a]' 'scheme = snowflke'
+wrong "a number without a unit" 2 "firn.ini:2: wait = 70 has no unit: write 70ms" '[server]' 'wait = 70'
+wrong "the old name of a duration" 2 "firn.ini:2: drain_s is now drain, with a unit: write drain = 15s" '[server]' 'drain_s = 15'
+write '[server]' 'loops = 1'
+export FIRN_DRAIN_S=15
+refuses "the old name of a variable" 2 "FIRN_DRAIN_S is now FIRN_DRAIN, with a unit: write FIRN_DRAIN=15s" serve --config "$ini" --check-config
+unset FIRN_DRAIN_S
+refuses "the old name of an option" 2 "drain-s=15 is now --drain, with a unit: write --drain 15s" serve --config "$ini" --drain-s=15 --check-config
+wrong "the old name of a key" 2 "window_ms= is now window=, with a unit: write window=500ms" '[generator a]' 'scheme = snowflake' 'window_ms = 500'
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is invalid" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'

@@ -69,7 +69,7 @@ def unlike_ports():
 def run(count, program, folder):
     url = engine("start", "postgres", f"{folder}/store", "-c", f"max_connections={count + 20}")
     section = "\n[generator orders]\nscheme = snowflake\n"
-    few = {"store": url, "unsafe": "on", "loops": 1, "http_threads": 1, "wait_ms": 1000}
+    few = {"store": url, "unsafe": "on", "loops": 1, "http_threads": 1, "wait": "1s"}
     servers = [serving.Server(f"{folder}/{i}", program, section, **few) for i in range(count)]
     ids = []
     try:

@@ -163,13 +163,28 @@ static const char *variable(const char *name) {
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+/* `name` is the variable of the setting. FIRN_EUSAGE: the old one is set, such as FIRN_DRAIN_S. */
+static int check_renamed(const char *name, const setting *it, firn_error *error) {
+    char old[80];
+    snprintf(old, sizeof old, "%s_%s", name,
+             it->unit == NULL              ? ""
+             : strcmp(it->unit, "ms") == 0 ? "MS"
+                                           : "S");
+    const char *value = it->unit != NULL ? variable(old) : NULL;
+    return value == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE, "%s is now %s, with a unit: write %s=%.40s%s", old,
+                           name, name, value, it->unit);
+}
+
 static int read_environment(config *it, firn_error *error) {
     int code = FIRN_OK;
     for (int i = 0; i < SETTING_COUNT && code == FIRN_OK; i++) {
         char name[72];
         variable_of(name, &setting_table[i]);
         const char *value = variable(name);
-        if (value != NULL) {
+        code = check_renamed(name, &setting_table[i], error);
+        if (code == FIRN_OK && value != NULL) {
             code = setting_read(&it->set, &setting_table[i], value, name, error);
         }
     }

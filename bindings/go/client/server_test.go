@@ -249,7 +249,7 @@ func TestRestarts(t *testing.T) {
 // TestOverload requests more IDs than the layout has.
 func TestOverload(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "firn.ini")
-	os.WriteFile(config, []byte("[server]\nstore = memory:\nwait_ms = 0\n[generator tiny]\nscheme = 0x0:1 time:41/ms node:20 sequence:2\n"), 0o600)
+	os.WriteFile(config, []byte("[server]\nstore = memory:\nwait = 0\n[generator tiny]\nscheme = 0x0:1 time:41/ms node:20 sequence:2\n"), 0o600)
 	p := serve(t, "--config", config)
 	c := newClient(t, Config{Addrs: []string{p.address}, Timeout: time.Minute})
 	gen := Open[firn.ID](c, "tiny")

@@ -167,9 +167,9 @@ fn errors_have_code_kind_and_cure() -> Result<()> {
     assert_eq!((error.code(), error.kind(), error.name()), (-1, ErrorKind::Usage, "USAGE"));
     assert!(error.cure().contains("did you mean") && error.source().is_none(), "{error}");
     assert_eq!((error.cure_name(), error.value(), error.limit()), ("SPELLING", "snowflak", ""));
-    let error = memory("snowflake").key("max_lead", -1).open().unwrap_err();
+    let error = memory("snowflake").key("nodes", 65).open().unwrap_err();
     assert_eq!((error.kind(), error.cure(), error.cure_code()), (ErrorKind::Range, "", 0), "{error}");
-    assert_eq!((error.value(), error.limit().split(' ').next()), ("-1", Some("0")), "{error}");
+    assert_eq!((error.value(), error.limit().split(' ').next()), ("65", Some("1")), "{error}");
     assert_eq!(kind(memory("snowflake").key("nonsense", 1).open()), ErrorKind::Usage);
     assert_eq!(kind(memory("snowflake").key("node", "1 worker=2").open()), ErrorKind::Usage);
     assert_eq!(kind(Generator::builder("snowflake").store("nonsense:x").open()), ErrorKind::Usage);
