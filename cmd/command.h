@@ -32,7 +32,7 @@ typedef struct key_text {
     bool rare;
 } key_text;
 
-typedef struct example_text {
+typedef struct example_text {   /* or a verb */
     const char *command, *text; /* command NULL ends the list */
 } example_text;
 
@@ -45,7 +45,7 @@ typedef struct command {
     int (*run)(session *s); /* returns the exit status */
     const option_text *options;
     const key_text *keys;
-    const example_text *examples;
+    const example_text *examples, *verbs;
     bool verbatim; /* its words are not parsed */
 } command;
 

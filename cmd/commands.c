@@ -34,14 +34,23 @@
     ;
 #include "commands.def"
 
+#define COMMAND(id, operands, summary) static const example_text verbs_##id[] = {
+#define VERB(words, text)              {words, text},
+#define END(id)                                                                                    \
+    { NULL, NULL }                                                                                 \
+    }                                                                                              \
+    ;
+#include "commands.def"
+
 const command commands[] = {
 #define ENTRY(id, operands, summary, verbatim)                                                     \
-    {#id, operands, summary, run_##id, options_##id, keys_##id, examples_##id, verbatim},
+    {#id,       operands,      summary,    run_##id, options_##id,                                 \
+     keys_##id, examples_##id, verbs_##id, verbatim},
 #define COMMAND(id, operands, summary)  ENTRY(id, operands, summary, false)
 #define VERBATIM(id, operands, summary) ENTRY(id, operands, summary, true)
 #include "commands.def"
 #undef ENTRY
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 
 const command *command_find(const char *name) {
@@ -129,6 +138,13 @@ static void put_examples(output *out, const command *about) {
     }
 }
 
+static void put_verbs(output *out, const command *about) {
+    output_text(out, about->verbs[0].command != NULL ? "\n" : "");
+    for (const example_text *at = about->verbs; at->command != NULL; at++) {
+        put_entry(out, at->command, at->text);
+    }
+}
+
 static void put_option(output *out, const option_text *option) {
     const option_name *name = &option_names[option->option];
     char left[64], flag[32], letter[8] = "    ";
@@ -147,6 +163,7 @@ void command_help(session *s, const command *about, bool all) {
                  about->operands[0] != '\0' ? " " : "", toupper((unsigned char)about->summary[0]),
                  about->summary + 1);
     put_examples(out, about);
+    put_verbs(out, about);
     output_print(out, "\n%s", has_default(about, all) ? "Defaults are in parentheses.\n" : "");
     for (const option_text *at = about->options; at->option != OPTION_END; at++) {
         if (all || !at->rare) {

@@ -130,7 +130,10 @@ int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
 
 /* What a layout says of the reach of its namespace, or NULL: it is the default. */
 static const char *reach_of(const char *layout) {
-    return strstr(layout, " reach=");
+    static const char reach[] = " reach=10min"; /* a field named reach has a width */
+    const size_t length = strlen(layout), size = sizeof reach - 1;
+    const char *end = layout + (length > size ? length - size : 0);
+    return strcmp(end, reach) == 0 ? end : NULL;
 }
 
 int64_t mark_reach_s(const char *layout) {
@@ -151,6 +154,13 @@ int mark_scheme(firn_scheme *scheme, const char *stored) {
         }
     }
     return firn_scheme_make(scheme, layout, NULL, NULL, NULL, NULL);
+}
+
+bool mark_is_timed(firn_scheme *scheme, const char *ns, const char *layout) {
+    static const char ticks[] = " ticks";
+    const size_t length = strlen(ns), size = sizeof ticks - 1;
+    return mark_scheme(scheme, layout) == FIRN_OK && scheme->tick_ns != 0 &&
+           (length < size || strcmp(ns + length - size, ticks) != 0);
 }
 
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {

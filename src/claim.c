@@ -346,11 +346,13 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
         /* any node may become free at any moment */
         atomic_store_explicit(&gen->live->any.busy_ms, 0, memory_order_relaxed);
         if (firn__claimable_text(node, gen)[0] != '\0') {
-            return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
-                                  "no node of %.120s from " FIRN__LIMIT(
-                                      "%s") " is free, and no other is claimed: wait, or let "
-                                            "more nodes be claimed",
-                                  gen->ns, node);
+            return firn_error_set(
+                error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
+                "no node of %.120s from " FIRN__LIMIT(
+                    "%s") " is free (the last never-used one is kept for "
+                          "back-dated IDs), and no other is claimed: wait, or let "
+                          "more nodes be claimed",
+                gen->ns, node);
         }
         return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_MORE_NODES,
                               "every node of %s is in use (the last never-used one is kept for "

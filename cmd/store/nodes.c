@@ -18,10 +18,12 @@
 
 enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of a usual holder */
 enum { FLOORS = 64 };               /* more are not shown */
+enum { CLOSED = MARK_RECORD + 1 };  /* the last line of the legend */
 
 /* A line of the table. */
 typedef struct row {
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    bool closed; /* the namespace, so its mark means nothing */
     mark_told what;
 } row;
 
@@ -66,6 +68,11 @@ static int keep_row(listing *list, const firn_holding *holding, const mark_told 
     snprintf(at->key, sizeof at->key, "%s", holding->key);
     snprintf(at->note, sizeof at->note, "%s", holding->note != NULL ? holding->note : "");
     at->what = *what;
+    at->closed = closing_layout(holding->layout) != holding->layout;
+    if (at->closed) {
+        snprintf(at->what.mark, sizeof at->what.mark, "closed");
+        at->what.distance[0] = '\0';
+    }
     return 0;
 }
 
@@ -183,12 +190,13 @@ static void put_legend(session *s, const listing *list) {
         [MARK_HISTORY] = "history: the node issues only back-dated IDs",
         [MARK_JOB] = "job: one job has used up the node",
         [MARK_RECORD] = "record: the name of a job, which is used up",
+        [CLOSED] = "closed: the namespace issues nothing more",
     };
     enum { KINDS = sizeof texts / sizeof texts[0] };
     bool seen[KINDS] = {false};
     char legend[80 * KINDS] = "";
     for (size_t i = 0; i < list->count; i++) {
-        seen[list->rows[i].what.kind] = true;
+        seen[list->rows[i].closed ? (int)CLOSED : (int)list->rows[i].what.kind] = true;
     }
     for (size_t kind = 0; kind < KINDS; kind++) {
         if (seen[kind]) {
@@ -206,7 +214,8 @@ static void put_floors(session *s, const listing *list) {
         const guarded *at = &list->floors[i];
         output_print(&s->out,
                      "%s issues nothing before %s, %s, because the store lost reservations: "
-                     "wait\n(if a clock was wrong: firn nodes floor %s)\n",
+                     "wait\n(if a clock was wrong, and the time is over 630 s ahead: "
+                     "firn nodes floor '%s')\n",
                      at->ns, at->floor, at->distance, at->ns);
     }
 }
@@ -280,7 +289,7 @@ static const struct verb *find_verb(const session *s) {
 /* Words that do not go together. */
 static int check_words(session *s, const struct verb *verb) {
     const bool forgets = s->option[OPTION_FORGET] != NULL;
-    const bool asks = verb != NULL && verb->run != nodes_claim;
+    const bool asks = verb != NULL && verb->run != nodes_claim && verb->run != nodes_resume;
     const bool frees = verb != NULL && verb->run == nodes_free;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0] && s->plain_count > 0 && verb == NULL;
          i++) {
@@ -312,7 +321,7 @@ static int check_words(session *s, const struct verb *verb) {
         return fail_usage(s, "%s: remove it",
                           s->option[OPTION_LOST_AFTER] != NULL
                               ? "--lost-after applies to firn nodes free NODE"
-                              : "--yes applies to free, floor, lost, trust, resume and --forget");
+                              : "--yes applies to free, floor, lost, trust and --forget");
     }
     if (s->option[OPTION_ALL_STOPPED] != NULL && (verb == NULL || verb->run != nodes_resume)) {
         return fail_usage(s, "--all-stopped applies to firn nodes resume: remove it");

@@ -19,16 +19,26 @@ typedef struct target {
     char layout[FIRN_LAYOUT_SIZE];
     size_t outside; /* nodes that are reserved now, and that nobody claims any more */
     int64_t until;  /* the latest of their marks */
+    size_t kept;    /* nodes outside that processes or jobs keep for back-dated IDs */
+    uint64_t last;  /* of them */
     firn_time now;
 } target;
 
-static bool is_outside(const target *it, const firn_holding *holding, const firn_scheme *scheme) {
+static void see_node(target *it, const firn_holding *holding, const firn_scheme *scheme) {
+    const int64_t high = holding->mark.high, end = mark_layout_end(scheme);
     uint64_t node, tick;
-    return number_whole(&node, holding->key) &&
-           (node < it->claims.first || node > it->claims.last) &&
-           holding->mark.high < mark_layout_end(scheme) &&
-           firn_scheme_tick(scheme, &it->now, &tick, NULL) == FIRN_OK &&
-           (uint64_t)holding->mark.high >> mark_shift(scheme) > tick;
+    if (!number_whole(&node, holding->key) ||
+        (node >= it->claims.first && node <= it->claims.last)) {
+        return;
+    }
+    if (high > end) {
+        it->kept++;
+        it->last = node;
+    } else if (high < end && firn_scheme_tick(scheme, &it->now, &tick, NULL) == FIRN_OK &&
+               (uint64_t)high >> mark_shift(scheme) > tick) {
+        it->outside++;
+        it->until = high > it->until ? high : it->until;
+    }
 }
 
 static int see_holding(void *context, const firn_holding *holding) {
@@ -39,10 +49,8 @@ static int see_holding(void *context, const firn_holding *holding) {
     }
     it->found = true;
     snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
-    if (mark_scheme(&scheme, it->layout) == FIRN_OK && scheme.tick_ns != 0 &&
-        is_outside(it, holding, &scheme)) {
-        it->outside++;
-        it->until = holding->mark.high > it->until ? holding->mark.high : it->until;
+    if (mark_is_timed(&scheme, it->ns, it->layout)) {
+        see_node(it, holding, &scheme);
     }
     return 0;
 }
@@ -51,6 +59,7 @@ static int look(session *s, firn_store *store, target *it) {
     firn_error error = {0};
     it->found = false;
     it->outside = 0;
+    it->kept = 0;
     it->until = 0;
     it->now = mark_now();
     return firn_store_list(store, NULL, see_holding, it, &error) == FIRN_OK ? STATUS_DONE
@@ -69,15 +78,6 @@ static bool read_claims(closing_claims *claims, const char *text) {
            claims->first <= claims->last;
 }
 
-/* Its ticks have the same layout, but the node is only a part of their keys. */
-static bool has_nodes(const target *it, firn_scheme *scheme) {
-    static const char ticks[] = " ticks";
-    const size_t length = strlen(it->ns), end = sizeof ticks - 1;
-    return mark_scheme(scheme, it->layout) == FIRN_OK && scheme->tick_ns != 0 &&
-           mark_node_bits(scheme) > 0 &&
-           (length < end || strcmp(it->ns + length - end, ticks) != 0);
-}
-
 /* *whole: the numbers are all nodes of the layout. */
 static int check(session *s, const target *it, bool *whole) {
     firn_scheme scheme;
@@ -92,7 +92,7 @@ static int check(session *s, const target *it, bool *whole) {
         return fail_as(s, FIRN_ERANGE, "namespace %.60s is closed (%.100s): open it first", it->ns,
                        closing_why(why, it->layout));
     }
-    if (!has_nodes(it, &scheme)) {
+    if (!mark_is_timed(&scheme, it->ns, it->layout) || mark_node_bits(&scheme) == 0) {
         return fail_as(s, FIRN_ERANGE,
                        "namespace %.60s has no nodes to claim: firn nodes lists the "
                        "nodes",
@@ -126,6 +126,16 @@ static int change(session *s, firn_store *store, const target *it, bool whole) {
                                                                                   : fail(s, &error);
 }
 
+/* A mark does not say whether a process still issues. */
+static void tell_kept(session *s, const target *it) {
+    static const char until[] = "until those processes end (a job: always)";
+    if (it->kept == 1) {
+        output_print(&s->out, "node %" PRIu64 " issues back-dated IDs %s\n", it->last, until);
+    } else if (it->kept > 1) {
+        output_print(&s->out, "%zu other nodes issue back-dated IDs %s\n", it->kept, until);
+    }
+}
+
 static void tell_claims(session *s, const target *it, bool whole) {
     char until[FIRN_TIME_SIZE];
     firn_scheme scheme;
@@ -144,6 +154,7 @@ static void tell_claims(session *s, const target *it, bool whole) {
                      it->outside, it->outside == 1 ? " is" : "s are",
                      firn_time_format(until, &at, firn_scheme_digits(&scheme)));
     }
+    tell_kept(s, it);
 }
 
 int nodes_claim(session *s, firn_store *store) {
@@ -154,6 +165,13 @@ int nodes_claim(session *s, firn_store *store) {
                           "'%.40s' is not a range of nodes: write the first and the last, as "
                           "0..899",
                           s->operands[2]);
+    }
+    if (it.claims.first == it.claims.last) {
+        return fail_usage(s,
+                          "one node is too few: the last never-used node is kept for back-dated "
+                          "IDs, so no generator could claim it: give at least two, or use "
+                          "node=%" PRIu64 " in the settings of the process",
+                          it.claims.first);
     }
     int status = look(s, store, &it);
     if (status == STATUS_DONE) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes floor NAMESPACE`: lowers a floor that a wrong clock has put far ahead. A floor protects the reservations
- * that a store lost. If the clocks were right, each of them ends within the reach after the loss, so lowering is safe. */
+ * that a store lost. If the clocks were right, each of them ends within the longest reach after the loss, so lowering is
+ * safe. The reach of the layout says nothing: the record that was lost may have had another one. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MORE_S 15 /* than the reach: builds before the first release reserved further ahead */
+#define GUARD_S 630 /* 615 s, and 15 s: builds before the first release reserved further ahead */
 
 typedef struct target {
     const char *ns;
@@ -36,8 +37,7 @@ static int bound(session *s, firn_store *store, const target *it, const firn_sch
     firn_error error = {0};
     uint64_t tick;
     int code = mark_store_now(store, now, &error);
-    const int64_t guard_s = mark_reach_s(it->layout) + MORE_S;
-    const firn_time end = {now->sec + guard_s, now->ns};
+    const firn_time end = {now->sec + GUARD_S, now->ns};
     if (code == FIRN_OK) {
         code = firn_scheme_tick(scheme, &end, &tick, &error);
     }
@@ -47,9 +47,9 @@ static int bound(session *s, firn_store *store, const target *it, const firn_sch
     const uint32_t shift = mark_shift(scheme);
     if (it->floor >> shift <= (int64_t)tick) {
         return fail_as(s, FIRN_EBUSY,
-                       "the floor of %.60s is at most %" PRId64
-                       " s ahead, so it may protect IDs that were issued before a loss: wait",
-                       it->ns, guard_s);
+                       "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
+                       "issued before a loss: wait",
+                       it->ns, GUARD_S);
     }
     *lowered = (int64_t)(tick << shift);
     firn_time_format(until, &end, firn_scheme_digits(scheme));
@@ -91,8 +91,9 @@ int nodes_floor(session *s, firn_store *store) {
         return fail_as(s, FIRN_ERANGE, "the store has no namespace %.60s: firn nodes lists them",
                        it.ns);
     }
-    if (mark_scheme(&scheme, it.layout) != FIRN_OK || scheme.tick_ns == 0) {
-        return fail_as(s, FIRN_ERANGE, "namespace %.60s has integers, and no floor: nothing to do",
+    if (!mark_is_timed(&scheme, it.ns, it.layout)) {
+        return fail_as(s, FIRN_ERANGE,
+                       "namespace %.60s counts, without times, so it has no floor: nothing to do",
                        it.ns);
     }
     if (it.floor == 0) {

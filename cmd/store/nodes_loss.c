@@ -3,7 +3,7 @@
  * the store lost reservations, if nothing in the store shows it. `trust` ends the doubt about a store that lost none: it
  * requests one slot of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is
  * lower than every mark. `resume` does the same with a guard after the IDs of processes that no longer run, and lowers the
- * floors to it. */
+ * floors to it. It never makes a guard longer. Back-dated IDs do not resume: their ticks have no guard. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -13,10 +13,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define AHEAD_S   21          /* max_lead_ms and max_skew_ms at their limits, and a second */
-#define ALL_NAMES "integer *" /* current: a name without a record is new */
+#define AHEAD_S     21 /* max_lead_ms and max_skew_ms at their limits, and a second */
+#define SHORT_S     15 /* the guard of the default reach, and how much later a generator rounds it */
+#define SHORT_TICKS 4
+#define ALL_NAMES   "integer *" /* current: a name without a record is new */
 
-/* A namespace, and one of its keys that has a mark. */
+/* A namespace, and one of its keys. */
 typedef struct place {
     char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
 } place;
@@ -25,6 +27,7 @@ typedef struct survey {
     place *places;
     size_t count, room;
     bool full;                        /* out of memory */
+    bool unmarked;                    /* also namespaces without a mark, which have no key yet */
     char all_names[FIRN_LAYOUT_SIZE]; /* the layout of ALL_NAMES, "": it has no record */
 } survey;
 
@@ -53,7 +56,9 @@ static int see_holding(void *context, const firn_holding *holding) {
         snprintf(it->all_names, sizeof it->all_names, "%s", holding->layout);
         return 0;
     }
-    return seen || holding->mark.high == 0 || add(it, holding->ns, holding->layout, holding->key)
+    const char *key = holding->key[0] == '\0' ? "0" : holding->key;
+    return seen || (holding->mark.high == 0 && !it->unmarked) ||
+                   add(it, holding->ns, holding->layout, key)
                ? 0
                : FIRN_EMEMORY;
 }
@@ -114,45 +119,67 @@ int nodes_trust(session *s, firn_store *store) {
 
 /* ---- resume ---------------------------------------------------------------------------------- */
 
-/* The first slot that a process that runs no longer cannot have issued, by the store's clock. 0: integers. */
-static int first_after(firn_store *store, const place *at, int64_t *slot, firn_error *error) {
-    firn_scheme scheme;
-    firn_time now;
+/* The first slot that a process that runs no longer cannot have issued, and the guard of a namespace that is doubted. */
+typedef struct restart {
+    int64_t slot, guard; /* 0: nothing is to resume */
+} restart;
+
+/* The first slot of the tick that is `more` ticks after the tick of `now` + `s` seconds. 0: the layout has ended. */
+static int64_t slot_after(const firn_scheme *scheme, const firn_time *now, int s, uint64_t more) {
+    const firn_time end = {now->sec + s, now->ns};
+    const uint32_t shift = mark_shift(scheme);
     uint64_t tick;
-    *slot = 0;
-    if (closing_layout(at->layout) != at->layout || mark_scheme(&scheme, at->layout) != FIRN_OK ||
-        scheme.tick_ns == 0) {
-        return FIRN_OK;
-    }
-    int code = mark_store_now(store, &now, error);
-    now.sec += AHEAD_S;
-    code = code == FIRN_OK ? firn_scheme_tick(&scheme, &now, &tick, error) : code;
-    const uint32_t shift = mark_shift(&scheme);
-    if (code == FIRN_OK && tick < (uint64_t)FIRN_SLOT_MAX >> shift) {
-        *slot = (int64_t)((tick + 1) << shift);
-    }
-    return code == FIRN_ELAYOUT ? FIRN_OK : code; /* it has ended: nothing is to resume */
+    return firn_scheme_tick(scheme, &end, &tick, NULL) == FIRN_OK &&
+                   tick < ((uint64_t)FIRN_SLOT_MAX >> shift) - more
+               ? (int64_t)((tick + more) << shift)
+               : 0;
 }
 
-/* A floor that is in the way is lowered, and none is raised. */
-static int resume(firn_store *store, const place *at, firn_error *error) {
-    firn_relabel change = {at->ns, at->layout, at->layout, 0, false};
-    int64_t slot, floor;
-    int code = first_after(store, at, &slot, error);
-    if (code == FIRN_OK && slot > 0) {
-        code = settle(store, at, slot, "firn nodes resume", error);
-        code = code == FIRN_OK ? firn_store_relabel(store, &change, &floor, error) : code;
-        if (code == FIRN_OK && floor > slot) {
-            change.lowers = true;
-            change.floor = slot;
-            code = firn_store_relabel(store, &change, &floor, error);
-        }
+/* By the store's clock. */
+static int plan(firn_store *store, const place *at, restart *out, firn_error *error) {
+    firn_scheme scheme;
+    firn_time now;
+    *out = (restart){0, 0};
+    if (closing_layout(at->layout) != at->layout || !mark_is_timed(&scheme, at->ns, at->layout)) {
+        return FIRN_OK;
+    }
+    const int code = mark_store_now(store, &now, error);
+    if (code == FIRN_OK) {
+        const int64_t usual = slot_after(&scheme, &now, SHORT_S, SHORT_TICKS);
+        out->slot = slot_after(&scheme, &now, AHEAD_S, 1);
+        out->guard = mark_reach_s(at->layout) == SHORT_S && usual < out->slot ? usual : out->slot;
     }
     return code;
 }
 
+/* A floor that is in the way is lowered, and none is raised. *resumed counts the namespaces that have changed. */
+static int resume(firn_store *store, const place *at, size_t *resumed, firn_error *error) {
+    firn_relabel change = {at->ns, at->layout, at->layout, 0, false};
+    restart to;
+    int64_t floor = 0;
+    int code = plan(store, at, &to, error);
+    if (code != FIRN_OK || to.slot == 0 || to.guard == 0) {
+        return code;
+    }
+    code = firn_store_relabel(store, &change, &floor, error);
+    const bool doubted = code == FIRN_EBACK; /* nobody has noticed the loss in this namespace */
+    if (doubted) {
+        code = settle(store, at, to.guard, "firn nodes resume", error);
+        code = code == FIRN_OK ? firn_store_relabel(store, &change, &floor, error) : code;
+    }
+    const bool lowers = code == FIRN_OK && floor > to.slot;
+    if (lowers) {
+        change.lowers = true;
+        change.floor = to.slot;
+        code = firn_store_relabel(store, &change, &floor, error);
+    }
+    *resumed += code == FIRN_OK && (doubted || lowers);
+    return code;
+}
+
 int nodes_resume(session *s, firn_store *store) {
-    survey it = {.places = NULL};
+    survey it = {.unmarked = true};
+    size_t resumed = 0;
     firn_error error = {0};
     if (s->option[OPTION_ALL_STOPPED] == NULL) {
         return fail_usage(s, "resume ends the guard after a loss, so IDs repeat if a process from "
@@ -163,17 +190,21 @@ int nodes_resume(session *s, firn_store *store) {
         out_of_memory(&error);
     }
     for (size_t i = 0; code == FIRN_OK && i < it.count; i++) {
-        code = resume(store, &it.places[i], &error);
+        code = resume(store, &it.places[i], &resumed, &error);
     }
     free(it.places);
     if (code != FIRN_OK) {
         return fail(s, &error);
     }
-    output_print(
-        &s->out,
-        "resumed: IDs continue %d s after the store's clock. If the clock of a process was "
-        "further ahead,\nits last IDs may repeat.\n",
-        AHEAD_S);
+    if (resumed == 0) {
+        output_print(&s->out, "no namespace has a guard of more than %d s: nothing changed\n",
+                     AHEAD_S);
+    } else {
+        output_print(&s->out,
+                     "resumed %zu namespace%s: IDs continue at most %d s after the store's clock.\n"
+                     "If the clock of a process was further ahead, its last IDs may repeat.\n",
+                     resumed, plural(resumed), AHEAD_S);
+    }
     return STATUS_DONE;
 }
 
