@@ -526,7 +526,7 @@ static void agree_on_locality(const row *r, const char *pid, uint64_t mac, const
     const firn_scheme *scheme = locality_scheme(r);
     uint64_t after = stepped(r, scheme);
     snprintf(counter, sizeof counter, "%" PRIu64, after);
-    snprintf(mac_text, sizeof mac_text, "%" PRIu64, mac & 0xfffffff);
+    snprintf(mac_text, sizeof mac_text, "0x%07" PRIx64, mac & 0xfffffff);
     const pair pairs[] = {{"counter", counter}, {"pid", pid}, {"mac", mac_text}, {"time", ms_text}};
     if (r->status == REFUSE) {
         refuse(r, scheme, pairs, 4);
@@ -654,7 +654,7 @@ static void check_locality_start(const row *r) {
     snprintf(counter, sizeof counter, "%" PRIu32, (uint32_t)(start + scheme->counter_step));
     if (holds(r,
               build(&id, &fields, scheme,
-                    PAIRS({"counter", counter}, {"pid", "0"}, {"mac", "0"}, {"time", time}),
+                    PAIRS({"counter", counter}, {"pid", "0"}, {"mac", "0x0000000"}, {"time", time}),
                     NULL) == FIRN_OK,
               "packed")) {
         firn_format(id_text, &id, FIRN_FORM_UUID)[8] = '\0';
