@@ -125,7 +125,7 @@ static bool only_reaches_further(const char *layout, const char *other) {
     return strncmp(layout, other, length) == 0 && strcmp(layout + length, FIRN__LONG_REACH) == 0;
 }
 
-/* Another namespace is no cure there: IDs of two with the same fields can be equal. */
+/* Not "use another namespace": IDs of two with the same fields can be equal. */
 static int refuse_reach_of(firn_error *error, const char *ns, bool is_long) {
     return firn__fail(
         error, FIRN_ENAMESPACE,
