@@ -286,7 +286,7 @@ static void wire_close(void *self) {
     (void)self;
 }
 
-const firn_store_ops wire_ops = {.version = 1,
+const firn_store_ops wire_ops = {.version = FIRN_STORE_OPS_VERSION,
                                  .scheme = "wire",
                                  .reserve = wire_reserve,
                                  .give_back = wire_give_back,

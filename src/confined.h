@@ -8,6 +8,9 @@
 
 #define FIRN__CLAIMS_SIZE 48 /* room for "0..899" */
 
+/* The end of the stored layout of a namespace with this reach; with the other one, nothing is added. */
+#define FIRN__LONG_REACH " reach=10min"
+
 /* The nodes of a namespace that may be claimed. */
 typedef struct firn__claims {
     uint64_t first, last;

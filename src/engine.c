@@ -279,10 +279,11 @@ static int first_look(engine *e, turn *t, firn_error *error) {
     if (!stands) {
         return read_records(e, t, it != NULL, error);
     }
-    const char *ns = t->seen.ns, *key = t->seen.key;
+    const firn_records asked = t->seen;
     t->seen = it->records;
-    t->seen.ns = ns;
-    t->seen.key = key;
+    t->seen.ns = asked.ns;
+    t->seen.key = asked.key;
+    t->seen.used_before = asked.used_before;
     it->usable = false; /* until the verb is done */
     return FIRN_OK;
 }
@@ -542,7 +543,7 @@ int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn
     return FIRN_OK;
 }
 
-const firn_store_ops firn__engine_ops = {.version = 1,
+const firn_store_ops firn__engine_ops = {.version = FIRN_STORE_OPS_VERSION,
                                          .scheme = "engine",
                                          .reserve = engine_reserve,
                                          .give_back = engine_give_back,

@@ -2,6 +2,7 @@
 /* The reservation law: decides a request by what the store keeps and the handle remembers. */
 #include "law.h"
 
+#include "confined.h"
 #include "error.h"
 
 #include <inttypes.h>
@@ -118,6 +119,21 @@ static int refuse_damaged(firn_error *error, const char *ns) {
                           ns);
 }
 
+/* Is the first layout the second one with the long reach? */
+static bool only_reaches_further(const char *layout, const char *other) {
+    const size_t length = strlen(other);
+    return strncmp(layout, other, length) == 0 && strcmp(layout + length, FIRN__LONG_REACH) == 0;
+}
+
+/* Not "use another namespace": IDs of two with the same fields can be equal. */
+static int refuse_reach_of(firn_error *error, const char *ns, bool is_long) {
+    return firn__fail(
+        error, FIRN_ENAMESPACE,
+        "namespace %.60s has reach=" FIRN__LIMIT("%s") ", not reach=" FIRN__VALUE("%s") ": %s", ns,
+        is_long ? "10min" : "15s", is_long ? "15s" : "10min",
+        is_long ? "set reach=10min" : "leave reach out");
+}
+
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
     if (firn_layout_closed(stored)) {
@@ -126,15 +142,25 @@ int firn__refuse_layout(firn_error *error, const firn_request *request, const ch
     if (stored[0] == '\0') {
         return refuse_damaged(error, request->ns);
     }
-    while (stored[same] != '\0' && stored[same] == request->layout[same]) {
+    firn__claims unused;
+    const char *kept = firn__confined_read(stored, &unused);
+    const char *wanted = firn__confined_read(request->layout, &unused);
+    if (only_reaches_further(kept, wanted) || only_reaches_further(wanted, kept)) {
+        return refuse_reach_of(error, request->ns, strlen(kept) > strlen(wanted));
+    }
+    if (strcmp(kept, wanted) == 0) { /* only the claims differ */
+        kept = stored;
+        wanted = request->layout;
+    }
+    while (kept[same] != '\0' && kept[same] == wanted[same]) {
         same++;
     }
     /* Long layouts are shown from shortly before the first difference. */
-    same = same < 24 || strlen(stored) + strlen(request->layout) < 96 ? 0 : same - 8;
+    same = same < 24 || strlen(kept) + strlen(wanted) < 96 ? 0 : same - 8;
     return firn_error_set(
         error, FIRN_ENAMESPACE, FIRN_CURE_OTHER_NAMESPACE,
         "namespace %.60s has layout '" FIRN__VALUE("%.96s") "', not '" FIRN__LIMIT("%.96s") "'",
-        request->ns, stored + same, request->layout + same);
+        request->ns, kept + same, wanted + same);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

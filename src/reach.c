@@ -25,7 +25,7 @@ static int64_t limit_ms(const firn_gen *gen) {
 }
 
 const char *firn__reach_text(const firn_gen *gen) {
-    return gen->keys.reach_ == FIRN__REACH_10MIN ? " reach=10min" : "";
+    return gen->keys.reach_ == FIRN__REACH_10MIN ? FIRN__LONG_REACH : "";
 }
 
 /* A store without a clock is on this machine, so its clock is this one. */

@@ -54,10 +54,16 @@ static void free_store(firn_store *store) {
 }
 
 int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
-    if (ops->version != 1 || ops->scheme == NULL || ops->reserve == NULL ||
-        ops->give_back == NULL || ops->list == NULL || ops->close == NULL) {
+    if (ops->version != FIRN_STORE_OPS_VERSION) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "the store's methods are not of version 1, or one is missing");
+                          "the store's methods are of version %" PRIu32
+                          ", not %d: compile them with this firn.h",
+                          ops->version, FIRN_STORE_OPS_VERSION);
+    }
+    if (ops->scheme == NULL || ops->reserve == NULL || ops->give_back == NULL ||
+        ops->list == NULL || ops->close == NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "one of the store's methods is missing: see firn_store_ops in firn.h");
     }
     int code = make_store(store, ops, self, error);
     if (code == FIRN_OK) {

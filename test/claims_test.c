@@ -611,9 +611,11 @@ static void a_namespace_has_one_reach(void **state) {
     assert_in_range(world.log.last.guard, firn__slots_of(gen, there + 615000),
                     firn__slots_of(gen, there + 616000));
     closed(gen);
-    refused(FOUR, "ns=long", FIRN_ENAMESPACE, "reach=10min', not '");
+    refused(FOUR, "ns=long", FIRN_ENAMESPACE,
+            "namespace long has reach=10min, not reach=15s: set reach=10min");
     closed(opened(FOUR, "ns=short"));
-    refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE, "reach=10min'");
+    refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE,
+            "namespace short has reach=15s, not reach=10min: leave reach out");
     closed(opened(FOUR, "ns=short reach=15s"));
     gen = opened(FOUR, "ns=long reach=10min node=1");
     assert_int_equal(gen->window_ticks,

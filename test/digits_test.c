@@ -206,7 +206,7 @@ static void race_close(void *self) {
     (void)self;
 }
 
-static const firn_store_ops race_ops = {.version = 1,
+static const firn_store_ops race_ops = {.version = FIRN_STORE_OPS_VERSION,
                                         .scheme = "race",
                                         .reserve = race_reserve,
                                         .give_back = race_give_back,

@@ -32,7 +32,7 @@ static void methods_of_a_store_are_required(void **state) {
         wrong[i] = recorder_ops;
         switch (i) {
         case 0:
-            wrong[i].version = 2;
+            wrong[i].version = 1;
             break;
         case 1:
             wrong[i].scheme = NULL;
@@ -50,7 +50,7 @@ static void methods_of_a_store_are_required(void **state) {
             wrong[i].close = NULL;
         }
         assert_int_equal(firn_store_wrap(&store, &wrong[i], NULL, &error), FIRN_EUSAGE);
-        said(&error, FIRN_EUSAGE, "");
+        said(&error, FIRN_EUSAGE, i == 0 ? "are of version 1, not 2" : "is missing");
         assert_null(store);
     }
 }
@@ -237,7 +237,7 @@ static void lying_close(void *self) {
     (void)self;
 }
 
-static const firn_store_ops lying_ops = {.version = 1,
+static const firn_store_ops lying_ops = {.version = FIRN_STORE_OPS_VERSION,
                                          .scheme = "lying",
                                          .reserve = lying_reserve,
                                          .give_back = lying_give_back,

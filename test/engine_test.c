@@ -154,6 +154,7 @@ static bool still_fits(const sent *it, const space *home, const mark *at) {
 static struct {
     int writes, forgets, confirms, waits, rounds; /* `rounds`: the sum of their arguments */
     bool surely, used_before;                     /* of the last read, of the last verb */
+    bool wrote_used;                              /* used_before of the last write */
     char seen_note[32], next_note[32];            /* of the last write */
 } heard;
 
@@ -352,6 +353,7 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     one_step();
     assert_false(waited);
     heard.writes++;
+    heard.wrote_used = it.seen.used_before;
     snprintf(heard.seen_note, sizeof heard.seen_note, "%s", it.seen.note);
     snprintf(heard.next_note, sizeof heard.next_note, "%s", next->note);
     /* Texts that outlive the call. */
@@ -1139,6 +1141,7 @@ static void texts_are_kept(void **state) {
     it.layout = layout;
     it.note = note;
     assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_false(heard.wrote_used);
     assert_string_equal(heard.next_note, "of this call");
     memset(layout, 'x', sizeof layout - 1);
     memset(note, 'x', sizeof note - 1);
@@ -1146,6 +1149,7 @@ static void texts_are_kept(void **state) {
     it = request_of(1, FOREVER, 0);
     assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
     assert_int_equal(reads, before);
+    assert_true(heard.wrote_used); /* not as the remembered records say */
     assert_string_equal(heard.seen_note, "of this call");
     assert_string_equal(heard.next_note, "");
     end();

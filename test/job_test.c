@@ -742,6 +742,23 @@ static void the_same_job_may_be_done_again(void **state) {
     no_job(&config, FIRN_ETAKEN, "other input or options");
 }
 
+/* The reach is a part of the layout, so a job must have the namespace's. */
+static void a_job_has_the_reach_of_its_namespace(void **state) {
+    (void)state;
+    firn_job_config config = named("snowflake", "ns=long reach=10min", "of long");
+    config.digest = 42;
+    closed(opened("snowflake", config.keys));
+    firn_job *job = start(&config), *same = start(&config);
+    const firn_id id = row_at(job, past, NULL), other = row_at(same, past, NULL);
+    assert_true(firn_job_again(same));
+    assert_int_equal(firn_id_cmp(&id, &other), 0);
+    firn_job_close(same);
+    firn_job_close(job);
+    config.keys = "ns=long";
+    config.name = "another";
+    no_job(&config, FIRN_ENAMESPACE, "set reach=10min");
+}
+
 static void a_record_without_a_node_is_healed(void **state) {
     (void)state;
     firn_job_config config = named("snowflake", "", "cut short");
@@ -989,6 +1006,7 @@ int main(int count, char **arguments) {
         TEST("a forked child has no job", a_forked_child_has_no_job),
         TEST("a job has a node for good", a_job_has_a_node_for_good),
         TEST("the same job may be done again", the_same_job_may_be_done_again),
+        TEST("a job has the reach of its namespace", a_job_has_the_reach_of_its_namespace),
         TEST("a record without a node is healed", a_record_without_a_node_is_healed),
         TEST("a store that fails gives no job", a_store_that_fails_gives_no_job),
         TEST("live issue never meets a job", live_issue_never_meets_a_job),

@@ -4,6 +4,7 @@
  * decide inside their engine: this is where they are compared. */
 #include "stores.h"
 
+#include "../src/confined.h"
 #include "../src/law.h"
 
 #define HIGH   100 /* of a key that has a mark */
@@ -510,6 +511,20 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     static const struct {
         int at, length, shown; /* bytes before the difference */
     } tries[] = {{20, 40, 20}, {23, 60, 23}, {24, 60, 8}, {24, 48, 8}, {24, 47, 24}, {40, 80, 8}};
+    static const struct {
+        const char *stored, *wanted, *says;
+    } texts[] = {
+        {"x" FIRN__LONG_REACH, "x", "namespace a has reach=10min, not reach=15s: set reach=10min"},
+        {"x", "x" FIRN__LONG_REACH, "namespace a has reach=15s, not reach=10min: leave reach out"},
+        {"claim=0..9 x" FIRN__LONG_REACH, "x",
+         "namespace a has reach=10min, not reach=15s: set reach=10min"},
+        {"x", "claim=0..9 x" FIRN__LONG_REACH,
+         "namespace a has reach=15s, not reach=10min: leave reach out"},
+        {"claim=0..9 x", "y" FIRN__LONG_REACH,
+         "namespace a has layout 'x', not 'y reach=10min': use another ns= for this one"},
+        {"claim=0..9 x", "x",
+         "namespace a has layout 'claim=0..9 x', not 'x': use another ns= for this one"},
+    };
     const firn_request request = {.ns = "a", .layout = OTHER, .key = "1", .latest = 9};
     const firn_mark mine = {7, 5};
     firn_error error;
@@ -524,6 +539,11 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     assert_int_equal(firn__refuse_layout(&error, &request, FIRN__FORGOTTEN "): " ROW), FIRN_ESTORE);
     firn__refuse_layout(&error, &(firn_request){.ns = "a", .layout = "0x0"}, "0x0:1");
     assert_non_null(strstr(error.text, "has layout '0x0:1', not '0x0'"));
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        const firn_request asks = {.ns = "a", .layout = texts[i].wanted};
+        assert_int_equal(firn__refuse_layout(&error, &asks, texts[i].stored), FIRN_ENAMESPACE);
+        assert_string_equal(error.text, texts[i].says);
+    }
     assert_int_equal(firn__refuse_busy(&error, &request, 12), FIRN_EBUSY);
     says(&error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
          "a/1 is reserved up to 12, past 9: use another node, or wait");

@@ -106,7 +106,7 @@ static void recorder_close(void *self) {
     free(it);
 }
 
-static const firn_store_ops recorder_ops = {.version = 1,
+static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
                                             .scheme = "sqlite", /* as embedded as what it wraps */
                                             .reserve = recorder_reserve,
                                             .give_back = recorder_give_back,

@@ -514,6 +514,26 @@ static void a_generator_of_the_configuration_keeps_its_keys(void **state) {
     }
 }
 
+/* How long a window lasts is known with reach=10min, too. */
+static void a_window_of_minutes_is_one(void **state) {
+    (void)state;
+    firn_error error;
+    assert_int_equal(catalog_add_generator("long", "snowflake", "ns=long reach=10min window=10min",
+                                           NULL, NULL, NULL, &error),
+                     FIRN_OK);
+    asking it = ask_for(mine(), VERB_NEW, "long", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    const int64_t left = generator_window_ms(catalog_generator(w("long")));
+    assert_in_range(left, 1, WINDOW_MOST_MS - 1);
+    it = ask_for(mine(), VERB_STATUS, "", NULL);
+    assert_answered(&it, ask(&it));
+    const json_t *first = json_array_get(json_object_get(it.reply.json, "generators"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "name")), "long");
+    assert_true(json_is_integer(json_object_get(first, "window_ms")));
+    leave(&it);
+}
+
 static void back_dated_ids_carry_their_instant(void **state) {
     (void)state;
     static const char *const names[] = {"snowflake", "uuid7", "ulid", "ksuid"};
@@ -1358,6 +1378,7 @@ int main(void) {
         TEST(a_name_may_be_a_segment_and_a_generator),
         TEST(runs_are_of_consecutive_ids),
         TEST(a_generator_of_the_configuration_keeps_its_keys),
+        TEST(a_window_of_minutes_is_one),
         TEST(back_dated_ids_carry_their_instant),
         TEST(a_name_always_has_the_same_uuid5),
         TEST(what_is_wrong_is_refused_with_its_cure),

@@ -116,7 +116,7 @@ static void store_close(void *self) {
     (void)self;
 }
 
-static const firn_store_ops ops = {.version = 1,
+static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                    .scheme = "test",
                                    .reserve = store_reserve,
                                    .give_back = store_give_back,

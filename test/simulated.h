@@ -143,7 +143,7 @@ static inline void recorder_close(void *self) {
 }
 
 /* Its scheme makes it an embedded store, whose windows last 2 s. */
-static const firn_store_ops recorder_ops = {.version = 1,
+static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
                                             .scheme = "memory",
                                             .reserve = recorder_reserve,
                                             .give_back = recorder_give_back,

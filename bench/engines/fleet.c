@@ -64,7 +64,7 @@ static void plain_close(void *self) {
     firn_store_close(((worker *)self)->inner);
 }
 
-static const firn_store_ops timed_ops = {.version = 1,
+static const firn_store_ops timed_ops = {.version = FIRN_STORE_OPS_VERSION,
                                          .scheme = "postgres",
                                          .reserve = timed_reserve,
                                          .give_back = plain_give_back,

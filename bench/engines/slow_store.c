@@ -40,7 +40,7 @@ static void slow_close(void *self) {
     firn_store_close(((slow_store *)self)->inner);
 }
 
-static const firn_store_ops slow_ops = {.version = 1,
+static const firn_store_ops slow_ops = {.version = FIRN_STORE_OPS_VERSION,
                                         .scheme = "memory",
                                         .reserve = slow_reserve,
                                         .give_back = slow_give_back,

@@ -73,7 +73,7 @@ static int list(void *self, const char *ns, firn_visit *visit, void *context, fi
 static void close_none(void *self) {
 }
 
-static const firn_store_ops ops = {.version = 1,
+static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                    .scheme = "server",
                                    .reserve = reserve,
                                    .give_back = give_back,

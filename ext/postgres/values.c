@@ -211,9 +211,9 @@ enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
 /* Keys of a generator that SQL must not set: the server's settings choose the store, and decide what is safe. */
 static const char *const forbidden[] = {"store", "unsafe"};
 /* Keys that are passed to a generator of the backend. */
-static const char *const steering[] = {"nodes",    "ordering", "clock",  "stale",    "entropy",
-                                       "full",     "start",    "back",   "max_back", "mode",
-                                       "max_lead", "max_wait", "window", "history",  "max_skew"};
+static const char *const steering[] = {
+    "nodes",    "ordering", "clock",    "stale",    "entropy", "full",    "start",    "back",
+    "max_back", "mode",     "max_lead", "max_wait", "window",  "history", "max_skew", "reach"};
 
 static bool is_one_of(const char *name, const char *const *list, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -470,8 +470,9 @@ typedef struct firn_store_options {
 
 /* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
  * thread, one at a time per handle. firn/store.h is for a kind of store that has a URL. */
+#define FIRN_STORE_OPS_VERSION 2
 typedef struct firn_store_ops {
-    uint32_t version;   /* 1 */
+    uint32_t version;   /* FIRN_STORE_OPS_VERSION */
     const char *scheme; /* the kind of store, for errors */
     /* success sets *first, FIRN_EBUSY *held (if held->high is FIRN_SLOT_MAX, the store never grants
      * the key, and the error says why). FIRN_EUNKNOWN: may have been carried out;

@@ -71,7 +71,8 @@ int generator_open(generator *it, firn_error *error);
 
 /* Number of IDs this server issued. Any thread. */
 uint64_t generator_issued(const generator *it);
-enum { WINDOW_MOST_MS = 30000 }; /* a longer result would mean that slots are not ticks */
+/* The longest one with reach=10min, and clocks that differ. A longer result would mean that slots are not ticks. */
+enum { WINDOW_MOST_MS = 630000 };
 /* How many ms the window lasts; -1: no window, or unknown. Any thread. */
 int64_t generator_window_ms(const generator *it);
 

@@ -29,7 +29,7 @@ static void no_close(void *self) {
     (void)self;
 }
 
-static const firn_store_ops no_ops = {.version = 1,
+static const firn_store_ops no_ops = {.version = FIRN_STORE_OPS_VERSION,
                                       .scheme = "none",
                                       .reserve = no_reserve,
                                       .give_back = no_give_back,

@@ -199,7 +199,7 @@ static int open_store(renewer *it) {
         it->engine = NULL;
         return code;
     }
-    it->ops = (firn_store_ops){.version = 1,
+    it->ops = (firn_store_ops){.version = FIRN_STORE_OPS_VERSION,
                                .scheme = it->kind,
                                .reserve = meter_reserve,
                                .give_back = meter_give_back,

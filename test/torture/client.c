@@ -78,7 +78,7 @@ static void recorder_close(void *self) {
     free(self);
 }
 
-static const firn_store_ops recorder_ops = {.version = 1,
+static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
                                             .scheme = "recorder",
                                             .reserve = recorder_reserve,
                                             .give_back = recorder_give_back,

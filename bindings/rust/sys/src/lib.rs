@@ -404,6 +404,8 @@ pub struct firn_store_options {
     pub notice_self: *mut c_void,
 }
 
+pub const FIRN_STORE_OPS_VERSION: u32 = 2;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct firn_store_ops {
