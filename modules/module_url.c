@@ -236,7 +236,7 @@ static int read_number(module_url *url, const module_number *it, firn_error *err
     int64_t number = it->initial;
     if (value != NULL && it->unit != NULL) {
         char before[64];
-        snprintf(before, sizeof before, "the store's URL has %s=", it->name);
+        snprintf(before, sizeof before, "in the store's URL, %s=", it->name);
         return firn__duration_set(it->out, before, value, it->unit, it->least, it->most, error);
     }
     if (value != NULL &&
@@ -298,8 +298,8 @@ int module_params_done(const module_url *url, const char *known, firn_error *err
     if (strcmp(name, #old) == 0) {                                                                 \
         return module_fail(error, FIRN_EUSAGE,                                                     \
                            "the store's URL has " #old                                             \
-                           ", which is now " #new ", with a unit: write " #new "=%.40s" #unit,     \
-                           value);                                                                 \
+                           ", which is now " #new ", with a unit: write " #new "=%.40s%s",         \
+                           value, firn__duration_unit(value, #unit));                              \
     }
 #include "../src/keys.def"
             return module_fail(error, FIRN_EUSAGE,

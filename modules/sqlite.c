@@ -46,7 +46,7 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
         int code = FIRN_OK;
         if (strncmp(key, "busy=", strlen("busy=")) == 0) {
             code =
-                firn__duration_set(&it->busy_ms, "the store's URL has busy=", key + strlen("busy="),
+                firn__duration_set(&it->busy_ms, "in the store's URL, busy=", key + strlen("busy="),
                                    "ms", 0, 999999, error);
         } else if (sscanf(key, "unsafe=%1[01]%c", digits, &end) == 1) {
             it->unsafe |= *digits == '1';
@@ -55,8 +55,8 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
         } else if (strncmp(key, "busy_ms=", strlen("busy_ms=")) == 0) {
             code = module_fail(
                 error, FIRN_EUSAGE,
-                "the store's URL has busy_ms, which is now busy, with a unit: write busy=%.40sms",
-                key + strlen("busy_ms="));
+                "the store's URL has busy_ms, which is now busy, with a unit: write busy=%.40s%s",
+                key + strlen("busy_ms="), firn__duration_unit(key + strlen("busy_ms="), "ms"));
         } else {
             code = module_fail(error, FIRN_EUSAGE,
                                "a sqlite store has no parameter '%.60s': use busy=DURATION,"

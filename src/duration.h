@@ -15,8 +15,8 @@
 static const struct firn__unit {
     const char *name;
     int64_t us;
-} firn__units[] = {{"d", 86400000000}, {"h", 3600000000}, {"min", 60000000}, {"s", 1000000},
-                   {"ms", 1000},       {"us", 1},         {"m", 60000000},   {"y", 31557600000000}};
+} firn__units[] = {{"d", 86400000000}, {"h", 3600000000}, {"min", 60000000},    {"s", 1000000},
+                   {"ms", 1000},       {"us", 1},         {"y", 31557600000000}};
 enum { FIRN__UNITS = sizeof firn__units / sizeof firn__units[0], FIRN__UNITS_WRITTEN = 6 };
 
 /* The microseconds of a unit; 0: there is no such unit. */
@@ -58,6 +58,11 @@ static inline bool firn__duration_read(int64_t *us, const char *text) {
     return true;
 }
 
+/* The unit to add to a value of a key whose name had ended with `unit`; "": the value has one. */
+static inline const char *firn__duration_unit(const char *value, const char *unit) {
+    return value[strspn(value, "0123456789")] == '\0' ? unit : "";
+}
+
 /* Writes a duration as a whole number of the largest unit that fits; returns `text`. */
 static inline char *firn__duration_write(char text[FIRN__DURATION_SIZE], int64_t us) {
     size_t i = us == 0 ? 3 : 0;
@@ -90,7 +95,14 @@ static inline int firn__duration_set(int64_t *value, const char *before, const c
                                      firn_error *error) {
     const int64_t unit_us = firn__unit_us(unit);
     char low[FIRN__DURATION_SIZE], high[FIRN__DURATION_SIZE];
+    const size_t number = strspn(text, "0123456789.");
     int64_t us;
+    if (number > 0 && strcmp(text + number, "m") == 0) {
+        return firn__duration_refuse(error, FIRN_EUSAGE,
+                                     "%s" FIRN__VALUE("%.40s") " has no such unit: write "
+                                                               "%.40sin or %.40ss",
+                                     before, text, text, text);
+    }
     if (text[0] != '\0' && text[strspn(text, "0123456789")] == '\0' && strcmp(text, "0") != 0) {
         return firn__duration_refuse(error, FIRN_EUSAGE,
                                      "%s" FIRN__VALUE("%.40s") " has no unit: write %.40s%s",
@@ -100,7 +112,7 @@ static inline int firn__duration_set(int64_t *value, const char *before, const c
         return firn__duration_refuse(
             error, FIRN_EUSAGE,
             "%s" FIRN__VALUE("%.40s") " is not a duration: write a number "
-                                      "and us, ms, s, min, h, d or y, such as 5%s",
+                                      "and us, ms, s, min, h or d, such as 5%s",
             before, text, unit);
     }
     if (us < least * unit_us || us > most * unit_us) {

@@ -131,8 +131,8 @@ int firn__keys_unknown(const firn__pair *pair, const firn_scheme *scheme, firn_e
 #define RENAMED(old, new, unit)                                                                    \
     if (strcmp(pair->name, #old) == 0) {                                                           \
         return firn__fail(error, FIRN_EUSAGE,                                                      \
-                          #old "= is now " #new "=, with a unit: write " #new "=%.40s" #unit,      \
-                          pair->value);                                                            \
+                          #old "= is now " #new "=, with a unit: write " #new "=%.40s%s",          \
+                          pair->value, firn__duration_unit(pair->value, #unit));                   \
     }
 #define NUMBER(key, initial, least, most, text)         names[count++] = #key;
 #define DURATION(key, unit, initial, least, most, text) names[count++] = #key;

@@ -621,6 +621,11 @@ static void a_namespace_has_one_reach(void **state) {
     assert_int_equal(gen->window_ticks,
                      3000); /* a fixed node is not busy for minutes unless asked */
     closed(gen);
+    for (int i = 0; i < 3; i++) { /* which have no reservations */
+        static const char *const free[] = {"uuid7", "objectid", "ulid"};
+        refused(free[i], "reach=10min", FIRN_EUSAGE, "makes none: leave it out");
+        closed(opened(free[i], "reach=15s"));
+    }
     refused(FOUR, "ns=short window=11001ms", FIRN_ERANGE, "set reach=10min for a new namespace");
     refused(FOUR, "ns=long reach=10min window=600001ms", FIRN_ERANGE, "1ms to 10min");
 }

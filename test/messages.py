@@ -22,6 +22,7 @@ BOUNDS = [
     (r"(strerror|gnutls_strerror)\(.*\)", 64),
     (r"(firn_time_format|describe_end)\(.*\)", 47),  # FIRN_TIME_SIZE
     (r"FIRN__MS\(.*\)", 12),
+    (r"firn__duration_unit\(.*\)", 2),
     (r"firn_form_name\(.*\)", 10),
     (r"firn_strerror\(.*\)", 72),
     (r"firn__gen_node_text\(.*\)", 127),

@@ -183,6 +183,10 @@ export FIRN_DRAIN_S=15
 refuses "the old name of a variable" 2 "FIRN_DRAIN_S is now FIRN_DRAIN, with a unit: write FIRN_DRAIN=15s" serve --config "$ini" --check-config
 unset FIRN_DRAIN_S
 refuses "the old name of an option" 2 "drain-s=15 is now --drain, with a unit: write --drain 15s" serve --config "$ini" --drain-s=15 --check-config
+refuses "the old name of an option, its value the next word" 2 "drain, with a unit: write --drain 5s" serve --drain-s 5 --check-config
+refuses "a value that has its unit keeps it" 2 "write --drain 5min" serve --drain-s=5min --check-config
+refuses "the old name of an option without a value" 2 "write --drain Ns" serve --drain-s --check-config
+wrong "the old name of a setting with a unit" 2 "write drain = 5min" '[server]' 'drain_s = 5min'
 wrong "the old name of a key" 2 "window_ms= is now window=, with a unit: write window=500ms" '[generator a]' 'scheme = snowflake' 'window_ms = 500'
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'

@@ -2,6 +2,7 @@
 /* Flags override the environment, which overrides the file, which overrides the presets. */
 #include "config.h"
 
+#include "../src/duration.h"
 #include "config_file.h"
 #include "errors.h"
 #include "net/listener.h"
@@ -47,17 +48,20 @@ static int set_flag(flags *to, const setting *found, const char *value, firn_err
     return FIRN_OK;
 }
 
-static int unknown_flag(const char *text, firn_error *error) {
+static int unknown_flag(const char *text, const char *next, firn_error *error) {
     char bare[64], flag[66] = "--", advice[ADVICE_SIZE];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
     for (char *at = bare; *at != '\0'; at++) {
         *at = *at == '-' ? '_' : *at;
     }
-    const char *value = text[strcspn(text, "=")] == '=' ? text + strcspn(text, "=") + 1 : "N";
+    const char *value = text[strcspn(text, "=")] == '=' ? text + strcspn(text, "=") + 1
+                        : next != NULL && isdigit((unsigned char)next[0]) ? next
+                                                                          : NULL;
     const setting *renamed = setting_renamed(bare, strlen(bare));
     if (renamed != NULL) {
         return set_error(error, FIRN_EUSAGE, "--%.60s is now --%s, with a unit: write --%s %.40s%s",
-                         text, renamed->name, renamed->name, value, renamed->unit);
+                         text, renamed->name, renamed->name, value != NULL ? value : "N",
+                         firn__duration_unit(value != NULL ? value : "", renamed->unit));
     }
     const char *near = setting_nearest(bare);
     if (near != NULL) {
@@ -82,7 +86,7 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
     }
     bool is_file = length == strlen("config") && strncmp(flag, "config", length) == 0;
     if (found == NULL && !is_file) {
-        return unknown_flag(flag, error);
+        return unknown_flag(flag, next, error);
     }
     if (found != NULL && found->kind == SETTING_SWITCH) {
         return set_flag(to, found, value != NULL ? value : "yes", error);
@@ -174,7 +178,7 @@ static int check_renamed(const char *name, const setting *it, firn_error *error)
     return value == NULL
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE, "%s is now %s, with a unit: write %s=%.40s%s", old,
-                           name, name, value, it->unit);
+                           name, name, value, firn__duration_unit(value, it->unit));
 }
 
 static int read_environment(config *it, firn_error *error) {

@@ -3,6 +3,7 @@
  * own lines, beginning with # or ;, since values may contain both. Errors name the line. */
 #include "config_file.h"
 
+#include "../src/duration.h"
 #include "errors.h"
 #include "named_pipe.h"
 
@@ -104,7 +105,8 @@ static int read_setting(reading *from, const char *name, const char *value) {
     if (renamed != NULL) {
         return set_error(from->error, FIRN_EUSAGE,
                          "%s: %.40s is now %s, with a unit: write %s = %.40s%s", from->where, name,
-                         renamed->name, renamed->name, value, renamed->unit);
+                         renamed->name, renamed->name, value,
+                         firn__duration_unit(value, renamed->unit));
     }
     if (found == NULL) {
         char advice[ADVICE_SIZE];
