@@ -221,7 +221,8 @@ static void nodes_are_claimed_inside(void **state) {
         seen |= UINT64_C(1) << next_field(gens[i], "node");
     }
     assert_int_equal(__builtin_popcountll(seen & 7 << 5), 2);
-    refused(FOUR, "ns=in max_wait=0", FIRN_EBUSY, "no node of in from 5..7 is free (the last never-used one is kept for");
+    refused(FOUR, "ns=in max_wait=0", FIRN_EBUSY,
+            "no node of in from 5..7 is free (the last never-used one is kept for");
     gens[2] = opened(FOUR, "ns=in max_wait=0 node=12"); /* a given node may be any */
     assert_int_equal(next_field(gens[2], "node"), 12);
     for (int i = 0; i < 3; i++) {
