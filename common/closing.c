@@ -4,7 +4,6 @@
 
 #include "errors.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,19 +13,6 @@
 const char *closing_layout(const char *layout) {
     const char *end = strncmp(layout, BEGIN, sizeof BEGIN - 1) == 0 ? strstr(layout, END) : NULL;
     return end != NULL ? end + sizeof END - 1 : layout;
-}
-
-const char *closing_claimed(const char *layout, closing_claims *claims) {
-    closing_claims read = {.confined = true};
-    int length = 0;
-    layout = closing_layout(layout);
-    *claims = (closing_claims){.confined = false};
-    if (sscanf(layout, "claim=%" SCNu64 "..%" SCNu64 "%n", &read.first, &read.last, &length) != 2 ||
-        layout[length] != ' ') {
-        return layout;
-    }
-    *claims = read;
-    return layout + length + 1;
 }
 
 bool closing_is(const char *layout, const char *why) {

@@ -5,19 +5,14 @@
 #ifndef FIRN_CLOSING_H
 #define FIRN_CLOSING_H
 
+#include "../src/confined.h" // IWYU pragma: export
+
 #include <firn/firn.h>
 
 #define CLOSING_WHY_SIZE 160 /* room for the reason */
 
 /* The layout without what closes it. */
 const char *closing_layout(const char *layout);
-/* The nodes of a namespace that generators may claim. */
-typedef struct closing_claims {
-    bool confined; /* false: all nodes */
-    uint64_t first, last;
-} closing_claims;
-/* The layout without what closes it and without the nodes to claim, "claim=0..899 LAYOUT". */
-const char *closing_claimed(const char *layout, closing_claims *claims);
 /* Is it closed, for a reason that begins with `why`? */
 bool closing_is(const char *layout, const char *why);
 /* Is it closed for exactly this reason? */

@@ -130,10 +130,9 @@ int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
 
 /* What a layout says of the reach of its namespace, or NULL: it is the default. */
 static const char *reach_of(const char *layout) {
-    static const char reach[] = " reach=10min"; /* a field named reach has a width */
-    const size_t length = strlen(layout), size = sizeof reach - 1;
+    const size_t length = strlen(layout), size = sizeof FIRN__LONG_REACH - 1;
     const char *end = layout + (length > size ? length - size : 0);
-    return strcmp(end, reach) == 0 ? end : NULL;
+    return strcmp(end, FIRN__LONG_REACH) == 0 ? end : NULL;
 }
 
 int64_t mark_reach_s(const char *layout) {
@@ -143,8 +142,9 @@ int64_t mark_reach_s(const char *layout) {
 int mark_scheme(firn_scheme *scheme, const char *stored) {
     char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
-    closing_claims unused;
-    const char *open = closing_claimed(stored, &unused), *reach = reach_of(open);
+    firn__claims unused;
+    const char *open = firn__confined_read(closing_layout(stored), &unused),
+               *reach = reach_of(open);
     snprintf(layout, sizeof layout, "%.*s", reach != NULL ? (int)(reach - open) : (int)strlen(open),
              open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {

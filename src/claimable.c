@@ -39,11 +39,7 @@ char *firn__claimable_text(char text[FIRN__CLAIMS_SIZE], const firn_gen *gen) {
 /* ---- numbers of the nodes that match the pinned fields --------------------------------------- */
 
 static uint64_t number_most(const firn_gen *gen) {
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < gen->node_bits; i++) {
-        bits += !(gen->pin_mask >> i & 1);
-    }
-    return firn__mask(bits);
+    return firn__mask((uint32_t)__builtin_popcountll(firn__mask(gen->node_bits) & ~gen->pin_mask));
 }
 
 uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number) {

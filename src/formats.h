@@ -32,6 +32,8 @@ void firn__match_number(firn_match *out, const char *name, uint64_t number);
 /* Sets the time, ms since 1970 with `digits` decimals shown. Returns whether it is in [2005, 2045). */
 bool firn__match_ms(firn_match *out, uint64_t ms, int digits);
 
+/* Bitcoin's base58, and base64 with - and _. */
+extern const char firn__base58[], firn__base64url[];
 /* The number of `length` digits of an alphabet, of up to 128 bits. False: another character, or too
  * big. */
 bool firn__read_digits(firn_id *id, const char *alphabet, const char *text, size_t length);

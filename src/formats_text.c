@@ -291,8 +291,6 @@ bool firn__is_nano64(firn_match *out, int *bits, const firn__look *seen) {
     return firn__matched(out, bits, 12, "the hyphen and a time from 2005 to 2045");
 }
 
-static const char base64url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 /* One of the 15 bytes, the most significant first. */
 static uint64_t byte_of(const firn_id *id, uint32_t i) {
     return firn__get(id, 8 * (14 - i), 8).low;
@@ -304,7 +302,7 @@ bool firn__is_elasticsearch(firn_match *out, int *bits, const firn__look *seen) 
     const int64_t from = 1262304000, mixed_from = 1451606400, plain_end = 1546300800,
                   end = 2208988800;
     firn_id id;
-    if (!firn__read_digits(&id, base64url, seen->text, seen->length)) {
+    if (!firn__read_digits(&id, firn__base64url, seen->text, seen->length)) {
         return false;
     }
     const uint64_t ms = byte_of(&id, 5) << 40 | byte_of(&id, 4) << 32 | byte_of(&id, 3) << 24 |
@@ -400,7 +398,7 @@ bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
 bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
     const firn_scheme *scheme = firn_scheme_find("instagram");
     firn_id id;
-    if (!firn__read_digits(&id, base64url, seen->text, seen->length) || id.high != 0 ||
+    if (!firn__read_digits(&id, firn__base64url, seen->text, seen->length) || id.high != 0 ||
         !firn__match_ms(out,
                         (id.low >> 23) + (uint64_t)scheme->epoch.sec * 1000 +
                             (uint64_t)scheme->epoch.ns / 1000000,
@@ -411,7 +409,7 @@ bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen)
     firn__match_field(out, "scheme", "instagram");
     firn__match_number(out, "shard", id.low >> 10 & 8191);
     firn__match_number(out, "sequence", id.low & 1023);
-    return firn__matched(out, bits, 3, "64 bits in base64url, of a time from 2011 to 2045");
+    return firn__matched(out, bits, 3, "64 bits in firn__base64url, of a time from 2011 to 2045");
 }
 
 bool firn__is_cuid2(firn_match *out, int *bits, const firn__look *seen) {
@@ -566,9 +564,8 @@ bool firn__is_snowid_base62(firn_match *out, int *bits, const firn__look *seen) 
 }
 
 bool firn__is_frostflake_base58(firn_match *out, int *bits, const firn__look *seen) {
-    static const char digits[] = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     uint64_t number;
-    if (!read_letters(&number, seen, digits) || !add_frostflake(out, number)) {
+    if (!read_letters(&number, seen, firn__base58) || !add_frostflake(out, number)) {
         return false;
     }
     firn__match_number(out, "id", number);

@@ -281,9 +281,7 @@ bool firn__is_shortuuid58(firn_match *out, int *bits, const firn__look *seen) {
 
 /* Other programs leave the leading zero out: 1 of 32 UUIDs has 21 digits then, and almost none fewer. */
 bool firn__is_base58_uuid(firn_match *out, int *bits, const firn__look *seen) {
-    const bool found =
-        is_digits(out, bits, seen, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-                  "base58 digits, capitals first,");
+    const bool found = is_digits(out, bits, seen, firn__base58, "base58 digits, capitals first,");
     if (seen->length == 21) {
         *bits = *bits > 5 ? *bits - 5 : 0;
     }
@@ -305,12 +303,12 @@ bool firn__is_base64_uuid(firn_match *out, int *bits, const firn__look *seen) {
         }
         text[i] = c == '+' ? '-' : c == '/' ? '_' : c;
     }
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char *last = memchr(digits, text[21], 64);
-    if (last == NULL || (last - digits) % 16 != 0 || !firn__read_digits(&id, digits, text, 21)) {
+    const char *last = memchr(firn__base64url, text[21], 64);
+    if (last == NULL || (last - firn__base64url) % 16 != 0 ||
+        !firn__read_digits(&id, firn__base64url, text, 21)) {
         return false;
     }
-    const firn_value two = {(uint64_t)(last - digits) / 16, 0};
+    const firn_value two = {(uint64_t)(last - firn__base64url) / 16, 0};
     firn__push(&id, two, 2);
     id.top = 0;
     const bool found = add_bytes(out, bits, &id, "22 base64 digits");

@@ -448,6 +448,8 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
 const char *firn__reach_text(const firn_gen *gen);
 /* Sets the guard of a request: the end of the reach. */
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
+/* The default window of a claimed node on a shared store. */
+int64_t firn__reach_usual_ms(const firn_gen *gen);
 /* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */
 int firn__reach_window(firn_gen *gen, firn_error *error);
 

@@ -8,7 +8,7 @@
 
 /* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the record of FIRN_ALL_NAMES
  * is closed, the store makes no record for another open namespace. */
-#define FIRN__CLOSED    "closed ("
+#define FIRN__CLOSED    FIRN_LAYOUT_CLOSED
 #define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
 #define FIRN__GONE_BACK "gone back"
 

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+const char firn__base58[] = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const char firn__base64url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 bool firn__matched(firn_match *out, int *bits, int chance, const char *reason, ...) {
     va_list arguments;
     va_start(arguments, reason);

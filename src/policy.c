@@ -222,9 +222,8 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     gen->lead_ticks =
         keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
     gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->max_back_ms);
-    const int64_t window_ms = keys->reach_ == FIRN__REACH_10MIN ? 600000 : 10000;
-    uint64_t reach =
-        gen->lead_ticks + gen->back_ticks + (uint64_t)firn__ms_ticks(gen, window_ms) + 4;
+    uint64_t reach = gen->lead_ticks + gen->back_ticks +
+                     (uint64_t)firn__ms_ticks(gen, firn__reach_usual_ms(gen)) + 4;
     if (reach >= UINT64_C(1) << (61 - gen->s)) {
         return firn__fail(error, FIRN_ERANGE,
                           "%" PRIu32

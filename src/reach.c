@@ -11,17 +11,20 @@
 
 /* The limit of reach=15s, and of reach=10min; the guard is this much later. Between the two: how far the clocks of the
  * servers of one store may differ. */
-#define SHORT_MS       14000
-#define LONG_MS        614000
-#define APART_MS       1000
-#define KNOWN_MS       540000 /* see guard_absent() */
-#define LEAST_MS       1000   /* of a window whose length nobody has set */
-#define LONG_WINDOW_MS 600000
+#define SHORT_MS 14000
+#define LONG_MS  614000
+#define APART_MS 1000
+#define KNOWN_MS 540000 /* see guard_absent() */
+#define LEAST_MS 1000   /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
 static int64_t limit_ms(const firn_gen *gen) {
     return gen->keys.reach_ == FIRN__REACH_10MIN ? LONG_MS : SHORT_MS;
+}
+
+int64_t firn__reach_usual_ms(const firn_gen *gen) {
+    return gen->keys.reach_ == FIRN__REACH_10MIN ? 600000 : 10000;
 }
 
 const char *firn__reach_text(const firn_gen *gen) {
@@ -142,21 +145,20 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
 int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
-    const bool is_long = keys->reach_ == FIRN__REACH_10MIN;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
     if (gen->reserved && least > rest) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "max_lead=%s, max_skew=%s and window=%s"
-                          " together are above %s: lower one of them%s",
-                          FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms), FIRN__MS(least),
-                          FIRN__MS(limit_ms(gen)),
-                          is_long ? "" : ", or set reach=10min for a new namespace");
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "max_lead=%s, max_skew=%s and window=%s"
+            " together are above %s: lower one of them%s",
+            FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms), FIRN__MS(least),
+            FIRN__MS(limit_ms(gen)),
+            keys->reach_ == FIRN__REACH_10MIN ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {
         window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
                     : gen->fixed                                       ? 3000
-                    : is_long                                          ? LONG_WINDOW_MS
-                                                                       : 10000;
+                                                                       : firn__reach_usual_ms(gen);
         window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);

@@ -872,10 +872,7 @@ static void unfit_ones_are_refused(void **state) {
     firn_store_close(pair[1].store);
 }
 
-static const struct check {
-    const char *sentence;
-    CMUnitTestFunction run;
-} checks[] = {
+static const struct check checks[] = {
     {"a closed namespace refuses until it is open again", closed_refuses},
     {"a layout that is not the stored one is not replaced", others_are_refused},
     {"a change that is repeated is written again", a_repeated_change_is_written},
@@ -905,17 +902,13 @@ static const struct check {
 #define CHECKS (sizeof checks / sizeof checks[0])
 
 int main(int count, char **arguments) {
-    static char names[ENGINES * CHECKS][120];
+    static char names[ENGINES * CHECKS][CHECK_NAME];
     static struct CMUnitTest tests[ENGINES * CHECKS];
     stores_fast = true;
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
-        const struct row *row = &rows[i / CHECKS];
-        if (!row->shared || !stores_wanted(row)) {
-            continue; /* an entry without a name is not a test */
+        if (rows[i / CHECKS].shared) {
+            add_check(&tests[i], names[i], checks, CHECKS, i);
         }
-        snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);
-        tests[i] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,
-                                       (void *)(uintptr_t)row};
     }
     if (count > 1) {
         cmocka_set_test_filter(arguments[1]);

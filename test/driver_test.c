@@ -627,11 +627,7 @@ static bool is_restored(const struct row *row) {
     return row->tells_back && row->module != NULL;
 }
 
-static const struct {
-    const char *sentence;
-    CMUnitTestFunction run;
-    bool (*wanted)(const struct row *row); /* NULL: by all that are shared */
-} checks[] = {
+static const struct check checks[] = {
     {"a write sees what came between it and its read", others_are_seen, NULL},
     {"a mark is compared with its grant", a_mark_is_compared_with_its_grant, NULL},
     {"writes pass the failpoints in order", writes_pass_the_failpoints, NULL},
@@ -649,18 +645,13 @@ static const struct {
 
 /* With an argument, only the checks whose sentence fits it: 'dir: *'. */
 int main(int count, char **arguments) {
-    static char names[ENGINES * CHECKS][120];
+    static char names[ENGINES * CHECKS][CHECK_NAME];
     static struct CMUnitTest tests[ENGINES * CHECKS];
     stores_fast = true;
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
-        const struct row *row = &rows[i / CHECKS];
-        bool (*wanted)(const struct row *) = checks[i % CHECKS].wanted;
-        if (!row->shared || !stores_wanted(row) || (wanted != NULL && !wanted(row))) {
-            continue; /* an entry without a name is not a test */
+        if (rows[i / CHECKS].shared) {
+            add_check(&tests[i], names[i], checks, CHECKS, i);
         }
-        snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);
-        tests[i] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,
-                                       (void *)(uintptr_t)row};
     }
     if (count > 1) {
         cmocka_set_test_filter(arguments[1]);

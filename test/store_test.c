@@ -942,11 +942,7 @@ static bool tells_back(const struct row *row) {
     return row->tells_back;
 }
 
-static const struct {
-    const char *sentence;
-    CMUnitTestFunction run;
-    bool (*wanted)(const struct row *row); /* NULL: by every engine */
-} checks[] = {
+static const struct check checks[] = {
     {"the first grant of a key begins at earliest", begins_at_earliest, NULL},
     {"a grant begins at the later of mark and earliest", begins_at_the_later, NULL},
     {"a busy key tells its mark and grant, and keeps them", busy_tells, NULL},
@@ -986,18 +982,11 @@ static const struct {
 
 /* With an argument, only the checks whose sentence fits it: 'redis: *'. */
 int main(int count, char **arguments) {
-    static char names[ENGINES * CHECKS][100];
+    static char names[ENGINES * CHECKS][CHECK_NAME];
     struct CMUnitTest tests[ENGINES * CHECKS + 1] = {
         {"control: an injected overlap is found", overlaps_are_found, NULL, NULL, NULL}};
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
-        const struct row *row = &rows[i / CHECKS];
-        if (!stores_wanted(row) ||
-            (checks[i % CHECKS].wanted != NULL && !checks[i % CHECKS].wanted(row))) {
-            continue; /* an entry without a name is not a test */
-        }
-        snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);
-        tests[i + 1] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,
-                                           (void *)(uintptr_t)row};
+        add_check(&tests[i + 1], names[i], checks, CHECKS, i);
     }
     if (count > 1) {
         cmocka_set_test_filter(arguments[1]);

@@ -218,4 +218,24 @@ __attribute__((unused)) static int reserve_soon(firn_store *store, firn_request 
     return code;
 }
 
+/* A check that runs on each engine. */
+struct check {
+    const char *sentence;
+    CMUnitTestFunction run;
+    bool (*wanted)(const struct row *row); /* NULL: by all */
+};
+
+#define CHECK_NAME 120
+
+/* Adds the test of check i % count on engine i / count, if that is wanted. An entry without a name is not a test. */
+static inline void add_check(struct CMUnitTest *test, char name[CHECK_NAME],
+                             const struct check *checks, size_t count, size_t i) {
+    const struct row *row = &rows[i / count];
+    const struct check *one = &checks[i % count];
+    if (stores_wanted(row) && (one->wanted == NULL || one->wanted(row))) {
+        snprintf(name, CHECK_NAME, "%s: %s", row->name, one->sentence);
+        *test = (struct CMUnitTest){name, one->run, set_up, tear_down, (void *)(uintptr_t)row};
+    }
+}
+
 #endif

@@ -35,7 +35,7 @@ typedef struct guarded {
 /* A namespace whose claims are confined. */
 typedef struct confined {
     char ns[FIRN_NS_SIZE];
-    closing_claims claims;
+    firn__claims claims;
 } confined;
 
 typedef struct listing {
@@ -95,8 +95,8 @@ static void keep_claims(listing *list, const firn_holding *holding) {
     if (count == FLOORS || (count > 0 && strcmp(at[-1].ns, holding->ns) == 0)) {
         return;
     }
-    closing_claimed(holding->layout, &at->claims);
-    if (at->claims.confined) {
+    const char *open = closing_layout(holding->layout);
+    if (firn__confined_read(open, &at->claims) != open) {
         snprintf(at->ns, sizeof at->ns, "%s", holding->ns);
         list->confined_count++;
     }

@@ -14,7 +14,7 @@
 
 typedef struct target {
     const char *ns;
-    closing_claims claims; /* the new ones */
+    firn__claims claims; /* the new ones */
     bool found;
     char layout[FIRN_LAYOUT_SIZE];
     size_t outside; /* nodes that are reserved now, and that nobody claims any more */
@@ -67,7 +67,7 @@ static int look(session *s, firn_store *store, target *it) {
 }
 
 /* "0..899" */
-static bool read_claims(closing_claims *claims, const char *text) {
+static bool read_claims(firn__claims *claims, const char *text) {
     char first[24];
     const char *dots = strstr(text, "..");
     if (dots == NULL || (size_t)(dots - text) >= sizeof first) {
@@ -109,13 +109,13 @@ static int check(session *s, const target *it, bool *whole) {
 }
 
 static int change(session *s, firn_store *store, const target *it, bool whole) {
-    closing_claims old;
-    char to[FIRN_LAYOUT_SIZE];
+    firn__claims old;
+    char to[FIRN_LAYOUT_SIZE], claims[FIRN__CLAIMS_SIZE];
     firn_error error = {0};
-    const char *layout = closing_claimed(it->layout, &old);
+    const char *layout = firn__confined_read(it->layout, &old); /* it is not closed */
     const int length = whole ? snprintf(to, sizeof to, "%s", layout)
-                             : snprintf(to, sizeof to, "claim=%" PRIu64 "..%" PRIu64 " %s",
-                                        it->claims.first, it->claims.last, layout);
+                             : snprintf(to, sizeof to, FIRN__CONFINED "%s %s",
+                                        firn__confined_write(claims, &it->claims), layout);
     if (length >= (int)sizeof to) {
         return fail_as(s, FIRN_ERANGE,
                        "the layout of %.60s has no room for the nodes: use ns=NAME "

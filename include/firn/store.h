@@ -75,8 +75,9 @@ typedef struct firn_records {
 enum { FIRN_RECORD_STORE = 1, FIRN_RECORD_NS = 2, FIRN_RECORD_KEY = 4 };
 
 /* Is the layout closed? Its namespace grants nothing. Only FIRN_ALL_NAMES concerns a driver. */
+#define FIRN_LAYOUT_CLOSED "closed ("
 static inline bool firn_layout_closed(const char *layout) {
-    return strncmp(layout, "closed (", 8) == 0;
+    return strncmp(layout, FIRN_LAYOUT_CLOSED, sizeof FIRN_LAYOUT_CLOSED - 1) == 0;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
