@@ -27,7 +27,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { WORDS_MOST = 128, WAIT_S = 20 };
+enum { WORDS_MOST = 128, WAIT_S = 20, ROUNDS_MOST = BATCH_MAX / 2048 };
 
 /* ---- libmicrohttpd --------------------------------------------------------------------------- */
 
@@ -241,10 +241,11 @@ static void check_reply(const struct MHD_Connection *it) {
     }
 }
 
-/* One that is parked waits for its renewer, or for no longer than a moment. */
+/* One that is parked waits for its renewer, or for no longer than a moment. The longest reply
+ * is written in slices of 4096 IDs. */
 static void go_on(exchange *it) {
     enum MHD_Result result = MHD_YES;
-    for (int i = 0; i < 10 && it->connection->replies == 0 && result == MHD_YES; i++) {
+    for (int i = 0; i < ROUNDS_MOST && it->connection->replies == 0 && result == MHD_YES; i++) {
         if (it->is_parked && it->stage == STAGE_TASK) {
             wait_for_post(&it->connection->resumed);
         } else if (it->is_parked) {
