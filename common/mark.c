@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const kind_names[] = {"node", "history", "job", "tick", "integer", "record"};
+static const char *const kind_names[] = {"node",    "history", "job",  "tick",
+                                         "integer", "record",  "other"};
 
 /* Slots are tick << sequence bits. The marks right after the layout's end belong to nodes of jobs
  * and back-dated IDs. */
@@ -166,6 +167,11 @@ bool mark_is_timed(firn_scheme *scheme, const char *ns, const char *layout) {
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
+    if (holding->ns[0] == '\0') { /* of firn_store_others */
+        out->kind = MARK_OTHER;
+        snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
+        return;
+    }
     if (strcmp(closing_layout(holding->layout), "job") == 0) {
         out->kind = MARK_RECORD; /* the key is the name of a job */
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);

@@ -7,7 +7,15 @@
 
 #include <jansson.h>
 
-enum mark_kind { MARK_NODE, MARK_HISTORY, MARK_JOB, MARK_TICK, MARK_INTEGER, MARK_RECORD };
+enum mark_kind {
+    MARK_NODE,
+    MARK_HISTORY,
+    MARK_JOB,
+    MARK_TICK,
+    MARK_INTEGER,
+    MARK_RECORD,
+    MARK_OTHER
+};
 
 /* A holding in words. */
 typedef struct mark_told {

@@ -52,22 +52,12 @@ static int postgres_begin_verb(void *self, const firn_records *names, firn_verb 
 }
 
 static void take_records(store *s, firn_records *seen, const PGresult *row) {
+    const char *cells[READ_COLUMNS];
+    for (int i = 0; i < READ_COLUMNS; i++) {
+        cells[i] = PQgetisnull(row, 0, i) ? NULL : postgres_cell(row, 0, i);
+    }
     snprintf(s->taken, sizeof s->taken, "%s", postgres_cell(row, 0, READ_TAKEN));
-    snprintf(s->layout, sizeof s->layout, "%s", postgres_cell(row, 0, READ_LAYOUT));
-    snprintf(s->shut, sizeof s->shut, "%s", postgres_cell(row, 0, READ_ALL_LAYOUT));
-    seen->fresh = true;
-    seen->known = !postgres_says(row, READ_NEW);
-    seen->losses = seen->known && !postgres_says(row, READ_CURRENT);
-    seen->all_new = postgres_says(row, READ_ALL_CURRENT);
-    seen->shut = firn_layout_closed(s->shut) ? s->shut : NULL;
-    seen->ns_known = !PQgetisnull(row, 0, READ_LAYOUT);
-    seen->layout = s->layout;
-    seen->ns_losses = postgres_says(row, READ_NS_CURRENT) ? seen->losses : seen->losses - 1;
-    seen->floor = postgres_number_at(row, 0, READ_FLOOR);
-    seen->key_known = !PQgetisnull(row, 0, READ_HIGH);
-    seen->mark = (firn_mark){postgres_number_at(row, 0, READ_HIGH),
-                             (uint64_t)postgres_number_at(row, 0, READ_GRANT)};
-    seen->note = ""; /* no write needs it */
+    postgres_take_records(seen, cells, s->layout, s->shut);
 }
 
 static int postgres_read_records(void *self, firn_records *seen, bool surely, firn_error *error) {
@@ -321,17 +311,18 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
     return code;
 }
 
-/* In pages, one statement each, because a visitor may be slow or stop. */
-static int postgres_list(void *self, const char *ns, firn_visit *visit, void *context,
-                         firn_error *error) {
-    store *s = self;
-    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE] = "", rows[MODULE_NUMBER_SIZE];
+/* In pages, one statement each, because a visitor may be slow or stop. `ns`: of this namespace only, or NULL. `before`: the
+ * first key is after it. */
+static int show_pages(store *s, enum statement statement, const char *ns, const char *before,
+                      firn_visit *visit, void *context, firn_error *error) {
+    char last_ns[FIRN_NS_SIZE] = "", last_key[FIRN_KEY_SIZE], rows[MODULE_NUMBER_SIZE];
     const char *values[] = {ns != NULL ? ns : last_ns, last_key, module_digits(rows, PAGE_ROWS)};
-    int shown = PAGE_ROWS, code = module_ready(s, error);
+    int shown = PAGE_ROWS, code = FIRN_OK;
+    snprintf(last_key, sizeof last_key, "%s", before);
     while (code == FIRN_OK && shown == PAGE_ROWS) {
         PGresult *page;
         module_link_deadline(&s->link); /* the visitor may be slow */
-        code = postgres_read(s, ns != NULL ? LIST_ONE : LIST_ALL, values, &page, error);
+        code = postgres_read(s, statement, values, &page, error);
         if (code == FIRN_OK) {
             shown = PQntuples(page);
             code = show_page(s, page, visit, context, last_ns, last_key, error);
@@ -339,6 +330,34 @@ static int postgres_list(void *self, const char *ns, firn_visit *visit, void *co
         PQclear(page);
     }
     return code;
+}
+
+static int postgres_list(void *self, const char *ns, firn_visit *visit, void *context,
+                         firn_error *error) {
+    store *s = self;
+    int code = module_ready(s, error);
+    return code == FIRN_OK
+               ? show_pages(s, ns != NULL ? LIST_ONE : LIST_ALL, ns, "", visit, context, error)
+               : code;
+}
+
+/* The extension's settings say which nodes it may use, and its table which it has used. */
+static int postgres_others(void *self, firn_visit *visit, void *context, firn_error *error) {
+    store *s = self;
+    PGresult *row = NULL;
+    int code = module_ready(s, error);
+    if (code == FIRN_OK) {
+        code = postgres_read(s, OTHERS, NULL, &row, error);
+    }
+    const bool readable = code == FIRN_OK && postgres_says(row, 1);
+    if (code == FIRN_OK) {
+        snprintf(s->taken, sizeof s->taken, "%s", postgres_cell(row, 0, 0));
+        code = postgres_show_taken(s, visit, context, error);
+    }
+    PQclear(row);
+    return code == FIRN_OK && readable
+               ? show_pages(s, MARKS_OF_OTHERS, NULL, "-1", visit, context, error)
+               : code;
 }
 
 static int postgres_now(void *self, firn_time *now, firn_error *error) {
@@ -374,4 +393,5 @@ const firn_driver firn_store_driver = {
     .now = postgres_now,
     .caution = module_caution,
     .close = module_close,
+    .others = postgres_others,
 };

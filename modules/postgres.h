@@ -49,6 +49,8 @@ void postgres_hang_up(void *self, bool forked);
 
 /* Does the extension of this server issue with the node of the key? FIRN_EBUSY: yes. */
 int postgres_taken(const store *s, const firn_records *records, firn_error *error);
+/* Visits what the settings of the extension name. */
+int postgres_show_taken(const store *s, firn_visit *visit, void *context, firn_error *error);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 

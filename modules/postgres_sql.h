@@ -6,6 +6,8 @@
 
 #include "module.h"
 
+#include <stdlib.h>
+
 /* In all statements, "@" is the prefix from table=, "#" is the time limit for a locked row in ms, and "~" is
  * the system identifier that greet_sql has read.
  *
@@ -95,6 +97,8 @@ enum statement {
     ROLLBACK,
     LIST_ALL,
     LIST_ONE,
+    OTHERS,
+    MARKS_OF_OTHERS,
     NOW
 };
 
@@ -184,6 +188,22 @@ static const struct statement_text {
          " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
          " ORDER BY m.ns, m.key LIMIT $3::int",
          3},
+    /* The extension's settings; does a superuser own its tables, and may this session read them? The owner of a view could
+     * run functions as this session's role. */
+    [OTHERS] = {"firn_others",
+                "SELECT " TAKEN ", EXISTS (SELECT FROM pg_class c"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " JOIN pg_roles r ON r.oid = c.relowner AND r.rolsuper"
+                " WHERE n.nspname = 'firn_marks' AND c.relname = 'mark' AND c.relkind = 'r'"
+                " AND has_schema_privilege(n.oid, 'USAGE')"
+                " AND has_table_privilege(c.oid, 'SELECT'))",
+                0},
+    [MARKS_OF_OTHERS] = {"firn_marks_of_others",
+                         "SELECT ns, layout, node::text, 'extension'"
+                         " || coalesce(', job ' || job, ''), high, 0, 0"
+                         " FROM firn_marks.mark WHERE ns <> '' AND (ns, node) > ($1, $2::bigint)"
+                         " ORDER BY ns, node LIMIT $3::int",
+                         3},
     [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
 };
 
@@ -200,7 +220,34 @@ enum {
     READ_NS_CURRENT,
     READ_FLOOR,
     READ_HIGH,
-    READ_GRANT
+    READ_GRANT,
+    READ_COLUMNS
 };
+
+/* What READ says, by its columns (NULL: a null); the texts are copied. */
+static inline void postgres_take_records(firn_records *seen, const char *const cells[READ_COLUMNS],
+                                         char layout[FIRN_LAYOUT_SIZE],
+                                         char shut[FIRN_LAYOUT_SIZE]) {
+    bool says[READ_COLUMNS];
+    for (int i = 0; i < READ_COLUMNS; i++) {
+        says[i] = cells[i] != NULL && cells[i][0] == 't';
+    }
+    snprintf(layout, FIRN_LAYOUT_SIZE, "%s", cells[READ_LAYOUT] != NULL ? cells[READ_LAYOUT] : "");
+    snprintf(shut, FIRN_LAYOUT_SIZE, "%s",
+             cells[READ_ALL_LAYOUT] != NULL ? cells[READ_ALL_LAYOUT] : "");
+    seen->fresh = true;
+    seen->known = !says[READ_NEW];
+    seen->losses = seen->known && !says[READ_CURRENT];
+    seen->all_new = says[READ_ALL_CURRENT];
+    seen->shut = firn_layout_closed(shut) ? shut : NULL;
+    seen->ns_known = cells[READ_LAYOUT] != NULL;
+    seen->layout = layout;
+    seen->ns_losses = says[READ_NS_CURRENT] ? seen->losses : seen->losses - 1;
+    seen->floor = cells[READ_FLOOR] != NULL ? strtoll(cells[READ_FLOOR], NULL, 10) : 0;
+    seen->key_known = cells[READ_HIGH] != NULL;
+    seen->mark = (firn_mark){seen->key_known ? strtoll(cells[READ_HIGH], NULL, 10) : 0,
+                             seen->key_known ? (uint64_t)strtoll(cells[READ_GRANT], NULL, 10) : 0};
+    seen->note = ""; /* no write needs it */
+}
 
 #endif

@@ -116,3 +116,26 @@ int postgres_taken(const store *s, const firn_records *records, firn_error *erro
         "another node",
         node, setting, where(s));
 }
+
+/* The settings in s->taken, in their order; after these come former values of firn.node. */
+static const char *const settings[] = {"extension: firn.node", "extension: firn.history"};
+
+int postgres_show_taken(const store *s, firn_visit *visit, void *context, firn_error *error) {
+    const char *at = s->taken, *end;
+    int code = FIRN_OK;
+    for (size_t i = 0; code == FIRN_OK && at != NULL; i++, at = end != NULL ? end + 1 : NULL) {
+        const bool former = i >= sizeof settings / sizeof *settings;
+        const size_t length = (end = strchr(at, ';')) != NULL ? (size_t)(end - at) : strlen(at);
+        const size_t present = strcspn(s->taken, ";");
+        char key[FIRN_KEY_SIZE];
+        snprintf(key, sizeof key, "%.*s", (int)length, at);
+        if (length == 0 || (former && length == present && strncmp(at, s->taken, length) == 0)) {
+            continue;
+        }
+        const firn_holding holding = {
+            "",     "", key, former ? "extension: firn.node until its last change" : settings[i],
+            {0, 0}, 0};
+        code = module_show(&s->link, visit, context, &holding, error);
+    }
+    return code;
+}

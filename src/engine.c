@@ -523,6 +523,13 @@ static int engine_list(void *self, const char *ns, firn_visit *visit, void *cont
     return e->driver->list(e->self, ns, visit_one, &it, error);
 }
 
+int firn__engine_others(void *self, firn_visit *visit, void *context, firn_error *error) {
+    engine *e = self;
+    listing it = {e, visit, context, error};
+    look_who(e);
+    return e->driver->others != NULL ? e->driver->others(e->self, visit_one, &it, error) : FIRN_OK;
+}
+
 static int engine_now(void *self, firn_time *now, firn_error *error) {
     engine *e = self;
     look_who(e);

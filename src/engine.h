@@ -10,6 +10,8 @@ extern const firn_store_ops firn__engine_ops;
 
 /* Makes the handle of firn__engine_ops for a driver's. It closes that one, also if it fails. */
 int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn_error *error);
+/* As firn_store_others. */
+int firn__engine_others(void *self, firn_visit *visit, void *context, firn_error *error);
 /* As firn_store_relabel. */
 int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor, firn_error *error);
 

@@ -356,6 +356,16 @@ int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *
     return code;
 }
 
+int firn_store_others(firn_store *store, firn_visit *visit, void *context, firn_error *error) {
+    if (store->ops != &firn__engine_ops) {
+        return FIRN_OK; /* methods of a program */
+    }
+    lock(store);
+    int code = firn__engine_others(store->self, visit, context, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
         return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);

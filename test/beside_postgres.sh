@@ -31,7 +31,7 @@ set_to() {
     ask 'SELECT pg_reload_conf()' >/dev/null
     await has "$1" "$2"
 }
-refused() {
+says() {
     case $2 in
     *"$3"*) pass "$1" ;;
     *) fail "$1" "$2" ;;
@@ -53,30 +53,54 @@ store=postgres://firn@127.0.0.1:$port/ids
 same "while firn.node is not set, a store gives every node" 1 "$(new node=7 | wc -l)"
 set_to firn.node 7
 set_to firn.history 900-903
-refused "the extension's node is refused" "$(new node=7)" 'node 7 is in firn.node of the server of store'
-refused "with a cure" "$(new node=7)" 'use another node'
-refused "as separate fields too" "$(new datacenter=0 worker=7)" 'node 7 is in firn.node'
-refused "and without a window" "$(new node=7 mode=online)" 'node 7 is in firn.node'
-refused "so is a node for its old rows" "$(new node=903)" 'node 903 is in firn.history'
+says "the extension's node is refused" "$(new node=7)" 'node 7 is in firn.node of the server of store'
+says "with a cure" "$(new node=7)" 'use another node'
+says "as separate fields too" "$(new datacenter=0 worker=7)" 'node 7 is in firn.node'
+says "and without a window" "$(new node=7 mode=online)" 'node 7 is in firn.node'
+says "so is a node for its old rows" "$(new node=903)" 'node 903 is in firn.history'
 same "other nodes are given" 3 "$({ new node=8 && new node=899 && new node=904; } | wc -l)"
 same "integers with such names are not nodes" 1 "$("$FIRN" segment 7 --store "$store" 2>/dev/null)"
 same "nor are jobs" 1 "$(echo 2020-01-01 | "$FIRN" stamp - --job 7 --scheme snowflake --time 1 --no-header --store "$store" 2>/dev/null | wc -l)"
 set_to firn.node 'datacenter=1 worker=3'
-refused "firn.node may have fields" "$(new node=35)" 'node 35 is in firn.node'
-refused "a node that was the extension's until the last change is refused too" "$(new node=7)" 'node 7 was in firn.node'
+says "firn.node may have fields" "$(new node=35)" 'node 35 is in firn.node'
+says "a node that was the extension's until the last change is refused too" "$(new node=7)" 'node 7 was in firn.node'
 same "a layout without such fields is not concerned" 1 "$("$FIRN" new tsid node=35 --store "$store" -q | wc -l)"
 set_to firn.node 9
-refused "and until the second last change" "$(new node=7)" 'node 7 was in firn.node'
+says "and until the second last change" "$(new node=7)" 'node 7 was in firn.node'
 given() {
     [ "$(new "node=$1" | grep -c '^[0-9]*$')" = 1 ]
 }
 check "25 s later it is given" await given 7
 set_to firn.node 'datacenter=0x0 worker=0x18'
 set_to firn.history ' 900-+903'
-refused "each spelling that the extension reads is read: hexadecimal" "$(new node=24)" 'node 24 is in firn.node'
-refused "and blanks and signs" "$(new node=902)" 'node 902 is in firn.history'
+says "each spelling that the extension reads is read: hexadecimal" "$(new node=24)" 'node 24 is in firn.node'
+says "and blanks and signs" "$(new node=902)" 'node 902 is in firn.history'
 set_to firn.history 900-903
 set_to firn.node 9
+
+# ---- whose is whose -----------------------------------------------------------------------------------------------------
+
+# whose ARGUMENT...: the lines of a list in short
+whose() {
+    "$FIRN" nodes "$@" --json | jq -r '"\(.whose) \(.ns) \(.key) \(.note)"' | sed 's/ on .*//'
+}
+ask 'SELECT count(snowflake())' >/dev/null
+ask "SELECT firn_stamp('snowflake', 'old', '2020-01-01')" >/dev/null
+new node=8 >/dev/null
+listed=$(whose --store "$store" ns=snowflake)
+says "firn nodes lists the node of the extension" "$listed" "extension  9 extension: firn.node"
+says "and its nodes for old rows" "$listed" "extension  900-903 extension: firn.history"
+says "and the store's own" "$listed" "process snowflake 8 firn"
+says "and jobs" "$(whose --store "$store")" "job snowflake jobs 7 "
+same "the extension's marks are in another database" 0 "$(printf '%s\n' "$listed" | grep -c '^extension snowflake')"
+listed=$(whose --store "${store%/ids}/postgres")
+says "in its own database they are listed" "$listed" "extension snowflake 9 extension"
+says "with jobs" "$listed" "extension snowflake 900 extension, job old"
+same "in the table too" "* 9 other" "$("$FIRN" nodes --store "${store%/ids}/postgres" | awk '$1 == "*" { print $1, $2, $3; exit }')"
+ask 'CREATE ROLE plain LOGIN' >/dev/null
+psql -Xq -h 127.0.0.1 -p "$port" -U firn ids -c 'GRANT SELECT, INSERT, UPDATE ON firn_namespace, firn_mark TO plain'
+same "a role without rights sees the settings" "9 900-903" \
+    "$("$FIRN" nodes --store "postgres://plain@127.0.0.1:$port/ids" --json | jq -r 'select(.ns == "").key' | paste -sd' ')"
 
 # ---- claims -------------------------------------------------------------------------------------------------------------
 
@@ -131,7 +155,7 @@ same "a node that a store holds becomes the extension's" "25000 $node $node" "$(
 same "the store has issued with it before" "$node" "$(nodes_of "$TMPDIR/store" | cut -d ' ' -f 1)"
 last=$(nodes_of "$TMPDIR/store" | cut -d ' ' -f 2)
 check "and then claims another node: $last" [ "$last" != "$node" ]
-refused "which its log tells" "$(cat "$TMPDIR/serve.log")" "node $node is in firn.node"
+says "which its log tells" "$(cat "$TMPDIR/serve.log")" "node $node is in firn.node"
 same "no ID was issued by both" "" "$(cat "$TMPDIR/store" "$TMPDIR/extension" "$TMPDIR/first" | grep -x '[0-9]*' | sort | uniq -d | head -n 3)"
 same "the store's loop never failed" "" "$(grep -vx '[0-9]*' "$TMPDIR/store" | head -n 3)"
 
@@ -151,9 +175,9 @@ started() {
 await started
 set_to firn.node 21
 set_to firn.node 22
-refused "the node of a statement that began two changes before is refused" "$(new node=20)" 'node 20 was in firn.node'
+says "the node of a statement that began two changes before is refused" "$(new node=20)" 'node 20 was in firn.node'
 wait $long
-refused "the statement ends, since it has the old node" "$(tail -n 2 "$TMPDIR/long")" 'firn.node has changed since this statement began'
+says "the statement ends, since it has the old node" "$(tail -n 2 "$TMPDIR/long")" 'firn.node has changed since this statement began'
 check "then the node is given" await given 20
 new node=20 -n 1000 >"$TMPDIR/other"
 same "no ID was issued by both" "" "$(cat "$TMPDIR/long" "$TMPDIR/other" | grep -x '[0-9]*' | sort | uniq -d | head -n 3)"

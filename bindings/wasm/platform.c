@@ -344,6 +344,11 @@ int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *
     return no_store(error);
 }
 
+int firn_store_others(firn_store *store, firn_visit *visit, void *context, firn_error *error) {
+    (void)store, (void)visit, (void)context;
+    return no_store(error);
+}
+
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     (void)store, (void)now;
     return no_store(error);

@@ -18,7 +18,7 @@
 
 enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of a usual holder */
 enum { FLOORS = 64 };               /* more are not shown */
-enum { CLOSED = MARK_RECORD + 1 };  /* the last line of the legend */
+enum { CLOSED = MARK_OTHER + 1 };   /* the last line of the legend */
 
 /* A line of the table. */
 typedef struct row {
@@ -47,6 +47,7 @@ typedef struct listing {
     row *rows;
     size_t count, room;
     bool some;               /* the store has a key */
+    bool others;             /* the holdings are of other programs, not the store's */
     size_t ticks, closed;    /* left out: ticks, namespaces */
     char last[FIRN_NS_SIZE]; /* of the closed ones */
 } listing;
@@ -64,7 +65,7 @@ static int keep_row(listing *list, const firn_holding *holding, const mark_told 
         list->room = room;
     }
     row *at = &list->rows[list->count++];
-    snprintf(at->ns, sizeof at->ns, "%s", holding->ns);
+    snprintf(at->ns, sizeof at->ns, "%s", holding->ns[0] != '\0' ? holding->ns : "*");
     snprintf(at->key, sizeof at->key, "%s", holding->key);
     snprintf(at->note, sizeof at->note, "%s", holding->note != NULL ? holding->note : "");
     at->what = *what;
@@ -102,9 +103,27 @@ static void keep_claims(listing *list, const firn_holding *holding) {
     }
 }
 
+/* Who has the holding. The extension of a database also reserves in the store's own tables. */
+static const char *whose(const listing *list, const firn_holding *holding, const mark_told *what) {
+    static const char extension[] = "extension";
+    const bool is_job = what->kind == MARK_JOB || what->kind == MARK_RECORD;
+    return strncmp(holding->note, extension, sizeof extension - 1) == 0 ? extension
+           : list->others                                               ? "foreign"
+           : is_job                                                     ? "job"
+                                                                        : "process";
+}
+
+static int print_object(const listing *list, const firn_holding *holding, const mark_told *what) {
+    json_t *object = object_of_mark(holding, what);
+    if (object != NULL) {
+        json_object_set_new(object, "whose", json_string(whose(list, holding, what)));
+    }
+    json_line(&list->s->out, object);
+    return output_dead(&list->s->out);
+}
+
 static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
-    output *out = &list->s->out;
     const bool all = list->s->option[OPTION_ALL] != NULL;
     mark_told what;
     list->some = true;
@@ -123,11 +142,16 @@ static int visit(void *context, const firn_holding *holding) {
         list->ticks++;
         return 0;
     }
-    if (list->s->option[OPTION_JSON] == NULL) {
-        return keep_row(list, holding, &what);
-    }
-    json_line(out, object_of_mark(holding, &what));
-    return output_dead(out);
+    return list->s->option[OPTION_JSON] == NULL ? keep_row(list, holding, &what)
+                                                : print_object(list, holding, &what);
+}
+
+static int visit_other(void *context, const firn_holding *holding) {
+    const listing *list = context;
+    const char *ns = operand_value(list->s, "ns");
+    return ns == NULL || holding->ns[0] == '\0' || strcmp(holding->ns, ns) == 0
+               ? visit(context, holding)
+               : 0;
 }
 
 /* By namespace, then by key: numbers by their value, before words. */
@@ -190,6 +214,7 @@ static void put_legend(session *s, const listing *list) {
         [MARK_HISTORY] = "history: the node issues only back-dated IDs",
         [MARK_JOB] = "job: one job has used up the node",
         [MARK_RECORD] = "record: the name of a job, which is used up",
+        [MARK_OTHER] = "other: another program of the store's server issues with the node",
         [CLOSED] = "closed: the namespace issues nothing more",
     };
     enum { KINDS = sizeof texts / sizeof texts[0] };
@@ -243,6 +268,10 @@ static int list_all(session *s, firn_store *store) {
     const char *ns = operand_value(s, "ns");
     firn_error error = {0};
     int code = firn_store_list(store, ns, visit, &list, &error);
+    if (code == 0) {
+        list.others = true;
+        code = firn_store_others(store, visit_other, &list, &error);
+    }
     if (code == FIRN_EMEMORY && error.code == 0) {
         out_of_memory(&error); /* of keep_row */
     }

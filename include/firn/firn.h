@@ -521,6 +521,11 @@ FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char 
  * namespace without keys has one visit, with the key "". */
 FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                              firn_error *error);
+/* Visits the nodes that other programs of the engine issue with, such as an extension of a database
+ * server. The store has no mark for them and refuses them. A holding whose ns is "" concerns each
+ * namespace. Most stores have none. */
+FIRN_API int firn_store_others(firn_store *store, firn_visit *visit, void *context,
+                               firn_error *error);
 /* Reads the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Rises with each change of this file that a driver could notice. libfirn loads only drivers of its own version. */
-#define FIRN_DRIVER_VERSION 3
+#define FIRN_DRIVER_VERSION 4
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -228,6 +228,12 @@ typedef struct firn_driver {
     const char *(*caution)(void *self);
 
     void (*close)(void *self); /* also in a child, and after any error */
+
+    /* Optional: visits the nodes that other programs of the engine issue with, as far as this session sees them. No
+     * record of the store has them, and `write` refuses them (FIRN_EBUSY). A holding whose ns is "" concerns each namespace,
+     * and its key is what people set: "7", "900-999" or "datacenter=1 worker=3". Its note begins with whose it is:
+     * "extension: ...". Returns at once what `visit` returns if that is not 0. */
+    int (*others)(void *self, firn_visit *visit, void *context, firn_error *error);
 } firn_driver;
 
 /* What a module exports. */

@@ -711,6 +711,12 @@ extern "C" {
         context: *mut c_void,
         error: *mut firn_error,
     ) -> c_int;
+    pub fn firn_store_others(
+        store: *mut firn_store,
+        visit: firn_visit,
+        context: *mut c_void,
+        error: *mut firn_error,
+    ) -> c_int;
     pub fn firn_store_now(store: *mut firn_store, now: *mut firn_time, error: *mut firn_error) -> c_int;
     pub fn firn_store_relabel(
         store: *mut firn_store,
