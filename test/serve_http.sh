@@ -321,7 +321,8 @@ for name in firn_build_info firn_ids_total 'firn_requests_total{listener="http",
     'firn_generator_steps_back_absorbed_total{' 'firn_generator_steps_back_left_total{' 'firn_generator_jumps_ahead_total{' \
     'firn_generator_store_errors_total{' 'firn_generator_claims_total{' 'firn_generator_renewals_total{' \
     'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_segment_left{segment="ä"}' 'firn_store_calls_total{store="memory:"}' \
-    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{listener="http"} 1' firn_uptime_seconds; do
+    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{listener="http"} 1' firn_uptime_seconds \
+    'process_cpu_seconds_total ' 'process_resident_memory_bytes ' 'process_open_fds ' 'process_max_fds ' 'process_start_time_seconds 1'; do
     check "metrics have $name" grep -qF "$name" "$TMPDIR/metrics"
 done
 before=$(sed -n 's/^firn_segment_integers_total{segment="tickets"} //p' "$TMPDIR/metrics")
