@@ -131,6 +131,10 @@ bool describe_is_signed(const firn_scheme *scheme, int form) {
            scheme->sorts != FIRN_SORTS_NO;
 }
 
+bool describe_is_sorted(int form) {
+    return form < FIRN_FORM_BASE64;
+}
+
 firn_scheme describe_as(const firn_scheme *scheme, int form) {
     firn_scheme out = *scheme;
     out.form = scheme->bits == 64 && scheme->sorts != FIRN_SORTS_NO ? (uint8_t)form : out.form;

@@ -28,6 +28,8 @@ char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool wh
 /* Does `form` write IDs of a scheme as signed 64-bit numbers, although its own form does not? Then they would sort before all
  * others once their top bit is 1. */
 bool describe_is_signed(const firn_scheme *scheme, int form);
+/* Do texts of a form sort as their IDs do (numbers as numbers), so that two of them bound a range? */
+bool describe_is_sorted(int form);
 /* A scheme of 64 bits as `form` writes it, FIRN_FORM_DEC also for a column of signed integers: for firn_scheme_end and
  * firn_range, which ask whether IDs can be negative. */
 firn_scheme describe_as(const firn_scheme *scheme, int form);

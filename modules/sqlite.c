@@ -47,7 +47,7 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
         if (strncmp(key, "busy=", strlen("busy=")) == 0) {
             code =
                 firn__duration_set(&it->busy_ms, "in the store's URL, busy=", key + strlen("busy="),
-                                   "ms", 0, 999999, error);
+                                   "ms", 0, 600000, error);
         } else if (sscanf(key, "unsafe=%1[01]%c", digits, &end) == 1) {
             it->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {

@@ -315,3 +315,17 @@ bool firn__is_base64_uuid(firn_match *out, int *bits, const firn__look *seen) {
     *bits += 4;
     return found;
 }
+
+/* Its first and last letters are two of 16. */
+bool firn__is_uuid_ncname(firn_match *out, int *bits, const firn__look *seen) {
+    const int form = seen->length == 26   ? FIRN_FORM_NCNAME32
+                     : seen->length == 23 ? FIRN_FORM_NCNAME58
+                                          : FIRN_FORM_NCNAME64;
+    firn_id id;
+    if (firn_parse(&id, form, 128, seen->text, seen->length, NULL) != FIRN_OK ||
+        !add_uuid(out, bits, &id, "an NCName")) {
+        return false;
+    }
+    *bits += form == FIRN_FORM_NCNAME32 ? 2 : 4;
+    return true;
+}

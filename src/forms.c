@@ -3,6 +3,7 @@
 #include "forms.h"
 
 #include "dated.h"
+#include "encoded.h"
 
 #include <string.h>
 
@@ -30,6 +31,9 @@ size_t firn_form_width(int form, uint32_t bits) {
         return bits == 128 ? firn__form_digits(&firn__forms[form], bits) : 0;
     case KIND_DATED:
         return firn__dated_width(bits);
+    case KIND_BYTES:
+    case KIND_NCNAME:
+        return firn__encoded_width(&firn__forms[form], bits);
     default:
         return firn__form_digits(&firn__forms[form], bits);
     }

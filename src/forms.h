@@ -39,6 +39,9 @@
     RUN_6(D, 0, '2') RUN_26(D, 6, 'a')
 #define SIXTY_FOUR(D, L) /* of Firebase, in the order of ASCII */                                  \
     D(0, '-') RUN_10(D, 1, '0') RUN_26(D, 11, 'A') D(37, '_') RUN_26(D, 38, 'a')
+#define RFC_32(D, L) RUN_26(L, 0, 'A') RUN_6(D, 26, '2') /* RFC 4648, as the next two */
+#define RFC_64(D, plus, slash)                                                                     \
+    RUN_26(D, 0, 'A') RUN_26(D, 26, 'a') RUN_10(D, 52, '0') D(62, plus) D(63, slash)
 /* clang-format on */
 
 #define LOWER_OF(upper) ((upper) - 'A' + 'a')
@@ -57,6 +60,9 @@ static const char digits_36_lower[36] = {THIRTY_SIX(DIGIT, LOWER)};
 static const char digits_58[58] = {BITCOIN(DIGIT, )};
 static const char digits_62[62] = {THIRTY_SIX(DIGIT, CASES)};
 static const char digits_64[64] = {SIXTY_FOUR(DIGIT, )};
+static const char digits_32rfc[32] = {RFC_32(DIGIT, LOWER)};
+static const char digits_base64[64] = {RFC_64(DIGIT, '+', '/')};
+static const char digits_64url[64] = {RFC_64(DIGIT, '-', '_')};
 #undef DIGIT
 #undef LOWER
 #undef CASES
@@ -79,6 +85,9 @@ static const uint8_t values_36[256] = {THIRTY_SIX(DIGIT, BOTH)};
 static const uint8_t values_58[256] = {BITCOIN(DIGIT, )};
 static const uint8_t values_62[256] = {THIRTY_SIX(DIGIT, CASES)};
 static const uint8_t values_64[256] = {SIXTY_FOUR(DIGIT, )};
+static const uint8_t values_32rfc[256] = {RFC_32(DIGIT, BOTH)};
+static const uint8_t values_base64[256] = {RFC_64(DIGIT, '+', '/')};
+static const uint8_t values_64url[256] = {RFC_64(DIGIT, '-', '_')};
 #undef DIGIT
 #undef BOTH
 #undef LOWER
@@ -94,7 +103,9 @@ enum kind {
     KIND_LEFT,   /* the same, with the spare bits at the end: sorts as the bytes do */
     KIND_FRAME,  /* 128 bits as hex digits in a frame */
     KIND_TYPEID, /* a prefix, which is not a part of the ID, and a KIND_POWER of 128 bits */
-    KIND_DATED   /* a date and decimal digits: dated.c */
+    KIND_DATED,  /* a date and decimal digits: dated.c */
+    KIND_BYTES,  /* digits of whole bytes, with the frame's character up to a multiple of four */
+    KIND_NCNAME  /* the version of a UUID as a letter, digits, the variant: both encoded.c */
 };
 
 typedef struct {
@@ -117,6 +128,7 @@ typedef struct {
     0, 58, 5, 656356768, 699, digits_58, values_58, "a base58 digit (not 0, I, O, l)", NULL
 #define ROW_62          0, 62, 5, 916132832, 688, digits_62, values_62, "a digit or letter", NULL
 #define ROW_POWER(bits) bits, 0, 0, 0, 0
+#define ROW_64URL       ROW_POWER(6), digits_64url, values_64url, "a letter, a digit, - or _", NULL
 #define ROW_HEX         ROW_POWER(4), digits_hex, values_hex, "a hex digit"
 #define FRAME           "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 /* Where each four digits of a frame begin. */
@@ -146,13 +158,21 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
     [FIRN_FORM_BASE36LOWER] = {"base36lower", KIND_RADIX, ROW_36(digits_36_lower)},
     [FIRN_FORM_BASE64SORT] = {"base64sort", KIND_POWER, ROW_POWER(6), digits_64, values_64,
                               "a letter, a digit, - or _", NULL},
+    [FIRN_FORM_BASE64] = {"base64", KIND_BYTES, ROW_POWER(6), digits_base64, values_base64,
+                          "a letter, a digit, + or /", "="},
+    [FIRN_FORM_BASE64URL] = {"base64url", KIND_BYTES, ROW_64URL},
+    [FIRN_FORM_NCNAME32] = {"ncname32", KIND_NCNAME, ROW_POWER(5), digits_32rfc, values_32rfc,
+                            "a letter or 2 to 7", NULL},
+    [FIRN_FORM_NCNAME58] = {"ncname58", KIND_NCNAME, ROW_58},
+    [FIRN_FORM_NCNAME64] = {"ncname64", KIND_NCNAME, ROW_64URL},
 };
 
 /* X(FORM) for each. */
 /* clang-format off */
 #define FORMS(X)                                                                                   \
     X(DEC) X(UNSIGNED) X(FLAKE) X(BASE36) X(BASE58) X(BASE62) X(HEX) X(BIN) X(BASE32) X(BASE32HEX) \
-    X(UUID) X(URN) X(BRACED) X(TYPEID) X(DATED) X(BASE32SORT) X(BASE36LOWER) X(BASE64SORT)
+    X(UUID) X(URN) X(BRACED) X(TYPEID) X(DATED) X(BASE32SORT) X(BASE36LOWER) X(BASE64SORT) \
+    X(BASE64) X(BASE64URL) X(NCNAME32) X(NCNAME58) X(NCNAME64)
 /* clang-format on */
 #define ONE(FORM) +1
 _Static_assert(FORMS(ONE) == FIRN_FORM_COUNT, "a form is missing from FORMS");

@@ -3,6 +3,7 @@
  * wrong with a text. Writing is in text.c, the forms are in forms.h. */
 #include "bits.h"
 #include "dated.h"
+#include "encoded.h"
 #include "error.h"
 #include "forms.h"
 #include "text.h"
@@ -324,6 +325,10 @@ static int explain(refused *what, int form, uint32_t bits) {
         return explain_typeid(what, bits);
     case KIND_DATED:
         return firn__dated_refuse(what->error, bits, what->text, what->length);
+    case KIND_BYTES:
+    case KIND_NCNAME:
+        return firn__encoded_refuse(what->error, &firn__forms[form], bits, what->text,
+                                    what->length);
     case KIND_SIGNED:
         return explain_signed(what, form, bits);
     default:
@@ -395,6 +400,9 @@ EACH bool read_form(firn_id *id, const firn__form *form, const char *text, size_
         return read_typeid(id, form, text, length);
     case KIND_DATED:
         return firn__dated_read(id, text, length);
+    case KIND_BYTES:
+    case KIND_NCNAME:
+        return firn__encoded_read(id, form, text, length);
     }
     return false;
 }

@@ -5,6 +5,7 @@
 
 #include "bits.h"
 #include "dated.h"
+#include "encoded.h"
 #include "forms.h"
 #include "number.h"
 
@@ -191,6 +192,9 @@ EACH size_t write_form(char *out, const firn__form *form, const firn_id *id) {
         return id->bits == 128 ? write_power(out, form, id) : 0;
     case KIND_DATED:
         return firn__dated_write(out, id);
+    case KIND_BYTES:
+    case KIND_NCNAME:
+        return firn__encoded_write(out, form, id);
     }
     return 0;
 }

@@ -96,6 +96,13 @@ same_list "docs/reference/resp.md has one for each command of server/resp/comman
 same_list "docs/reference/http.md has one for each path of server/http/routes.def" \
     "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/http/routes.def)" "$(shown http routes)"
 
+# Members of C structures, and what stored jobs say (format.md), keep these names.
+old=$(sed -nE 's/^RENAMED\(([a-z_]+),.*/\1/p' src/keys.def; sed -nE 's/^DURATION\(([a-z_]+), *([a-z]+), *".*/\1_\2/p' server/config/settings.def)
+same "no page has a name that a key or a setting had before its value got a unit" "" \
+    "$(of_pages=$(find README.md SECURITY.md docs packaging -name '*.md' ! -path docs/reference/format.md)
+    # shellcheck disable=SC2086 # names without blanks
+    for name in $old; do grep -nE "\`$name(=|\`)|[^a-z_]$name=" $of_pages; done)"
+
 # ---- errors ----------------------------------------------------------------------------------------
 
 same_list "docs/reference/errors.md has one row for each code of firn.h, with its number" \

@@ -79,6 +79,8 @@ same "of a UUID too, as text or bytes" "$("$FIRN" show --json $v6 | sed p)" \
 says "firn_pack packs fields" "$("$FIRN" pack snowflake time=2024-01-01T10:00:00Z datacenter=1 worker=2 sequence=3)" \
     "SELECT firn_pack('snowflake', 'time=2024-01-01T10:00:00 datacenter=1 worker=2 sequence=3')"
 says "firn_convert changes the form" "$("$FIRN" convert --scheme snowflake --to base62 $tweet)" "SELECT firn_convert($tweet, 'base62', 'snowflake')"
+says "to base64 and back" "kZEI91LRQyCbrPhH20FIqA==	919108f7-52d1-4320-9bac-f847db4148a8" \
+    "SELECT firn_convert('919108f7-52d1-4320-9bac-f847db4148a8', 'base64'), firn_convert('kZEI91LRQyCbrPhH20FIqA', 'uuid')"
 says "an ID is within the range of its own time and not of the next" "1	0" \
     "SELECT $tweet BETWEEN firn_min('snowflake', firn_time($tweet, 'snowflake')) AND firn_max('snowflake', firn_time($tweet, 'snowflake')),
      $tweet >= firn_min('snowflake', '2022-06-28 16:07:40.106')"

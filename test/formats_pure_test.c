@@ -418,6 +418,13 @@ static void one_wrong_character_is_noticed(void **state) {
         {"base64-uuid", "AWzr7PyQc_2I6DyMvI_kmw", "22 base64 digits"},
         {"base64-uuid", "AWzr7PyQc_2I6DyMvI/kmw", NULL}, /* of two alphabets */
         {"base64-uuid", "AWzr7PyQc-2I6DyMvI+kmw", NULL},
+        {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPJ", "an NCName of a UUID, version 7, with a time"},
+        {"uuid-ncname", "HAF7SFYTZWDGDRRG4BQGAOOMPJ",
+         "an NCName of a UUID, version 7, with a time"},
+        {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPA", NULL}, /* variant 0 */
+        {"uuid-ncname", "JAX8i4nmwzDjE3AwMBzmPJ", NULL}, /* version 9 */
+        {"uuid-ncname", "H3RrXaX7uTM6qdwrXwpC6_J", "an NCName of a UUID, version 7, with a time"},
+        {"uuid-ncname", "H3RrXaX7uTM6qdwrXwp_C6J", NULL},
         {"ncs-uuid", "333a2276-0000-0000-0d00-00809c000000", "a family of NCS"},
         {"ncs-uuid", "333a2276-0000-0001-0d00-00809c000000", "reserved bits"},
         {"ncs-uuid", "333a2276-0000-0000-7d00-00809c000000", "no family"},

@@ -180,9 +180,17 @@ for text in 32CQvwbvpbnkmkhhguznVH kZEI91LRQyCbrPhH20FIqA== "uuid:$uuid"; do
 done
 says "base64 is written" kZEI91LRQyCbrPhH20FIqA== convert --to base64 $uuid
 says "base64url without =" _-8AAAAAQACAAAAAAAAAAA convert --to base64url ffef0000-0000-4000-8000-000000000000
-says "of any width" EjRWeJq83vA= convert --to base64 --from hex 123456789abcdef0
+says "of 64 bits" EjRWeJq83vA= convert --to base64 --from hex 123456789abcdef0
 same "and show reads base64 of a UUID" $uuid "$("$FIRN" show --json "$("$FIRN" convert --to base64url $uuid)" | jq -r .fields.uuid)"
 says "base64 is converted" $uuid convert --to uuid kZEI91LRQyCbrPhH20FIqA==
+refuses "68 bits are not whole bytes" 2 "no form base64" convert --to base64 --scheme time-random 20240229000000000123456
+refuses "nor are its texts bounds of a range" 2 "do not sort" range uuid7 2024-02-29 2024-03-01 --as base64
+says "a form to read it in" 123456789abcdef0 convert --to hex --scheme snowflake --from base64 EjRWeJq83vA=
+for form in ncname32 ncname58 ncname64; do
+    same "$form is written and read" "$uuid $uuid" \
+        "$("$FIRN" convert --to uuid "$("$FIRN" convert --to $form $uuid)") $("$FIRN" show --json "$("$FIRN" convert --to $form $uuid)" | jq -r .fields.uuid)"
+done
+says "a UUID-NCName is what its draft says" HAX8i4nmwzDjE3AwMBzmPJ convert --to ncname64 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
 says "an ObjectId as drivers print it" 507f1f77bcf86cd799439011 convert --to hex 'ObjectId("507f1f77bcf86cd799439011")'
 same "and it is shown" "0 objectid" "$("$FIRN" show --json "ObjectId('507f1f77bcf86cd799439011')" >object; echo "$? $(jq -r .scheme object)")"
 same "a UUID after uuid: is one" "0 uuid4" "$("$FIRN" show --json "uuid:$uuid" >object; echo "$? $(jq -r .scheme object)")"

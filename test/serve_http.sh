@@ -200,6 +200,7 @@ refuses "a uuid4 is not a uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2
 refuses "a ULID that lost a character is an error" 422 "25 characters" '/v1/show/01ARZ3NDEKTSV4RRFFQ69G5FA?scheme=ulid'
 json "convert writes another form" '.ids == ["112210f47de98115"]' '/v1/convert/1234567890123456789?to=hex'
 json "base64 too" '.ids == ["kZEI91LRQyCbrPhH20FIqA=="]' '/v1/convert/919108f7-52d1-4320-9bac-f847db4148a8?to=base64'
+json "and an NCName" '.ids == ["HAX8i4nmwzDjE3AwMBzmPJ"]' '/v1/convert/017f22e2-79b0-7cc3-98c4-dc0c0c07398f?to=ncname64'
 json "of a TypeID with its prefix" '.ids == ["user_01h455vb4pex5vsknk084sn02q"]' '/v1/convert/user_01h455vb4pex5vsknk084sn02q?to=typeid'
 json "or with another" '.ids == ["org_01h455vb4pex5vsknk084sn02q"]' '/v1/convert/01890a5d-ac96-774b-bcce-b302099a8057?to=typeid&prefix=org'
 refuses "for typeid only" 400 "the form hex takes no prefix" '/v1/convert/01890a5d-ac96-774b-bcce-b302099a8057?to=hex&prefix=org'
@@ -207,6 +208,7 @@ json "a TypeID of any version is shown with its prefix" '.prefix == "a" and .sch
 lines "in text too" 112210f47de98115 1 '/v1/convert/1234567890123456789?to=hex&format=text'
 json "range bounds an interval" '.least == "1741610183685046272" and .greatest == "1741972571550646271"' \
     '/v1/range/snowflake?from=2024-01-01&to=2024-01-02'
+refuses "in a form whose texts sort" 422 "do not sort" '/v1/range/uuid7?from=2024-01-01&to=2024-01-02&as=base64'
 lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
 json "pack builds an ID from its fields" '.ids == ["1234567890123456789"]' \
     '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
@@ -321,7 +323,8 @@ for name in firn_build_info firn_ids_total 'firn_requests_total{listener="http",
     'firn_generator_steps_back_absorbed_total{' 'firn_generator_steps_back_left_total{' 'firn_generator_jumps_ahead_total{' \
     'firn_generator_store_errors_total{' 'firn_generator_claims_total{' 'firn_generator_renewals_total{' \
     'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_segment_left{segment="ä"}' 'firn_store_calls_total{store="memory:"}' \
-    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{listener="http"} 1' firn_uptime_seconds; do
+    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{listener="http"} 1' firn_uptime_seconds \
+    'process_cpu_seconds_total ' 'process_resident_memory_bytes ' 'process_open_fds ' 'process_max_fds ' 'process_start_time_seconds 1'; do
     check "metrics have $name" grep -qF "$name" "$TMPDIR/metrics"
 done
 before=$(sed -n 's/^firn_segment_integers_total{segment="tickets"} //p' "$TMPDIR/metrics")

@@ -160,6 +160,7 @@ static void urls_are_checked(void **state) {
     opening_says("sqlite:..", &options, FIRN_EUSAGE, "names no file");
     opening_says("sqlite:x?unsafe=2", &options, FIRN_EUSAGE, "unsafe=2");
     opening_says("sqlite:x?busy=-1", &options, FIRN_EUSAGE, "busy=-1");
+    opening_says("sqlite:x?busy=11min", &options, FIRN_ERANGE, "10min");
     opening_says("sqlite:x?busy=", &options, FIRN_EUSAGE, "busy=");
     opening_says("sqlite:x?wal=0", &options, FIRN_EUSAGE, "wal=0");
     memset(url, 'a', sizeof url);

@@ -44,7 +44,7 @@ typedef struct {
 #define LOWER     "abcdefghijklmnopqrstuvwxyz"
 #define BITCOIN   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-/* Every form but dated, which is not a radix: its tests are below. */
+/* Every form except dated and the forms of bytes, which are not a radix: their tests are below. */
 static const model models[] = {
     {FIRN_FORM_DEC, "0123456789", false, false, false, "", "", false},
     {FIRN_FORM_UNSIGNED, "0123456789", false, false, false, "", "", false},
@@ -65,7 +65,8 @@ static const model models[] = {
     {FIRN_FORM_TYPEID, "0123456789abcdefghjkmnpqrstvwxyz", false, true, false, "", "", false},
 };
 enum { MODELS = sizeof models / sizeof models[0] };
-_Static_assert(MODELS + 1 == FIRN_FORM_COUNT, "a form without a model");
+enum { BYTE_FORMS = FIRN_FORM_NCNAME64 - FIRN_FORM_BASE64 + 1 };
+_Static_assert(MODELS + 1 + BYTE_FORMS == FIRN_FORM_COUNT, "a form without a model");
 
 static bool takes(const model *m, uint32_t bits) {
     return (!m->dashes && m->form != FIRN_FORM_TYPEID) || bits == 128;
@@ -221,16 +222,17 @@ static bool alike(const model *m, const char *a, const char *b, size_t length) {
 static void names_and_forms_find_each_other(void **state) {
     (void)state;
     static const char *const names[FIRN_FORM_COUNT] = {
-        "dec",       "hex",    "uuid",   "urn",        "braced",      "base32",
-        "base32hex", "base36", "base58", "base62",     "bin",         "unsigned",
-        "flake",     "typeid", "dated",  "base32sort", "base36lower", "base64sort"};
+        "dec",       "hex",       "uuid",     "urn",        "braced",      "base32",
+        "base32hex", "base36",    "base58",   "base62",     "bin",         "unsigned",
+        "flake",     "typeid",    "dated",    "base32sort", "base36lower", "base64sort",
+        "base64",    "base64url", "ncname32", "ncname58",   "ncname64"};
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         assert_string_equal(firn_form_name(form), names[form]);
         assert_int_equal(firn_form_find(names[form]), form);
     }
     assert_null(firn_form_name(-1));
     assert_null(firn_form_name(FIRN_FORM_COUNT));
-    assert_int_equal(firn_form_find("base64"), -1);
+    assert_int_equal(firn_form_find("base63"), -1);
     assert_int_equal(firn_form_find("DEC"), -1);
     assert_int_equal(firn_form_find(""), -1);
 }
@@ -614,6 +616,100 @@ static void published_texts_are_what_their_makers_say(void **state) {
     }
 }
 
+/* ---- tests: forms of bytes ------------------------------------------------------------------- */
+
+static void published_bytes_are_what_their_makers_say(void **state) {
+    (void)state;
+    /* RFC 4648, section 9 and 10 ("light work", "foobar"); README of wrandelshofer/UuidNCName, whose
+     * UUIDs are the UUIDs of RFC 9562 and of draft-taylor-uuid-ncname-03 */
+    static const struct {
+        const char *hex, *base64, *base64url, *names[3];
+    } bytes[] = {
+        {"14fb9c03d97e", "FPucA9l+", "FPucA9l-", {NULL}},
+        {"14fb9c03d9", "FPucA9k=", "FPucA9k", {NULL}},
+        {"14fb9c03", "FPucAw==", "FPucAw", {NULL}},
+        {"666f6f626172", "Zm9vYmFy", "Zm9vYmFy", {NULL}},
+        {"66", "Zg==", "Zg", {NULL}},
+        {"00000000000000000000000000000000",
+         "AAAAAAAAAAAAAAAAAAAAAA==",
+         "AAAAAAAAAAAAAAAAAAAAAA",
+         {"aaaaaaaaaaaaaaaaaaaaaaaaaa", "A111111111111111______A", "AAAAAAAAAAAAAAAAAAAAAA"}},
+        {"ca6be4c8cbaf11eab2ab00045a86c8a1",
+         NULL,
+         NULL,
+         {"bzjv6jsglv4pkfkyaarninsfbl", "B6fTkmTD22KpWbDq1LuiszL", "BymvkyMuvHqKrAARahsihL"}},
+        {"000003e8cbb921eab20100045a86c8a1",
+         NULL,
+         NULL,
+         {"caaaah2glxepkeaiaarninsfbl", "C11KtP6Y9P3rRkvh2N1e__L", "CAAAD6Mu5HqIBAARahsihL"}},
+        {"01867b2ca0dd459c98d789e545538d6c",
+         NULL,
+         NULL,
+         {"eagdhwlfa3vm4rv4j4vcvhdlmj", "E3UZ99RxxUJC1v4dWsYtb_J", "EAYZ7LKDdWcjXieVFU41sJ"}},
+        {"1ec9414c232a6b00b3c89e6bdeced846",
+         NULL,
+         NULL,
+         {"gd3euctbdfkyahse6nppm5wcgl", "GrxRCnDiX4mxSpdi5LEvR_L", "GHslBTCMqsAPInmvezthGL"}},
+        {"017f22e279b07cc398c4dc0c0c07398f",
+         NULL,
+         NULL,
+         {"haf7sfytzwdgdrrg4bqgaoompj", "H3RrXaX7uTM6qdwrXwpC6_J", "HAX8i4nmwzDjE3AwMBzmPJ"}},
+        {"ffffffffffffffffffffffffffffffff",
+         "/////////////////////w==",
+         "_____________________w",
+         {"p777777777777777777777777p", "P8AQGAut7N92awznwCnjuQP", "P____________________P"}}};
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        const uint32_t bits = 4 * (uint32_t)strlen(bytes[i].hex);
+        const char *texts[BYTE_FORMS] = {bytes[i].base64, bytes[i].base64url, bytes[i].names[0],
+                                         bytes[i].names[1], bytes[i].names[2]};
+        firn_id id, read;
+        assert_int_equal(firn_parse(&id, FIRN_FORM_HEX, bits, bytes[i].hex, bits / 4, NULL), 0);
+        for (int n = 0; n < BYTE_FORMS; n++) {
+            const int form = FIRN_FORM_BASE64 + n;
+            char text[FIRN_TEXT_SIZE];
+            if (texts[n] == NULL) {
+                continue;
+            }
+            assert_string_equal(firn_format(text, &id, form), texts[n]);
+            assert_int_equal(firn_parse(&read, form, bits, text, strlen(text), NULL), 0);
+            assert_true(same(&read, &id));
+        }
+    }
+}
+
+static bool takes_bytes(int form, uint32_t bits) {
+    return form >= FIRN_FORM_NCNAME32 ? bits == 128 : bits % 8 == 0;
+}
+
+/* Each text is the only one of its ID: what is read is written again, except for the case of base32. */
+static void only_written_bytes_are_read(void **state) {
+    (void)state;
+    for (int form = FIRN_FORM_BASE64; form <= FIRN_FORM_NCNAME64; form++) {
+        for (uint32_t bits = 1; bits <= BITS_MAX; bits++) {
+            assert_int_equal(firn_form_width(form, bits) > 0, takes_bytes(form, bits));
+            for (uint32_t n = 0; takes_bytes(form, bits) && n < MANY; n++) {
+                char text[FIRN_TEXT_SIZE + 1], back[FIRN_TEXT_SIZE];
+                firn_id id = nth(n, bits), read;
+                const size_t length = strlen(firn_format(text, &id, form));
+                assert_int_equal(length, firn_form_width(form, bits));
+                assert_int_equal(firn_parse(&read, form, bits, text, length, NULL), 0);
+                assert_true(same(&read, &id));
+                const size_t at = (size_t)(chance() % length);
+                text[at] = (char)chance();
+                if (firn_parse(&read, form, bits, text, length, NULL) == FIRN_OK) {
+                    firn_format(back, &read, form);
+                    back[at] = form == FIRN_FORM_NCNAME32 && lower(text[at]) == back[at] ? text[at]
+                                                                                         : back[at];
+                    assert_memory_equal(back, text, length);
+                }
+                assert_int_equal(firn_parse(&read, form, bits, text, length - 1, NULL), FIRN_ETEXT);
+                text[length] = form == FIRN_FORM_BASE64 ? '=' : 'A';
+                assert_int_equal(firn_parse(&read, form, bits, text, length + 1, NULL), FIRN_ETEXT);
+            }
+        }
+    }
+}
+
 /* invalid.json of the TypeID specification, and the ends of our own rule. */
 /* ---- tests: dated --------------------------------------------------------------------------- */
 
@@ -836,6 +932,29 @@ static void errors_tell_place_character_and_cure(void **state) {
          "character 18 of 22 is '0': a member must not begin with 0"},
         {FIRN_FORM_DATED, 120, "202602280000000001512",
          "character 19 of 21 is '5': the sequence, the last three digits, is at most 511"},
+        {FIRN_FORM_BASE64, 53, "x", "base64 is not a form for IDs of 53 bits"},
+        {FIRN_FORM_BASE64, 64, "EjRWeJq83v",
+         "text ends after 10 characters: base64 of 64 bits has 12 characters"},
+        {FIRN_FORM_BASE64, 64, "EjRWeJq83vA",
+         "text ends after 11 characters: base64 of 64 bits has 12 characters"},
+        {FIRN_FORM_BASE64, 64, "EjRWeJq83vAA", "character 12 of 12 is 'A': '=' is needed"},
+        {FIRN_FORM_BASE64, 64, "EjRWeJq83vB=",
+         "character 11 of 12 is 'B': the spare bits of the last digit must be zero"},
+        {FIRN_FORM_BASE64, 64,
+         "EjRWeJq-3vA=", "character 8 of 12 is '-': a letter, a digit, + or / is needed"},
+        {FIRN_FORM_BASE64URL, 64,
+         "EjRWeJq83vA=", "character 12 of 12 is '=': base64url of 64 bits has 11 characters"},
+        {FIRN_FORM_NCNAME64, 64, "x", "ncname64 is not a form for IDs of 64 bits"},
+        {FIRN_FORM_NCNAME64, 128, "QymvkyMuvHqKrAARahsihL",
+         "character 1 of 22 is 'Q': a letter from A to P is needed"},
+        {FIRN_FORM_NCNAME32, 128, "bzjv6jsglv4pkfkyaarninsfb1",
+         "character 26 of 26 is '1': a letter from A to P is needed"},
+        {FIRN_FORM_NCNAME32, 128, "bzjv6jsglv4pkfkyaarninsf8l",
+         "character 25 of 26 is '8': a letter or 2 to 7 is needed"},
+        {FIRN_FORM_NCNAME58, 128, "E3UZ99RxxUJC1v4dWsYt_bJ",
+         "character 2 of 23 is '3': base58 digits of 15 bytes and then _ are needed from here on"},
+        {FIRN_FORM_NCNAME58, 128, "EzzzzzzzzzzzzzzzzzzzzzJ",
+         "character 2 of 23 is 'z': base58 digits of 15 bytes and then _ are needed from here on"},
         {FIRN_FORM_HEX, 161, "x", "hex is not a form for IDs of 161 bits"},
         {99, 64, "x", "there is no text form 99"},
         {-1, 64, "x", "there is no text form -1"},
@@ -901,6 +1020,9 @@ int main(void) {
         TEST("no two short texts give one ID", no_two_short_texts_give_one_id),
         TEST("published texts are what their makers say",
              published_texts_are_what_their_makers_say),
+        TEST("published bytes are what their makers say",
+             published_bytes_are_what_their_makers_say),
+        TEST("only written bytes are read", only_written_bytes_are_read),
         TEST("each change of a dated text is refused or says so",
              each_change_of_a_dated_text_is_refused_or_says_so),
         TEST("every dated ID is its text", every_dated_id_is_its_text),

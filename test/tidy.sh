@@ -12,10 +12,11 @@ of() {
 }
 
 # Data (vectors, corpora) and files whose form is Debian's cannot carry the line; LICENSE is the licence.
-for file in $(of '' | grep -vE '^(LICENSE|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|csv|png|svg|wasm))$'); do
+for file in $(of '' | grep -vE '^(LICENSE|LICENSES/MIT.txt|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|csv|png|svg|wasm))$'); do
     [ "$(head -n 5 "$file" | grep -c 'SPDX-License-Identifier: MIT')" = 1 ] || spdx="${spdx:-} $file"
 done
 same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
+check "and the licence is where REUSE looks for it" cmp LICENSE LICENSES/MIT.txt
 
 # shellcheck disable=SC2086
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn convert`: the same ID in another text form, or the same content as another scheme.
  * Pure. */
-#include "encoding.h"
 #include "ids.h"
 #include "shared/json.h"
 #include "shared/lines.h"
@@ -17,11 +16,11 @@ typedef struct conversion {
 } conversion;
 
 static int format_id(char text[FIRN_TEXT_SIZE], const firn_id *id, int form, firn_error *error) {
-    if (form < FIRN_FORM_COUNT && firn_form_width(form, id->bits) == 0) {
+    if (firn_form_width(form, id->bits) == 0) {
         return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another form",
                          id->bits, firn_form_name(form));
     }
-    encoding_write(text, id, form);
+    firn_format(text, id, form);
     if (text[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
                          "this ID has no form %s, since its time or its digits are out of range: "
@@ -118,12 +117,11 @@ int run_convert(session *s) {
     if (to == NULL) {
         return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
     }
-    work.form = encoding_find(to);
+    work.form = firn_form_find(to);
     if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
-        return fail_usage(s,
-                          "'%.60s' is neither a form nor a scheme: use " FORM_NAMES
-                          ", base64 or base64url, or see firn schemes",
-                          to);
+        return fail_usage(
+            s, "'%.60s' is neither a form nor a scheme: use " FORM_NAMES ", or see firn schemes",
+            to);
     }
     status = take_prefix(s, &work);
     status = status == STATUS_DONE ? operands_are_ids(s) : status;

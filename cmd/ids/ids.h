@@ -8,7 +8,8 @@
 #include "reading.h"
 
 /* The forms of all widths, for errors. */
-#define FORM_NAMES "dec hex uuid urn braced base32 base32hex base36 base58 base62 or bin"
+#define FORM_NAMES                                                                                 \
+    "dec hex uuid urn braced base32 base32hex base36 base58 base62 base64 base64url or bin"
 
 /* How IDs are written: a form, and typeid's prefix. */
 typedef struct id_writer {

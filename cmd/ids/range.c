@@ -60,6 +60,12 @@ int run_range(session *s) {
             "use --as hex",
             scheme.name);
     }
+    if (!describe_is_sorted(writer.form)) {
+        return fail_as(
+            s, FIRN_EUNSORTED,
+            "texts in %s do not sort as their IDs do: use another form, such as --as hex",
+            firn_form_name(writer.form));
+    }
     scheme = describe_as(&scheme, writer.form);
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);

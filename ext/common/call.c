@@ -39,6 +39,10 @@ static int read_text(sql_call *it, const char *text, size_t length, int form) {
     }
     if (code == FIRN_OK) {
         code = reader_look(&reader, it->readings, &it->counts, it->subject, length, &it->error);
+        if (code != FIRN_OK || !readings_sure(it->readings, it->counts)) { /* base64, ShortUUID */
+            code =
+                reader_convert(&reader, it->readings, &it->counts, it->subject, length, &it->error);
+        }
     }
     if (code == FIRN_OK && it->readings[0].scheme == &reader.scheme) {
         it->readings[0].scheme = it->scheme; /* `reader` ends with this call */

@@ -71,7 +71,8 @@ int as_of(int *as, sqlite3_value *value, int i, firn_error *error) {
                : set_error(
                      error, FIRN_EUSAGE,
                      "'%.40s' is not a valid kind: use integer, text, blob, or a form: dec hex "
-                     "uuid urn braced base32 base32hex base36 base58 base62 bin",
+                     "uuid urn braced base32 base32hex base36 base58 base62 base64 "
+                     "base64url bin",
                      text.text);
 }
 

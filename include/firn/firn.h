@@ -235,6 +235,11 @@ enum firn_form {
     FIRN_FORM_BASE32SORT,  /* 2-7 and a-z, of tid */
     FIRN_FORM_BASE36LOWER, /* 0-9 and a-z, of scru128 */
     FIRN_FORM_BASE64SORT,  /* - 0-9 A-Z _ a-z in the order of ASCII, of pushid */
+    FIRN_FORM_BASE64,      /* the bytes as in RFC 4648, with = at the end; texts do not sort */
+    FIRN_FORM_BASE64URL,   /* the same with - and _, without = */
+    FIRN_FORM_NCNAME32,    /* UUID-NCName: the version, 120 bits in base32, the variant */
+    FIRN_FORM_NCNAME58,    /* the same in base58, filled up with _ */
+    FIRN_FORM_NCNAME64,    /* the same in base64url */
     FIRN_FORM_COUNT
 };
 

@@ -13,6 +13,8 @@ const FORMS = [
   "base36",
   "base58",
   "base62",
+  "base64",
+  "base64url",
   "bin",
 ];
 

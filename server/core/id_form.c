@@ -22,7 +22,7 @@ int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) 
         return set_error(error, FIRN_EUSAGE, "unknown form '%.*s': %s", word_shown(name), name.text,
                          did_you_mean(advice, is_text ? firn_nearest(text, names) : NULL,
                                       "use dec, hex, uuid, urn, braced, base32, base32hex, base36, "
-                                      "base58, base62 or bin"));
+                                      "base58, base62, base64, base64url or bin"));
     }
     if (firn_form_width(found, scheme->bits) == 0) {
         return set_error(error, FIRN_EUSAGE,
@@ -42,7 +42,7 @@ int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error) 
     if (form != FIRN_FORM_TYPEID) {
         return set_error(error, FIRN_EUSAGE,
                          "the form %s takes no prefix: leave prefix out, or use the form typeid",
-                         form < FIRN_FORM_COUNT ? firn_form_name(form) : "base64");
+                         firn_form_name(form));
     }
     int code = firn_prefix_check(text.text, text.length, error);
     if (code != FIRN_OK) {

@@ -5,7 +5,6 @@
 
 #include "catalog.h"
 #include "describe.h"
-#include "encoding.h"
 #include "errors.h"
 #include "id_form.h"
 #include "object.h"
@@ -104,7 +103,7 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
     if (worker_make_room(it->worker, false, error) != FIRN_OK) {
         return error->code;
     }
-    if (encoding_write(text, id, it->form)[0] == '\0') {
+    if (firn_format(text, id, it->form)[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
                          "this ID has no form %s: its time or digits are out of range",
                          firn_form_name(it->form));
@@ -173,6 +172,11 @@ static int answer_range(request *it, reply *out, firn_error *error) {
                          "IDs of %s have texts of several lengths, so texts cannot bound a range: "
                          "compare their first 17 digits, or use the form hex",
                          scheme.name);
+    }
+    if (code == FIRN_OK && !describe_is_sorted(it->form)) {
+        return set_error(error, FIRN_EUNSORTED,
+                         "texts in %s do not sort as their IDs do: use another form, such as hex",
+                         firn_form_name(it->form));
     }
     if (code == FIRN_OK) {
         scheme = describe_as(&scheme, it->form);
@@ -317,14 +321,13 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         return code;
     }
     firn_id id = readings[0].id;
-    it->form = encoding_find(to);
+    it->form = firn_form_find(to);
     if (it->form >= 0) {
         code = readings_certain(readings, counts,
                                 it->worker->http ? "add scheme=NAME or from=FORM"
                                                  : "add SCHEME name or FROM form",
                                 error);
-        if (code == FIRN_OK && it->form < FIRN_FORM_COUNT &&
-            firn_form_width(it->form, id.bits) == 0) {
+        if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
             code =
                 set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: use another form",
                           (unsigned)id.bits, to);
@@ -332,7 +335,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     } else if (firn_scheme_make(&scheme, to, NULL, NULL, NULL, error) != FIRN_OK) {
         code = set_error(error, FIRN_EUSAGE,
                          "'%.60s' is neither a form nor a scheme: use dec, hex, uuid, urn, braced, "
-                         "base32, base32hex, base36, base58, base62, bin, base64, base64url or a "
+                         "base32, base32hex, base36, base58, base62, base64, base64url, bin or a "
                          "scheme",
                          to);
     } else {

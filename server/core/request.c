@@ -2,7 +2,6 @@
 #include "request.h"
 
 #include "decimal.h"
-#include "encoding.h"
 #include "errors.h"
 
 #include <inttypes.h>
@@ -186,7 +185,7 @@ size_t reply_write_id(char *out, const request *it, const reply *of, size_t i) {
     }
     size_t prefix = strlen(it->prefix);
     memcpy(out, it->prefix, prefix);
-    encoding_write(out + prefix, &of->ids[i], it->form);
+    firn_format(out + prefix, &of->ids[i], it->form);
     return prefix + strlen(out + prefix);
 }
 

@@ -12,11 +12,16 @@
 #include "net/connections.h"
 #include "net/memory.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #define NS_PER_SECOND 1e9
 #define NAMES_MOST    100000 /* generators and segments listed */
@@ -47,8 +52,14 @@ static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
 
 #define QUOTED(name) quoted((char[2 *NAME_SIZE + 512]){0}, name)
 
+/* Metrics of the process have the names that dashboards know. */
+static const char *prefix_of(const char *name) {
+    return strncmp(name, "process_", strlen("process_")) == 0 ? "" : "firn_";
+}
+
 static void begin(text_out *to, const char *name, const char *kind, const char *help) {
-    text_print(to, "# HELP firn_%s %s\n# TYPE firn_%s %s\n", name, help, name, kind);
+    const char *prefix = prefix_of(name);
+    text_print(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, name, help, prefix, name, kind);
 }
 
 /* ---- families: metrics with the same labels -------------------------------------------------- */
@@ -76,7 +87,8 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
     for (size_t i = 0; i < NAMES_MOST && read(i, labels, values); i++) {
         for (size_t m = 0; m < count; m++) {
             if (!isnan(values[m])) {
-                text_print(&parts[m], "firn_%s%s %.16g\n", all[m].name, labels, values[m]);
+                text_print(&parts[m], "%s%s%s %.16g\n", prefix_of(all[m].name), all[m].name, labels,
+                           values[m]);
             }
         }
     }
@@ -99,6 +111,61 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
         memcpy(values, now, sizeof now);                                                           \
         return true;                                                                               \
     } while (0)
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static double cpu_s(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static double resident_bytes(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL) {
+        return NAN;
+    }
+    const bool read = fscanf(file, "%*d %ld", &pages) == 1;
+    fclose(file);
+    return read ? (double)pages * (double)sysconf(_SC_PAGESIZE) : NAN;
+}
+
+static double open_files(void) {
+    DIR *files = opendir("/proc/self/fd");
+    size_t count = 0;
+    if (files == NULL) {
+        return NAN;
+    }
+    for (const struct dirent *at; (at = readdir(files)) != NULL;) {
+        count += at->d_name[0] != '.';
+    }
+    closedir(files);
+    return (double)(count - 1); /* without the folder itself */
+}
+
+static double files_most(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : NAN;
+}
+
+/* The same in each answer, although the clock may be set. */
+static double start_s(void) {
+    static _Atomic int64_t start;
+    if (start == 0) {
+        start = (int64_t)time(NULL) - server_uptime_s();
+    }
+    return (double)start;
+}
+
+static bool read_process(size_t i, char *labels, double *values) {
+    if (i > 0) {
+        return false;
+    }
+    (void)labels; /* none */
+    RETURN_VALUES(PROCESS_METRICS, values);
+}
 
 static bool read_server(size_t i, char *labels, double *values) {
     char why[SERVER_WHY_SIZE];
@@ -239,6 +306,7 @@ enum MHD_Result page_metrics(exchange *it) {
     text_out made = {0};
     begin(&made, "build_info", "gauge", "Always 1, with the version as a label.");
     text_print(&made, "firn_build_info{version=\"%s\"} 1\n", firn_version());
+    WRITE_FAMILY(&made, PROCESS_METRICS, read_process);
     WRITE_FAMILY(&made, SERVER_METRICS, read_server);
     WRITE_FAMILY(&made, REQUEST_METRICS, read_requests);
     WRITE_FAMILY(&made, LISTENER_METRICS, read_listener);
