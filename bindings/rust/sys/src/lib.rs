@@ -362,6 +362,7 @@ pub struct firn_request {
     pub guard_ms: i64,
     pub guard_tick_ns: u64,
     pub guard_shift: u32,
+    pub guard_known_ms: i64,
     pub guard_more: i64,
 }
 
