@@ -138,6 +138,10 @@ SIZE ?= 1024
 randomness: test-build
 	BUILD=$(BUILD) test/randomness $(SIZE)
 
+# The long form of test/extension_postgres_shared.sh: extension and store issue 10^7 IDs side by side.
+side-by-side: everything
+	FIRN_SIDE=10000000 BUILD=$(BUILD) test/run-all '^extension_postgres_shared'
+
 # The long form of test/torture.sh: about a quarter of an hour on two cores.
 torture: test-build
 	$(BUILD)/test/torture
@@ -239,4 +243,4 @@ docs/reference/errors.md: include/firn/firn.h common/errors.h common/errors.c co
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: side-by-side wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

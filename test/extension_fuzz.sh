@@ -73,7 +73,7 @@ if [ -f "$BUILD/ext/postgres/firn.so" ] && command -v pg_config >/dev/null; then
         WHEN 'bytea' THEN 'b' WHEN 'timestamp with time zone' THEN 'm' WHEN 'macaddr' THEN 'k' WHEN 'boolean' THEN 'o'
         END END, '' ORDER BY i), '') FROM (SELECT oid, proname, proargtypes, proargnames AS names FROM pg_proc) p
         JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e' LEFT JOIN LATERAL
-        unnest(p.proargtypes) WITH ORDINALITY u(t, i) ON true WHERE p.proname NOT IN ('firn_hand_over', 'firn_take_back', 'firn_take_over')
+        unnest(p.proargtypes) WITH ORDINALITY u(t, i) ON true WHERE p.proname NOT IN ('firn_hand_over', 'firn_take_back', 'firn_take_over', 'firn_share_store')
         GROUP BY p.oid, p.proname ORDER BY 1" | sed 's/ \(.*\)d/ \1d/' >"$TMPDIR/postgres.list"
     {
         echo "SET client_encoding = 'SQL_ASCII'; SET firn.max_wait = '50ms'; SET statement_timeout = '20s';"

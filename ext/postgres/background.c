@@ -132,6 +132,7 @@ static void answer_wish(firn_cell *cell, firn_wish *wish) {
     cell->loaded = cell->loaded || wish->why.code == FIRN_OK;
     cell->busy = Max(cell->busy, wish->busy);
     cell->guard = Max(cell->guard, wish->guarded);
+    cell->shared = Max(cell->shared, wish->shared);
     if (cell->wish.grant == wish->grant && cell->wish.state == FIRN_TAKE_ASKED) {
         wish->state = FIRN_TAKE_ANSWERED;
         cell->wish = *wish;
@@ -153,6 +154,7 @@ static void forget_guards(const round_ *it) {
         bool asked = take->state == FIRN_TAKE_ASKED && take->what == FIRN_ASK_TAKE_OVER;
         for (uint32 j = 0; asked && take->why.code == FIRN_OK && j < firn_slots->cell_count; j++) {
             firn_slots->cells[j].busy = firn_slots->cells[j].guard = 0;
+            firn_slots->cells[j].shared = 0;
         }
     }
 }

@@ -152,6 +152,7 @@ typedef struct firn_wish {
     int64 first;   /* the answer: the first slot that was granted; */
     int64 busy;    /* or, not 0: the mark, past `latest`; */
     int64 guarded; /* the same, if it is there because marks may have been lost; */
+    int64 shared;  /* the same, if the shared list has it; */
     firn_error why;
     char node[FIRN_NODE_SIZE]; /* the firn.node that gave the node; "": the caller chose it */
 } firn_wish;
@@ -172,9 +173,10 @@ typedef struct firn_cell {
     char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
     /* with the lock: */
     firn_wish wish;
-    int64 busy;  /* no slot before this one is granted any more */
-    int64 guard; /* the same, after a promotion or a restore */
-    bool loaded; /* its mark was read */
+    int64 busy;   /* no slot before this one is granted any more */
+    int64 guard;  /* the same, after a promotion or a restore */
+    int64 shared; /* the same, by the shared list */
+    bool loaded;  /* its mark was read */
     /* fixed as long as the server runs: */
     firn_scheme scheme; /* of its generator: others of the namespace are converted */
     uint32 sequence_bits;
@@ -302,9 +304,30 @@ typedef struct firn_caller {
 
 /* Becomes another role, which may only run statements whose names mean PostgreSQL's own, and opens SPI. */
 firn_caller firn_private_enter(Oid owner);
+/* The same, with the names of a schema too. */
+firn_caller firn_private_enter_schema(Oid owner, const char *schema);
 /* The same as the owner of a table, which is looked at again before. */
 firn_caller firn_private_write(Oid table);
 void firn_private_leave(firn_caller before);
+
+/* Tables that a store writes too belong to this role. It only owns them: a role that could do more would be a way to it. */
+#define FIRN_OWNER "firn_owner"
+void firn_private_check_owner(Oid role);
+/* Locks such a table for writing, and refuses it if anything but SELECT, INSERT and UPDATE is granted, or if it has other
+ * code than its own trigger. Returns the owner; InvalidOid: no such table. */
+Oid firn_private_lock_shared(const char *schema, const char *name);
+
+/* ---- the shared list of nodes (registry.c) --------------------------------------------------- */
+
+/* The schema of its tables, firn_namespace and firn_mark. */
+#define FIRN_REGISTRY "firn_store"
+/* Statements that make tables with this prefix, and that read their identity. */
+char *firn_registry_create(const char *prefix);
+char *firn_registry_identity(const char *prefix);
+/* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held. */
+bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, firn_error *why);
+/* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends, no other is used. */
+ArrayType *firn_registry_nodes(const char *ns);
 
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
 

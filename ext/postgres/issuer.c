@@ -196,7 +196,7 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
     struct timespec now;
     firn_time time;
     LWLockAcquire(firn_slots->lock, LW_SHARED);
-    int64 busy = code == FIRN_EBUSY ? cell->busy : 0, guard = cell->guard;
+    int64 busy = code == FIRN_EBUSY ? cell->busy : 0, guard = cell->guard, shared = cell->shared;
     LWLockRelease(firn_slots->lock);
     if (busy == 0 && issuer->gen != NULL) {
         firn_gen_status(issuer->gen, &status);
@@ -212,6 +212,12 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
             "restore, pg_upgrade, or a change of firn.node next to a firn store: wait, or, if a "
             "promotion lost no commit, SELECT firn_take_over()",
             cell->node, cell->ns, ms / 1000);
+    }
+    if (busy != 0 && busy <= shared) {
+        firn_refuse(FIRN_EWINDOW,
+                    "node %" PRIu64 " of %.60s is reserved by a store in the schema " FIRN_REGISTRY
+                    " for %.0f s more: wait, or give this server another node",
+                    cell->node, cell->ns, ms / 1000);
     }
     firn_refuse(FIRN_EEXHAUSTED,
                 "IDs of %.60s node %" PRIu64 " are %.0f ms ahead of the clock, more than 1000: "

@@ -8,6 +8,7 @@
 #include "access/relation.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
@@ -18,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -25,15 +27,23 @@
 
 /* ---- another's rights ------------------------------------------------------------------------ */
 
-firn_caller firn_private_enter(Oid owner) {
+static firn_caller enter(Oid owner, const char *path) {
     firn_caller before = {.settings = NewGUCNestLevel()};
     GetUserIdAndSecContext(&before.user, &before.context);
     SetUserIdAndSecContext(owner, before.context | SECURITY_LOCAL_USERID_CHANGE |
                                       SECURITY_RESTRICTED_OPERATION);
-    (void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-                            GUC_ACTION_SAVE, true, 0, false);
+    (void)set_config_option("search_path", path, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+                            0, false);
     SPI_connect();
     return before;
+}
+
+firn_caller firn_private_enter(Oid owner) {
+    return enter(owner, "pg_catalog, pg_temp");
+}
+
+firn_caller firn_private_enter_schema(Oid owner, const char *schema) {
+    return enter(owner, psprintf("pg_catalog, %s, pg_temp", quote_identifier(schema)));
 }
 
 void firn_private_leave(firn_caller before) {
@@ -44,14 +54,18 @@ void firn_private_leave(firn_caller before) {
 
 /* ---- grants ---------------------------------------------------------------------------------- */
 
-/* `column`: of pg_class, pg_attribute or pg_namespace. `object`: as GRANT names it. */
-static void check_grants(HeapTuple tuple, int cache, int column, Oid owner, const char *object) {
+/* `column`: of pg_class, pg_attribute or pg_namespace. `object`: as GRANT names it. Others than the owner may have the
+ * `allowed` rights, but not everybody. */
+static void check_grants(HeapTuple tuple, int cache, int column, Oid owner, AclMode allowed,
+                         const char *object) {
     bool is_null;
     Datum datum = SysCacheGetAttr(cache, tuple, (AttrNumber)column, &is_null);
     const Acl *acl = is_null ? NULL : DatumGetAclP(datum);
     for (int i = 0; acl != NULL && i < ACL_NUM(acl); i++) {
         Oid grantee = ACL_DAT(acl)[i].ai_grantee;
-        if (grantee != owner && ACL_DAT(acl)[i].ai_privs != ACL_NO_RIGHTS) {
+        const AclMode rights = ACL_DAT(acl)[i].ai_privs;
+        if (grantee != owner &&
+            (grantee == ACL_ID_PUBLIC ? rights : rights & ~allowed) != ACL_NO_RIGHTS) {
             char *name = grantee == ACL_ID_PUBLIC ? NULL : GetUserNameFromId(grantee, true);
             const char *quoted = name != NULL ? quote_identifier(name) : "PUBLIC";
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -66,16 +80,17 @@ static void check_column_grants(Relation table, const char *object) {
         HeapTuple tuple =
             SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(table)), Int16GetDatum(i));
         if (HeapTupleIsValid(tuple)) {
-            check_grants(tuple, ATTNUM, Anum_pg_attribute_attacl, table->rd_rel->relowner, object);
+            check_grants(tuple, ATTNUM, Anum_pg_attribute_attacl, table->rd_rel->relowner,
+                         ACL_NO_RIGHTS, object);
             ReleaseSysCache(tuple);
         }
     }
 }
 
-static void check_table_grants(Relation table, const char *object) {
+static void check_table_grants(Relation table, AclMode allowed, const char *object) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(table)));
     if (HeapTupleIsValid(tuple)) {
-        check_grants(tuple, RELOID, Anum_pg_class_relacl, table->rd_rel->relowner, object);
+        check_grants(tuple, RELOID, Anum_pg_class_relacl, table->rd_rel->relowner, allowed, object);
         ReleaseSysCache(tuple);
     }
     check_column_grants(table, object);
@@ -104,7 +119,7 @@ static void check_schema(Oid schema, const char *name) {
                                object),
                         errhint("ALTER ROLE %s RENAME TO another name.", quote_identifier(name))));
     }
-    check_grants(tuple, NAMESPACEOID, Anum_pg_namespace_nspacl, owner, object);
+    check_grants(tuple, NAMESPACEOID, Anum_pg_namespace_nspacl, owner, ACL_NO_RIGHTS, object);
     ReleaseSysCache(tuple);
     pfree(object);
 }
@@ -228,40 +243,51 @@ static bool has_index_code(Relation table) {
     return has;
 }
 
+/* `of_shared`: of a table that a store writes too. It belongs to a role without rights, as which the renewer writes it. */
 static const struct {
     bool (*is_so)(Relation table);
+    bool of_shared;
     const char *what, *cure;
 } faults[] = {
-    {is_odd, "is not a plain, permanent table", "drop it"},
-    {is_others, "belongs to a role that is not a superuser",
+    {is_odd, true, "is not a plain, permanent table", "drop it"},
+    {is_others, false, "belongs to a role that is not a superuser",
      "if it is firn's, let the owner be a superuser again, or give the table, the functions of its "
      "schema and the schema to a superuser (OWNER TO); else drop it"},
-    {has_trigger, "has a trigger or a foreign key", "drop that"},
-    {has_trigger_of_others,
+    {has_trigger, true, "has a trigger or a foreign key", "drop that"},
+    {has_trigger_of_others, false,
      "has a trigger whose function belongs to a role that is not a superuser",
      "ALTER FUNCTION ... OWNER TO a superuser, or let the owner be a superuser again"},
-    {has_rule, "has a rule", "DROP RULE"},
-    {has_policy, "has row security",
+    {has_rule, true, "has a rule", "DROP RULE"},
+    {has_policy, true, "has row security",
      "ALTER TABLE ... DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"},
-    {inherits, "inherits from a table, or a table inherits from it", "ALTER TABLE ... NO INHERIT"},
-    {has_default, "has a default or a CHECK", "drop that"},
-    {has_own_type, "has a column of an own type", "drop that"},
-    {has_index_code, "has an index on an expression", "drop that"},
+    {inherits, true, "inherits from a table, or a table inherits from it",
+     "ALTER TABLE ... NO INHERIT"},
+    {has_default, false, "has a default or a CHECK", "drop that"},
+    {has_own_type, true, "has a column of an own type", "drop that"},
+    {has_index_code, true, "has an index on an expression", "drop that"},
 };
 
-static void check_table(Relation table) {
-    Oid schema = RelationGetNamespace(table);
-    const char *object =
-        quote_qualified_identifier(get_namespace_name(schema), RelationGetRelationName(table));
+static const char *name_of(Relation table) {
+    return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
+                                      RelationGetRelationName(table));
+}
+
+static void check_faults(Relation table, bool shared) {
+    const char *object = name_of(table);
     for (size_t i = 0; i < lengthof(faults); i++) {
-        if (faults[i].is_so(table)) {
+        if ((faults[i].of_shared || !shared) && faults[i].is_so(table)) {
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("firn: table %s %s", object, faults[i].what),
                             errhint("Find out who did this, then %s.", faults[i].cure)));
         }
     }
+}
+
+static void check_table(Relation table) {
+    Oid schema = RelationGetNamespace(table);
+    check_faults(table, false);
     check_schema(schema, get_namespace_name(schema));
-    check_table_grants(table, psprintf("TABLE %s", object));
+    check_table_grants(table, ACL_NO_RIGHTS, psprintf("TABLE %s", name_of(table)));
 }
 
 /* The lock keeps out all that brings triggers, rules, policies and another owner, until the transaction ends. */
@@ -286,4 +312,67 @@ firn_caller firn_private_write(Oid own) {
     Oid owner = table->rd_rel->relowner;
     relation_close(table, NoLock);
     return firn_private_enter(owner);
+}
+
+/* ---- tables that stores write too ------------------------------------------------------------ */
+
+void firn_private_check_owner(Oid role) {
+    HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
+    bool good = HeapTupleIsValid(tuple);
+    if (good) {
+        const Form_pg_authid it = (Form_pg_authid)GETSTRUCT(tuple);
+        good = !it->rolcanlogin && !it->rolsuper && !it->rolcreaterole;
+        ReleaseSysCache(tuple);
+    }
+    CatCList *members = SearchSysCacheList1(AUTHMEMROLEMEM, ObjectIdGetDatum(role));
+    good = good && members->n_members == 0;
+    ReleaseSysCacheList(members);
+    if (!good) {
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("firn: the role %s may log in, has members, or may do more than own "
+                        "tables",
+                        FIRN_OWNER),
+                 errhint("ALTER ROLE %s NOLOGIN NOSUPERUSER NOCREATEROLE, and REVOKE it from "
+                         "its members.",
+                         FIRN_OWNER)));
+    }
+}
+
+static void check_belongs(Oid owner, Oid wanted, const char *object) {
+    if (!OidIsValid(wanted) || owner != wanted) {
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("firn: %s does not belong to the role %s", object, FIRN_OWNER),
+                 errhint("Find out who did this, then ALTER %s OWNER TO %s.", object, FIRN_OWNER)));
+    }
+}
+
+static void check_shared(Relation table) {
+    Oid schema = RelationGetNamespace(table), wanted = get_role_oid(FIRN_OWNER, true);
+    const char *object = psprintf("TABLE %s", name_of(table));
+    HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+    check_belongs(table->rd_rel->relowner, wanted, object);
+    firn_private_check_owner(wanted);
+    check_faults(table, true);
+    check_table_grants(table, ACL_SELECT | ACL_INSERT | ACL_UPDATE, object);
+    if (HeapTupleIsValid(tuple)) {
+        const char *space = psprintf("SCHEMA %s", quote_identifier(get_namespace_name(schema)));
+        check_belongs(((Form_pg_namespace)GETSTRUCT(tuple))->nspowner, wanted, space);
+        check_grants(tuple, NAMESPACEOID, Anum_pg_namespace_nspacl, wanted, ACL_USAGE, space);
+        ReleaseSysCache(tuple);
+    }
+}
+
+Oid firn_private_lock_shared(const char *schema, const char *name) {
+    Oid space = get_namespace_oid(schema, true);
+    Oid own = OidIsValid(space) ? get_relname_relid(name, space) : InvalidOid;
+    Relation table = OidIsValid(own) ? try_relation_open(own, RowExclusiveLock) : NULL;
+    if (table == NULL) {
+        return InvalidOid;
+    }
+    check_shared(table);
+    Oid owner = table->rd_rel->relowner;
+    relation_close(table, NoLock);
+    return owner;
 }

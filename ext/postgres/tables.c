@@ -250,18 +250,21 @@ static const char find_job[] =
     "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
     " FROM firn_marks.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
-/* $11: nodes that live IDs are issued on, even if their marks are lost. */
+/* $11: nodes that live IDs are issued on, even if their marks are lost; $12: nodes that the shared list has. */
 static const char take_node[] =
     "INSERT INTO firn_marks.mark"
     " (ns, node, layout, high, job, counts, system, timeline, marks, changed)"
     " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8, now() FROM generate_series($9, $10) n"
-    " WHERE n <> ALL ($11)"
+    " WHERE n <> ALL ($11) AND n <> ALL ($12)"
     " AND NOT EXISTS (SELECT FROM firn_marks.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
     " RETURNING node";
 
+static const char leave_node[] =
+    "DELETE FROM firn_marks.mark WHERE ns = $1 AND node = $2 AND job IS NOT NULL";
+
 /* ---- statements ------------------------------------------------------------------------------ */
 
-enum { ARGUMENTS = 11 };
+enum { ARGUMENTS = 12 };
 
 typedef struct arguments {
     int count;
@@ -676,6 +679,28 @@ static int64 floor_of_stores(const firn_cell *cell) {
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
+/* What firn_marks grants is granted if the shared list, where stores reserve too, grants it: perhaps later slots. After a
+ * loss of that list: a record that is gone may have had a reach of 10 min. */
+static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t *first,
+                           firn_wish *wish) {
+    enum { LONGER_S = 600 };
+    firn_mark held = {0, 0};
+    request->earliest = *first;
+    request->note = "extension";
+    request->guard = slot_in(cell, GUARD_S + 1);
+    request->guard_more = slot_in(cell, GUARD_S + 1 + LONGER_S) - request->guard;
+    if (firn_registry_reserve(request, first, &held, &wish->why)) {
+        return true;
+    }
+    if (wish->why.code == FIRN_EBUSY) {
+        wish->why.code = FIRN_OK;
+        wish->busy = held.high;
+        wish->guarded = held.grant == 0 ? held.high : 0;
+        wish->shared = held.grant != 0 ? held.high : 0;
+    }
+    return false;
+}
+
 /* The same rule as in the stores: src/law.h. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
     static const firn__memory nothing;
@@ -709,8 +734,10 @@ void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
                             .latest = wish->latest,
                             .grant = wish->grant};
     if (firn__law_reserve(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
-        wish->first = verdict.first;
-        write_mark(cell, verdict.first + wish->count);
+        if (reserve_shared(cell, &request, &verdict.first, wish)) {
+            wish->first = verdict.first;
+            write_mark(cell, verdict.first + wish->count);
+        }
         return;
     }
     wish->busy = held.high;
@@ -767,6 +794,42 @@ static bool find_begun(firn_take *it) {
     return true;
 }
 
+static void add_shared_nodes(arguments *list, const char *ns) {
+    ArrayType *nodes = firn_registry_nodes(ns);
+    if (nodes == NULL) {
+        add_ints(list, NULL, 0);
+    } else {
+        list->types[list->count] = INT8ARRAYOID;
+        list->values[list->count++] = PointerGetDatum(nodes);
+    }
+}
+
+/* In the shared list a job has the whole of a node that nobody has used, as the jobs of stores do. */
+static void take_shared(firn_take *it) {
+    char key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    firn_request request = {.ns = it->ns,
+                            .layout = it->layout,
+                            .key = key,
+                            .count = 1,
+                            .earliest = (int64)it->mark - 1,
+                            .latest = (int64)it->mark - 1,
+                            .note = note};
+    arguments list = {0};
+    firn_mark held = {0, 0};
+    int64_t first;
+    snprintf(key, sizeof key, UINT64_FORMAT, it->node);
+    snprintf(note, sizeof note, "extension, job %s", it->job);
+    if (!pg_strong_random(&request.grant, sizeof request.grant)) {
+        elog(ERROR, "firn: the kernel gave no random bytes");
+    }
+    request.grant |= 1;
+    if (!firn_registry_reserve(&request, &first, &held, &it->why)) {
+        add_text(&list, it->ns);
+        add_int(&list, (int64_t)it->node);
+        run(leave_node, &list);
+    }
+}
+
 static void take(firn_take *it, arguments *range) {
     arguments list = {0};
     bool is_null;
@@ -793,6 +856,7 @@ static void take(firn_take *it, arguments *range) {
     add_int(&list, (int64)it->low);
     add_int(&list, (int64)it->high);
     add_live_nodes(&list, it->ns);
+    add_shared_nodes(&list, it->ns);
     if (run(take_node, &list) == 0) {
         set_error(&it->why, FIRN_EEND,
                   "no node of %.60s from %" PRIu64 " to %" PRIu64
@@ -801,6 +865,7 @@ static void take(firn_take *it, arguments *range) {
         return;
     }
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    take_shared(it);
 }
 
 /* Of this server: when it handed over, and until when that is valid. NULL: it did not. */

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared list of nodes: the tables of a PostgreSQL store, in the schema firn_store of firn.database. Stores write them
+ * in their own sessions, the renewer with the driver below. The engine and the law are the store's, and so are the
+ * statements (modules/postgres_sql.h), which run as the tables' owner. The guards stay in firn_marks: the renewer grants
+ * only what both lists grant. */
+#include "extension.h"
+
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "../../modules/postgres_sql.h"
+#include "../../src/confined.h"
+#include "../../src/engine.h"
+#include "errors.h"
+
+#include <inttypes.h>
+
+enum { VALUES = 13 }; /* of a statement, at most */
+
+/* The driver's handle. */
+typedef struct registry {
+    const char *system; /* of the engine's identity */
+    bool locked;        /* no other session changes records of the store and of namespaces */
+    char backend[24], marks[24], taken[2048], layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE];
+} registry;
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static char *system_text(void) {
+    return psprintf(INT64_FORMAT, (int64)GetSystemIdentifier());
+}
+
+static char *fill(const char *text, const char *table, const char *system) {
+    StringInfoData out;
+    initStringInfo(&out);
+    for (; *text != '\0'; text++) {
+        if (*text == '@') {
+            appendStringInfoString(&out, table);
+        } else if (*text == '~') {
+            appendStringInfoString(&out, system);
+        } else {
+            appendStringInfoChar(&out, *text);
+        }
+    }
+    return out.data;
+}
+
+char *firn_registry_create(const char *table) {
+    return fill(create_sql, table, "");
+}
+
+char *firn_registry_identity(const char *table) {
+    return fill("SELECT " IDENTITY, table, system_text());
+}
+
+static uint64 run(const registry *it, enum statement which, const char *const *values) {
+    Oid types[VALUES];
+    Datum given[VALUES];
+    char *text = fill(statements[which].text, "firn", it->system);
+    for (int i = 0; i < statements[which].values; i++) {
+        types[i] = TEXTOID;
+        given[i] = CStringGetTextDatum(values[i]);
+    }
+    int code = SPI_execute_with_args(text, statements[which].values, types, given, NULL, false, 0);
+    if (code < 0) {
+        elog(ERROR, "firn: %s", SPI_result_code_string(code));
+    }
+    return SPI_processed;
+}
+
+/* NULL: the value is NULL. */
+static const char *cell(int column) {
+    return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column + 1);
+}
+
+/* ---- the driver: an error of SQL ends the renewer's transaction, and nothing of it counts ------- */
+
+static int begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    return FIRN_OK;
+}
+
+static int read_records(void *self, firn_records *seen, bool surely, firn_error *error) {
+    registry *it = self;
+    const char *names[] = {seen->ns, seen->key}, *cells[READ_COLUMNS];
+    run(it, READ, names);
+    for (int i = 0; i < READ_COLUMNS; i++) {
+        cells[i] = cell(i);
+    }
+    strlcpy(it->backend, cells[READ_BACKEND], sizeof it->backend);
+    strlcpy(it->marks, cells[READ_MARKS], sizeof it->marks);
+    strlcpy(it->taken, cells[READ_TAKEN], sizeof it->taken);
+    postgres_take_records(seen, cells, it->layout, it->shut);
+    return FIRN_OK;
+}
+
+/* As the store does: locks the records in the order of all sessions, and the engine reads again. */
+static int lock_records(registry *it) {
+    const char *text = strstr(statements[BEGIN].text, "LOCK TABLE");
+    if (SPI_execute(fill(text, "firn", it->system), false, 0) < 0) {
+        elog(ERROR, "firn: the shared list could not be locked");
+    }
+    it->locked = true;
+    return FIRN_WRITE_CHANGED;
+}
+
+static bool write_namespace(const registry *it, const firn_records *seen,
+                            const firn_records *next) {
+    char floor[24];
+    snprintf(floor, sizeof floor, "%" PRId64, next->floor);
+    const char *values[] = {next->ns,
+                            next->layout,
+                            floor,
+                            seen->ns_known ? "true" : "false",
+                            next->ns_losses == next->losses ? "true" : "false",
+                            "false"};
+    return run(it, NAME, values) == 1;
+}
+
+static bool write_mark(const registry *it, const firn_records *seen, const firn_records *next) {
+    char high[24], was[24], grant[24], floor[24];
+    snprintf(high, sizeof high, "%" PRId64, next->mark.high);
+    snprintf(was, sizeof was, "%" PRId64, seen->mark.high);
+    snprintf(grant, sizeof grant, "%" PRId64, (int64_t)next->mark.grant);
+    snprintf(floor, sizeof floor, "%" PRId64, next->floor);
+    const char *values[] = {next->ns,    next->key, high,       "0",          was,
+                            was,         grant,     next->note, next->layout, floor,
+                            it->backend, it->marks, it->taken};
+    return run(it, seen->key_known ? RAISE : CREATE, values) == 1;
+}
+
+static int write_records(void *self, const firn_records *seen, firn_records *next, int which,
+                         firn_verb verb, firn_error *error) {
+    registry *it = self;
+    if (which != FIRN_RECORD_KEY && !it->locked) {
+        return lock_records(it);
+    }
+    if ((which & FIRN_RECORD_STORE) != 0 && !seen->known) {
+        run(it, BORN, NULL);
+    }
+    if ((which & FIRN_RECORD_NS) != 0 && !write_namespace(it, seen, next)) {
+        return FIRN_WRITE_CHANGED;
+    }
+    return (which & FIRN_RECORD_KEY) == 0 || write_mark(it, seen, next) ? FIRN_OK
+                                                                        : FIRN_WRITE_CHANGED;
+}
+
+static const char *where(void *self) {
+    return "the schema " FIRN_REGISTRY;
+}
+
+static int list(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error) {
+    return FIRN_OK;
+}
+
+static void close_none(void *self) {
+}
+
+/* Without `lost`: the engine remembers nothing. Each reservation has a new handle, since a transaction may fail later. */
+static const firn_driver driver = {.version = FIRN_DRIVER_VERSION,
+                                   .scheme = "server",
+                                   .begin = begin,
+                                   .read = read_records,
+                                   .write = write_records,
+                                   .where = where,
+                                   .list = list,
+                                   .close = close_none};
+
+/* ---- reservations ---------------------------------------------------------------------------- */
+
+/* Locks the tables; InvalidOid: this database has no shared list. */
+static Oid lock_tables(void) {
+    Oid owner = firn_private_lock_shared(FIRN_REGISTRY, "firn_namespace");
+    return OidIsValid(owner) ? firn_private_lock_shared(FIRN_REGISTRY, "firn_mark") : owner;
+}
+
+/* The stored layout, if it only confines claims, which are not for nodes that are given. */
+static const char *stored_layout(const registry *it, const firn_request *request) {
+    const char *names[] = {request->ns, request->key};
+    firn__claims unused;
+    run(it, READ, names);
+    const char *stored = cell(READ_LAYOUT);
+    return stored != NULL && strcmp(firn__confined_read(stored, &unused), request->layout) == 0
+               ? stored
+               : request->layout;
+}
+
+static int reserve(const char *system, firn_request *request, int64_t *first, firn_mark *held,
+                   firn_error *why) {
+    static void *engine; /* an error of SQL leaves it behind */
+    static registry it;
+    if (engine != NULL) {
+        firn__engine_ops.close(engine);
+        engine = NULL;
+    }
+    memset(&it, 0, sizeof it);
+    it.system = system;
+    request->layout = stored_layout(&it, request);
+    int code = firn__engine_make(&engine, &driver, &it, why);
+    return code == FIRN_OK ? firn__engine_ops.reserve(engine, request, first, held, why) : code;
+}
+
+bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held,
+                           firn_error *why) {
+    Oid owner = lock_tables();
+    if (!OidIsValid(owner)) {
+        return true;
+    }
+    firn_caller before = firn_private_enter_schema(owner, FIRN_REGISTRY);
+    int code = reserve(system_text(), request, first, held, why);
+    firn_private_leave(before);
+    return code == FIRN_OK;
+}
+
+ArrayType *firn_registry_nodes(const char *ns) {
+    static const char lock[] = "LOCK TABLE firn_mark IN SHARE ROW EXCLUSIVE MODE";
+    static const char keys[] = "SELECT array_agg(key::bigint) FROM firn_mark WHERE ns = $1"
+                               " AND key ~ '^[0-9]{1,18}$'";
+    Oid owner = lock_tables(), type = TEXTOID;
+    Datum name = CStringGetTextDatum(ns);
+    ArrayType *nodes = NULL;
+    bool is_null;
+    if (!OidIsValid(owner)) {
+        return NULL;
+    }
+    MemoryContext context = CurrentMemoryContext;
+    firn_caller before = firn_private_enter_schema(owner, FIRN_REGISTRY);
+    if (SPI_execute(lock, false, 0) < 0 ||
+        SPI_execute_with_args(keys, 1, &type, &name, NULL, false, 0) != SPI_OK_SELECT) {
+        elog(ERROR, "firn: the nodes of the shared list cannot be read");
+    }
+    Datum found = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (!is_null) {
+        MemoryContext inner = MemoryContextSwitchTo(context);
+        nodes = DatumGetArrayTypePCopy(found);
+        MemoryContextSwitchTo(inner);
+    }
+    firn_private_leave(before);
+    return nodes;
+}

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+# One list of nodes for one PostgreSQL: firn_share_store() moves a store's tables to where the extension reserves too, and
+# leaves closed ones. Extension and store then issue side by side, also with the same nodes, and no ID comes twice.
+# FIRN_SIDE=N: N IDs in the last part (the usual number is small).
+# shellcheck disable=SC2016 # dollars quote SQL, for the server
+. test/tap
+
+if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
+    skip "extension and store share a list" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
+    finish
+fi
+. ext/postgres/private.sh
+private_start
+place=$TMPDIR/server
+cleanup() {
+    test/engine stop "$place"
+    private_end
+}
+trap cleanup EXIT
+trap 'exit 143' TERM HUP INT
+
+# as ROLE STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
+as() {
+    role=$1
+    shift
+    printf '%s;\n' "$@" | psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never -h 127.0.0.1 -p "$port" -U "$role" \
+        "${database:-postgres}" 2>&1 | sed -n -e '/^LOCATION:/d' -e p
+}
+ask() {
+    as firn "$@"
+}
+says() {
+    case $2 in
+    *"$3"*) pass "$1" ;;
+    *) fail "$1" "$2" ;;
+    esac
+}
+set_to() {
+    ask "ALTER SYSTEM SET $1 = '$2'" 'SELECT pg_reload_conf()' >/dev/null
+    await has "$1" "$2"
+}
+has() {
+    [ "$(ask "SELECT current_setting('$1')")" = "$2" ]
+}
+# store COMMAND...: as the application, before and after the move
+before() {
+    "$FIRN" "$@" --store "$old" 2>&1
+}
+store() {
+    "$FIRN" "$@" --store "$old?options=-csearch_path%3Dfirn_store" 2>&1
+}
+
+check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
+    -c firn.max_wait=60s -c firn.node=7
+port=$(cat "$place/port")
+old=postgres://app@127.0.0.1:$port/postgres
+ask 'CREATE ROLE app LOGIN' 'CREATE ROLE visitor' 'GRANT CREATE ON SCHEMA public TO app' 'CREATE DATABASE other' 'CREATE EXTENSION firn' \
+    'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC' 'ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC' >/dev/null
+
+# ---- the move ------------------------------------------------------------------------------------------------------------
+
+before new snowflake node=900 -q >"$TMPDIR/first"
+before segment orders -n 3 >/dev/null
+ask 'SELECT snowflake()' "SELECT firn_new('snowflake', 'node=5')" >>"$TMPDIR/first"
+high=$(ask "SELECT high FROM firn_mark WHERE ns = 'snowflake'")
+ask 'GRANT EXECUTE ON FUNCTION firn_share_store(regrole, text) TO app' >/dev/null
+says "only a superuser moves tables" "$(as app "SELECT firn_share_store('app', 'public.firn')")" '42501: firn: only a superuser'
+says "other tables are refused" "$(ask "SELECT firn_share_store('app', 'pg_catalog.pg')")" 'does not exist'
+says "as are texts" "$(ask "SELECT firn_share_store('app', 'firn')")" 'does not name the tables of a store'
+ask 'ALTER TABLE firn_namespace RENAME TO kept_namespace' 'CREATE VIEW firn_namespace AS SELECT * FROM kept_namespace' >/dev/null
+says "and views" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'firn_namespace'
+same "nothing of it stays" f "$(ask "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'firn_store')")"
+ask 'DROP VIEW firn_namespace' 'ALTER TABLE kept_namespace RENAME TO firn_namespace' >/dev/null
+database=other ask 'CREATE EXTENSION firn' >/dev/null
+says "the list is in one database" "$(database=other ask "SELECT firn_share_store('app')")" 'Connect to that one'
+same "a superuser moves the tables" "" "$(ask "SELECT firn_share_store('app', 'public.firn')")"
+says "twice is refused" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'has moved already'
+
+same "marks have come along" "$high" "$(ask "SELECT high FROM firn_store.firn_mark WHERE (ns, key) = ('snowflake', '900')")"
+same "integers continue" 4 "$(store segment orders)"
+says "the old place is closed" "$(before new snowflake node=900)" 'closed (moved to the schema firn_store)'
+says "for integers" "$(before segment orders)" 'closed (moved to the schema firn_store)'
+says "and for new names" "$(before segment invoices)" 'closed (moved to the schema firn_store'
+same "so it grants nothing more" 0 "$(ask "SELECT count(*) FROM public.firn_namespace WHERE name <> '' AND layout NOT LIKE 'closed (%'")"
+ask 'SELECT snowflake()' "SELECT firn_new('snowflake', 'node=5')" >>"$TMPDIR/first"
+store new snowflake node=900 -q >>"$TMPDIR/first"
+same "everybody issues on, and nothing twice" "6 6" "$(wc -l <"$TMPDIR/first") $(sort -u "$TMPDIR/first" | grep -c '^[0-9]*$')"
+whose=$(store nodes ns=snowflake --json | jq -r 'select(.ns != "") | "\(.key) \(.whose)"' | paste -sd' ')
+same "firn nodes says whose is whose" "5 extension 7 extension 900 process" "$whose"
+
+# ---- one list ------------------------------------------------------------------------------------------------------------
+
+# patient SENTENCE WORDS CALL: the call fails with these words, also where the renewer was slow at first.
+patient() {
+    for _ in $(seq 20); do
+        said=$(ask "SET firn.max_wait = '4s'" "SELECT $3")
+        case $said in *'were not written within'*) ;; *) break ;; esac
+    done
+    says "$1" "$said" "$2"
+}
+# A mark as of a process that holds the node for an hour.
+store new snowflake node=11 -q >/dev/null
+as app "UPDATE firn_store.firn_mark SET high = high + (3600000::bigint << 12), \"grant\" = 3 WHERE (ns, key) = ('snowflake', '11')"
+patient "the extension does not take what a store holds" 'is reserved by a store in the schema firn_store' \
+    "firn_new('snowflake', 'node=11')"
+as app "UPDATE firn_store.firn_mark SET high = high - (3600000::bigint << 12) WHERE (ns, key) = ('snowflake', '11')"
+store nodes claim snowflake 0..99 >/dev/null
+same "confined claims are not for the node of a server" 7 "$(($(ask 'SELECT snowflake()') >> 12 & 1023))"
+set_to firn.history 900-901
+says "old rows get a node that no store has used" "$(ask "SELECT firn_stamp('snowflake', 'old', '2020-01-01') >> 12 & 1023")" 901
+same "which the store has as a job's" "job extension" "$(store nodes ns=snowflake --json | jq -r 'select(.key == "901") | "\(.kind) \(.whose)"')"
+
+# ---- rights --------------------------------------------------------------------------------------------------------------
+
+same "tables belong to a role that only owns them" "firn_owner firn_owner f f" \
+    "$(ask "SELECT string_agg(relowner::regrole::text, ' ') || ' ' || (SELECT concat_ws(' ', rolcanlogin, rolsuper)
+        FROM pg_roles WHERE rolname = 'firn_owner') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'firn_store'::regnamespace")"
+same "the application reads and writes them, and nothing else" "INSERT SELECT UPDATE" \
+    "$(ask "SELECT string_agg(DISTINCT privilege_type, ' ' ORDER BY privilege_type) FROM pg_class, aclexplode(relacl) a
+        WHERE relnamespace = 'firn_store'::regnamespace AND a.grantee <> relowner")"
+says "it deletes nothing" "$(as app 'DELETE FROM firn_store.firn_mark')" '42501'
+says "and puts no code there" "$(as app 'CREATE TRIGGER t BEFORE UPDATE ON firn_store.firn_mark FOR EACH ROW EXECUTE FUNCTION
+    suppress_redundant_updates_trigger()')" '42501'
+# refuses SENTENCE WORDS STATEMENT UNDO: after the statement no window begins
+refuses() {
+    ask "$3" >/dev/null
+    says "$1" "$(ask "SELECT firn_new('snowflake', 'node=$((node += 1))')")" "$2"
+    ask "$4" >/dev/null
+}
+node=20
+refuses "a grant of more is refused" 'is granted to app' 'GRANT DELETE ON firn_store.firn_mark TO app' \
+    'REVOKE DELETE ON firn_store.firn_mark FROM app'
+refuses "as is a trigger" 'has a trigger' 'CREATE TRIGGER t BEFORE UPDATE ON firn_store.firn_mark FOR EACH ROW EXECUTE FUNCTION
+    suppress_redundant_updates_trigger()' 'DROP TRIGGER t ON firn_store.firn_mark'
+refuses "a rule" 'has a rule' 'CREATE RULE r AS ON UPDATE TO firn_store.firn_mark DO ALSO NOTHING' 'DROP RULE r ON firn_store.firn_mark'
+refuses "another owner" 'does not belong to the role firn_owner' 'ALTER TABLE firn_store.firn_mark OWNER TO visitor' \
+    'ALTER TABLE firn_store.firn_mark OWNER TO firn_owner'
+refuses "and a role that is more than the owner" 'firn_owner may log in' 'GRANT firn_owner TO visitor' 'REVOKE firn_owner FROM visitor'
+same "then it issues" 1 "$(ask "SELECT count(firn_new('snowflake', 'node=20'))")"
+
+# ---- side by side --------------------------------------------------------------------------------------------------------
+
+# Each has nodes of its own, and node 12 is everybody's in turn.
+side=$((${FIRN_SIDE:-120000} / 6))
+copy() {
+    ask "COPY (SELECT $1 FROM generate_series(1, $side)) TO STDOUT" >"$TMPDIR/side.$2"
+}
+wait_for=
+begin() {
+    "$@" &
+    wait_for="$wait_for $!"
+}
+issue() {
+    store new snowflake -n "$side" -q max_wait=60s "$2" >"$TMPDIR/side.$1"
+}
+begin copy 'snowflake()' a
+begin copy 'snowflake()' b
+begin copy "firn_new('snowflake', 'node=12')" c
+begin issue d node=12
+begin issue e full=wait
+begin issue f full=wait
+for pid in $wait_for; do
+    wait "$pid"
+done
+twice() {
+    cat "$TMPDIR"/side.* | grep '^[0-9]*$' | sort | uniq -d | wc -l
+}
+same "all of them issue" $((6 * side)) "$(cat "$TMPDIR"/side.* | grep -c '^[0-9]*$')"
+same "and none fails" "" "$(cat "$TMPDIR"/side.* | grep -v '^[0-9]*$')"
+same "and no ID was issued twice" 0 "$(twice)"
+head -n 1 "$TMPDIR/side.a" >"$TMPDIR/side.planted"
+same "one that was planted is found" 1 "$(twice)"
+
+# ---- a loss --------------------------------------------------------------------------------------------------------------
+
+store nodes lost --yes >/dev/null
+patient "what the store lost, the extension guards" 'is guarded for' "firn_new('snowflake', 'node=30')"
+finish
