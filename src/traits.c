@@ -123,7 +123,7 @@ static void add_chars(firn__traits_list *list, int form) {
                          : form == FIRN_FORM_DEC   ? "-"
                          : as->kind == KIND_TYPEID ? "abcdefghijklmnopqrstuvwxyz_"
                          : as->kind == KIND_BYTES  ? "="
-                         : as->kind == KIND_NCNAME ? "_"
+                         : as->kind == KIND_NCNAME ? "IO_" /* not of base58 */
                                                    : "";
     for (; *others != '\0'; others++) {
         add_char(list, form, (unsigned char)*others);

@@ -125,7 +125,7 @@ class Figures:
         machine, engine, repetition = row["machine"], row["engine"], int(row["repetition"])
         key = called(engine, row["key"])
         cell = (engine, key, row["storage"], row["ratio"], row["writers"])
-        self.versions[engine] = row["version"]
+        self.versions[machine, engine] = row["version"]
         if row["writers"] == "1":
             self.rows[machine, engine, row["ratio"]] = int(row["rows"])
         self.loads.setdefault(machine, []).append(float(row["load"]))
@@ -136,6 +136,9 @@ class Figures:
                 self.drift.setdefault((machine, engine, metric), []).append((repetition, float(text)))
             else:
                 self.values.setdefault((machine, *cell, metric), {})[repetition] = float(text)
+
+    def version(self, machine, engine):
+        return self.versions.get((machine, engine), "")
 
     def load(self, machine):
         return statistics.median(self.loads[machine])

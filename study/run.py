@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Measures cells of the study and appends them to docs/study/data/MACHINE.csv; continues where it stopped.
 
-    study/run.py FIRN [--minutes N] [--small] [--machine NAME] [--data FOLDER] [--only TEXT] [--repetitions N]
+    study/run.py FIRN [--minutes N] [--small] [--machine NAME] [--data FOLDER] [--only PATTERN] [--repetitions N]
         [--place FOLDER] [--times N]
 
---only has the cells whose description contains TEXT. --place keeps the tables in FOLDER, on a disk for which each engine waits;
+--only has the cells whose description has a match of PATTERN. --place keeps the tables in FOLDER, on a disk for which each engine waits;
 --times has N times as many rows, so that B-trees have a level more. ENGINE_POSTGRES=FOLDER has the programs of another PostgreSQL
 (with pgstattuple). Results of these go into another --data. `make study` and `make study-small` call it."""
 import argparse
@@ -112,8 +112,8 @@ def plan(study, options):
     every = [cell for one in study.engines.values() for cell in cells.of_engine(one)]
     if options.small:
         every = [cell for cell in every if cells.small(cell)]
-    every = [cell for cell in every if options.only in str(cell)]
-    fixed = [cells.drift(one) for one in study.engines.values()] if not options.only else []
+    every = [cell for cell in every if re.search(options.only, str(cell))]
+    fixed = [cells.drift(one) for one in study.engines.values() if any(cell.engine == one.name for cell in every)]
     turn = 0
     for repetition in range(1, options.repetitions + 1):
         for n, cell in enumerate(cells.in_order(every, repetition)):

@@ -123,11 +123,28 @@ def machines(data):
     return rows_of(["machine"] + ["`%s`" % one for one in data.machines], rows).replace("--:", "---")
 
 
+def others(data):
+    """uuid4 and uuid7 in PostgreSQL, with the machines of the folder `counts` next to the data: their times are not shown."""
+    found = [(data, data.machine, "8")]
+    folder = os.path.join(os.path.dirname(os.path.abspath(data.folder)), "counts")
+    if os.path.exists(folder):
+        counts = figures.Figures(folder)
+        found += [(counts, one, "8" if counts.raw("postgres", "uuid7", "misses_row", "8", machine=one) else "2") for one in counts.machines]
+    names = {"written_bytes_row": "bytes written", "log_bytes_row": "bytes of log", "log_bytes_row_single": "bytes of log, few rows",
+             "misses_row": "pages read", "leaf_density": "how full leaves are", "total_bytes_row": "bytes"}
+    rows = [["version"] + [of.version(machine, "postgres") for of, machine, _ in found],
+            ["rows of the table"] + [number(of.rows.get((machine, "postgres", ratio), 0)) for of, machine, ratio in found]]
+    for metric, name in names.items():
+        rows.append([name] + [" and ".join(interval(of.value("postgres", key, metric, ratio, machine=machine)) for key in ("uuid4", "uuid7"))
+                              for of, machine, ratio in found])
+    return rows_of(["`uuid4` and `uuid7`"] + ["`%s`" % machine for _, machine, _ in found], rows)
+
+
 def engines(data):
     rows = []
     for engine in ENGINES:
         counts = ["%s" % number(data.rows[data.machine, engine, ratio]) for ratio in ("0.5", "2", "8") if (data.machine, engine, ratio) in data.rows]
-        rows.append([NAMES[engine], data.versions[engine], {"postgres": "2 MiB", "mariadb": "6 MiB", "sqlite": "2 MiB"}[engine], ", ".join(counts)])
+        rows.append([NAMES[engine], data.version(data.machine, engine), {"postgres": "2 MiB", "mariadb": "6 MiB", "sqlite": "2 MiB"}[engine], ", ".join(counts)])
     return rows_of(["engine", "version", "buffer", "rows of a table at 0.5, 2 and 8 times the buffer"], rows)
 
 

@@ -37,6 +37,7 @@ rows = [next(row for row in csv.DictReader(open(path, newline="")) if row["engin
 print(round(int(rows[0]["rows"]) / int(rows[1]["rows"])))
 PYTHON
 )"
+same "a few cells have the fixed cell of their engine between them" drift,sqlite "$(grep -o 'drift,[a-z]*' "$TMPDIR/on-disk/disk.csv" | sort -u)"
 same "its machine says where" 1 "$(grep -c "^data on.$TMPDIR/disk " "$TMPDIR/on-disk/disk.tsv")"
 check "and such results do not go to the published ones" sh -c '! "$@" 2>/dev/null' sh $python study/run.py "$FIRN" --times 2 --only none
 check "each row has a value for every metric that a table has" $python - "$TMPDIR/data/test.csv" <<'PYTHON'
