@@ -73,7 +73,11 @@ same "nothing of it stays" f "$(ask "SELECT EXISTS (SELECT FROM pg_namespace WHE
 ask 'DROP VIEW firn_namespace' 'ALTER TABLE kept_namespace RENAME TO firn_namespace' >/dev/null
 database=other ask 'CREATE EXTENSION firn' >/dev/null
 says "the list is in one database" "$(database=other ask "SELECT firn_share_store('app')")" 'Connect to that one'
+as app 'CREATE FUNCTION public.concat_ws(text, text, text, oid, oid) RETURNS text LANGUAGE plpgsql AS
+    $$BEGIN ALTER ROLE app SUPERUSER; RETURN 1; END$$' >/dev/null
 same "a superuser moves the tables" "" "$(ask "SELECT firn_share_store('app', 'public.firn')")"
+same "without calling a function of the tables' owner" f "$(ask "SELECT rolsuper FROM pg_roles WHERE rolname = 'app'")"
+ask 'DROP FUNCTION public.concat_ws' >/dev/null
 says "twice is refused" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'has moved already'
 
 same "marks have come along" "$high" "$(ask "SELECT high FROM firn_store.firn_mark WHERE (ns, key) = ('snowflake', '900')")"
@@ -140,7 +144,7 @@ same "then it issues" 1 "$(ask "SELECT count(firn_new('snowflake', 'node=20'))")
 
 # ---- side by side --------------------------------------------------------------------------------------------------------
 
-# Each has nodes of its own, and node 12 is everybody's in turn.
+# Each has its own nodes, and node 12 is everybody's in turn.
 side=$((${FIRN_SIDE:-120000} / 6))
 copy() {
     ask "COPY (SELECT $1 FROM generate_series(1, $side)) TO STDOUT" >"$TMPDIR/side.$2"
@@ -168,8 +172,8 @@ twice() {
 same "all of them issue" $((6 * side)) "$(cat "$TMPDIR"/side.* | grep -c '^[0-9]*$')"
 same "and none fails" "" "$(cat "$TMPDIR"/side.* | grep -v '^[0-9]*$')"
 same "and no ID was issued twice" 0 "$(twice)"
-head -n 1 "$TMPDIR/side.a" >"$TMPDIR/side.planted"
-same "one that was planted is found" 1 "$(twice)"
+head -n 1 "$TMPDIR/side.a" >"$TMPDIR/side.added"
+same "a duplicate that is added is found" 1 "$(twice)"
 
 # ---- a loss --------------------------------------------------------------------------------------------------------------
 

@@ -321,9 +321,9 @@ Oid firn_private_lock_shared(const char *schema, const char *name);
 
 /* The schema of its tables, firn_namespace and firn_mark. */
 #define FIRN_REGISTRY "firn_store"
-/* Statements that make tables with this prefix, and that read their identity. */
+/* Statements that make tables with this prefix, and that read the identity of a table of marks. */
 char *firn_registry_create(const char *prefix);
-char *firn_registry_identity(const char *prefix);
+char *firn_registry_identity(const char *marks);
 /* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held. */
 bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, firn_error *why);
 /* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends, no other is used. */

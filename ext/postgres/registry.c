@@ -53,8 +53,11 @@ char *firn_registry_create(const char *table) {
     return fill(create_sql, table, "");
 }
 
-char *firn_registry_identity(const char *table) {
-    return fill("SELECT " IDENTITY, table, system_text());
+char *firn_registry_identity(const char *marks) {
+    static const char text[] = "SELECT " IDENTITY, own[] = "'\"@_mark\"'";
+    const char *at = strstr(text, own);
+    return psprintf("%s%s%s", fill(pnstrdup(text, (Size)(at - text)), "", system_text()),
+                    quote_literal_cstr(marks), at + sizeof own - 1);
 }
 
 static uint64 run(const registry *it, enum statement which, const char *const *values) {

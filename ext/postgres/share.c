@@ -43,16 +43,16 @@ static char *run(const char *format, ...) {
                : NULL;
 }
 
-/* Runs statements of a store, in which names of tables mean those of a schema. */
-static char *run_in(const char *schema, const char *text) {
+/* Makes tables, whose names mean those of a schema. Only for statements that call no function, since the schema's owner may
+ * have one of the same name. */
+static void run_in(const char *schema, const char *text) {
     int level = NewGUCNestLevel();
     (void)set_config_option("search_path", psprintf("%s, pg_temp", quote_identifier(schema)),
                             PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
     (void)set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
                             GUC_ACTION_SAVE, true, 0, false);
-    char *value = run("%s", text);
+    run("%s", text);
     AtEOXact_GUC(false, level);
-    return value;
 }
 
 static void refuse(const char *found, const char *what, const char *cure) pg_attribute_noreturn();
@@ -185,8 +185,7 @@ static void leave_closed(const old_store *it) {
     old_namespaces = quote_qualified_identifier(it->schema, old_namespaces);
     old_marks = quote_qualified_identifier(it->schema, old_marks);
     run_in(it->schema, firn_registry_create(it->prefix));
-    const char *identity =
-        quote_literal_cstr(run_in(it->schema, firn_registry_identity(it->prefix)));
+    const char *identity = quote_literal_cstr(run("%s", firn_registry_identity(it->marks)));
     run("UPDATE %s SET identity = %s WHERE name = ''", it->namespaces, identity);
     run("INSERT INTO %s SELECT name, left('%s' || layout, %d), %s, floor FROM ONLY %s WHERE name "
         "<> ''",
@@ -210,8 +209,7 @@ static void move_store(const char *given, const char *shared) {
     run("LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE", it.namespaces, it.marks);
     check_plain(&it);
     check_fits(&it);
-    copy_records(&it, quote_literal_cstr(run_in(it.schema, firn_registry_identity(it.prefix))),
-                 shared);
+    copy_records(&it, quote_literal_cstr(run("%s", firn_registry_identity(it.marks))), shared);
     leave_closed(&it);
 }
 
@@ -246,7 +244,7 @@ static void share(const char *role, const char *tables) {
     make_registry();
     run("LOCK TABLE firn_store.firn_namespace, firn_store.firn_mark IN SHARE ROW EXCLUSIVE MODE");
     const char *identity =
-        quote_literal_cstr(run_in(FIRN_REGISTRY, firn_registry_identity("firn")));
+        quote_literal_cstr(run("%s", firn_registry_identity("firn_store.firn_mark")));
     run("UPDATE firn_store.firn_namespace SET identity = %s WHERE name = '' AND identity = 'new'",
         identity);
     if (tables != NULL) {
