@@ -134,8 +134,8 @@ answers "firn_time and firn_unix_ns say when" "2022-06-28T16:07:40.105Z|16564324
      firn_time(firn_pack('uuid6', 'time=2024-01-01T00:00:00.0000001Z clock_seq=1 node=2'), 'uuid6');"
 answers "base64 and NCNames are written and read" "kZEI91LRQyCbrPhH20FIqA==|kZEI91LRQyCbrPhH20FIqA|EkZEI91LRMgus-EfbQUioJ" \
     "SELECT firn_convert(id, 'base64'), firn_convert(id, 'base64url'), firn_convert(id, 'ncname64') FROM (SELECT '919108f7-52d1-4320-9bac-f847db4148a8' AS id);"
-answers "... as firn convert reads them" "919108f7-52d1-4320-9bac-f847db4148a8|919108f7-52d1-4320-9bac-f847db4148a8|uuid7|2022-02-22 19:22:22.000" \
-    "SELECT firn_convert('kZEI91LRQyCbrPhH20FIqA==', 'uuid'), firn_convert('EkZEI91LRMgus-EfbQUioJ', 'uuid'), firn_show('AX8i4nmwfMOYxNwMDAc5jw') ->> '\$.scheme', firn_time('AX8i4nmwfMOYxNwMDAc5jw');"
+answers "... as firn convert reads them" "919108f7-52d1-4320-9bac-f847db4148a8|919108f7-52d1-4320-9bac-f847db4148a8|uuid7" \
+    "SELECT firn_convert('kZEI91LRQyCbrPhH20FIqA==', 'uuid'), firn_convert('EkZEI91LRMgus-EfbQUioJ', 'uuid'), firn_show('AX8i4nmwfMOYxNwMDAc5jw') ->> '\$.scheme';"
 answers "firn_convert is firn convert" "$("$FIRN" convert --to base58 --scheme uuid7 0190163d-8694-739b-aea5-966c26f8ad90)|$("$FIRN" convert --to uuid6 868b6680-a88c-11ee-8005-010203040506)|0190163d-8694-739b-aea5-966c26f8ad90" \
     "SELECT firn_convert('0190163d-8694-739b-aea5-966c26f8ad90', 'base58', 'uuid7'), firn_convert('868b6680-a88c-11ee-8005-010203040506', 'uuid6'),
      firn_convert(firn_convert('0190163d-8694-739b-aea5-966c26f8ad90', 'blob'), 'text', 'uuid7');"
