@@ -153,10 +153,12 @@ static double files_most(void) {
 /* The same in each answer, although the clock may be set. */
 static double start_s(void) {
     static _Atomic int64_t start;
-    if (start == 0) {
-        start = (int64_t)time(NULL) - server_uptime_s();
+    int64_t at = atomic_load_explicit(&start, memory_order_relaxed);
+    if (at == 0) {
+        at = (int64_t)time(NULL) - server_uptime_s();
+        atomic_store_explicit(&start, at, memory_order_relaxed);
     }
-    return (double)start;
+    return (double)at;
 }
 
 static bool read_process(size_t i, char *labels, double *values) {
