@@ -58,7 +58,7 @@ refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
     refuses "prefix=$(printf %.9s "$prefix") is not valid" 2 "is not a valid prefix" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
 done
-refuses "a prefix is for typeid" 2 "prefix= applies to typeid" pack uuid7 prefix=user
+refuses "a prefix is for typeid" 2 "prefix=user applies to the form typeid, not uuid: leave" pack uuid7 prefix=user
 
 # ---- show ----------------------------------------------------------------------------------------
 says "show lists each field with its place" "$flake  snowflake, 64 bits, dec
@@ -114,7 +114,7 @@ refuses "a version that is another scheme's is a no" 1 "version" show --scheme u
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
 refuses "--epoch needs a scheme" 2 "need --scheme NAME" show --epoch 2020-01-01 $flake
 refuses "an unknown form is a usage error" 2 "no form 'hexx'" show --from hexx $flake
-refuses "a form of other widths is usage" 2 "uuid does not apply to the 64 bits" show --from uuid --scheme snowflake $flake
+refuses "a form of other widths is usage" 2 "an ID of 64 bits has no form uuid: use another" show --from uuid --scheme snowflake $flake
 refuses "an unknown scheme is a usage error" 2 "did you mean .snowflake" show --scheme snowflak $flake
 
 # ---- range ---------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
 refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
-refuses "a range with an invalid time is a usage error" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
+refuses "a range with an invalid time is a usage error" 2 "the time .tomorrow.: character 1" range uuid7 tomorrow 2024-01-02
 refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
 refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do

@@ -49,8 +49,8 @@ refuses "digits= is for time-random" 2 "leave digits out" new snowflake digits=6
 says "another form is the ID's bits" 018df74f83ff0002a pack time-random --as hex time=2024-02-29T23:59:59.999Z random=42
 says "and back" 20240229235959999000042 convert --scheme time-random --from hex --to dated 018df74f83ff0002a
 refuses "bits that no calendar tells have no such text" 1 "at most 999999" convert --scheme time-random --from hex --to dated 018df74f83fffffff
-refuses "dated is not for other schemes" 2 "does not apply to the 64 bits" new snowflake --as dated
-refuses "nor for a row of that width" 2 "applies to time-random and time-member" pack "time:48 random:20" --as dated time=2024-01-01 random=1
+refuses "dated is not for other schemes" 2 "an ID of 64 bits has no form dated" new snowflake --as dated
+refuses "nor for a row of that width" 2 "the form dated applies to time-random and time-member" pack "time:48 random:20" --as dated time=2024-01-01 random=1
 
 # ---- shared digits -------------------------------------------------------------------------------
 for node in 1 2 3 4; do
@@ -157,7 +157,7 @@ refuses "its digits end, and then it does" 1 "end=999999" new order --key-file "
 refuses "an integer of more digits is a no" 1 "0 to 999999" pack order digits=6 number=1000000 --key-file "$good"
 refuses "five digits are too few" 1 "digits" pack order digits=5 number=1 --key-file "$good"
 refuses "an order number has no other form" 2 "remove --as" pack order number=1 --key-file "$good" --as hex
-refuses "order is not converted" 2 "order needs a secret key" convert --scheme order --to hex 2433477484
+refuses "order is not converted" 2 "order needs a key: use firn show" convert --scheme order --to hex 2433477484
 refuses "a range of order has no time" 2 "no time" range order 2024-01-01 2024-01-02
 refuses "--key-file is for order" 2 "add --scheme order" show --key-file "$good" 1541815603606036480
 printf 'number=123456789\nnumber=x\n' >"$TMPDIR/sets"

@@ -84,7 +84,7 @@ like "firn_convert keeps it" "user_01h455vb4pex5vsknk084sn02q" "SELECT firn_conv
 answers "and so do the bounds of a time" "user_01hk153x00e008000000000000|user_01hk153x00fzzvzzzzzzzzzzzz" \
     "SELECT firn_min('typeid', '2024-01-01', 'prefix=user'), firn_max('typeid', '2024-01-01', 'prefix=user');"
 errs "of a valid prefix" "is not a valid prefix" "firn_min('typeid', '2024-01-01', 'prefix=User')"
-errs "of a TypeID" "has no field 'prefix'" "firn_min('uuid7', '2024-01-01', 'prefix=user')"
+errs "of a TypeID" "prefix=user applies to the form typeid, not uuid" "firn_min('uuid7', '2024-01-01', 'prefix=user')"
 like "a TypeID of any version is shown" '.*"version":5.*' "SELECT firn_show('prefix_0123456789abcdefghjkmnpqrs', 'typeid');"
 answers "64 bits are INTEGER, wider ones TEXT, and _blob is a BLOB" "integer|text|blob|16|integer|text|blob" \
     "SELECT typeof(tsid()), typeof(uuid7()), typeof(ulid_blob()), length(uuid1_blob()),

@@ -109,7 +109,7 @@ refuses "a file that is not there" 6 "cannot read nowhere: No such file" show --
 refuses "a folder" 6 "cannot read .: Is a directory" show --find .
 same "a folder as standard input" "6 firn: cannot read standard input: Is a directory: choose a readable file" \
     "$("$FIRN" show --find <. 2>err; echo "$? $(cat err)")"
-refuses "order numbers cannot be found" 2 "needs a secret key" show --find --scheme order
+refuses "order numbers cannot be found" 2 "order needs a key" show --find --scheme order
 refuses "a key" 2 "--key-file" show --find --key-file x
 
 # ---- colours -------------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ says "or leaves it out" 01h455vb4pex5vsknk084sn02q convert user_01h455vb4pex5vsk
 same "with the object of that text" "org_01h455vb4pex5vsknk084sn02q org" \
     "$("$FIRN" convert --json user_01h455vb4pex5vsknk084sn02q --to typeid prefix=org | jq -r '"\(.id) \(.prefix)"')"
 refuses "a wrong prefix" 2 "'Org' is not a valid prefix: use at most 63" convert user_01h455vb4pex5vsknk084sn02q --to typeid prefix=Org
-refuses "a prefix of another form" 2 "prefix= applies to typeid" convert user_01h455vb4pex5vsknk084sn02q --to uuid prefix=org
+refuses "a prefix of another form" 2 "prefix=org applies to the form typeid, not uuid" convert user_01h455vb4pex5vsknk084sn02q --to uuid prefix=org
 same "range writes the prefix" "user_01hqs2ja00e008000000000000 user_01hqvmz0zzfzzvzzzzzzzzzzzz" \
     "$("$FIRN" range typeid 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z prefix=user | paste -sd' ')"
 

@@ -203,7 +203,7 @@ json "base64 too" '.ids == ["kZEI91LRQyCbrPhH20FIqA=="]' '/v1/convert/919108f7-5
 json "and an NCName" '.ids == ["HAX8i4nmwzDjE3AwMBzmPJ"]' '/v1/convert/017f22e2-79b0-7cc3-98c4-dc0c0c07398f?to=ncname64'
 json "of a TypeID with its prefix" '.ids == ["user_01h455vb4pex5vsknk084sn02q"]' '/v1/convert/user_01h455vb4pex5vsknk084sn02q?to=typeid'
 json "or with another" '.ids == ["org_01h455vb4pex5vsknk084sn02q"]' '/v1/convert/01890a5d-ac96-774b-bcce-b302099a8057?to=typeid&prefix=org'
-refuses "for typeid only" 400 "the form hex takes no prefix" '/v1/convert/01890a5d-ac96-774b-bcce-b302099a8057?to=hex&prefix=org'
+refuses "for typeid only" 400 "prefix=org applies to the form typeid, not hex" '/v1/convert/01890a5d-ac96-774b-bcce-b302099a8057?to=hex&prefix=org'
 json "a TypeID of any version is shown with its prefix" '.prefix == "a" and .scheme == "uuid4"' '/v1/show/a_4hj44femph8cg9qb7r8zdm2j58?scheme=typeid'
 lines "in text too" 112210f47de98115 1 '/v1/convert/1234567890123456789?to=hex&format=text'
 json "range bounds an interval" '.least == "1741610183685046272" and .greatest == "1741972571550646271"' \

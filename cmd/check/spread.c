@@ -5,6 +5,7 @@
  * would be. */
 #include "chisquare.h"
 #include "maths.h"
+#include "pure_verbs.h"
 #include "shard.h"
 #include "shared/amounts.h"
 #include "shared/color.h"
@@ -205,10 +206,7 @@ static int begin_clock(session *s, sample *it) {
         it->clock.now = (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
         return STATUS_DONE;
     }
-    int code = firn_time_parse(&it->clock.now, text, strlen(text), &error);
-    if (code != FIRN_OK) {
-        prefix_error(&error, code, &error, "time=%.60s: ", text);
-    }
+    int code = pure_time(&it->clock.now, text, strlen(text), &error);
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 

@@ -2,6 +2,7 @@
 /* `firn convert`: the same ID in another text form, or the same content as another scheme.
  * Pure. */
 #include "ids.h"
+#include "pure_verbs.h"
 #include "shared/json.h"
 #include "shared/lines.h"
 #include "shared/operands.h"
@@ -10,36 +11,20 @@
 
 typedef struct conversion {
     id_reader reader;
-    int form; /* -1: into `scheme` */
-    firn_scheme scheme;
+    pure_target target;
     const char *prefix; /* of typeid; NULL: of the ID that is converted */
 } conversion;
-
-static int format_id(char text[FIRN_TEXT_SIZE], const firn_id *id, int form, firn_error *error) {
-    if (firn_form_width(form, id->bits) == 0) {
-        return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another form",
-                         id->bits, firn_form_name(form));
-    }
-    firn_format(text, id, form);
-    if (text[0] == '\0') {
-        return set_error(error, FIRN_EMISMATCH,
-                         "this ID has no form %s, since its time or its digits are out of range: "
-                         "choose another form",
-                         firn_form_name(form));
-    }
-    return FIRN_OK;
-}
 
 /* The object that show prints for the converted ID. Another form does not change how the ID is read. */
 static json_t *object_of_converted(const conversion *work, const char *given, const char *text,
                                    const firn_reading *readings, id_counts counts,
                                    const firn_id *id) {
-    if (work->form < 0) {
-        firn_reading one = {&work->scheme, work->scheme.form, FIRN_CERTAIN, *id};
+    if (work->target.form < 0) {
+        firn_reading one = {&work->target.scheme, work->target.scheme.form, FIRN_CERTAIN, *id};
         return object_of_id(text, &one, 1);
     }
     json_t *object = object_of_text(given, readings, counts, NULL, false, work->reader.named);
-    object = work->form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
+    object = work->target.form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
     return json_set(object, "id", json_string(text));
 }
 
@@ -48,23 +33,20 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
     conversion *work = context;
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;
-    firn_error why;
     firn_id out;
     char converted[FIRN_TEXT_SIZE];
+    const int form = pure_target_form(&work->target);
     reader_look_ahead(&work->reader, text, length);
     int code = reader_convert(&work->reader, readings, &counts, text, length, error);
-    if (code != FIRN_OK) {
-        return code;
+    code = code == FIRN_OK
+               ? pure_convert(&out, &work->target, readings, counts, text,
+                              work->target.form >= 0 ? "set --scheme or --from" : "set --scheme",
+                              error)
+               : code;
+    if (code == FIRN_OK && firn_format(converted, &out, form)[0] == '\0') {
+        code = pure_form_refuse(form, error);
     }
-    out = readings[0].id;
-    code = work->form >= 0
-               ? readings_certain(readings, counts, "set --scheme or --from", &why)
-               : readings_convert(&out, &work->scheme, readings, counts, "set --scheme", &why);
-    if (code != FIRN_OK) {
-        return prefix_error(error, code, &why, "'%.50s'%s: ", text, length > 50 ? "..." : "");
-    }
-    code = format_id(converted, &out, work->form >= 0 ? work->form : work->scheme.form, error);
-    if (code == FIRN_OK && work->form == FIRN_FORM_TYPEID) {
+    if (code == FIRN_OK && form == FIRN_FORM_TYPEID) {
         char prefix[FIRN_PREFIX_SIZE] = "";
         if (readings[0].form == FIRN_FORM_TYPEID) {
             firn_prefix_read(prefix, text, length);
@@ -97,11 +79,10 @@ static int take_prefix(session *s, conversion *work) {
         work->prefix = s->operands[i] + strlen("prefix=");
     }
     s->operand_count = count;
-    if (work->prefix != NULL && work->form != FIRN_FORM_TYPEID) {
-        return fail_usage(s, "prefix= applies to typeid: remove it, or use --to typeid");
-    }
+    char checked[FIRN_PREFIX_SIZE];
     return work->prefix == NULL ||
-                   firn_prefix_check(work->prefix, strlen(work->prefix), &error) == FIRN_OK
+                   pure_prefix(checked, pure_target_form(&work->target), work->prefix,
+                               strlen(work->prefix), &error) == FIRN_OK
                ? STATUS_DONE
                : fail(s, &error);
 }
@@ -117,11 +98,8 @@ int run_convert(session *s) {
     if (to == NULL) {
         return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
     }
-    work.form = firn_form_find(to);
-    if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
-        return fail_usage(
-            s, "'%.60s' is neither a form nor a scheme: use " FORM_NAMES ", or see firn schemes",
-            to);
+    if (pure_target_find(&work.target, to, &error) != FIRN_OK) {
+        return fail(s, &error);
     }
     status = take_prefix(s, &work);
     status = status == STATUS_DONE ? operands_are_ids(s) : status;

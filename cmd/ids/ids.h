@@ -7,10 +7,6 @@
 #include "command.h"
 #include "reading.h"
 
-/* The forms of all widths, for errors. */
-#define FORM_NAMES                                                                                 \
-    "dec hex uuid urn braced base32 base32hex base36 base58 base62 base64 base64url or bin"
-
 /* How IDs are written: a form, and typeid's prefix. */
 typedef struct id_writer {
     const firn_scheme *scheme;
@@ -23,8 +19,7 @@ typedef struct id_writer {
 /* By --as and prefix=, else the scheme's own form. An exit status. */
 int writer_open(session *s, const firn_scheme *scheme, id_writer *writer);
 /* typeid's prefix. FIRN_EUSAGE: another form, or not a prefix. */
-int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
-                  firn_error *error);
+int writer_prefix(id_writer *writer, const char *prefix, firn_error *error);
 /* Writes into `text` (of OUTPUT_ROOM bytes) with a final zero; returns the length. */
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
 /* A line for each of n IDs; with --json an object. */

@@ -5,6 +5,7 @@
 #include "describe.h"
 #include "ids.h"
 #include "order.h"
+#include "pure_verbs.h"
 #include "shared/interrupt.h"
 #include "shared/operands.h"
 #include "shared/progress.h"
@@ -71,18 +72,10 @@ static int read_date(session *s, issue *work) {
         return fail_usage(s, "%s has no time: remove %s=", work->scheme.name,
                           time != NULL ? "time" : "tick");
     }
-    int code = FIRN_OK;
-    if (time != NULL) {
-        /* parsed here to keep what the tick would cut off, set below for the bounds of the
-         * layout */
+    int code = pure_field(&fields, &work->scheme, time != NULL ? "time" : "tick",
+                          time != NULL ? time : tick, &error);
+    if (code == FIRN_OK && time != NULL) { /* with what the tick cuts off */
         code = firn_time_parse(&work->time, time, strlen(time), &error);
-    }
-    if (code == FIRN_OK) {
-        code = firn_fields_set(&fields, &work->scheme, time != NULL ? "time" : "tick",
-                               time != NULL ? time : tick, &error);
-    }
-    if (code == FIRN_ETEXT && time != NULL) {
-        prefix_error(&error, code, &error, "time=%.60s: ", time);
     }
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);

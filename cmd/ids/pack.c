@@ -3,6 +3,7 @@
  * issues nothing, and promises nothing about uniqueness. */
 #include "ids.h"
 #include "order.h"
+#include "pure_verbs.h"
 #include "shared/lines.h"
 #include "shared/operands.h"
 
@@ -42,7 +43,7 @@ static int pack_line(session *s, void *context, const char *text, size_t length,
         memcpy(word, text, size);
         word[size] = '\0';
         code = prefixed && operand_is(word, "prefix")
-                   ? writer_prefix(&one.writer, &one.scheme, word + strlen("prefix="), error)
+                   ? writer_prefix(&one.writer, word + strlen("prefix="), error)
                    : operand_field(&fields, &work->scheme, word, error);
         text += size;
         text += strspn(text, " \t");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn range`: the least and the greatest ID of a time span, for a query. Pure. The library
  * refuses schemes whose IDs of a time span are scattered, and says what to use instead. */
-#include "describe.h"
 #include "ids.h"
+#include "pure_verbs.h"
 #include "shared/json.h"
 #include "shared/operands.h"
 
@@ -10,10 +10,7 @@
 
 static int read_time(session *s, const char *text, firn_time *time) {
     firn_error error;
-    int code = firn_time_parse(time, text, strlen(text), &error);
-    if (code != FIRN_OK) {
-        prefix_error(&error, code, &error, "%.60s is not a time: ", text);
-    }
+    int code = pure_time(time, text, strlen(text), &error);
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
@@ -53,21 +50,8 @@ int run_range(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
-        return fail_as(
-            s, FIRN_EUNSORTED,
-            "texts of %s differ in length and do not sort: compare the first 17 digits, or "
-            "use --as hex",
-            scheme.name);
-    }
-    if (!describe_is_sorted(writer.form)) {
-        return fail_as(
-            s, FIRN_EUNSORTED,
-            "texts in %s do not sort as their IDs do: use another form, such as --as hex",
-            firn_form_name(writer.form));
-    }
-    scheme = describe_as(&scheme, writer.form);
-    if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
+    if (pure_range(&least, &greatest, &scheme, writer.form, &pinned, &from, &to, &error) !=
+        FIRN_OK) {
         return fail(s, &error);
     }
     if (s->option[OPTION_JSON] != NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the options say about how IDs are read. The reading itself is in reading.c. */
 #include "ids.h"
+#include "pure_verbs.h"
 #include "shared/lines.h"
 
 #include <string.h>
@@ -10,9 +11,9 @@ int reader_open(session *s, id_reader *reader) {
     bool named = name != NULL;
     firn_error error;
     memset(reader, 0, sizeof *reader);
-    reader->form = form == NULL ? -1 : firn_form_find(form);
-    if (form != NULL && reader->form < 0) {
-        return fail_usage(s, "there is no form '%s': use " FORM_NAMES, form);
+    reader->form = -1;
+    if (form != NULL && pure_form(&reader->form, form, &error) != FIRN_OK) {
+        return fail(s, &error);
     }
     if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL ||
                    s->option[OPTION_DIGITS] != NULL)) {
@@ -22,19 +23,18 @@ int reader_open(session *s, id_reader *reader) {
     reader->cure = form == NULL ? "set --scheme or --from, or find IDs in a text with show --find"
                                 : "set --scheme, or another form with --from";
     reader->from = "--from ";
-    int code = named ? firn_scheme_make(&reader->scheme, name, s->option[OPTION_EPOCH],
-                                        s->option[OPTION_BITS], s->option[OPTION_DIGITS], &error)
+    int code = named ? pure_scheme(&reader->scheme, name, s->option[OPTION_EPOCH],
+                                   s->option[OPTION_BITS], s->option[OPTION_DIGITS], &error)
                      : FIRN_OK;
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    if (named && reader->scheme.keyed) {
-        return fail_usage(s, "%s needs a secret key: firn show --scheme %s --key-file FILE", name,
-                          name);
+    if (named && pure_keyed_check(&reader->scheme, "show --scheme", &error) != FIRN_OK) {
+        return fail(s, &error);
     }
-    if (named && reader->form >= 0 && firn_form_width(reader->form, reader->scheme.bits) == 0) {
-        return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",
-                          form, reader->scheme.bits, reader->scheme.name);
+    if (named && reader->form >= 0 &&
+        pure_form_check(reader->form, NULL, reader->scheme.bits, &error) != FIRN_OK) {
+        return fail(s, &error);
     }
     return STATUS_DONE;
 }

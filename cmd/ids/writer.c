@@ -1,62 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs written: the form, and typeid's prefix. Reads nothing: that is reader.c. */
 #include "ids.h"
+#include "pure_verbs.h"
 #include "shared/json.h"
 #include "shared/operands.h"
 
 #include <string.h>
 
-int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
-                  firn_error *error) {
-    size_t length = strlen(prefix);
-    if (writer->form != FIRN_FORM_TYPEID) {
-        return set_error(error, FIRN_EUSAGE,
-                         "prefix= applies to typeid, not %s: remove it, or add --as typeid",
-                         scheme->name);
+int writer_prefix(id_writer *writer, const char *prefix, firn_error *error) {
+    char checked[FIRN_PREFIX_SIZE];
+    const size_t length = strlen(prefix);
+    int code = pure_prefix(checked, writer->form, prefix, length, error);
+    if (code == FIRN_OK) {
+        memcpy(writer->prefix, prefix, length);
+        writer->prefix[length] = '_';
+        writer->prefix_length = length > 0 ? length + 1 : 0;
     }
-    int code = firn_prefix_check(prefix, length, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    memcpy(writer->prefix, prefix, length);
-    writer->prefix[length] = '_';
-    writer->prefix_length = length > 0 ? length + 1 : 0;
-    return FIRN_OK;
+    return code;
 }
 
 static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer) {
     const char *prefix = operand_value(s, "prefix");
     firn_error error;
     return prefix == NULL || firn_scheme_field(scheme, "prefix") >= 0 ||
-                   writer_prefix(writer, scheme, prefix, &error) == FIRN_OK
+                   writer_prefix(writer, prefix, &error) == FIRN_OK
                ? STATUS_DONE
                : fail(s, &error);
 }
 
 int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     const char *as = s->option[OPTION_AS];
-    const char *names[FIRN_FORM_COUNT + 1];
+    firn_error error;
     memset(writer, 0, sizeof *writer);
     writer->scheme = scheme;
-    writer->form = as == NULL ? scheme->form : firn_form_find(as);
-    for (int i = 0; i <= FIRN_FORM_COUNT; i++) {
-        names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
-    }
-    if (writer->form < 0) {
-        char advice[ADVICE_SIZE];
-        return fail_usage(s, "there is no form '%s': %s", as,
-                          did_you_mean(advice, firn_nearest(as, names), "use " FORM_NAMES));
+    writer->form = scheme->form;
+    if (as != NULL && (pure_form(&writer->form, as, &error) != FIRN_OK ||
+                       pure_form_check(writer->form, scheme, scheme->bits, &error) != FIRN_OK)) {
+        return fail(s, &error);
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
-    if (writer->width == 0) {
-        return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",
-                          as, scheme->bits, scheme->name);
-    }
-    if (writer->form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
-        return fail_usage(
-            s, "the form dated applies to time-random and time-member, not %s: choose another form",
-            scheme->name);
-    }
     if (writer->form == FIRN_FORM_DEC || writer->form == FIRN_FORM_UNSIGNED ||
         writer->form == FIRN_FORM_FLAKE || writer->form == FIRN_FORM_DATED) {
         writer->width = 0; /* not padded */

@@ -3,6 +3,7 @@
 #include "operands.h"
 
 #include "join.h"
+#include "pure_verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,9 +83,9 @@ int operands_are_ids(session *s) {
         const char *value = s->operands[i] + length + 1; /* base64 ends with one or two = */
         if (length > 0 && strcmp(value, "") != 0 && strcmp(value, "=") != 0) {
             return fail_usage(s,
-                              "'%.60s' is a setting, not an ID: use an option, such as --scheme "
-                              "NAME; see firn %s --help",
-                              s->operands[i], s->command->name);
+                              "%s has no setting '%.60s': see firn %s --help, and write -- before "
+                              "an ID that looks so",
+                              s->command->name, s->operands[i], s->command->name);
         }
     }
     return STATUS_DONE;
@@ -126,16 +127,13 @@ void operands_assume(const session *s, const char *name, const char *value, char
 }
 
 int operand_scheme(session *s, firn_scheme *scheme) {
-    const char *epoch = operand_value(s, "epoch");
     firn_error error;
     const firn_scheme *listed = firn_scheme_find(s->operands[0]);
     bool keyed = listed != NULL &&
                  listed->keyed; /* digits= is the width of the integer, not part of the layout */
-    int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"),
-                                keyed ? NULL : operand_value(s, "digits"), &error);
-    if (code == FIRN_ETEXT && epoch != NULL) {
-        prefix_error(&error, code, &error, "epoch=%.60s: ", epoch);
-    }
+    int code =
+        pure_scheme(scheme, s->operands[0], operand_value(s, "epoch"), operand_value(s, "bits"),
+                    keyed ? NULL : operand_value(s, "digits"), &error);
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
@@ -147,11 +145,7 @@ int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *wo
         return set_error(error, FIRN_EUSAGE, "'%.60s' is not a field: write name=value", word);
     }
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    int code = firn_fields_set(fields, scheme, name, word + length + 1, error);
-    if (code == FIRN_ETEXT && operand_is(word, "time")) {
-        prefix_error(error, code, error, "%.80s: ", word); /* the library knows no names */
-    }
-    return argument_code(code, error);
+    return argument_code(pure_field(fields, scheme, name, word + length + 1, error), error);
 }
 
 int operand_fields(session *s, const firn_scheme *scheme, const char *const *not_fields,

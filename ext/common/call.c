@@ -127,6 +127,9 @@ static bool holds_bytes(sql_call *it, const sql_value *value) {
 int sql_read(sql_call *it) {
     const sql_value *value = &it->arguments[0];
     it->subject[0] = '\0';
+    if (it->scheme != NULL && it->scheme->keyed) {
+        return pure_keyed_check(it->scheme, "show --scheme", &it->error);
+    }
     if (value->type == SQL_INTEGER) {
         return read_integer(it, value->integer);
     }
@@ -198,42 +201,49 @@ int sql_unix_ns(sql_call *it) {
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-int sql_pack(sql_call *it) {
-    const sql_value *text = &it->arguments[1];
-    firn_fields fields;
-    firn_id id;
-    int code = sql_fields(&fields, it->scheme, text->text, text->length, &it->error);
-    code = code == FIRN_OK ? firn_pack(&id, it->scheme, &fields, &it->error) : code;
-    return code == FIRN_OK ? put_id(it, &id, it->scheme->form) : code;
+/* Reads argument i: fields, perhaps with a prefix. */
+static int read_fields(sql_call *it, int i, firn_fields *fields, char prefix[FIRN_PREFIX_SIZE]) {
+    const sql_value *text = &it->arguments[i];
+    prefix[0] = '\0';
+    return sql_fields(fields, prefix, it->scheme, it->form, text->text, text->length, &it->error);
 }
 
-/* The bounds of TypeIDs are texts with a prefix if the fields are "prefix=WORD"; no field precedes the time. */
+/* An ID, or a TypeID with its prefix. */
+static int put_typed(sql_call *it, const firn_id *id, const char *prefix) {
+    put_id(it, id, it->scheme->form);
+    if (prefix[0] != '\0') {
+        it->type = SQL_TEXT;
+        it->length = strlen(firn_prefix_format(it->text, prefix, id));
+    }
+    return FIRN_OK;
+}
+
+int sql_pack(sql_call *it) {
+    char prefix[FIRN_PREFIX_SIZE];
+    firn_fields fields;
+    firn_id id;
+    int code = pure_keyed_check(it->scheme, "pack", &it->error);
+    code = code == FIRN_OK ? read_fields(it, 1, &fields, prefix) : code;
+    code = code == FIRN_OK ? pure_pack(&id, it->scheme, &fields, &it->error) : code;
+    return code == FIRN_OK ? put_typed(it, &id, prefix) : code;
+}
+
 static int bound(sql_call *it, bool greatest) {
-    static const char key[] = "prefix=";
-    enum { KEY = sizeof key - 1 };
-    const sql_value *pinned = &it->arguments[2];
-    const bool prefixed = it->scheme->form == FIRN_FORM_TYPEID && pinned->length >= KEY &&
-                          memcmp(pinned->text, key, KEY) == 0;
+    char prefix[FIRN_PREFIX_SIZE];
     firn_time next = it->time; /* one nanosecond later: the next tick at most */
-    firn_fields fields = {0};
+    firn_fields fields;
     firn_id ids[2];
-    int code = prefixed ? FIRN_OK
-                        : sql_fields(&fields, it->scheme, pinned->text, pinned->length, &it->error);
+    int code = read_fields(it, 2, &fields, prefix);
     if (code != FIRN_OK) {
         return code;
     }
     next.sec += next.ns == 999999999 && next.sec < INT64_MAX; /* at the end of time: refused */
     next.ns = next.ns == 999999999 ? 0 : next.ns + 1;
-    code = firn_range(&ids[0], &ids[1], it->scheme, &fields, &it->time, &next, &it->error);
+    code =
+        pure_range(&ids[0], &ids[1], it->scheme, it->form, &fields, &it->time, &next, &it->error);
     if (code == FIRN_OK) {
-        put_id(it, &ids[greatest], it->scheme->form);
+        put_typed(it, &ids[greatest], prefix);
         it->sorted = true; /* for comparisons */
-    }
-    if (code == FIRN_OK && prefixed) {
-        code = sql_typeid(it->text, pinned->text + KEY, pinned->length - KEY, &ids[greatest],
-                          &it->error);
-        it->type = SQL_TEXT;
-        it->length = code == FIRN_OK ? strlen(it->text) : 0;
     }
     return code;
 }
@@ -248,33 +258,30 @@ int sql_greatest(sql_call *it) {
 
 /* ---- the same ID otherwise ------------------------------------------------------------------- */
 
-static int convert_form(sql_call *it) {
-    const firn_id *id = &it->readings[0].id;
-    int form = it->form >= 0 ? it->form : it->readings[0].scheme->form;
-    int code = certain(it);
-    if (code == FIRN_OK && firn_form_width(form, id->bits) == 0) {
-        return set_error(&it->error, FIRN_EUSAGE,
-                         "an ID of %u bits cannot be written as %s: choose another form", id->bits,
-                         firn_form_name(form));
-    }
-    code = code == FIRN_OK ? put_id(it, id, form) : code;
-    if (code == FIRN_OK && form == FIRN_FORM_TYPEID && it->readings[0].form == form) {
-        char prefix[FIRN_PREFIX_SIZE];
-        firn_prefix_read(prefix, it->subject, strlen(it->subject));
-        it->length = strlen(firn_prefix_format(it->text, prefix, id));
-        it->type = SQL_TEXT;
-    }
-    return code;
-}
-
 int sql_convert(sql_call *it) {
     firn_id id;
     int code = sql_read(it);
-    if (code != FIRN_OK || it->to == NULL) {
-        return code == FIRN_OK ? convert_form(it) : code;
+    if (code != FIRN_OK) {
+        return code;
     }
-    code = readings_convert(&id, it->to, it->readings, it->counts, cure, &it->error);
-    return code == FIRN_OK ? put_id(it, &id, it->to->form) : refuse(it, code);
+    pure_target *to = &it->target;
+    if (to->form == SQL_OWN_FORM) {
+        to->form = it->readings[0].scheme->form;
+    }
+    code = pure_convert(&id, to, it->readings, it->counts, sql_subject(it), cure, &it->error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const int form = pure_target_form(to);
+    put_id(it, &id, form);
+    if (form == FIRN_FORM_TYPEID && it->readings[0].form == form) {
+        char prefix[FIRN_PREFIX_SIZE];
+        firn_prefix_read(prefix, it->subject, strlen(it->subject));
+        firn_prefix_format(it->text, prefix, &id);
+        it->type = SQL_TEXT;
+    }
+    it->length = it->type == SQL_TEXT ? strlen(it->text) : 0;
+    return FIRN_OK;
 }
 
 int sql_shard(sql_call *it) {

@@ -5,9 +5,11 @@
 #ifndef FIRN_EXT_CALL_H
 #define FIRN_EXT_CALL_H
 
+#include "pure_verbs.h"
 #include "sql.h"
 
 enum { SQL_ARGUMENTS_MOST = 6, SQL_ANSWER_SIZE = 8192 };
+enum { SQL_OWN_FORM = -2 }; /* a target: the form of the scheme that the ID has */
 
 /* What an argument or an answer is. */
 enum sql_type {
@@ -31,9 +33,9 @@ typedef struct sql_value {
 typedef struct sql_call {
     sql_value arguments[SQL_ARGUMENTS_MOST];
     const firn_scheme *scheme; /* that an argument names; NULL: none */
-    const firn_scheme *to;     /* of sql_convert; NULL: to another form */
+    pure_target target;        /* of sql_convert */
     firn_time time;            /* that an argument is, or the answer */
-    int form;                  /* of sql_convert, -1: the scheme's own; or of the answer */
+    int form;                  /* that the answer has; -1: a number or bytes */
     /* the answer: */
     enum sql_type type;
     int64_t integer;

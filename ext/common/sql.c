@@ -3,6 +3,7 @@
 
 #include "../../src/duration.h"
 #include "errors.h"
+#include "pure_verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error 
     size_t end = strcspn(start, BLANKS);
     snprintf(name, sizeof name, "%.*s", (int)end, start);
     if (firn_scheme_find(name) == NULL) {
-        return firn_scheme_make(scheme, words, NULL, NULL, NULL, error);
+        return pure_scheme(scheme, words, NULL, NULL, NULL, error);
     }
     char *rest = words + (start - words) + end;
     for (int i = 0; i < 3 && code == FIRN_OK; i++) {
@@ -73,9 +74,8 @@ int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error 
                          "'%.*s' does not change %s: epoch=, bits= and digits= do, once each",
                          (int)strcspn(rest, BLANKS), rest, name);
     }
-    return code == FIRN_OK
-               ? firn_scheme_make(scheme, name, changes[0], changes[1], changes[2], error)
-               : code;
+    return code == FIRN_OK ? pure_scheme(scheme, name, changes[0], changes[1], changes[2], error)
+                           : code;
 }
 
 int sql_split(firn_scheme *scheme, char name[SQL_TEXT_SIZE], char keys[SQL_TEXT_SIZE],
@@ -184,8 +184,7 @@ bool sql_has_node(const char *options, const firn_scheme *scheme) {
 
 int sql_time(firn_time *time, const char *text, size_t length, firn_error *error) {
     char zoned[FIRN_TIME_SIZE + 1];
-    firn_error why;
-    if (firn_time_parse(time, text, length, &why) == FIRN_OK) {
+    if (firn_time_parse(time, text, length, NULL) == FIRN_OK) {
         return FIRN_OK;
     }
     /* SQL times have no offset. An invalid offset is refused by firn. */
@@ -196,8 +195,7 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
             return FIRN_OK;
         }
     }
-    return prefix_error(error, why.code, &why,
-                        "the time '%.*s': ", (int)(length < 40 ? length : 40), text);
+    return pure_time(time, text, length, error);
 }
 
 int sql_time_number(firn_time *time, const char *text, size_t length, firn_error *error) {
@@ -242,11 +240,12 @@ static int set_field(firn_fields *fields, const firn_scheme *scheme, const char 
     if (strcmp(name, "time") == 0 && sql_time(&time, value, strlen(value), &unused) == FIRN_OK) {
         value = firn_time_format(text, &time, 9);
     }
-    return firn_fields_set(fields, scheme, name, value, error);
+    return pure_field(fields, scheme, name, value, error);
 }
 
-int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text, size_t length,
-               firn_error *error) {
+int sql_fields(firn_fields *fields, char prefix[FIRN_PREFIX_SIZE], const firn_scheme *scheme,
+               int form, const char *text, size_t length, firn_error *error) {
+    const bool takes_prefix = prefix != NULL && firn_scheme_field(scheme, "prefix") < 0;
     char words[SQL_TEXT_SIZE], *rest;
     *fields = (firn_fields){0};
     int code = sql_copy(words, "the list of fields", text, length, error);
@@ -260,7 +259,9 @@ int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text,
             return set_error(error, FIRN_EUSAGE, "'%.60s' is not a field: write NAME=VALUE", word);
         }
         *value++ = '\0';
-        code = set_field(fields, scheme, word, value, error);
+        code = takes_prefix && strcmp(word, "prefix") == 0
+                   ? pure_prefix(prefix, form, value, strlen(value), error)
+                   : set_field(fields, scheme, word, value, error);
     }
     return code;
 }

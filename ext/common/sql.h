@@ -39,9 +39,10 @@ int sql_time_number(firn_time *time, const char *text, size_t length, firn_error
 /* 2024-01-01 10:00:00.123 in UTC. FIRN_ERANGE: before the year 1, or after 9999. */
 int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, firn_error *error);
 
-/* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme. */
-int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text, size_t length,
-               firn_error *error);
+/* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme; and prefix=, of an ID in a form, unless `prefix`
+ * is NULL. */
+int sql_fields(firn_fields *fields, char prefix[FIRN_PREFIX_SIZE], const firn_scheme *scheme,
+               int form, const char *text, size_t length, firn_error *error);
 /* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly, unless that is `allowed` by unsigned=1. */
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, bool allowed,
                 firn_error *error);

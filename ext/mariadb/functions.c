@@ -78,9 +78,7 @@ static int target_of(call *it, size_t i) {
     char name[SQL_TEXT_SIZE];
     const sql_value *value = &it->sql.arguments[i];
     int code = sql_copy(name, "the form", value->text, value->length, &it->sql.error);
-    it->sql.to = NULL;
-    it->sql.form = code == FIRN_OK ? firn_form_find(name) : 0;
-    return code == FIRN_OK && it->sql.form < 0 ? scheme_of(&it->sql.to, it, i) : code;
+    return code == FIRN_OK ? pure_target_find(&it->sql.target, name, &it->sql.error) : code;
 }
 
 static int time_of(call *it, const sql_value *value, enum Item_result type) {
@@ -135,6 +133,7 @@ static int understand(call *it, const UDF_ARGS *args) {
                : letter == 'm' ? time_of(it, &it->sql.arguments[i], args->arg_type[i])
                                : FIRN_OK;
     }
+    it->sql.form = it->f->returns == STRING && it->sql.scheme != NULL ? it->sql.scheme->form : -1;
     read_digits(it);
     return code;
 }
@@ -146,11 +145,7 @@ static int put_form(call *it, const firn_id *id, int form) {
     firn_format(sql->text, id, form);
     /* strlen would wait until all characters are in the cache */
     sql->length = form == FIRN_FORM_UUID && id->bits == 128 ? 36 : strlen(sql->text);
-    return sql->length > 0
-               ? FIRN_OK
-               : set_error(&sql->error, FIRN_EMISMATCH,
-                           "this ID has no form %s: its time or its digits are out of range",
-                           firn_form_name(form));
+    return sql->length > 0 ? FIRN_OK : pure_form_refuse(form, &sql->error);
 }
 
 static int put_id(call *it, const firn_scheme *scheme, const firn_id *id, int form) {

@@ -67,16 +67,11 @@ static Datum time_of(FunctionCallInfo fcinfo, enum firn_type type) {
 /* firn_convert(id, to [, from]): `to` is a form or a scheme. */
 static Datum convert(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_error error;
-    firn_scheme scheme;
     char *to = text_to_cstring(PG_GETARG_TEXT_PP(1));
     sql_call *it = call_of(fcinfo, type, 2);
-    it->form = firn_form_find(to);
-    it->to = it->form < 0 ? &scheme : NULL;
-    if (it->form < 0) {
-        FIRN_CHECK(firn_scheme_make(&scheme, to, NULL, NULL, NULL, &error));
-    }
+    FIRN_CHECK(pure_target_find(&it->target, to, &error));
     run(sql_convert, it);
-    if (it->type == SQL_TEXT) { /* a TypeID with its prefix */
+    if (it->type == SQL_TEXT) { /* a TypeID with its prefix, or base64 */
         return PointerGetDatum(cstring_to_text(it->text));
     }
     return firn_datum(&it->id, FIRN_AS_TEXT, it->form);
@@ -110,7 +105,7 @@ static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_error error;
     firn_id id;
     const firn_recipe *recipe = firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
-    FIRN_CHECK(firn_pack(&id, &recipe->scheme, &recipe->fields, &error));
+    FIRN_CHECK(pure_pack(&id, &recipe->scheme, &recipe->fields, &error));
     return packed(recipe, &id, type);
 }
 
@@ -125,7 +120,9 @@ static const firn_recipe *bounds(FunctionCallInfo fcinfo, firn_id *least, firn_i
         firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) : NULL);
     firn_time from = firn_time_of(PG_GETARG_TIMESTAMPTZ(1)), to = from;
     to.ns++; /* microseconds end in zeros, so nothing is carried */
-    FIRN_CHECK(firn_range(least, greatest, &recipe->scheme, &recipe->fields, &from, &to, &error));
+    FIRN_CHECK(pure_range(least, greatest, &recipe->scheme,
+                          type == FIRN_AS_TEXT ? recipe->scheme.form : -1, &recipe->fields, &from,
+                          &to, &error));
     firn_check_sign(greatest,
                     type == FIRN_AS_INT && firn_is_signed(&recipe->scheme, recipe->unsigned_));
     return recipe;

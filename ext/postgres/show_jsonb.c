@@ -151,6 +151,11 @@ static void add_best(sql_call *it) {
     if (remark_on_reading(remark, best, sql_subject(it), it->scheme != NULL)[0] != '\0') {
         add_member(it, "remark", remark);
     }
+    if (best->form == FIRN_FORM_TYPEID) {
+        char prefix[FIRN_PREFIX_SIZE];
+        firn_prefix_read(prefix, sql_subject(it), strlen(sql_subject(it)));
+        add_member(it, "prefix", prefix);
+    }
 }
 
 int sql_show(sql_call *it) {

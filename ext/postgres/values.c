@@ -7,6 +7,7 @@
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "port/pg_bswap.h"
+#include "pure_verbs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 
@@ -175,9 +176,9 @@ Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
     default:
         firn_format(text, id, form);
         if (text[0] == '\0') {
-            firn_refuse(FIRN_EMISMATCH,
-                        "an ID of %u bits cannot be written as %s: choose another form", id->bits,
-                        firn_form_name(form));
+            firn_error error;
+            pure_form_refuse(form, &error);
+            firn_fail(&error);
         }
         return PointerGetDatum(cstring_to_text(text));
     }
@@ -292,10 +293,9 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
             firn_refuse(FIRN_ERANGE, "ns has %zu characters: 1 to 249", strlen(one->value));
         }
     } else if (strcmp(one->key, "prefix") == 0 &&
-               (keys || recipe->scheme.form == FIRN_FORM_TYPEID)) {
-        if (strlcpy(recipe->prefix, one->value, sizeof recipe->prefix) >= sizeof recipe->prefix) {
-            firn_refuse(FIRN_ERANGE, "prefix has %zu characters: at most 63", strlen(one->value));
-        }
+               firn_scheme_field(&recipe->scheme, "prefix") < 0) {
+        FIRN_CHECK(pure_prefix(recipe->prefix, recipe->scheme.form, one->value, strlen(one->value),
+                               &error));
     } else if (strcmp(one->key, "unsigned") == 0) {
         recipe->unsigned_ = strcmp(one->value, "1") == 0;
         if (!recipe->unsigned_ && strcmp(one->value, "0") != 0) {
@@ -311,7 +311,7 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
             firn_refuse(FIRN_EUSAGE, "node=%.40s is not a number: give a number", one->value);
         }
     } else if (!keys || !is_one_of(one->key, steering, lengthof(steering))) {
-        FIRN_CHECK(firn_fields_set(&recipe->fields, &recipe->scheme, one->key, one->value, &error));
+        FIRN_CHECK(pure_field(&recipe->fields, &recipe->scheme, one->key, one->value, &error));
     }
 }
 
@@ -366,7 +366,10 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
     const char *epoch = value_of(words, count, "epoch"), *bits = value_of(words, count, "bits");
     const char *digits = value_of(words, count, "digits");
     memset(recipe, 0, sizeof *recipe);
-    FIRN_CHECK(firn_scheme_make(&recipe->scheme, scheme, epoch, bits, digits, &error));
+    FIRN_CHECK(pure_scheme(&recipe->scheme, scheme, epoch, bits, digits, &error));
+    if (what == FIRN_OF_FIELDS && options[0] != '\0') {
+        FIRN_CHECK(pure_keyed_check(&recipe->scheme, "pack", &error));
+    }
     for (int i = 0; i < count; i++) {
         const char *key = words[i].key;
         if (!is_one_of(key, shaping, 3)) { /* epoch, bits, digits */

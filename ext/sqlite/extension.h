@@ -29,7 +29,9 @@ int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowe
                firn_error *error);
 /* Argument i, as text with a terminator and without zero bytes. FIRN_EUSAGE: another type. */
 int text_of(sql_value *text, sqlite3_value *value, int i, firn_error *error);
-/* 'integer', 'text', 'blob' or the name of a form. FIRN_EUSAGE. */
+/* Finds 'integer', 'text' or 'blob'. */
+bool kind_of(int *as, const char *name);
+/* One of these, or the name of a form. FIRN_EUSAGE. */
 int as_of(int *as, sqlite3_value *value, int i, firn_error *error);
 /* Can an ID of the scheme be returned like that? FIRN_EUSAGE. */
 int as_check(int as, const firn_scheme *scheme, firn_error *error);

@@ -71,14 +71,17 @@ static int id_of(sql_value *out, sqlite3_value *value, firn_error *error) {
 }
 
 /* A kind, a form or a scheme. */
-static int target_of(connection *it, sqlite3_context *context, sqlite3_value *value, int i) {
+static int target_of(connection *it, sqlite3_value *value, int i) {
     sql_call *call = &it->call;
-    call->to = NULL;
-    if (as_of(&it->as, value, i, &call->error) == FIRN_OK) {
-        call->form = it->as >= 0 ? it->as : -1;
+    sql_value text;
+    int code = text_of(&text, value, i, &call->error);
+    if (code == FIRN_OK && kind_of(&it->as, text.text)) {
+        call->target.form = SQL_OWN_FORM;
         return FIRN_OK;
     }
-    return scheme_of(&call->to, context, value, i, &call->error);
+    code = code == FIRN_OK ? pure_target_find(&call->target, text.text, &call->error) : code;
+    it->as = code == FIRN_OK && call->target.form >= 0 ? call->target.form : AS_OWN;
+    return code;
 }
 
 /* Letters as in ext/functions.def. */
@@ -91,7 +94,7 @@ static int argument_of(connection *it, sqlite3_context *context, sqlite3_value *
     case 'd':
         return id_of(out, value, error);
     case 'f':
-        return target_of(it, context, value, i);
+        return target_of(it, value, i);
     case 'i':
     case 'o':
         return integer_of(out, value, i, letter == 'o', error);
@@ -156,6 +159,14 @@ static int answer_of(connection *it, sqlite3_context *context) {
     }
 }
 
+/* -1: the answer is a number or bytes. */
+static int form_of_answer(const connection *it) {
+    const firn_scheme *scheme = it->call.scheme;
+    const bool is_text =
+        scheme != NULL && (it->as == AS_TEXT || (it->as == AS_OWN && scheme->bits > 64));
+    return it->as >= 0 ? it->as : is_text ? scheme->form : -1;
+}
+
 static void answer(sqlite3_context *context, int count, sqlite3_value **values, const char *types,
                    sql_function *work) {
     connection *it = sqlite3_user_data(context);
@@ -173,6 +184,7 @@ static void answer(sqlite3_context *context, int count, sqlite3_value **values, 
     for (int i = count; types[i] != '\0'; i++) {
         it->call.arguments[i] = (sql_value){.text = ""};
     }
+    it->call.form = form_of_answer(it);
     code = code == FIRN_OK ? work(&it->call) : code;
     code = code == FIRN_OK ? answer_of(it, context) : code;
     if (code != FIRN_OK) {

@@ -208,8 +208,9 @@ static int series_fields(cursor *at, firn_error *error) {
         return FIRN_OK;
     }
     int code = text_of(&text, at->arguments[4], 4, error);
-    return code == FIRN_OK ? sql_fields(&at->pinned, &at->scheme, text.text, text.length, error)
-                           : code;
+    return code == FIRN_OK
+               ? sql_fields(&at->pinned, NULL, &at->scheme, -1, text.text, text.length, error)
+               : code;
 }
 
 static int series_begin(table *it, cursor *at, firn_error *error) {

@@ -17,9 +17,9 @@ static void result_text(sqlite3_context *context, const firn_id *id, int form) {
     char text[FIRN_TEXT_SIZE] UNWIPED;
     firn_format(text, id, form);
     if (text[0] == '\0') {
-        sqlite3_result_error(
-            context,
-            "this ID cannot be written in that form: its time or its digits are out of range", -1);
+        firn_error error;
+        pure_form_refuse(form, &error);
+        result_error(context, &error);
         return;
     }
     size_t length = form == FIRN_FORM_UUID ? 36 : strlen(text);
@@ -49,31 +49,24 @@ int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowe
                : FIRN_OK;
 }
 
-int as_of(int *as, sqlite3_value *value, int i, firn_error *error) {
+bool kind_of(int *as, const char *name) {
     static const struct {
         const char *name;
         int as;
     } kinds[] = {{"integer", AS_INTEGER}, {"text", AS_TEXT}, {"blob", AS_BLOB}};
-    sql_value text;
-    int code = text_of(&text, value, i, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        if (strcmp(text.text, kinds[k].name) == 0) {
+        if (strcmp(name, kinds[k].name) == 0) {
             *as = kinds[k].as;
-            return FIRN_OK;
+            return true;
         }
     }
-    *as = firn_form_find(text.text);
-    return *as >= 0
-               ? FIRN_OK
-               : set_error(
-                     error, FIRN_EUSAGE,
-                     "'%.40s' is not a valid kind: use integer, text, blob, or a form: dec hex "
-                     "uuid urn braced base32 base32hex base36 base58 base62 base64 "
-                     "base64url bin",
-                     text.text);
+    return false;
+}
+
+int as_of(int *as, sqlite3_value *value, int i, firn_error *error) {
+    sql_value text;
+    int code = text_of(&text, value, i, error);
+    return code != FIRN_OK || kind_of(as, text.text) ? code : pure_form(as, text.text, error);
 }
 
 int as_check(int as, const firn_scheme *scheme, firn_error *error) {
@@ -82,12 +75,7 @@ int as_check(int as, const firn_scheme *scheme, firn_error *error) {
                          "%s has %u bits, an INTEGER has 64: use 'blob' or a form", scheme->name,
                          scheme->bits);
     }
-    if (as >= 0 && firn_form_width(as, scheme->bits) == 0) {
-        return set_error(error, FIRN_EUSAGE,
-                         "an ID of %u bits cannot be written as %s: choose another form",
-                         scheme->bits, firn_form_name(as));
-    }
-    return FIRN_OK;
+    return as >= 0 ? pure_form_check(as, scheme, scheme->bits, error) : FIRN_OK;
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */

@@ -8,33 +8,31 @@
 #include "errors.h"
 #include "id_form.h"
 #include "object.h"
+#include "pure_verbs.h"
 #include "reading.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 /* ---- which generator ------------------------------------------------------------------------- */
 
-/* The nearest name of a generator or of a scheme, or NULL. */
-static const char *nearest_name(word name, char room[NAME_SIZE]) {
+/* The nearest name of a generator, or NULL. */
+static const char *nearest_generator(const char *name) {
     enum { NAMES = 512 };
-    const char *names[NAMES];
-    size_t count = 0;
+    const char *names[NAMES] = {NULL};
     const generator *g;
-    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && count < NAMES / 2; i++) {
-        names[count++] = g->name;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && i < NAMES - 1; i++) {
+        names[i] = g->name;
     }
-    for (size_t i = 0; firn_scheme_at(i) != NULL && count < NAMES - 1; i++) {
-        names[count++] = firn_scheme_at(i)->name;
-    }
-    names[count] = NULL;
-    return word_copy(name, room, NAME_SIZE) ? firn_nearest(room, names) : NULL;
+    return firn_nearest(name, names);
 }
 
 static int refuse_name(const request *it, firn_error *error) {
     word name = it->name;
-    char room[NAME_SIZE], advice[ADVICE_SIZE];
+    char room[NAME_SIZE];
+    firn_scheme scheme;
     if (catalog_segment(name) != NULL) {
         return set_error(
             error, FIRN_EUSAGE,
@@ -47,11 +45,16 @@ static int refuse_name(const request *it, firn_error *error) {
             "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
             word_shown(name), name.text);
     }
-    const char *near = nearest_name(name, room);
-    return firn_error_set(
-        error, FIRN_EUSAGE, near != NULL ? FIRN_CURE_SPELLING : FIRN_CURE_LIST_SCHEMES,
-        "there is no generator or scheme '" ERROR_VALUE("%.*s") "': %s", word_shown(name),
-        name.text, did_you_mean(advice, near, "one of docs/reference/schemes.md"));
+    if (!word_copy(name, room, sizeof room)) {
+        snprintf(room, sizeof room, "%.*s", word_shown(name), name.text);
+    }
+    firn_scheme_make(&scheme, room, NULL, NULL, NULL, error);
+    const char *near = error->cure == FIRN_CURE_LIST_SCHEMES ? nearest_generator(room) : NULL;
+    return near == NULL
+               ? error->code
+               : firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SPELLING,
+                                "there is no generator '" ERROR_VALUE("%s") "': did you mean `%s`?",
+                                room, near);
 }
 
 static bool is_digest(const firn_scheme *scheme) {
@@ -62,14 +65,11 @@ static bool is_digest(const firn_scheme *scheme) {
 static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
     if (scheme->read_only) {
         return set_error(error, FIRN_EUSAGE,
-                         "firn reads IDs of %s but does not generate them: %.120s", scheme->name,
+                         "firn reads IDs of %s and does not generate them: %.120s", scheme->name,
                          scheme->note != NULL ? scheme->note : "use uuid4 or uuid7");
     }
     if (scheme->keyed) {
-        return set_error(error, FIRN_EUSAGE,
-                         "IDs of %s need a key, and the server has none: use firn new %s "
-                         "--key-file FILE or firn_order_open",
-                         scheme->name, scheme->name);
+        return pure_keyed_check(scheme, "new", error);
     }
     if (scheme->node_rule == FIRN_NODE_REQUIRED && scheme->node_fields != NULL) {
         return set_error(
@@ -113,7 +113,7 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     char text[FIRN_TIME_SIZE * 2], said[PARAMETER_SIZE];
     firn_fields fields = {0};
     bool tick = word_is(key, "tick");
-    int index = scheme_index(scheme, FIRN_ROLE_TIME), code = FIRN_OK;
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (it->dated) {
         return set_error(error, FIRN_EUSAGE, "time and tick are both given: use one of them");
     }
@@ -126,18 +126,14 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
                          "%s is not a valid time: use 2024-02-29T12:00:00Z or @SECONDS",
                          parameter_text(said, it, key, value));
     }
-    if (!tick) { /* the whole time: the layout's range is checked below */
-        code = firn_time_parse(&it->time, text, strlen(text), error);
-    }
-    code = code == FIRN_OK ? firn_fields_set(&fields, scheme, tick ? "tick" : "time", text, error)
-                           : code;
+    int code = pure_field(&fields, scheme, tick ? "tick" : "time", text, error);
     if (code == FIRN_OK && tick) {
         firn_scheme_time(scheme, fields.value[index].low, &it->time);
+    } else if (code == FIRN_OK) { /* with what the tick cuts off */
+        code = firn_time_parse(&it->time, text, strlen(text), error);
     }
     it->dated = code == FIRN_OK;
-    return code == FIRN_ETEXT
-               ? prefix_error(error, code, error, "%s: ", parameter_text(said, it, key, value))
-               : code;
+    return code;
 }
 
 /* The limit of back-dated IDs per request: each time is a separate reservation, and the renewer

@@ -4,10 +4,10 @@
 #include "verbs.h"
 
 #include "catalog.h"
-#include "describe.h"
 #include "errors.h"
 #include "id_form.h"
 #include "object.h"
+#include "pure_verbs.h"
 #include "reading.h"
 
 #include <pthread.h>
@@ -59,7 +59,7 @@ static int make_scheme(firn_scheme *scheme, const request *it, word name, firn_e
     }
     code = take_text(text, sizeof text, name, "a scheme", FIRN_EUSAGE, error);
     if (code == FIRN_OK) {
-        code = firn_scheme_make(scheme, text, epoch, bits, digits, error);
+        code = pure_scheme(scheme, text, epoch, bits, digits, error);
     }
     return code;
 }
@@ -84,11 +84,7 @@ static int read_fields(firn_fields *fields, const firn_scheme *scheme, const req
         if (code != FIRN_OK) {
             return code;
         }
-        code = firn_fields_set(fields, scheme, name, value, error);
-        if (code == FIRN_ETEXT) {
-            prefix_error(error, code, error, "%s%c%.60s: ", name, it->worker->http ? '=' : ' ',
-                         value);
-        }
+        code = pure_field(fields, scheme, name, value, error);
     }
     return code;
 }
@@ -104,9 +100,7 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
         return error->code;
     }
     if (firn_format(text, id, it->form)[0] == '\0') {
-        return set_error(error, FIRN_EMISMATCH,
-                         "this ID has no form %s: its time or digits are out of range",
-                         firn_form_name(it->form));
+        return pure_form_refuse(it->form, error);
     }
     it->worker->ids[0] = *id;
     out->kind = REPLY_IDS;
@@ -117,42 +111,29 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
 
 /* ---- pack and range -------------------------------------------------------------------------- */
 
-static int refuse_keyed(const firn_scheme *scheme, firn_error *error) {
-    return set_error(
-        error, FIRN_EUSAGE,
-        "IDs of %s need a key, and the server has none: use firn pack %s --key-file FILE",
-        scheme->name, scheme->name);
-}
-
 static int answer_pack(request *it, reply *out, firn_error *error) {
     static const char *const others[] = {"as", "prefix", NULL}, *const as[] = {"as", NULL};
     firn_scheme scheme;
     firn_fields fields = {0};
     firn_id id;
     int code = make_scheme(&scheme, it, it->name, error);
-    if (code == FIRN_OK && scheme.keyed) {
-        return refuse_keyed(&scheme, error);
-    }
+    code = code == FIRN_OK ? pure_keyed_check(&scheme, "pack", error) : code;
     bool field = code == FIRN_OK && has_prefix_field(&scheme);
     code = code == FIRN_OK ? read_fields(&fields, &scheme, it, field ? as : others, error) : code;
-    code = code == FIRN_OK ? firn_pack(&id, &scheme, &fields, error) : code;
+    code = code == FIRN_OK ? pure_pack(&id, &scheme, &fields, error) : code;
     code = code == FIRN_OK ? ids_read_form(it, &scheme, !field, error) : code;
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }
 
 static int read_time(firn_time *time, const request *it, const char *key, firn_error *error) {
-    char room[VALUE_SIZE], given[PARAMETER_SIZE];
+    char room[VALUE_SIZE];
     const char *text;
     int code = text_of(room, &text, it, key, error);
     if (code == FIRN_OK && text == NULL) {
         return set_error(error, FIRN_EUSAGE, "%s is missing: use %s", key,
                          it->worker->http ? "from=TIME and to=TIME" : "FROM time and TO time");
     }
-    code = code == FIRN_OK ? firn_time_parse(time, text, strlen(text), error) : code;
-    return code != FIRN_ETEXT
-               ? code
-               : prefix_error(error, code, error,
-                              "%s: ", parameter_text(given, it, word_of(key), word_of(text)));
+    return code == FIRN_OK ? pure_time(time, text, strlen(text), error) : code;
 }
 
 static int answer_range(request *it, reply *out, firn_error *error) {
@@ -167,21 +148,9 @@ static int answer_range(request *it, reply *out, firn_error *error) {
     code = code == FIRN_OK ? read_time(&from, it, "from", error) : code;
     code = code == FIRN_OK ? read_time(&to, it, "to", error) : code;
     code = code == FIRN_OK ? read_fields(&pinned, &scheme, it, others, error) : code;
-    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
-        return set_error(error, FIRN_EUNSORTED,
-                         "IDs of %s have texts of several lengths, so texts cannot bound a range: "
-                         "compare their first 17 digits, or use the form hex",
-                         scheme.name);
-    }
-    if (code == FIRN_OK && !describe_is_sorted(it->form)) {
-        return set_error(error, FIRN_EUNSORTED,
-                         "texts in %s do not sort as their IDs do: use another form, such as hex",
-                         firn_form_name(it->form));
-    }
-    if (code == FIRN_OK) {
-        scheme = describe_as(&scheme, it->form);
-        code = firn_range(&ends[0], &ends[1], &scheme, &pinned, &from, &to, error);
-    }
+    code = code == FIRN_OK
+               ? pure_range(&ends[0], &ends[1], &scheme, it->form, &pinned, &from, &to, error)
+               : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -206,11 +175,7 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
     int code = text_of(room, &form, it, "from", error);
     *reader = (id_reader){.form = -1, .from = it->worker->http ? "from=" : "FROM "};
     if (code == FIRN_OK && form != NULL) {
-        reader->form = firn_form_find(form);
-        code = reader->form >= 0
-                   ? FIRN_OK
-                   : set_error(error, FIRN_EUSAGE,
-                               "unknown form '%.40s': use dec, hex, uuid or another form", form);
+        code = pure_form(&reader->form, form, error);
     }
     word scheme = request_value(it, "scheme");
     reader->named = scheme.text != NULL;
@@ -224,8 +189,8 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
                                key.text, name_it(it))
                    : FIRN_OK;
     }
-    return code == FIRN_OK && reader->named && reader->scheme.keyed
-               ? refuse_keyed(&reader->scheme, error)
+    return code == FIRN_OK && reader->named
+               ? pure_keyed_check(&reader->scheme, "show --scheme", error)
                : code;
 }
 
@@ -303,7 +268,8 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     const char *to;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
-    firn_scheme scheme;
+    pure_target target;
+    firn_id id;
     id_counts counts;
     int code = check_keys(it, "convert", known, error);
     if (code == FIRN_OK) {
@@ -320,28 +286,10 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    firn_id id = readings[0].id;
-    it->form = firn_form_find(to);
-    if (it->form >= 0) {
-        code = readings_certain(readings, counts,
-                                it->worker->http ? "add scheme=NAME or from=FORM"
-                                                 : "add SCHEME name or FROM form",
-                                error);
-        if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
-            code =
-                set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: use another form",
-                          (unsigned)id.bits, to);
-        }
-    } else if (firn_scheme_make(&scheme, to, NULL, NULL, NULL, error) != FIRN_OK) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "'%.60s' is neither a form nor a scheme: use dec, hex, uuid, urn, braced, "
-                         "base32, base32hex, base36, base58, base62, base64, base64url, bin or a "
-                         "scheme",
-                         to);
-    } else {
-        it->form = scheme.form; /* of uuid1 and its like, never typeid */
-        code = readings_convert(&id, &scheme, readings, counts, name_it(it), error);
-    }
+    code = pure_target_find(&target, to, error);
+    code = code == FIRN_OK ? pure_convert(&id, &target, readings, counts, text, name_it(it), error)
+                           : code;
+    it->form = code == FIRN_OK ? pure_target_form(&target) : 0;
     code = code == FIRN_OK ? take_prefix(it, text, &readings[0], error) : code;
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }

@@ -306,6 +306,11 @@ def _args(epoch, bits, digits):
     return (None if epoch is None else _text("epoch", epoch), bits, None if digits is None else str(digits))
 
 
+def _read_as(name, form, text):
+    """The changes of the scheme that a text shows: the digits after the time, of time-random."""
+    return (None, None, str(len(text) - 17) if (name, form) == ("time-random", "dated") else None)
+
+
 def scheme(name, *, epoch=None, bits=None, digits=None):
     """Describes a scheme, by name or layout."""
     return Scheme(*_firn.describe(name, *_args(epoch, bits, digits)))
@@ -342,6 +347,7 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
         if not readings:
             raise TextError("%r is not an ID of a known scheme" % (id,), "name its scheme")  # noqa: F821
         scheme, form, raw, sure = readings[0]
+        args = _read_as(scheme, form, str(id))
         if sure == "possible":
             raise TextError("%r may be an ID of %s or of another scheme" % (id, scheme), "name its scheme")  # noqa: F821
     else:
@@ -382,7 +388,7 @@ def range(scheme, start, end, *, prefix=None, epoch=None, bits=None, digits=None
     """The least and the greatest ID of start <= time < end. `pinned` has the fields before the time. `prefix`: of TypeIDs, or
     the field of that name."""
     args = _args(epoch, bits, digits)
-    if prefix is not None and _firn.describe(scheme, *args)[3] != "typeid":
+    if prefix is not None and " prefix:" in " " + _firn.describe(scheme, *args)[1]:
         pinned["prefix"], prefix = prefix, None
     pairs = [(name, _text(name, value)) for name, value in pinned.items()]
     ends = _firn.range(scheme, *args, _instant(start), _instant(end), pairs)
@@ -407,7 +413,7 @@ def guess(text):
     for name, form, raw, sure in _firn.guess(text):
         reading = Reading()
         reading.scheme, reading.form, reading.sure = name, form, sure
-        reading.id = _out(raw, name, (None, None, None))
+        reading.id = _out(raw, name, _read_as(name, form, text))
         out.append(reading)
     return out
 

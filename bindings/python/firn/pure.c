@@ -55,6 +55,46 @@ static bool put_fields(firn_fields *fields, const firn_scheme *scheme, PyObject 
     return true;
 }
 
+/* The form of a name, or the scheme's own if it is NULL. False: an exception is set. */
+static bool form_of(int *form, const char *name, const firn_scheme *scheme) {
+    const char *names[FIRN_FORM_COUNT + 1] = {NULL};
+    firn_error error;
+    *form = name != NULL ? firn_form_find(name) : scheme->form;
+    if (*form < 0) {
+        for (int i = 0; i < FIRN_FORM_COUNT; i++) {
+            names[i] = firn_form_name(i);
+        }
+        const char *near = firn_nearest(name, names);
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       near != NULL ? "there is no form '%.40s': did you mean `%s`?"
+                                    : "there is no form '%.40s': see firn.forms()",
+                       name, near);
+    } else if (firn_form_width(*form, scheme->bits) == 0) {
+        firn_error_set(&error, FIRN_EUSAGE, 0, "an ID of %u bits has no form %s: use another form",
+                       (unsigned)scheme->bits, firn_form_name(*form));
+    } else if (*form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "the form dated applies to time-random and time-member, not %s: use "
+                       "another form",
+                       scheme->name);
+    } else {
+        return true;
+    }
+    fail(&error);
+    return false;
+}
+
+/* True: an exception says which method of Order to use. */
+static bool is_keyed(const firn_scheme *scheme, const char *method) {
+    firn_error error;
+    if (scheme->keyed) {
+        firn_error_set(&error, FIRN_EUSAGE, 0, "%s needs a key: use firn.Order(key).%s",
+                       scheme->name, method);
+        fail(&error);
+    }
+    return scheme->keyed;
+}
+
 /* pack(scheme, epoch, bits, digits, [(name, value)]) -> bytes */
 static PyObject *pack(PyObject *module, PyObject *args) {
     (void)module;
@@ -65,7 +105,8 @@ static PyObject *pack(PyObject *module, PyObject *args) {
     firn_error error = {0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzO!", &name, &epoch, &bits, &digits, &PyList_Type, &pairs) ||
-        !scheme_of(&scheme, name, epoch, bits, digits) || !put_fields(&fields, &scheme, pairs)) {
+        !scheme_of(&scheme, name, epoch, bits, digits) || is_keyed(&scheme, "write(number)") ||
+        !put_fields(&fields, &scheme, pairs)) {
         return NULL;
     }
     return firn_pack(&id, &scheme, &fields, &error) == FIRN_OK ? bytes_of(&id) : fail(&error);
@@ -82,7 +123,8 @@ static PyObject *unpack(PyObject *module, PyObject *args) {
     firn_time time = {0, 0};
     firn_id id;
     if (!PyArg_ParseTuple(args, "szzzy#", &name, &epoch, &bits, &digits, &bytes, &size) ||
-        !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, bytes, size)) {
+        !scheme_of(&scheme, name, epoch, bits, digits) || is_keyed(&scheme, "read(text)") ||
+        !id_of(&id, &scheme, bytes, size)) {
         return NULL;
     }
     const firn_scheme *seen = firn_scheme_seen(&scheme, &id);
@@ -125,6 +167,13 @@ static PyObject *range(PyObject *module, PyObject *args) {
         !scheme_of(&scheme, name, epoch, bits, digits) || !put_fields(&pinned, &scheme, pairs)) {
         return NULL;
     }
+    if (scheme.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
+        firn_error_set(&error, FIRN_EUNSORTED, 0,
+                       "IDs of %s have texts of several lengths, so texts cannot bound a range: "
+                       "compare their first 17 digits, or the IDs as bytes",
+                       scheme.name);
+        return fail(&error);
+    }
     from.sec = from_sec;
     to.sec = to_sec;
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
@@ -147,10 +196,9 @@ static PyObject *parse(PyObject *module, PyObject *args) {
         !scheme_of(&scheme, name, epoch, bits, digits)) {
         return NULL;
     }
-    int form = form_name != NULL ? firn_form_find(form_name) : scheme.form;
-    if (form < 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "no form %.40s: see firn.forms()", form_name);
-        return fail(&error);
+    int form;
+    if (!form_of(&form, form_name, &scheme)) {
+        return NULL;
     }
     if (firn_parse(&id, form, scheme.bits, text, (size_t)size, &error) != FIRN_OK ||
         firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error) != FIRN_OK) {
@@ -186,20 +234,25 @@ static PyObject *format(PyObject *module, PyObject *args) {
         !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, bytes, size)) {
         return NULL;
     }
-    int form = form_name != NULL ? firn_form_find(form_name) : scheme.form;
-    if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0,
-                       "%.40s does not write IDs of %u bits: see firn.forms()",
-                       form_name != NULL ? form_name : "the form", (unsigned)scheme.bits);
+    int form;
+    if (!form_of(&form, form_name, &scheme)) {
+        return NULL;
+    }
+    if (prefix == NULL && firn_format(text, &id, form)[0] == '\0') {
+        firn_error_set(&error, FIRN_EMISMATCH, 0,
+                       "this ID has no form %s, because its time or its digits are out of range: "
+                       "use another form",
+                       firn_form_name(form));
         return fail(&error);
     }
     if (prefix == NULL) {
-        return PyUnicode_FromString(firn_format(text, &id, form));
+        return PyUnicode_FromString(text);
     }
     if (form != FIRN_FORM_TYPEID) {
         firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                       "prefix=%.40s applies to typeid, not %s: leave it out", prefix,
-                       firn_form_name(form));
+                       "prefix=%.64s applies to the form typeid, not %s: leave it out, or use that "
+                       "form",
+                       prefix, firn_form_name(form));
         return fail(&error);
     }
     return firn_prefix_check(prefix, (size_t)prefix_size, &error) == FIRN_OK
