@@ -6,7 +6,7 @@
 
 #include <firn/firn.h>
 
-/* They follow the numbers of enum firn_form. */
+/* These numbers follow enum firn_form. */
 enum { ENCODING_BASE64 = FIRN_FORM_COUNT, ENCODING_BASE64URL };
 
 /* A form of the library, base64 (with =) or base64url (without), or -1. */

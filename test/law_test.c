@@ -555,7 +555,7 @@ static void what_a_refusal_of_another_layout_says(void **state) {
                         "a/1 was not given back: its mark is no longer 7 of this grant");
 }
 
-/* It moves by the ticks that began since it was computed, and stays a slot. */
+/* The floor moves by the ticks that began since it was computed, and stays a slot. */
 static void what_a_guard_is(void **state) {
     static const struct {
         int64_t guard, now_ms;
