@@ -56,8 +56,10 @@ test: test-build sanitize memory fuzz
 # The conformance, fault and kill tests of stores against a module of yours: docs/guides/own-store.md.
 .PHONY: test-store
 test-store:
-	$(CONFIGURE) -B $(STORE) -DFIRN_STORE_TESTS=ON
-	$(COMPILE) $(STORE) -j$(JOBS) --target store_test driver_test law_test closing_test module_sqlite
+	@mkdir -p $(STORE)
+	@($(CONFIGURE) -B $(STORE) -DFIRN_STORE_TESTS=ON && \
+		$(COMPILE) $(STORE) -j$(JOBS) --target store_test driver_test law_test closing_test module_sqlite) \
+		>$(STORE)/log 2>&1 || { cat $(STORE)/log >&2; exit 1; }
 	@BUILD=$(STORE) test/kit "$(MODULE)" '$(URL)' "$(BACKUP)" '$(CHECKS)'
 
 # Well-known packages against spec/: needs the npm registry.

@@ -6,7 +6,11 @@
  *     PATH/rows     all records, sorted by namespace and key
  *
  * The rows never change: a write makes PATH/new, syncs it, and renames it. A process that is killed leaves the old rows or
- * the new ones. Each write copies all rows, of 0.9 KB, so this store is for hundreds of keys, not for millions. */
+ * the new ones. Each write copies all rows, of 0.9 KB, so this store is for hundreds of keys, not for millions.
+ *
+ * The rows contain the inode and the time of birth of their own file. A file that was copied back, or overwritten by an
+ * older one, has others than it contains. What nothing notices: rows that were moved away and back, a hard link, and a
+ * snapshot of the whole file system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <firn/store.h>
@@ -27,12 +31,13 @@ typedef struct row {
     char text[FIRN_LAYOUT_SIZE];       /* layout of a namespace, note of a key */
     int64_t losses, floor;             /* of the store and of namespaces; of namespaces */
     firn_mark mark;                    /* of a key */
-    uint64_t origin, version, witness; /* of the store */
+    uint64_t origin, version, witness; /* of the store; of the file that has this row */
 } row;
 
 typedef struct rows {
     row *all;
     size_t count;
+    uint64_t witness; /* of the file that they were read from */
 } rows;
 
 typedef struct dir {
@@ -42,8 +47,8 @@ typedef struct dir {
     rows seen;      /* by the last read: the texts of the records are in here */
 } dir;
 
-/* The driver's part of the records: version and witness of the store's record, and the present witness. */
-enum { OWN_VERSION, OWN_NOTED, OWN_WITNESS };
+/* The driver's part of the records: the version of the store's record, and whether firn wrote another file. */
+enum { OWN_VERSION, OWN_LOST };
 
 static int fail(const dir *d, int code, const char *what, firn_error *error) {
     return firn_driver_fail(error, code, "store %.200s: %s (%s)", d->path, what, strerror(errno));
@@ -92,6 +97,16 @@ static void put(rows *in, const row *it) {
     in->all[at] = *it;
 }
 
+/* No other file, and no copy, ever has both again. 0: unknown. */
+static uint64_t witness_of(int file) {
+    struct statx about;
+    const bool known = statx(file, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &about) == 0 &&
+                       (about.stx_mask & STATX_BTIME) != 0;
+    return known ? about.stx_ino ^ (uint64_t)about.stx_btime.tv_sec << 32 ^
+                       about.stx_btime.tv_nsec * UINT64_C(0x9E3779B97F4A7C15)
+                 : 0;
+}
+
 /* With room for the three rows that a write can add. */
 static int load(rows *out, const dir *d, firn_error *error) {
     char path[PATH_SIZE];
@@ -100,7 +115,7 @@ static int load(rows *out, const dir *d, firn_error *error) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool none = file < 0 && errno == ENOENT;
     const size_t size = file >= 0 && fstat(file, &about) == 0 ? (size_t)about.st_size : 0;
-    *out = (rows){malloc(size + 3 * sizeof(row)), size / sizeof(row)};
+    *out = (rows){malloc(size + 3 * sizeof(row)), size / sizeof(row), none ? 0 : witness_of(file)};
     const bool right = out->all != NULL && (none || (size > 0 && size % sizeof(row) == 0 &&
                                                      read(file, out->all, size) == (ssize_t)size));
     if (file >= 0) {
@@ -115,13 +130,16 @@ static bool sync_folder(const char *path) {
     return folder >= 0 && close(folder) == 0 && right;
 }
 
-/* Makes PATH/new, which nobody reads yet. */
-static bool save(const rows *it, const dir *d) {
+/* Makes PATH/new, which nobody reads yet. A loss that is not counted yet stays visible. */
+static bool save(rows *it, const dir *d, bool lost) {
     char path[PATH_SIZE];
     path_of(path, d, "new");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     const size_t size = it->count * sizeof(row);
-    const bool right = file >= 0 && write(file, it->all, size) == (ssize_t)size && fsync(file) == 0;
+    it->all[0].witness = file < 0 || lost ? 0 : witness_of(file); /* the store's row is the first */
+    const bool known = lost || it->all[0].witness != 0;
+    const bool right =
+        file >= 0 && known && write(file, it->all, size) == (ssize_t)size && fsync(file) == 0;
     return file >= 0 && close(file) == 0 && right;
 }
 
@@ -132,25 +150,14 @@ static bool publish(const dir *d) {
     return rename(from, to) == 0 && sync_folder(d->path);
 }
 
-/* ---- the lock, and the witness --------------------------------------------------------------- */
+/* ---- the lock ------------------------------------------------------------------------------- */
 
-/* A copy of the directory has another lock, born later, so this identity never comes again. 0: unknown. */
-static uint64_t witness_of(int lock) {
-    struct statx about;
-    const bool known = statx(lock, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &about) == 0 &&
-                       (about.stx_mask & STATX_BTIME) != 0;
-    return known ? about.stx_ino ^ (uint64_t)about.stx_btime.tv_sec << 32 ^
-                       about.stx_btime.tv_nsec * UINT64_C(0x9E3779B97F4A7C15)
-                 : 0;
-}
-
-/* Until the deadline: the holder may be stopped. Closing the descriptor unlocks, so a kill does too. */
-static int lock_until(int *lock, uint64_t *witness, const dir *d, int how, firn_error *error) {
+/* Until the deadline: the holder may be stopped. A process that is killed unlocks. */
+static int lock_until(int *lock, const dir *d, int how, firn_error *error) {
     char path[PATH_SIZE];
     path_of(path, d, "lock");
     *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    *witness = *lock < 0 ? 0 : witness_of(*lock);
-    int code = *witness != 0 ? FIRN_OK : fail(d, FIRN_ESTORE, "its lock cannot be used", error);
+    int code = *lock >= 0 ? FIRN_OK : fail(d, FIRN_ESTORE, "its lock cannot be used", error);
     while (code == FIRN_OK && flock(*lock, how | LOCK_NB) != 0) {
         if (now_ms() >= d->end_ms) {
             code = fail(d, FIRN_ESTORE, "another process holds its lock", error);
@@ -163,6 +170,15 @@ static int lock_until(int *lock, uint64_t *witness, const dir *d, int how, firn_
     return code;
 }
 
+/* A lock belongs to all copies of its descriptor, and a child that any thread forked has a copy. So closing does not unlock,
+ * and a child must not unlock what its parent has. */
+static void unlock(int lock, bool child) {
+    if (!child) {
+        flock(lock, LOCK_UN);
+    }
+    close(lock);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static int dir_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
@@ -172,17 +188,16 @@ static int dir_begin(void *self, const firn_records *names, firn_verb verb, firn
     return FIRN_OK;
 }
 
-static void fill(firn_records *out, const rows *in, uint64_t witness) {
+static void fill(firn_records *out, const rows *in) {
     const row *store = find(in, "", ""), *all = find(in, FIRN_ALL_NAMES, "");
     const row *ns = find(in, out->ns, ""), *key = find(in, out->ns, out->key);
     out->fresh = true; /* under the lock, so after everything that was acknowledged */
-    out->own[OWN_WITNESS] = witness;
     if (store != NULL) {
         out->known = true;
         out->origin = store->origin;
         out->losses = store->losses;
         out->own[OWN_VERSION] = store->version;
-        out->own[OWN_NOTED] = store->witness;
+        out->own[OWN_LOST] = store->witness != in->witness;
     }
     out->all_new = all != NULL && all->losses == out->losses;
     out->shut = all != NULL && firn_layout_closed(all->text) ? all->text : NULL;
@@ -201,8 +216,7 @@ static void fill(firn_records *out, const rows *in, uint64_t witness) {
 
 static int dir_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     dir *d = self;
-    uint64_t witness;
-    int lock, code = lock_until(&lock, &witness, d, LOCK_SH, error);
+    int lock, code = lock_until(&lock, d, LOCK_SH, error);
     (void)surely;
     if (code != FIRN_OK) {
         return code;
@@ -210,15 +224,15 @@ static int dir_read(void *self, firn_records *seen, bool surely, firn_error *err
     free(d->seen.all);
     code = load(&d->seen, d, error);
     if (code == FIRN_OK) {
-        fill(seen, &d->seen, witness);
+        fill(seen, &d->seen);
     }
-    close(lock);
+    unlock(lock, false);
     return code;
 }
 
 static bool dir_lost(void *self, const firn_records *seen) {
     (void)self;
-    return seen->known && seen->own[OWN_NOTED] != seen->own[OWN_WITNESS];
+    return seen->own[OWN_LOST] != 0;
 }
 
 /* The process that renamed the rows may have been killed before it synced the folder. */
@@ -233,7 +247,7 @@ static int dir_confirm(void *self, firn_error *error) {
 static bool same_records(const firn_records *a, const firn_records *b) {
     const bool store = a->known == b->known && a->origin == b->origin && a->losses == b->losses &&
                        a->own[OWN_VERSION] == b->own[OWN_VERSION] &&
-                       a->own[OWN_WITNESS] == b->own[OWN_WITNESS];
+                       a->own[OWN_LOST] == b->own[OWN_LOST];
     const bool ns = a->ns_known == b->ns_known && strcmp(a->layout, b->layout) == 0 &&
                     a->ns_losses == b->ns_losses && a->floor == b->floor;
     const bool key = a->key_known == b->key_known && a->mark.high == b->mark.high &&
@@ -246,7 +260,6 @@ static void change(rows *to, firn_records *next, int which) {
     row it = {.losses = next->losses, .origin = next->origin};
     if ((which & FIRN_RECORD_STORE) != 0) {
         it.version = ++next->own[OWN_VERSION];
-        it.witness = next->own[OWN_NOTED] = next->own[OWN_WITNESS];
         put(to, &it);
     }
     if ((which & FIRN_RECORD_NS) != 0) {
@@ -268,7 +281,7 @@ static void change(rows *to, firn_records *next, int which) {
 static int write_locked(const dir *d, rows *now, const firn_records *seen, firn_records *next,
                         int which, firn_verb verb, firn_error *error) {
     firn_records found = {.ns = seen->ns, .key = seen->key, .layout = "", .note = ""};
-    fill(&found, now, next->own[OWN_WITNESS]);
+    fill(&found, now);
     if (!same_records(seen, &found)) {
         return FIRN_WRITE_CHANGED;
     }
@@ -276,7 +289,8 @@ static int write_locked(const dir *d, rows *now, const firn_records *seen, firn_
         return fail(d, FIRN_ESYSTEM, "no random number", error);
     }
     change(now, next, which);
-    if (!save(now, d)) {
+    next->own[OWN_LOST] = seen->own[OWN_LOST] != 0 && next->losses <= seen->losses;
+    if (!save(now, d, next->own[OWN_LOST] != 0)) {
         return fail(d, FIRN_ESTORE, "cannot write", error);
     }
     int code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_SENT, error);
@@ -289,7 +303,7 @@ static int dir_write(void *self, const firn_records *seen, firn_records *next, i
     rows now;
     int lock, code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_BEFORE, error);
     if (code == FIRN_OK) {
-        code = lock_until(&lock, &next->own[OWN_WITNESS], d, LOCK_EX, error);
+        code = lock_until(&lock, d, LOCK_EX, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -299,7 +313,7 @@ static int dir_write(void *self, const firn_records *seen, firn_records *next, i
         code = write_locked(d, &now, seen, next, which, verb, error);
     }
     free(now.all);
-    close(lock);
+    unlock(lock, code == FIRN_EFORKED);
     return code == FIRN_OK ? firn_driver_point(&d->options, seen, verb, FIRN_POINT_COMMITTED, error)
                            : code;
 }

@@ -13,6 +13,7 @@
 #include "reserve.h"
 #include "wiped.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,7 @@
 typedef struct state {
     firn_records records; /* ns NULL: none */
     bool usable;          /* nobody is known to have changed them */
-    int64_t
-        high; /* of this handle's last reservation: nobody else lowers it; 0: none, or given back */
+    firn_mark mine;       /* of this handle's last reservation; {0, 0}: none, or given back */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } state;
 
@@ -47,11 +47,18 @@ typedef struct turn {
     int64_t floor;
 } turn;
 
+/* Wiped by a fork. */
+typedef struct life {
+    uint64_t used; /* 1: the handle was used in this process */
+    _Atomic bool
+        alone; /* no other copy of the process is known that may give back what this one reserved */
+} life;
+
 typedef struct engine {
     const firn_driver *driver;
     void *self; /* of the driver */
     firn__memory memory;
-    uint64_t *mine;  /* 1: the handle was used in this process; wiped by a fork */
+    life *mine;
     bool known;      /* the next two are set */
     uint64_t origin; /* of the store at this handle's last reservation */
     int64_t losses;
@@ -87,7 +94,7 @@ static void keep_state(engine *e, const firn_records *records) {
     state *it = state_of(e, records);
     if (it == NULL) {
         it = &e->states[e->oldest++ % REMEMBERED];
-        it->high = 0;
+        it->mine = (firn_mark){0, 0};
     }
     it->records = *records;
     it->usable =
@@ -103,13 +110,13 @@ static void keep_state(engine *e, const firn_records *records) {
 /* The smallest mark that the key can have. */
 static int64_t least_of(engine *e, const firn_records *names) {
     const state *it = state_of(e, names);
-    return it != NULL ? it->high : 0;
+    return it != NULL ? it->mine.high : 0;
 }
 
-static void set_least(engine *e, const firn_records *names, int64_t high) {
+static void set_mine(engine *e, const firn_records *names, firn_mark mark) {
     state *it = state_of(e, names);
     if (it != NULL) {
-        it->high = high;
+        it->mine = mark;
     }
 }
 
@@ -125,14 +132,26 @@ static void forget(engine *e) {
     }
 }
 
-/* In a child: its parent may give back what it reserved, and another thread may have been in a verb at the fork. */
+/* firn_renew_identity, in any thread. */
+static void renew_life(void *mine) {
+    atomic_store_explicit(&((life *)mine)->alone, false, memory_order_relaxed);
+}
+
+/* In a child, and in a copy of the process: the other one may give back what was reserved before. In a child, another thread
+ * may have been in a verb at the fork. */
 static void look_who(engine *e) {
-    if (*e->mine == 0) {
+    if (e->mine->used == 0) {
         if (e->driver->forked != NULL) {
             e->driver->forked(e->self);
         }
         forget(e);
-        *e->mine = 1;
+        e->mine->used = 1;
+    }
+    if (!atomic_exchange_explicit(&e->mine->alone, true, memory_order_relaxed)) {
+        firn__forget_last(&e->memory);
+        for (size_t i = 0; i < REMEMBERED; i++) {
+            e->states[i].mine = (firn_mark){0, 0};
+        }
     }
 }
 
@@ -150,7 +169,7 @@ static bool went_back(engine *e, const firn_records *seen) {
            (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
            (was != NULL &&
             (seen->stamp < was->records.stamp || seen->key_known < was->records.key_known ||
-             seen->mark.high < was->high));
+             firn__mark_is_lost(was->mine, seen->mark)));
 }
 
 static int64_t most(int64_t a, int64_t b) {
@@ -265,7 +284,7 @@ static int read_records(engine *e, turn *t, bool surely, firn_error *error) {
     *seen = (firn_records){.ns = seen->ns,
                            .key = seen->key,
                            .used_before = seen->used_before,
-                           .alive = e->mine,
+                           .alive = &e->mine->used,
                            .layout = "",
                            .note = ""};
     return e->driver->read(e->self, seen, surely, error);
@@ -305,7 +324,7 @@ static void remember_mark(engine *e, const turn *t) {
     }
     if (!e->driver->locks) {
         keep_state(e, &t->next);
-        set_least(e, &t->next, t->next.mark.high);
+        set_mine(e, &t->next, t->next.mark);
     }
 }
 
@@ -412,7 +431,7 @@ static int in_rounds(engine *e, turn *t, firn_error *error) {
 
 static int run(engine *e, const char *ns, const char *key, firn_error *error) {
     turn *t = &e->turn;
-    t->seen = (firn_records){.ns = ns, .key = key, .alive = e->mine};
+    t->seen = (firn_records){.ns = ns, .key = key, .alive = &e->mine->used};
     t->seen.used_before = e->driver->lost != NULL && firn__remembers_ns(&e->memory, ns);
     int code = e->driver->begin(e->self, &t->seen, t->verb, error);
     if (code != FIRN_OK) {
@@ -458,7 +477,7 @@ static int engine_give_back(void *self, const char *ns, const char *key, const f
     e->turn.mine = mine;
     e->turn.high = high;
     firn__forget_last(&e->memory);
-    set_least(e, &(firn_records){.ns = ns, .key = key}, 0);
+    set_mine(e, &(firn_records){.ns = ns, .key = key}, (firn_mark){0, 0});
     return run(e, ns, key, error);
 }
 
@@ -491,9 +510,9 @@ typedef struct listing {
 static int visit_one(void *context, const firn_holding *holding) {
     const listing *it = context;
     int code = it->visit(it->context, holding);
-    return *it->engine->mine != 0 ? code
-                                  : firn_error_set(it->error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
-                                                   "this process was forked during a listing");
+    return it->engine->mine->used != 0 ? code
+                                       : firn_error_set(it->error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+                                                        "this process was forked during a listing");
 }
 
 static int engine_list(void *self, const char *ns, firn_visit *visit, void *context,
@@ -536,7 +555,8 @@ int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn
         free(e);
         return code;
     }
-    *e->mine = 1;
+    *e->mine = (life){1, true};
+    firn__wiped_renews(e->mine, sizeof *e->mine, FIRN__RENEW_RESERVED, renew_life);
     e->driver = driver;
     e->self = driven;
     *self = e;

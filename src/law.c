@@ -38,17 +38,25 @@ void firn__remember(firn__memory *memory, const firn_request *request, int64_t h
     firn__remember_ns(memory, request->ns);
     snprintf(memory->ns, sizeof memory->ns, "%s", request->ns);
     snprintf(memory->key, sizeof memory->key, "%s", request->key);
-    memory->high = high;
+    memory->mark = (firn_mark){high, request->grant};
+}
+
+/* Is the last reservation the key's? */
+static bool is_last(const firn__memory *memory, const firn_request *request) {
+    return strcmp(memory->ns, request->ns) == 0 && strcmp(memory->key, request->key) == 0;
 }
 
 int64_t firn__least(const firn__memory *memory, const firn_request *request) {
-    return strcmp(memory->ns, request->ns) == 0 && strcmp(memory->key, request->key) == 0
-               ? memory->high
-               : 0;
+    return is_last(memory, request) ? memory->mark.high : 0;
+}
+
+bool firn__mark_is_lost(firn_mark mine, firn_mark now) {
+    return now.high < mine.high ||
+           (now.high == mine.high && now.grant != mine.grant && now.grant != 0);
 }
 
 void firn__forget_last(firn__memory *memory) {
-    memory->high = 0;
+    memory->mark = (firn_mark){0, 0};
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -177,14 +185,16 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
 /* What of the guard is the floor of a doubted namespace. */
 static int64_t floor_of(const firn__kept *kept, const firn_request *request) {
     const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
-    const int64_t more = kept->known || request->guard_more < 0 ? 0 : request->guard_more;
+    const bool known = kept->known || kept->now_ms < request->guard_known_ms;
+    const int64_t more = known || request->guard_more < 0 ? 0 : request->guard_more;
     return later(kept->floor, guard + (more < room ? more : room));
 }
 
 static bool went_back(const firn__kept *kept, const firn__memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
-           kept->mark.high < firn__least(memory, request);
+           kept->mark.high < firn__least(memory, request) ||
+           (is_last(memory, request) && firn__mark_is_lost(memory->mark, kept->mark));
 }
 
 /* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers ask for less; a request

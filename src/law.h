@@ -24,7 +24,7 @@ typedef struct firn__memory {
     uint64_t digests[256]; /* of namespaces */
     unsigned next;
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-    int64_t high; /* of the last reservation's key; 0: none */
+    firn_mark mark; /* of the last reservation's key; {0, 0}: none */
 } firn__memory;
 
 bool firn__remembers_ns(const firn__memory *memory, const char *ns);
@@ -33,6 +33,9 @@ void firn__remember_ns(firn__memory *memory, const char *ns);
 void firn__remember(firn__memory *memory, const firn_request *request, int64_t high);
 /* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t firn__least(const firn__memory *memory, const firn_request *request);
+/* Did the store lose the reservation that made `mine`, or grant its last slots again? Others raise its mark, and give back
+ * only what they reserved after it, which leaves no grant. */
+bool firn__mark_is_lost(firn_mark mine, firn_mark now);
 /* Forgets the last reservation, which may be given back. */
 void firn__forget_last(firn__memory *memory);
 
@@ -71,7 +74,7 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *     not known, shut:   FIRN_ESTORE, but not for a closed layout
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is not known,
- *         max(floor, guard + guard_more)
+ *         max(floor, guard + guard_more) from guard_known_ms on
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
  *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
  *         is 0 there: a late copy may have been carried out where the slots are another's

@@ -107,9 +107,7 @@ static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *
     const firn__store_clock *seen = &gen->live->locked.store_clock;
     const int64_t known_ns = gen->live->locked.known_ns;
     int64_t longest;
-    if (known_ns != 0 && (seen->read_ns - known_ns) / 1000000 < KNOWN_MS) {
-        return FIRN_OK;
-    }
+    request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
     int code = slot_after(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
     request->guard_more = longest > request->guard ? longest - request->guard : 0;
     return code;

@@ -306,25 +306,47 @@ static void writes_pass_the_failpoints(void **state) {
 
 static pid_t forked; /* 0: this is the child */
 
-static void fork_here(void) {
-    fflush(NULL);
-    forked = fork();
-    if (forked != 0) {
-        int status = -1;
-        assert_int_equal(waitpid(forked, &status, 0), forked);
-        if (status != 0) {
-            fail_msg("at %s: the child of a fork did not get FIRN_EFORKED", act_at);
-        }
-    } else {
-        alarm(WATCH_S);
+static void child_was_refused(void) {
+    int status = -1;
+    assert_int_equal(waitpid(forked, &status, 0), forked);
+    if (status != 0) {
+        fail_msg("at %s: the child of a fork did not get FIRN_EFORKED", act_at);
     }
 }
 
-/* Reserves, and gives half of it back; at `point` something happens. *first: of the window. */
+/* The child ends before its parent continues, and another client comes between: the child must not have released a lock. */
+static void fork_here(void) {
+    fflush(NULL);
+    forked = fork();
+    if (forked == 0) {
+        alarm(WATCH_S);
+        return;
+    }
+    child_was_refused();
+    other_reserves();
+}
+
+static int released[2]; /* a pipe that ends when the child may continue */
+
+/* The parent ends the verb before its child continues. */
+static void fork_and_wait(void) {
+    char none;
+    fflush(NULL);
+    assert_int_equal(pipe(released), 0);
+    forked = fork();
+    if (forked == 0) {
+        alarm(4 * WATCH_S); /* others wait for twice as long */
+        close(released[1]);
+        (void)!read(released[0], &none, 1);
+    }
+    close(released[0]);
+}
+
+/* Reserves, and gives half of it back, unless what happens at a point of the reservation happened. *first: of the window. */
 static int live(firn_store *store, firn_request request, int64_t *first) {
     firn_mark held;
     int code = firn_store_reserve(store, &request, first, &held, NULL);
-    if (code == FIRN_OK) {
+    if (code == FIRN_OK && act != NULL) {
         const firn_mark mine = {*first + COUNT, request.grant};
         code =
             firn_store_give_back(store, request.ns, request.key, &mine, *first + COUNT / 2, NULL);
@@ -332,23 +354,64 @@ static int live(firn_store *store, firn_request request, int64_t *first) {
     return code;
 }
 
+/* Forks at the point. Returns the parent's code; *first: of the window that it was granted. */
+static int live_and_fork(firn_store *store, const char *point, void (*how)(void), int64_t *first) {
+    act_at = point;
+    act = how;
+    forked = 1;
+    const int code = live(store, ask("snow", "1"), first);
+    if (forked == 0) {
+        _exit(code == FIRN_EFORKED ? 0 : 1);
+    }
+    act = NULL;
+    return code;
+}
+
 static void a_fork_in_a_write_is_refused(void **state) {
     store_of(state);
     here = *state;
     firn_store *store = open_hooked(here->url, on_point, false);
+    other = open_hooked(here->url, NULL, true);
     for (size_t i = 0; i < POINTS; i++) {
         int64_t first;
-        act_at = points[i];
-        act = fork_here;
-        forked = 1;
-        const int code = live(store, ask("snow", "1"), &first);
-        if (forked == 0) {
-            _exit(code == FIRN_EFORKED ? 0 : 1);
+        const int code = live_and_fork(store, points[i], fork_here, &first);
+        const int64_t used = i >= 3 && code == FIRN_OK ? COUNT / 2 : COUNT;
+        assert_true(code == FIRN_OK || code == FIRN_EBUSY); /* the other one has the mark */
+        if (other_code == FIRN_OK && first < other_first + COUNT && other_first < first + used) {
+            fail_msg("after a fork at %s: slot %" PRId64 " was granted twice", points[i], first);
         }
-        act = NULL;
-        assert_int_equal(code, FIRN_OK);
     }
     firn_store_close(store);
+    firn_store_close(other);
+}
+
+/* A child that was forked in a write has copies of descriptors, locks and transactions, for as long as it lives. */
+static void a_child_that_continues_late_writes_nothing(void **state) {
+    store_of(state);
+    here = *state;
+    firn_store *store = open_hooked(here->url, on_point, false);
+    other = open_hooked(here->url, NULL, true);
+    for (size_t i = 0; i < POINTS; i++) {
+        firn_error error = {0};
+        int64_t first;
+        assert_int_equal(live_and_fork(store, points[i], fork_and_wait, &first), FIRN_OK);
+        if (forked == 1) {
+            continue; /* the driver has no such step */
+        }
+        for (int tries = 0; tries < 10 && (tries == 0 || other_code != FIRN_OK); tries++) {
+            other_code = take(other, "snow", &other_first, &error);
+        }
+        close(released[1]);
+        if (other_code != FIRN_OK) {
+            fail_msg("after a fork at %s, while the child lives: %s", points[i], error.text);
+        }
+        child_was_refused();
+        if (taken(store, "snow") < other_first + COUNT) {
+            fail_msg("the child of a fork at %s undid what others had written", points[i]);
+        }
+    }
+    firn_store_close(store);
+    firn_store_close(other);
 }
 
 static void die_here(void) {
@@ -632,6 +695,8 @@ static const struct check checks[] = {
     {"a mark is compared with its grant", a_mark_is_compared_with_its_grant, NULL},
     {"writes pass the failpoints in order", writes_pass_the_failpoints, NULL},
     {"the child of a fork in a write is refused", a_fork_in_a_write_is_refused, NULL},
+    {"the child of a fork in a write that continues late changes nothing",
+     a_child_that_continues_late_writes_nothing, NULL},
     {"a client killed at a step of a write costs no slot", a_client_is_killed_at_each_step, NULL},
     {"nobody waits for ever for a client that is stopped", a_client_is_stopped_at_each_step,
      is_local},

@@ -893,6 +893,54 @@ static void an_older_mark_is_noticed(void **state) {
     end();
 }
 
+/* The same slots were granted to another, in an older copy. (An add reads no mark.) */
+static void a_mark_that_was_granted_again_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[1], 1, 0, 0);
+    saved = now;
+    granted(&handles[0], 1, 0, 10);
+    now = saved;
+    granted(&handles[1], 1, 0, 10);
+    now.writes++;
+    now.marks[1][0].version = now.writes; /* no version shows it */
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
+/* The whole window of another process was given back, so the mark is as it was, without a grant. */
+static void what_others_give_back_is_no_loss(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(reserve(&handles[1], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[1], &it, first, first), FIRN_OK);
+    granted(&handles[0], 1, 0, first);
+    assert_int_equal(now.losses, 0);
+    end();
+}
+
+/* A copy of the process gives back what both remember. */
+static void a_renewed_identity_forgets_its_marks(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    firn_renew_identity();
+    assert_int_equal(give_back(&handles[1], &it, first, first + 3), FIRN_OK);
+    granted(&handles[0], 1, 0, first + 3);
+    assert_int_equal(now.losses, 0);
+    now.marks[1][0].mark.high = 3; /* what it reserves from then on is remembered */
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    end();
+}
+
 /* A mark that was given back falls below what the handle saw, also if a read comes between. */
 static void a_mark_that_was_given_back_is_not_older(void **state) {
     firn_request it = request_of(1, FOREVER, 0);
@@ -1634,6 +1682,9 @@ int main(void) {
         BOTH(an_emptied_store_is_noticed),
         BOTH(an_older_key_is_noticed),
         BOTH(an_older_mark_is_noticed),
+        cmocka_unit_test_setup(a_mark_that_was_granted_again_is_noticed, without_add),
+        BOTH(what_others_give_back_is_no_loss),
+        BOTH(a_renewed_identity_forgets_its_marks),
         BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),

@@ -265,7 +265,7 @@ static void check_raise(const firn__verdict *it, firn__kept kept, const firn__me
     for (size_t i = 0; i < LENGTH(marks); i++) {
         int64_t first = -1;
         firn__verdict other;
-        kept.mark = (firn_mark){marks[i], 5};
+        kept.mark = (firn_mark){marks[i], memory->mark.grant}; /* a raise compares no grant */
         const int code = firn__law_reserve(&other, &kept, memory, request, "store", &held, NULL);
         const bool same = code == FIRN_OK && !other.back && !other.renew;
         assert_int_equal(firn__raise_allows(&it->raise, marks[i], &first), same);
@@ -280,8 +280,11 @@ static void check_verdict(const firn__kept *kept, const firn__memory *memory,
     firn__verdict it;
     firn_error error = {0};
     firn_mark held = {-3, 3};
-    const bool back = kept->back || kept->mark.high < firn__least(memory, request) ||
-                      (!kept->known && firn__remembers_ns(memory, request->ns));
+    const int64_t least = firn__least(memory, request);
+    const bool back =
+        kept->back || kept->mark.high < least ||
+        (kept->mark.high == least && least > 0 && kept->mark.grant != request->grant) ||
+        (!kept->known && firn__remembers_ns(memory, request->ns));
     const bool same = !kept->known || strcmp(kept->layout, request->layout) == 0;
     const bool trusted = !back && (kept->known ? kept->current : kept->complete);
     int code = firn__law_reserve(&it, kept, memory, request, "store", &held, &error);
@@ -375,16 +378,18 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
     static const firn__memory nothing;
     static const struct {
         bool known, doubted;
-        int64_t more, floor;
-    } tries[] = {{false, true, 500, 1500}, {true, true, 500, 1000},
-                 {false, false, 500, 0},   {false, true, 0, 1000},
-                 {false, true, -1, 1000},  {false, true, INT64_MAX, FIRN_SLOT_MAX}};
+        int64_t more, floor, known_ms; /* it is 70 ms */
+    } tries[] = {{false, true, 500, 1500, 0},  {true, true, 500, 1000, 0},
+                 {false, false, 500, 0, 0},    {false, true, 0, 1000, 0},
+                 {false, true, -1, 1000, 0},   {false, true, INT64_MAX, FIRN_SLOT_MAX, 0},
+                 {false, true, 500, 1000, 71}, {false, true, 500, 1500, 70}};
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
         const firn__kept kept = {.known = tries[i].known,
                                  .current = !tries[i].doubted,
                                  .complete = !tries[i].doubted,
-                                 .layout = ROW};
+                                 .layout = ROW,
+                                 .now_ms = 70};
         const firn_request request = {.ns = "ns",
                                       .layout = ROW,
                                       .key = "1",
@@ -392,7 +397,8 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
                                       .latest = 900,
                                       .grant = 7,
                                       .guard = 1000,
-                                      .guard_more = tries[i].more};
+                                      .guard_more = tries[i].more,
+                                      .guard_known_ms = tries[i].known_ms};
         firn__verdict verdict;
         firn_mark held = {0, 0};
         int code = firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL);
@@ -406,7 +412,7 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
 
 static void what_a_handle_remembers(void **state) {
     firn__memory memory = {0};
-    firn_request request = {.ns = "a", .key = "1"};
+    firn_request request = {.ns = "a", .key = "1", .grant = 7};
     char ns[8];
     (void)state;
     assert_false(firn__remembers_ns(&memory, "n0"));
@@ -430,6 +436,7 @@ static void what_a_handle_remembers(void **state) {
     assert_int_equal(firn__least(&memory, &request), 100);
     assert_int_equal(firn__least(&memory, &(firn_request){.ns = "b", .key = "1"}), 0);
     assert_int_equal(firn__least(&memory, &(firn_request){.ns = "a", .key = "2"}), 0);
+    assert_int_equal(memory.mark.grant, 7);
     firn__forget_last(&memory);
     assert_int_equal(firn__least(&memory, &request), 0);
     assert_true(firn__remembers_ns(&memory, "a"));
@@ -670,6 +677,16 @@ static void what_a_busy_key_shows_in_doubt(void **state) {
     }
 }
 
+static void what_loses_a_mark(void **state) {
+    const firn_mark mine = {100, 7};
+    (void)state;
+    assert_true(firn__mark_is_lost(mine, (firn_mark){99, 7}));
+    assert_true(firn__mark_is_lost(mine, (firn_mark){100, 8})); /* granted again */
+    assert_false(firn__mark_is_lost(mine, (firn_mark){100, 7}));
+    assert_false(firn__mark_is_lost(mine, (firn_mark){100, 0})); /* another gave back all it had */
+    assert_false(firn__mark_is_lost(mine, (firn_mark){101, 8}));
+}
+
 /* The mark is older than the handle's last one: what it remembers does not bind the verdict that resolves the loss. */
 static void what_an_older_mark_allows(void **state) {
     const firn__kept kept = {
@@ -774,6 +791,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(what_the_smallest_guard_allows),
         cmocka_unit_test(what_a_closed_namespace_allows),
         cmocka_unit_test(what_a_busy_key_shows_in_doubt),
+        cmocka_unit_test(what_loses_a_mark),
         cmocka_unit_test(what_an_older_mark_allows),
         cmocka_unit_test(what_a_relabel_may),
         cmocka_unit_test(what_a_refused_relabel_says),

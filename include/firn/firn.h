@@ -436,6 +436,7 @@ typedef struct firn_request {
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
     uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
+    int64_t guard_known_ms; /* until then (CLOCK_BOOTTIME) `guard_more` is not added */
     int64_t guard_more; /* 0, or slots that are added to the guard if the namespace has no record:
                          * a lost record may have had a longer reach */
 } firn_request;

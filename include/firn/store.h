@@ -32,8 +32,8 @@ extern "C" {
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* A store has one record for itself, one for each namespace, and one for each key of a namespace. Names, layouts and notes
- * are bytes other than 0, shorter than FIRN_NS_SIZE, FIRN_KEY_SIZE, FIRN_LAYOUT_SIZE and FIRN_NOTE_SIZE. Upper and lower
- * case differ. Nothing is ever deleted. */
+ * are bytes other than 0, shorter than FIRN_NS_SIZE, FIRN_KEY_SIZE, FIRN_LAYOUT_SIZE and FIRN_NOTE_SIZE. Names have at
+ * least one byte. Upper and lower case differ. Nothing is ever deleted. */
 
 /* The namespace whose record says what the others need not: when its `ns_losses` are the store's, no unknown name was lost
  * (`all_new`); while its layout is closed, the store takes no new namespace (`shut`). */
@@ -66,7 +66,8 @@ typedef struct firn_records {
     bool key_known;   /* the key has a record */
     firn_mark mark;   /* of that */
     const char *note; /* of that: for people */
-    int64_t stamp; /* of that: never falls while the store loses nothing; 0: the driver has none */
+    int64_t stamp;    /* of that: never falls while the store loses nothing; 0: the driver has none.
+                       * Only a driver with `add` needs it */
 
     uint64_t own[24]; /* the driver's: versions, a transaction's number, the witness */
 } firn_records;
@@ -145,7 +146,7 @@ typedef struct firn_driver {
 
     /* Makes *self. `url` is as the user gave it, and *options is the caller's: copy it. It need not connect: a store that is
      * away now may be there at the first verb. Refuses parts of the URL that it does not know. Refuses a store that may lose
-     * acknowledged writes, unless options->unsafe: see `caution`. */
+     * acknowledged writes, unless options->unsafe: see `caution`. With options->must_exist it makes no new store. */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
 
     /* This process is a child of the process that used the handle last. Forgets connections and locks without sending anything
@@ -178,7 +179,8 @@ typedef struct firn_driver {
      * rises with every write of it, even an unchanged one. (A key that `which` leaves out need not be compared.) `which`
      * has FIRN_RECORD_STORE while the store has no record.
      *
-     * Sets in `next` what the step decided: `own` and `stamp` as a read would now, and a new `origin`. If next->losses is
+     * `next` begins as a copy of `seen`, with the changes. The method sets there what the step decided: `own` and `stamp` as
+     * a read would now, and a new `origin`. If next->losses is
      * above seen->losses, the witness in the store's record becomes the present one; the loss may get a higher number than
      * next->losses, then next->ns_losses too if they were equal. FIRN_OK means durable: on the disk, or on a majority. */
     int (*write)(void *self, const firn_records *seen, firn_records *next, int which,
@@ -215,7 +217,8 @@ typedef struct firn_driver {
     const char *(*where)(void *self);
 
     /* Visits each key of a namespace, or of all (NULL), sorted by namespace and key as bytes. Among all, a namespace without
-     * keys has one visit, with the key "". Returns at once what `visit` returns if that is not 0. */
+     * keys has one visit, with the key "". Returns at once what `visit` returns if that is not 0. No `begin` comes before
+     * this method or `now`: both take care of their deadline and connection. */
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
 
     /* The engine's clock, to 1 ms. NULL: the store is on the machine of its processes, whose clock is used. */
