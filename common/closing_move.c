@@ -14,7 +14,7 @@
 
 typedef struct space {
     char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE];
-    bool keyed; /* it has a key */
+    bool keyed; /* the namespace has a key */
 } space;
 
 /* How far a namespace is, by its layout in the old store. */
@@ -38,7 +38,7 @@ typedef struct list {
 /* A move in progress. */
 typedef struct move {
     const closing_end *from, *to;
-    char why[MOVED + 1][CLOSING_WHY_SIZE]; /* they are closed in the old store */
+    char why[MOVED + 1][CLOSING_WHY_SIZE]; /* why the namespaces are closed in the old store */
     char arriving[CLOSING_WHY_SIZE];       /* and in the new one */
     closing_moved *moved;
     firn_error *error;

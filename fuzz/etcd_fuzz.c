@@ -38,7 +38,7 @@ static CURLcode lie_perform(void) {
     size_t from = text[0] == '!' || text[0] == '#';
     lie_status = text[0] == '!' ? 400 : text[0] == '#' ? 503 : 200;
     take_header(date, 1, strlen(date), it);
-    size_t half = (length - from) / 2; /* it comes in pieces */
+    size_t half = (length - from) / 2; /* the body comes in pieces */
     bool taken =
         take_answer(text + from, 1, half, it) == half &&
         take_answer(text + from + half, 1, length - from - half, it) == length - from - half;

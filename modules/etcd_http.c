@@ -22,7 +22,7 @@ typedef struct call {
     store *store;
     const char *body;
     size_t length;
-    bool begun;             /* it may have been sent */
+    bool begun;             /* the request may have been sent */
     const char *sent_point; /* or NULL */
     bool pointed, forked;
     char *answer;

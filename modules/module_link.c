@@ -221,7 +221,7 @@ int module_link_try_names(module_link *link, const char *names, int64_t deadline
         struct addrinfo *found = module_resolve(&link->lookups[i], name, 0, deadline_ms, &why);
         if (found != NULL) {
             freeaddrinfo(found);
-        } else if (link->lookups[i] != NULL) { /* it continues */
+        } else if (link->lookups[i] != NULL) { /* the lookup continues */
             return module_fail(error, FIRN_ESTORE,
                                "host %.60s of store %.60s is not found in connect_timeout: check "
                                "the name server, or name an address",

@@ -144,7 +144,7 @@ static bool send_words(const store *self, int count, const char **words, int64_t
     }
     bool sent = redis_send(self, command, (size_t)length, deadline_ms);
     int number = errno;
-    explicit_bzero(command, (size_t)length); /* it may contain a password */
+    explicit_bzero(command, (size_t)length); /* the command may contain a password */
     redisFreeCommand(command);
     errno = number;
     return sent;

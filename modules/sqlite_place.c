@@ -239,7 +239,7 @@ int sqlite_check_file(const store *it, session *s, firn_error *error) {
     for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s%s", it->path, beside[i]);
-        if (look_at(path, &file) == 0) { /* it may not exist */
+        if (look_at(path, &file) == 0) { /* the file may not exist */
             file.links = file.links == 0 ? 1 : file.links;
             code = check_name(it, &folder, beside[i], &file, error);
         }

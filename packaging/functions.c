@@ -177,7 +177,7 @@ static void each_function(void (*visit)(void *self, const char *group, const fun
     for (size_t i = 0; header_lines[i] != NULL; i++) {
         const char *line = header_lines[i];
         if (read_guard(f.header, sizeof f.header, line)) {
-            f.comment[0] = '\0'; /* it was the header's */
+            f.comment[0] = '\0'; /* the comment was the header's */
         } else if (begins(line, "/* ---- ")) {
             snprintf(group, sizeof group, "%.*s", (int)strcspn(line + 8, "-"), line + 8);
             cut_end(group, " -");
@@ -190,7 +190,7 @@ static void each_function(void (*visit)(void *self, const char *group, const fun
             }
             f.comment[0] = '\0';
         } else if (begins(line, "typedef") || begins(line, "enum")) {
-            f.comment[0] = '\0'; /* it was that type's */
+            f.comment[0] = '\0'; /* the comment was that type's */
         }
     }
 }

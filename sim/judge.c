@@ -3,6 +3,8 @@
  * store calls and fields of IDs, and does not trust a generator's status. */
 #include "sim.h"
 
+#include "../src/hash.h"
+
 #include <inttypes.h>
 
 #define SEEN_SIZE  16384 /* a power of 2, far above what one run issues */
@@ -55,10 +57,7 @@ void judge_clear(void) {
 }
 
 static uint64_t hash(const char *text, uint64_t start) {
-    uint64_t h = start ^ 0xcbf29ce484222325;
-    for (; *text != '\0'; text++) {
-        h = (h ^ (uint8_t)*text) * 0x100000001b3;
-    }
+    uint64_t h = firn__hash(start ^ FIRN__HASH_START, text, strlen(text));
     return h ^ h >> 29;
 }
 

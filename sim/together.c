@@ -146,7 +146,7 @@ void together_crash(const process *of) {
     for (int k = 0; k < HELD; k++) {
         if (of->makers[k] != NULL && of->makers[k]->group == common.group &&
             of->machine->touched >= common.group->opened) {
-            common.group->leaves++; /* it may have left a node, and died before it said so */
+            common.group->leaves++; /* a process may have left a node and died unheard */
         }
     }
     if (common.holder == of) {

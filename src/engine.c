@@ -137,8 +137,8 @@ static void renew_life(void *mine) {
     atomic_store_explicit(&((life *)mine)->alone, false, memory_order_relaxed);
 }
 
-/* In a child, and in a copy of the process: the other one may give back the reservations of before. In a child, another thread
- * may have been in a verb at the fork. */
+/* In a child, and in a copy of the process: the other process may give back earlier reservations. In a child, another
+ * thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
     if (e->mine->used == 0) {
         if (e->driver->forked != NULL) {

@@ -490,7 +490,8 @@ static inline bool firn__is_renewed(const firn_gen *gen) {
 /* While the time of IDs stays after a step back: lets it move on past the last tick that was used up. False: it does not
  * stay, or the lead is not what stops the call. */
 bool firn__gen_move_on(firn_gen *gen);
-/* Who am I, what time is it, may I issue in it? `patient`: the call may wait for the renewal lock. */
+/* Finds out which process this is, the present tick, and whether IDs may be issued in it. `patient`: the call may
+ * wait for the renewal lock. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error);
 
 /* ---- open.c ---------------------------------------------------------------------------------- */

@@ -69,11 +69,11 @@ typedef struct {
     size_t hex_length;
     bool only_digits; /* perhaps after a minus */
     bool only_zeros;
-    bool capital;   /* it has a capital letter */
+    bool capital;   /* the text has a capital letter */
     bool asked;     /* the form was asked for: nothing is left out by sight */
     uint32_t forms; /* in which the text may be, by its characters */
-    uint32_t usual; /* those for widths with a scheme that has the form by default, */
-    uint32_t own;   /* and those that are for these schemes only */
+    uint32_t usual; /* the forms of widths with a scheme that has the form by default, */
+    uint32_t own;   /* and the forms of these schemes only */
     uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
     attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;

@@ -192,7 +192,8 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
 int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     firn_error why = {0};
     int code = FIRN_EWINDOW;
-    /* That the IDs begin. Without a store there is nothing to renew: the last tick of the layout continues to its end. */
+    /* The IDs must begin. Without a store there is nothing to renew: the last tick of the layout continues to its
+     * end. */
     int64_t ticks = gen->reserved;
     for (int i = 0; i < FIRN__TRIES && code == FIRN_EWINDOW; i++) {
         firn__looked looked = firn__look(gen, 0);

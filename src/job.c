@@ -258,7 +258,7 @@ static int check_order(const firn_job *job, const firn_time *time, firn_error *e
 static uint64_t forgotten(const firn_job *job) {
     uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest = 0;
     if (job->any) {
-        firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL); /* it had a tick before */
+        firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL); /* the job has a tick */
     }
     return newest > back ? newest - back : 0;
 }

@@ -4,6 +4,7 @@
 
 #include "confined.h"
 #include "error.h"
+#include "hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +12,9 @@
 
 #define REMEMBERED (sizeof((firn__memory *)NULL)->digests / sizeof(uint64_t))
 
-/* FNV-1a, never 0. */
+/* Never 0. */
 static uint64_t digest(const char *ns) {
-    uint64_t sum = UINT64_C(14695981039346656037);
-    for (; *ns != '\0'; ns++) {
-        sum = (sum ^ (unsigned char)*ns) * UINT64_C(1099511628211);
-    }
-    return sum | 1;
+    return firn__hash(FIRN__HASH_START, ns, strlen(ns)) | 1;
 }
 
 bool firn__remembers_ns(const firn__memory *memory, const char *ns) {

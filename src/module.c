@@ -27,7 +27,7 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     ssize_t length = -1;
     beside[0] = above[0] = '\0';
     if (strchr(file, '/') == NULL || strcmp(file, program_invocation_name) == 0) {
-        /* It may be in another folder. */
+        /* The program may be in another folder. */
         length = readlink("/proc/self/exe", path, sizeof path - 1);
     }
     if (length < 0) {

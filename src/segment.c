@@ -614,7 +614,7 @@ int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, fir
     code = block.twice ? FIRN_EBUSY
                        : firn_store_give_back(segment->store, segment->ns, segment->key,
                                               &block.mark, block.first, error);
-    /* That one is gone: somebody came after it, or nothing is taken back. */
+    /* The slot stays used: another process reserved after it, or it must not be given back. */
     if (code == FIRN_EBUSY) {
         code = ++block.first > last_slot(segment) ? exhausted(segment, error) : FIRN_OK;
     }

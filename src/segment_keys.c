@@ -4,28 +4,19 @@
 #include "keys.h"
 #include "nearest.h"
 #include "segment.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The first byte, from 1, that is not UTF-8 (RFC 3629); 0: all of it is. Not every store can show
+/* The first byte, from 1, that is not UTF-8 ; 0: all of it is. Not every store can show
  * or keep such a name. */
 static size_t not_utf8(const char *name) {
-    const unsigned char *at = (const unsigned char *)name;
-    while (*at != '\0') {
-        size_t size = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-        bool good = size > 0 && *at < 0xf5 && !(*at == 0xe0 && at[1] < 0xa0) &&
-                    !(*at == 0xed && at[1] >= 0xa0) && !(*at == 0xf0 && at[1] < 0x90) &&
-                    !(*at == 0xf4 && at[1] >= 0x90);
-        for (size_t i = 1; good && i < size; i++) {
-            good = (at[i] & 0xc0) == 0x80; /* which a zero is not */
-        }
-        if (!good) {
-            return (size_t)(at - (const unsigned char *)name) + 1;
-        }
-        at += size;
+    size_t length = strlen(name), place = 0, size = 1;
+    for (; place < length && size > 0; place += size) {
+        size = firn__utf8_size(name + place, length - place);
     }
-    return 0;
+    return size > 0 ? 0 : place + 1;
 }
 
 static int check_name(const char *key, firn_error *error) {

@@ -10,6 +10,7 @@
 #include "duration.h"
 #include "error.h"
 #include "gen.h"
+#include "hash.h"
 #include "store.h"
 
 #include <assert.h>
@@ -55,12 +56,6 @@ static uint32_t room_of(const firn_gen *gen) {
 
 /* ---- who may share ---------------------------------------------------------------------------- */
 
-static void mix(uint64_t *digest, const void *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) { /* FNV-1a: finds mistakes, not forgeries */
-        *digest = (*digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    }
-}
-
 /* The folder of an embedded store: processes of other folders or containers have another one under the same path. The
  * folder at the time of opening, because a process may change its folder later. */
 static void find_place(firn_gen *gen) {
@@ -92,13 +87,14 @@ static uint64_t digest_of(const firn_gen *gen) {
                                 gen->start_below,       (uint64_t)gen->keys.back_,
                                 gen->kept.fields.given, (uint64_t)pids.st_ino,
                                 gen->shared_place[0],   gen->shared_place[1]};
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    uint64_t digest = FIRN__HASH_START;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        mix(&digest, texts[i], strlen(texts[i]) + 1);
+        digest = firn__hash(digest, texts[i], strlen(texts[i]) + 1);
     }
-    mix(&digest, numbers, sizeof numbers);
+    digest = firn__hash(digest, numbers, sizeof numbers);
     for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        mix(&digest, &gen->kept.fields.value[i].low, sizeof gen->kept.fields.value[i].low);
+        const uint64_t *field = &gen->kept.fields.value[i].low;
+        digest = firn__hash(digest, field, sizeof *field);
     }
     return digest | 1;
 }
@@ -223,7 +219,7 @@ static void look(const firn_gen *gen) {
     firn__permit *permit =
         chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
     if (permit != NULL && firn__permit_is_shut(permit)) {
-        permit = NULL; /* it is being changed, or who did so was killed */
+        permit = NULL; /* the choice is being changed, or the process that changed it was killed */
     }
     atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
 }

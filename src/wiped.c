@@ -70,7 +70,7 @@ static void wipe_all(void) {
          it = it->next) {
         void *at = atomic_load_explicit(&it->at, memory_order_acquire);
         if (at != NULL && map_zeros(at, it->size) == MAP_FAILED) {
-            abort(); /* it would use its parent's */
+            abort(); /* the child would use its parent's memory */
         }
     }
 }
@@ -96,7 +96,7 @@ static void before_fork(void) {
 static void in_child(void) {
     bool alone = atomic_load_explicit(&forks_alone, memory_order_seq_cst);
     atomic_store_explicit(&of_process()->holder, 0,
-                          memory_order_release); /* it may have this one's number */
+                          memory_order_release); /* a thread of the child may have this number */
     atomic_store_explicit(&of_process()->may_load, alone ? getpid() : 0, memory_order_seq_cst);
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
     if (alive == NULL || atomic_load_explicit(alive, memory_order_acquire) == 0) {

@@ -279,7 +279,7 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
     said(&error, FIRN_ETAKEN, "the store was replaced or restored");
     listed = entries;
-    refuse(20, 5, 0); /* it has a mark: it was given back */
+    refuse(20, 5, 0); /* the node has a mark: it was given back */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
     said(&error, FIRN_ETAKEN, "issues live IDs");
     refusal_count = world.notices = 0;

@@ -194,7 +194,7 @@ static void opening_and_a_verb_share_the_time(void **state) {
     assert_false(module_link_begin(&link));
     assert_in_range(link.end_ms - module_now_ms(), 1, 900);
     link.shares = 1;
-    link.open_end_ms = module_now_ms(); /* it was opened long ago */
+    link.open_end_ms = module_now_ms(); /* the link was opened long ago */
     assert_false(module_link_begin(&link));
     assert_true(link.end_ms > end_ms);
     module_link_free(&link);

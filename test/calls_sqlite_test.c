@@ -105,7 +105,7 @@ CALL(int, sqlite3_wal_checkpoint_v2,
 CALL(int, sqlite3_mutex_try, (sqlite3_mutex * mutex), (mutex), 1, SQLITE_BUSY)
 CALL(sqlite3_mutex *, sqlite3_mutex_alloc, (int id), (id), 1, NULL)
 
-/* It fails without an effect, or after it. */
+/* The call fails without an effect, or after it. */
 CALL_BY_HAND(int, sqlite3_exec,
              (sqlite3 * db, const char *text, int (*each)(void *, int, char **, char **), void *of,
               char **why)) {

@@ -312,7 +312,7 @@ static void no_new_node_is_claimed_without_room_for_it(void **state) {
         open_shared_of("time:41/ms@@2024-01-01 node:12 sequence:2", &gen, "max_wait=0"), FIRN_OK);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
     for (int i = 1; i <= 256; i++) {
-        firn__permit_retire(gen, 0, false, NULL); /* it stays in use */
+        firn__permit_retire(gen, 0, false, NULL); /* the node stays in use */
         gen->past->has_node[0] = false;
         int code = firn__claim_window(gen, 0, now_of(gen), 1, &error);
         assert_int_equal(code, i < 256 ? FIRN_OK : FIRN_EBUSY);

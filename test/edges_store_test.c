@@ -561,7 +561,7 @@ static void the_store_in_memory_has_failpoints(void **state) {
     request.layout = "b";
     code = firn_store_reserve(store, &request, &first, &held, NULL);
     assert_int_equal(code, FIRN_ENAMESPACE);
-    for (int i = 0; i < 3000; i++) { /* it grows */
+    for (int i = 0; i < 3000; i++) { /* the namespace grows */
         char key[32];
         snprintf(key, sizeof key, "%d", i);
         request.layout = "a";

@@ -95,7 +95,7 @@ static handle handles[HANDLES];
 static plan the;
 static int events;       /* that happened to the store */
 static int reads, adds;  /* of the driver */
-static bool adding;      /* it has that method */
+static bool adding;      /* the driver has `add` */
 static bool waited;      /* since the last read: others have written during that time */
 static int answer;       /* of the next write: FIRN_EUNKNOWN, or FIRN_WRITE_CHANGED; 0: the truth */
 static bool undelivered; /* that write is not carried out yet */
@@ -953,7 +953,7 @@ static void a_mark_that_was_given_back_is_not_older(void **state) {
     answer = FIRN_EUNKNOWN;
     undelivered = true;
     assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
-    assert_int_equal(asked_of(&handles[0], 1, 0, 5), FIRN_EBUSY); /* it reads */
+    assert_int_equal(asked_of(&handles[0], 1, 0, 5), FIRN_EBUSY); /* the mark is read again */
     deliver_late();
     granted(&handles[0], 1, 0, 3);
     assert_int_equal(now.losses, 0);
@@ -1108,7 +1108,7 @@ static void a_remembered_doubt_is_read_again(void **state) {
     end();
 }
 
-/* It is cut in what the handle remembers, which keeps the other keys. */
+/* The handle remembers a cut note, and keeps the other keys. */
 static void a_long_note_is_cut(void **state) {
     static char note[4000];
     firn_request it = request_of(1, FOREVER, 0);

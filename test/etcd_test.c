@@ -169,7 +169,7 @@ static void another_cluster_is_guarded(void **state) {
         drawn(store, "snow", 4, guard, guard);
         drawn(old, "snow", 5, guard + 1000, guard + 10); /* once is enough */
         drawn(store, "snow", 6, 0, guard + 20);
-        drawn(store, "new", 7, guard, guard); /* it may have been lost */
+        drawn(store, "new", 7, guard, guard); /* the namespace may have been lost */
         drawn(store, "new", 8, 0, guard + 10);
         firn_store_close(store);
         firn_store_close(old);
@@ -262,7 +262,7 @@ static void a_new_cluster_keeps_its_marks(void **state) {
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
     assert_int_equal(first, 0);
     not_drawn(old, "snow", 3, FIRN_EBACK,
-              "has changed or lost reservations"); /* it knows another store */
+              "has changed or lost reservations"); /* the handle knows another store */
     drawn(old, "snow", 4, 100, 500);
     assert_int_equal(mark_of(store, "snow").high, 510);
     firn_store_close(store);
@@ -284,7 +284,7 @@ static void old_data_are_guarded(void **state) {
     assert_true(engine_do(server, "kill", 0));
     assert_true(run("cd '%s/data/' && rm -r e1 && mv old e1", server->folder));
     assert_true(engine_do(server, "restart", 0));
-    assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
+    assert_int_equal(mark_of(store, "snow").high, 10); /* the store did go back */
     not_drawn(store, "snow", 21, FIRN_EBACK, "has changed or lost reservations");
     drawn(store, "snow", 22, 1000, 1000);
     drawn(store, "snow", 23, 0, 1010);
@@ -509,7 +509,7 @@ static void a_lost_reply(void **state) {
     assert_string_equal(lost.hits, "reserve.before reserve.sent ");
     lost.name = NULL;
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 10); /* it counted once */
+    assert_int_equal(held.high, 10); /* the reservation counted once */
     assert_true(held.grant == 77);
     const firn_mark mine = {10, 77};
     lost = (mishap){"give_back.sent", lose_reply, ""};
@@ -575,7 +575,7 @@ static void a_stalled_server(void **state) {
     firn_store *store = hurried_store(url_of("stalled", ""), "snow", NULL);
     assert_true(engine_do(server, "pause", 0));
     not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* it was only read */
+    not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* the records were only read */
     assert_true(engine_do(server, "continue", 0));
     drawn_at_last(store, "snow", 4);
     firn_store_close(store);

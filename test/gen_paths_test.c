@@ -368,7 +368,7 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
         }
         denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         denied_n(gen, most + 1, FIRN_ERANGE, "at once");
-        uint32_t at = nodes - 1; /* it stays at the one it came to */
+        uint32_t at = nodes - 1; /* the thread stays at the node it came to */
         for (uint32_t turn = 0; turn < 2 * nodes; turn++) {
             pass(&world.clock, MS);
             for (uint32_t i = 0; i < nodes; i++) {

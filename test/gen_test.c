@@ -535,7 +535,7 @@ static void every_row_keeps_order_over_steps(void **state) {
     each_row(row_keeps_order_over_steps, 24);
 }
 
-/* It may be the jump of a machine that runs twice. */
+/* The jump may come from a machine that runs twice. */
 static void a_jump_ahead_asks_the_store_first(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "");

@@ -352,7 +352,7 @@ static int no_time(void *self, firn_time *now) {
     return FIRN_ESYSTEM;
 }
 
-/* It reads no clock, and a step that is waited for still blocks it. */
+/* The call reads no clock, and a step that is waited for still blocks the call. */
 static void ids_without_a_time_need_no_clock(void **state) {
     (void)state;
     firn_gen *gen = opened("random:64", "unsigned=1");
@@ -721,7 +721,7 @@ static int fails_later(void *self, void *out, size_t size) {
     return draws_left-- > 0 ? FIRN_OK : FIRN_EENTROPY;
 }
 
-/* Those that were made before it in the same call were not issued. */
+/* The IDs that were made before in the same call were not issued. */
 static void a_draw_that_fails_leaves_no_id(void **state) {
     static const char *const schemes[] = {"scru128", "ulid", "uuid4", "ksuid"};
     (void)state;

@@ -378,7 +378,7 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
     static const firn__memory nothing;
     static const struct {
         bool known, doubted;
-        int64_t more, floor, known_ms; /* it is 70 ms */
+        int64_t more, floor, known_ms; /* now is 70 ms */
     } tries[] = {{false, true, 500, 1500, 0},  {true, true, 500, 1000, 0},
                  {false, false, 500, 0, 0},    {false, true, 0, 1000, 0},
                  {false, true, -1, 1000, 0},   {false, true, INT64_MAX, FIRN_SLOT_MAX, 0},
@@ -562,7 +562,7 @@ static void what_a_refusal_of_another_layout_says(void **state) {
                         "a/1 was not given back: its mark is no longer 7 of this grant");
 }
 
-/* It moves by the ticks that began since it was computed, and stays a slot. */
+/* The floor moves by the ticks that began since it was computed, and stays a slot. */
 static void what_a_guard_is(void **state) {
     static const struct {
         int64_t guard, now_ms;

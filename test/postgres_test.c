@@ -224,7 +224,7 @@ static void reset_logs(void **state) {
     assert_true(engine_do(it, "kill", 0));
     assert_true(run(reset, it->folder));
     assert_true(engine_do(it, "restart", 0));
-    assert_int_equal(mark_of(store, "r").high, 10); /* it is lost */
+    assert_int_equal(mark_of(store, "r").high, 10); /* the reservation is lost */
     not_drawn(store, "s", 4, FIRN_EBACK, "has changed or lost reservations");
     other = open_store("%s", it->url);
     not_drawn(other, "r", 5, FIRN_EBACK, "has changed or lost reservations");

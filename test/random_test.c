@@ -284,7 +284,7 @@ static void the_processor_is_read(void **state) {
     }
     assert_true(one.cycles != 0 && one.cycles != two.cycles);
     for (int i = 0; random && i < 100 && (one.drawn == 0 || one.drawn == two.drawn); i++) {
-        one = __real_firn__processor_noise(); /* it may have been used up for a moment */
+        one = __real_firn__processor_noise(); /* used up for a moment, perhaps */
     }
     if (random) {
         assert_true(one.drawn != 0 && one.drawn != two.drawn);
@@ -312,7 +312,7 @@ static int lose_the_kernel(void) {
     CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_EENTROPY);
     CHECK(one[0] == 7 && strstr(error.text, "getrandom gave no bytes") != NULL);
     empty = false;
-    interrupted = 3; /* it asks again */
+    interrupted = 3; /* the interrupted call is repeated */
     CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK && interrupted == 0);
     CHECK(atomic_load(&seeds) == 2);
     return 0;

@@ -209,7 +209,7 @@ static void an_old_snapshot_is_guarded(void **state) {
                     server->folder, server->folder, server->folder));
     assert_true(engine_do(server, "restart", 0));
     not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or lost reservations");
-    assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
+    assert_int_equal(mark_of(store, "snow").high, 10); /* the store did go back */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
 }
@@ -328,7 +328,7 @@ static void logins(void **state) {
     assert_string_equal(answer, "OK");
 }
 
-/* Those that docs/reference/stores.md names. */
+/* The permissions that docs/reference/stores.md names. */
 static void few_permissions(void **state) {
     static const char few[] = "+eval +evalsha +hmget +hset +hincrby +hscan +sscan +sadd +exists "
                               "+info +time \"+config|get\"";
@@ -395,11 +395,11 @@ static void by_tls(void **state) {
     not_opened(url, "The certificate is NOT trusted"); /* nobody whom this machine trusts made it */
     not_opened(url, "ca=FILE");
     snprintf(url, sizeof url, "rediss://localhost:%d/?ca=%s/ca.pem&%s", port, folder, more);
-    not_opened(url, "certificate"); /* it is another's */
+    not_opened(url, "certificate"); /* the certificate is another server's */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server requires a login */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout=300ms", url_port(it->url));
-    not_opened(url, "does not accept TLS"); /* it is the port of the others */
+    not_opened(url, "does not accept TLS"); /* the others have the same port */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");
     assert_true(run("rm -r '%s'", folder));
@@ -432,7 +432,7 @@ static void a_lost_reply(void **state) {
     assert_string_equal(lost.hits, "reserve.before reserve.sent ");
     lost.name = NULL;
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 10); /* it counted once */
+    assert_int_equal(held.high, 10); /* the reservation counted once */
     assert_true(held.grant == 77);
     const firn_mark mine = {10, 77};
     lost = (mishap){"give_back.sent", lose_reply, ""};

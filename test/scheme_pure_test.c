@@ -410,7 +410,7 @@ static void fields_are_set_once_by_their_names(void **state) {
                 said(scheme->name, code, &error);
                 assert_int_equal(firn_scheme_field(scheme, name), i);
             } else if (is_field(scheme, i)) {
-                code = firn_pack(&id, scheme, &fields, &error); /* it and the rest are missing */
+                code = firn_pack(&id, scheme, &fields, &error); /* from this field on */
                 assert_int_equal(code, FIRN_EUSAGE);
                 said(scheme->name, code, &error);
                 assert_non_null(strstr(error.text, slice->name));

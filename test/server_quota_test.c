@@ -81,7 +81,7 @@ static void a_charge_is_given_back_once(void **state) {
     assert_true(atomic_load(&shop.until) < until);
     assert_in_range(charge(&part, nowhere, 10, 1), 6, 10);
     until = atomic_load(&shop.until);
-    quota_settle(&all, 0); /* it is settled */
+    quota_settle(&all, 0); /* the charge is settled */
     assert_int_equal(atomic_load(&shop.until), until);
 }
 

@@ -732,7 +732,7 @@ static void what_is_exhausted_waits_unless_it_is_set_to_fail(void **state) {
         for (int i = 0; i < 1000 && seen[k] == 0; i++) {
             int64_t since = now_ns();
             int code = request_answer(&it.request, 4, &it.reply, &it.error);
-            assert_true(now_ns() - since < 2000000000); /* it never sleeps for max_wait */
+            assert_true(now_ns() - since < 2000000000); /* the caller never sleeps for max_wait */
             if (code != FIRN_OK) {
                 assert_int_equal(it.error.code, FIRN_EEXHAUSTED);
                 seen[k] = code;
@@ -895,7 +895,7 @@ static void a_store_that_hangs_holds_up_no_other(void **state) {
     assert_int_equal(request_read(&slow.request, &slow.error), FIRN_OK);
     int64_t since = now_ns();
     assert_int_equal(request_answer(&slow.request, 1, &slow.reply, &slow.error), REQUEST_LATER);
-    assert_true(now_ns() - since < 500000000); /* it was not waited for */
+    assert_true(now_ns() - since < 500000000); /* the call did not wait for the store */
     leave(&slow);
     for (int i = 0; i < 5; i++) {
         asking fast = ask_for(mine(), VERB_NEXT, "fast", NULL);

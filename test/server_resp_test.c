@@ -419,7 +419,7 @@ static void utf8_is_valid_as_in_rfc_3629(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(utf8_size(cases[i].text, cases[i].length), cases[i].size);
+        assert_int_equal(firn__utf8_size(cases[i].text, cases[i].length), cases[i].size);
     }
 }
 

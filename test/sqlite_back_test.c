@@ -237,7 +237,7 @@ static void holder_of_a_folder_restored_whole(void **state) {
     asked(late, "snow", 0, 30);
     run("mkdir late && mv firn.db* late && cp was/* .");
     assert_int_equal(firn_store_list(late, "snow", keep_mark, &mark, &error), FIRN_OK);
-    assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* it has no store yet */
+    assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* no store yet */
     says(&error, FIRN_ESTORE, "was replaced");
     denied(store, "snow", "has changed or lost reservations");
     firn_store *other = open_store("firn.db");

@@ -531,7 +531,7 @@ static pid_t stopped_holder(void) {
         firn_store_options options = safe_options();
         firn_store *store;
         int64_t first;
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must not outlive a test that fails */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child must not outlive a test that fails */
         options.failpoint = stop_here;
         _exit(open_with(&store, "firn.db", options, NULL) != FIRN_OK ||
               draw(store, 50, &first, NULL) != FIRN_OK || first != 10);
@@ -664,7 +664,7 @@ static void a_child_does_not_keep_the_lock(void **state) {
     assert_int_equal(in_child(die_with_a_child, child), 1000 + SIGKILL);
     assert_true(*child > 0);
     drawn_anew("firn.db", 2, 10);
-    assert_int_equal(kill(*child, SIGKILL), 0); /* it is still there */
+    assert_int_equal(kill(*child, SIGKILL), 0); /* the child is still there */
     munmap(child, sizeof *child);
 }
 
@@ -684,7 +684,7 @@ static bool has_open(pid_t who, const char *path) {
     return found;
 }
 
-/* Who waits for the lock of a file that has gone takes the one of the new file. */
+/* A process that waits for the lock of a file that has gone takes the lock of the new file. */
 static void a_count_removed_under_a_verb(void **state) {
     int status = -1;
     (void)state;

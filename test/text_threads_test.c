@@ -16,7 +16,7 @@
 
 enum { THREADS = 4 };
 #if defined(__SANITIZE_THREAD__)
-enum { PROCESSES = 0 }; /* it follows no fork of a process with threads */
+enum { PROCESSES = 0 }; /* this sanitizer follows no fork of a process with threads */
 #else
 enum { PROCESSES = 100 };
 #endif

@@ -472,7 +472,7 @@ static void a_mark_far_ahead(void **state) {
     issued_all(gen, log, 1000, time);
     assert_int_equal(open_gen(&other, claim, &error), FIRN_EBUSY); /* the last one is history's */
     atomic_fetch_add(&time->offset_ns, 366 * 24 * HOUR);           /* its time has come */
-    /* It is believed after 2 s. Until then it may be the jump of a copy, so another node is needed, and none is free. */
+    /* The new time is believed after 2 s. Until then the jump may come from a copy, so another node is needed, and none is free. */
     assert_int_equal(firn_next(gen, &id, &error), FIRN_EBUSY);
     hands_pause(time, 3 * SECOND);
     issued_all(gen, log, 10, time);

@@ -274,7 +274,7 @@ static void a_new_ensemble_keeps_its_marks(void **state) {
     assert_true(engine_do(it, "restart", 0));
     assert_int_equal(opened(&other, it->url, NULL), FIRN_OK);
     drawn(other, "1", 500, 2, 0);
-    assert_int_equal(draw(store, "1", 10, 3, &first), FIRN_EBACK); /* it knows another store */
+    assert_int_equal(draw(store, "1", 10, 3, &first), FIRN_EBACK); /* of another store */
     assert_int_equal(draw(other, "1", 10, 4, &first), FIRN_EBACK);
     firn_request guarded = {"orders", ROW, "1", 10, 0, 1000, 5, "", 100};
     assert_int_equal(firn_store_reserve(store, &guarded, &first, &held, NULL), FIRN_OK);

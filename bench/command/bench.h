@@ -129,7 +129,7 @@ typedef struct bench_child {
     char *words[16];
     const char *to; /* standard output */
     bool silent;    /* standard error is dropped */
-    bool judges;    /* it may also end with STATUS_NO: a path is slower */
+    bool judges;    /* the child may also end with STATUS_NO: a path is slower */
 } bench_child;
 bool bench_spawn(const bench_child *c); /* false: it failed */
 bool bench_own_path(char *path, size_t size);

@@ -93,7 +93,7 @@ typedef struct contest {
     int count;
     int64_t written;
     double times[CONTESTANTS][BENCH_REPEATS];
-    char why[160]; /* it came to nothing */
+    char why[160]; /* set: the contest came to nothing */
 } contest;
 
 static bool reserve(contest *it) {

@@ -98,7 +98,7 @@ export interface Shown {
 /** A format that a text may have, and that firn does not issue: docs/reference/recognised.md. */
 export interface Match {
   format: string, sure: 'certain' | 'likely' | 'possible', reason: string, fields: Record<string, string>, time?: Date, timeText?: string
-  /** It describes the text better than any scheme. */
+  /** The format describes the text better than any scheme. */
   leads: boolean
 }
 export interface Reading { scheme: string, form: string, id: ID, sure: 'likely' | 'possible' }

@@ -193,7 +193,7 @@ void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
     (void)size;
     renewal *it = malloc(sizeof *it);
     if (it == NULL) {
-        abort(); /* it would be used by two copies */
+        abort(); /* else two copies would use the memory */
     }
     *it = (renewal){renewals, page, renew, rank};
     renewals = it;

@@ -49,7 +49,7 @@ typedef struct gaps {
     counts counts;
     runs sorted;
     bool sorting;  /* else integers that ascend are followed as they come */
-    bool descends; /* they did not ascend */
+    bool descends; /* the integers did not ascend */
     bool tops;     /* sorted integers: those with SIGN are visited, or else those without */
 
     bool any;
@@ -92,7 +92,7 @@ static void follow_integer(gaps *it, uint64_t value) {
     it->distances++;
     it->divisor = common_divisor(distance, it->divisor);
     if (it->least == 0 || distance < it->least) {
-        memcpy(it->shown, it->early, sizeof it->shown); /* those before are gaps now */
+        memcpy(it->shown, it->early, sizeof it->shown); /* the distances before are gaps now */
         it->shown_count = it->early_count;
         it->least = distance;
         it->least_count = 0;

@@ -148,7 +148,7 @@ int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
     }
     uint8_t *block = take_block(it, first);
     if (block == NULL) {
-        stream->count -= !first; /* it stays the open one */
+        stream->count -= !first; /* the stream stays open */
         return spill_no_memory(error);
     }
     stream->kept += !first;

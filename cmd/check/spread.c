@@ -217,7 +217,7 @@ static int open_sample(session *s, sample *it, firn_error *error) {
     const firn_entropy entropy = {1, &it->entropy, sample_fill};
     static firn_clock hands;
     static firn_entropy dice;
-    hands = clock; /* they outlive the generators */
+    hands = clock; /* clock and entropy outlive the generators */
     dice = entropy;
     firn_config config = {.size = sizeof config,
                           .scheme = s->operands[0],

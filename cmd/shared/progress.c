@@ -11,7 +11,7 @@ enum { FIRST_MS = 1000, EACH_MS = 200 };
 
 static void put(const char *text, int length) {
     if (length > 0 && write(STDERR_FILENO, text, (size_t)length) < 0) {
-        return; /* it was for people, and they are gone */
+        return; /* the line was for people, and they are gone */
     }
 }
 

@@ -56,7 +56,7 @@ static char *real_path(const char *path) {
 static bool copy_mode(int file, const struct stat *old) {
     if (old != NULL) {
         if (fchown(file, old->st_uid, old->st_gid) != 0) {
-            return fchmod(file, old->st_mode & 0777) == 0; /* it becomes the user's own */
+            return fchmod(file, old->st_mode & 0777) == 0; /* the file becomes the user's own */
         }
         return fchmod(file, old->st_mode & 07777) == 0;
     }

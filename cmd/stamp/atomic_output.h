@@ -11,7 +11,7 @@
 
 typedef struct atomic_output {
     output *out;      /* to write to */
-    bool standard;    /* it is standard output */
+    bool standard;    /* the output is standard output */
     bool stream;      /* nothing can be taken back */
     off_t began;      /* of standard output, where it was */
     char *path;       /* of the file, its symbolic links followed; NULL: standard output */

@@ -2,6 +2,7 @@
 /* Jobs by the fields that records name: see jobs.h. */
 #include "jobs.h"
 
+#include "../src/hash.h"
 #include "errors.h"
 #include "join.h"
 
@@ -144,13 +145,8 @@ void jobs_close(jobs *it) {
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* FNV-1a */
 static size_t hash(const char *key) {
-    uint32_t sum = 2166136261u;
-    for (; *key != '\0'; key++) {
-        sum = (sum ^ (unsigned char)*key) * 16777619u;
-    }
-    return sum & (2 * JOBS_MAX - 1);
+    return firn__hash(FIRN__HASH_START, key, strlen(key)) & (2 * JOBS_MAX - 1);
 }
 
 static int add(jobs *it, size_t slot, const char *key, firn_error *error) {

@@ -441,7 +441,7 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
     snprintf(shown, sizeof shown, "%.*s%s", length > SHOWN ? SHOWN : (int)length, text,
              length > SHOWN ? "..." : "");
     for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at > 126 ? '?' : *at; /* it may be no UTF-8 */
+        *at = (unsigned char)*at > 126 ? '?' : *at; /* the text may not be UTF-8 */
     }
     return set_error(error, FIRN_ETEXT, "'%s' is not a time: %s", shown,
                      why != NULL && why[0] != '\0'

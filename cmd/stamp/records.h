@@ -65,7 +65,7 @@ typedef struct record {
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
     bool passes;                /* not a record: its bytes are copied unchanged */
     bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */
-    bool placed;                /* it has a place for its ID: */
+    bool placed;                /* the record has a place for its ID: */
     size_t at;                  /* after this many bytes, */
     size_t skip;                /* instead of this many, */
     const char *before, *after; /* between these, */

@@ -13,7 +13,7 @@ enum { SOURCE_SIZE = 1 << 20, SOURCE_MOST = 64 << 20 }; /* of the window, bytes 
 typedef struct source {
     const char *name; /* for people */
     int file;
-    bool regular;       /* it can be read twice, and has a length: */
+    bool regular;       /* the file can be read twice, and has a length: */
     struct stat before; /* when it was opened */
     off_t began;        /* where reading starts */
     char *buffer;

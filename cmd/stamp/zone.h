@@ -12,8 +12,8 @@ enum { ZONE_CACHE = 1024 };
 typedef struct zone_minute {
     int64_t minute; /* since 1970, of local time; plus 1, since 0 marks an empty entry */
     int32_t offset; /* s east of UTC */
-    bool gap;       /* it never occurs */
-    bool twice;     /* it occurs twice, and the earlier is meant */
+    bool gap;       /* the minute never occurs */
+    bool twice;     /* the minute occurs twice, and the earlier is meant */
 } zone_minute;
 
 typedef struct zone {

@@ -112,7 +112,7 @@ static int change(session *s, firn_store *store, const target *it, bool whole) {
     firn__claims old;
     char to[FIRN_LAYOUT_SIZE], claims[FIRN__CLAIMS_SIZE];
     firn_error error = {0};
-    const char *layout = firn__confined_read(it->layout, &old); /* it is not closed */
+    const char *layout = firn__confined_read(it->layout, &old); /* the namespace is not closed */
     const int length = whole ? snprintf(to, sizeof to, "%s", layout)
                              : snprintf(to, sizeof to, FIRN__CONFINED "%s %s",
                                         firn__confined_write(claims, &it->claims), layout);

@@ -147,7 +147,7 @@ static const char jobs_schema[] = "firn_jobs";
 
 enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
 
-/* They run with the rights of the table's owner. */
+/* The statements run with the rights of the table's owner. */
 static const char *const texts[STATEMENTS] = {
     [ADD] =
         "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",

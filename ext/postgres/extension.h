@@ -296,7 +296,7 @@ Oid firn_private_lock(const char *schema, const char *name);
  * NULL: no others. */
 void firn_private_revoke(const char *schema, ArrayType *functions);
 
-/* Who the session was; an error resets it with the transaction. */
+/* The user of the session before; an error resets it with the transaction. */
 typedef struct firn_caller {
     Oid user;
     int context, settings;

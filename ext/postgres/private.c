@@ -103,7 +103,7 @@ static void check_schema(Oid schema, const char *name) {
     HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
     Oid same = get_role_oid(name, true);
     if (!HeapTupleIsValid(tuple)) {
-        return; /* it was dropped just now, with its tables */
+        return; /* the schema was dropped just now, with its tables */
     }
     Oid owner = ((Form_pg_namespace)GETSTRUCT(tuple))->nspowner;
     if (!superuser_arg(owner)) {

@@ -414,7 +414,7 @@ static struct {
     int64 count;   /* of uses, since the first tables of this server: 1 */
     int64 renewer; /* this process's number */
     bool noted;
-    bool copied; /* it is another one because the data directory is a copy */
+    bool copied; /* this use is another one because the data directory is a copy */
     char tables[80];
 } use;
 

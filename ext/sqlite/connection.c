@@ -154,7 +154,7 @@ typedef struct wanted {
     firn_scheme scheme;
     char name[SQL_TEXT_SIZE]; /* or a layout */
     char keys[KEYS_SIZE];
-    bool reserved; /* it reserves slots in a store */
+    bool reserved; /* the scheme reserves slots in a store */
 } wanted;
 
 /* Do the options contain one of these names (separated by blanks)? */

@@ -592,7 +592,7 @@ FIRN_API const char *firn_gen_prefix(const firn_gen *gen);
 /* The state of a generator, at one moment. */
 typedef struct firn_status {
     size_t size;              /* sizeof(firn_status), set by the caller */
-    bool reserved, held;      /* it reserves its slots in a store; it has a window now */
+    bool reserved, held;      /* slots are reserved in a store; a window is held now */
     uint64_t node;            /* the slices of the node, joined */
     int64_t first, next, end; /* slots of the window; next is the first not issued */
     int64_t lead_ns;          /* the time of the last ID minus the clock's */

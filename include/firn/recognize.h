@@ -30,7 +30,7 @@ typedef struct firn_match_field {
 typedef struct firn_match {
     const firn_text_format *format;
     int sure;    /* enum firn_sure, of firn.h */
-    bool leads;  /* it describes the text better than any scheme */
+    bool leads;  /* the format describes the text better than any scheme */
     bool subset; /* each text of the format is an ID of a scheme, too */
     bool timed;  /* the text contains a time: */
     int digits;  /* decimals of the second, 0..9, for firn_time_format */

@@ -107,8 +107,8 @@ static inline bool firn_layout_closed(const char *layout) {
  * write that was not issues IDs twice. A write has two more answers: */
 enum {
     FIRN_WRITE_CHANGED = 1, /* nothing was written: the records are no longer as they were read */
-    FIRN_WRITE_FOREIGN = 2  /* it was written, but by another store or an older copy of this one, as
-                             * the witness of the answer shows: the slots are never used */
+    FIRN_WRITE_FOREIGN = 2  /* another store or an older copy of this one wrote, as the witness of
+                             * the answer shows: the slots are never used */
 };
 
 /* Fills in an error (may be NULL), "what is wrong (value, limit): what to do", and returns

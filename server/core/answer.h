@@ -30,7 +30,7 @@ bool request_is_large(const request *it);
     "replies that clients have not read reach replies_mib: ask for at most 64 IDs, or try again "  \
     "later"
 
-/* Who waits for a task. The functions must not wait. */
+/* The side that waits for a task. Its functions must not wait. */
 typedef struct task_client {
     void *self;
     void (*finished)(void *self);  /* once, in any thread: request_finish is next */

@@ -176,7 +176,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
                    ? date_reserved(it, gen, time, ids, n, error)
                    : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
     }
-    /* It remembers times without limit, so it is replaced from time to time. */
+    /* A back-dating generator remembers times without limit, so it is replaced from time to time. */
     if (pthread_mutex_trylock(&it->dated_lock) != 0) {
         return set_error(error, FIRN_EWINDOW, "another thread is back-dating IDs of %s: try again",
                          it->name);

@@ -60,7 +60,7 @@ static void put_escaped(line *to, const char *text) {
     const char *end = text + strlen(text);
     for (size_t size; text<end; text += size> 0 ? size : 1) {
         char escaped[2] = {'\\', *text};
-        size = utf8_size(text, (size_t)(end - text));
+        size = firn__utf8_size(text, (size_t)(end - text));
         if (*text == '"' || *text == '\\') {
             put(to, escaped, 2);
         } else if (size == 0 || (*text != ' ' && utf8_is_hidden(text, size))) {

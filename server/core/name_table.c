@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "name_table.h"
 
+#include "../src/hash.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a. Chosen collisions slow down only lookups of the colliding names. */
+/* Chosen collisions slow down only lookups of the colliding names. */
 static size_t hash_of(word name) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < name.length; i++) {
-        hash = (hash ^ (uint8_t)name.text[i]) * UINT64_C(0x100000001b3);
-    }
+    uint64_t hash = firn__hash(FIRN__HASH_START, name.text, name.length);
     return (size_t)(hash ^ hash >> 32);
 }
 

@@ -41,7 +41,7 @@ uint64_t segment_issued(const segment *it);
 
 /* Counts `n` issued integers up to `last`, in any order. */
 void segment_count(segment *it, const worker *by, int64_t last, uint64_t n);
-/* It needs a block: wakes the renewer. Never blocks. */
+/* Wakes the renewer, because the segment needs a block. Never waits. */
 void segment_want(segment *it);
 /* Renewer's thread: steps the listed segments; *news: something was fetched. Returns after how many
  * ms to call again. */

@@ -10,7 +10,7 @@
 
 /* Seconds since the start. */
 int64_t server_uptime_s(void);
-/* It drains or stops: clients should go elsewhere. */
+/* The server drains or stops: clients should go elsewhere. */
 bool server_is_leaving(void);
 
 /* Called by main at the start, and when the server drains. */

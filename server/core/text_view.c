@@ -30,24 +30,6 @@ bool word_copy(word it, char *text, size_t size) {
     return true;
 }
 
-size_t utf8_size(const char *text, size_t length) {
-    const unsigned char *at = (const unsigned char *)text;
-    size_t size = at[0] < 0x80   ? 1
-                  : at[0] < 0xc2 ? 0
-                  : at[0] < 0xe0 ? 2
-                  : at[0] < 0xf0 ? 3
-                  : at[0] < 0xf5 ? 4
-                                 : 0;
-    for (size_t i = 1; i < size; i++) {
-        if (i >= length || (at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
-    return overlong || beyond ? 0 : size;
-}
-
 /* Blanks, control characters (U+0080..9F too, which some terminals obey), the ends of lines and
  * paragraphs, and characters without a form, such as U+202E, which turns the text after it round:
  * categories Cc, Cf, Zl and Zp of Unicode 15. */
@@ -62,7 +44,7 @@ static const struct {
 
 bool utf8_is_hidden(const char *text, size_t length) {
     const unsigned char *at = (const unsigned char *)text;
-    size_t size = utf8_size(text, length);
+    size_t size = firn__utf8_size(text, length);
     uint32_t code = size <= 1 ? at[0] : at[0] & (0x7fU >> size);
     for (size_t i = 1; i < size; i++) {
         code = code << 6 | (at[i] & 0x3fU);

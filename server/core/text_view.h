@@ -3,6 +3,8 @@
 #ifndef FIRN_TEXT_VIEW_H
 #define FIRN_TEXT_VIEW_H
 
+#include "../src/utf8.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,9 +29,6 @@ static inline int word_shown(word it) {
     return (int)(it.length < 60 ? it.length : 60);
 }
 
-/* The size of the UTF-8 character (RFC 3629) at `text`, 1..4; 0: invalid within `length` >= 1
- * bytes. Reads no byte after the first invalid one. */
-size_t utf8_size(const char *text, size_t length);
 /* Does the text begin with a blank, a control character or a character without a form? False for
  * bytes that are not UTF-8. */
 bool utf8_is_hidden(const char *text, size_t length);

@@ -180,7 +180,7 @@ enum MHD_Result write_last(exchange *it, const reply *of) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* It answers, so the process is alive. */
+/* The process answers, so it is alive. */
 enum MHD_Result page_health(exchange *it) {
     return answer_text(it, MHD_HTTP_OK, plain_type, "ok\n");
 }

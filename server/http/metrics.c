@@ -33,7 +33,7 @@
 static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
     size_t length = 0;
     while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
-        size_t size = utf8_size(name, 4);
+        size_t size = firn__utf8_size(name, 4);
         if (size == 0) {
             length += (size_t)sprintf(out + length, "\\\\x%02x", (unsigned char)*name++);
             continue;

@@ -129,7 +129,7 @@ static void wake_later(http_loop *loop, int64_t now, bool all) {
     }
 }
 
-/* Those that waited longest are first. */
+/* Exchanges that waited longest are first. */
 static void wake_late_tasks(http_loop *loop, int64_t now, bool all) {
     list_link *next;
     for (list_link *at = loop->tasks.next; at != &loop->tasks; at = next) {
@@ -139,7 +139,7 @@ static void wake_late_tasks(http_loop *loop, int64_t now, bool all) {
             break;
         }
         if (!park_give_up(it)) {
-            continue; /* it is coming back now */
+            continue; /* the exchange is coming back now */
         }
         if (it->error.code == FIRN_OK) {
             request_is_late(&it->error);

@@ -153,7 +153,7 @@ static void put_string(text_out *to, const char *text) {
     size_t left = strlen(text);
     text_add(to, "\"", 1);
     while (left > 0) {
-        size_t size = utf8_size(text, left);
+        size_t size = firn__utf8_size(text, left);
         bool plain = size > 1 || (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\');
         if (size > 0 && plain) {
             text_add(to, text, size);

@@ -21,7 +21,7 @@ typedef struct identity {
     struct identity *before;
 } identity;
 
-/* Who may sign the certificates of clients. Replaced ones are never freed either. */
+/* The authorities that may sign certificates of clients. Replaced lists are never freed either. */
 typedef struct authority {
     gnutls_x509_trust_list_t list;
     gnutls_datum_t bytes;

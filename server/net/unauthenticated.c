@@ -28,7 +28,7 @@ void unauthenticated_remove(unauthenticated_list *it, unauthenticated *one) {
         address_count_stranger(one->address, -1);
         if (atomic_fetch_sub_explicit(&it->share->count, 1, memory_order_seq_cst) == 1) {
             atomic_store_explicit(&it->share->wanted, 0,
-                                  memory_order_seq_cst); /* they are gone already */
+                                  memory_order_seq_cst); /* the clients are gone already */
         }
     }
 }

@@ -35,7 +35,7 @@ void unauthenticated_begin(unauthenticated_list *it, unauthenticated_share *shar
 /* Adds one. Returns the one to close, already removed, or NULL. */
 unauthenticated *unauthenticated_add(unauthenticated_list *it, unauthenticated *one,
                                      int64_t max_connections);
-/* It authenticated, or is gone. Does nothing if it is not in. */
+/* The client authenticated, or is gone. Does nothing if the list does not contain it. */
 void unauthenticated_remove(unauthenticated_list *it, unauthenticated *one);
 /* Makes room for a connection when all allowed ones are open. False: nothing to close. Else *out,
  * already removed, must be closed; NULL: another thread must call unauthenticated_owed. */

@@ -36,7 +36,7 @@ int waiter_send(waiter *one, const request *asked, quota_charge *charge, const a
                 address_key from, int64_t until_ms, firn_error *error);
 /* The owner's thread: nobody waits any longer. True: it is gone. False: it is back already. */
 bool waiter_give_up(waiter *one);
-/* It is back: codes as request_finish. What was charged for nothing is given back at once. */
+/* The task is back: codes as request_finish. A charge for nothing is given back at once. */
 int waiter_finish(waiter *one, reply *out, firn_error *error);
 /* Gives back what was charged for a request that issued nothing. */
 void waiter_free(waiter *one);

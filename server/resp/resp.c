@@ -283,7 +283,7 @@ static char *write_escaped(char *at, const char *text) {
     size_t length = strlen(text);
     for (size_t i = 0, size; i<length; i += size> 0 ? size : 1) {
         unsigned char c = (unsigned char)text[i];
-        size = utf8_size(text + i, length - i);
+        size = firn__utf8_size(text + i, length - i);
         if (size > 1 || (size == 1 && c >= ' ' && c != 127)) {
             memcpy(at, text + i, size);
             at += size;

@@ -166,7 +166,7 @@ static void end_tasks(loop *it, bool all) {
         question asked = one->waiter->asked;
         size_t size = one->waiter->size;
         if (!waiter_give_up(&one->waiter->waiter)) {
-            continue; /* it is in `back` */
+            continue; /* the task is in `back` */
         }
         one->waiter = NULL;
         if (all) {
@@ -342,7 +342,7 @@ static void welcome(loop *it, int fd, const listener *at) {
             it->lane.out.length = 0;
         }
         if (connection_send(one)) {
-            connection_close(one); /* it is not counted, so it must not stay */
+            connection_close(one); /* the connection is not counted, so it must not stay */
         }
         return;
     }

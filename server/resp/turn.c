@@ -412,7 +412,7 @@ void count_strangers(connection *it) {
     if (!is_stranger) {
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
     } else if (!it->unauthenticated.is_in) {
-        it->begun_ms = loop_now_ms(on); /* it has the time of the setting slow to authenticate */
+        it->begun_ms = loop_now_ms(on); /* the time to authenticate begins */
         it->unauthenticated.address = it->client.key;
         unauthenticated *other =
             unauthenticated_add(&on->unauthenticated, &it->unauthenticated, connections_most());
@@ -468,7 +468,7 @@ static void finish(connection *it, bool has_used) {
         connection_end(it);
         return;
     }
-    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* it has been drained since */
+    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* drained since then */
         loop_wait(it, WAIT_TURN);
     } else if (connection_unsent(it) > UNSENT_MOST &&
                (it->wait == WAIT_NOTHING || it->wait == WAIT_TURN)) {

@@ -117,7 +117,7 @@ typedef struct report {
     long faults;
     int64_t recovery_ms, longest_ms;
     char text[600]; /* figures */
-    char why[400];  /* it failed or was skipped */
+    char why[400];  /* of a fault that failed or was skipped */
 } report;
 
 typedef struct scene {
@@ -208,7 +208,7 @@ void conclude(scene *s, bool granted);
 /* ---- scenarios ------------------------------------------------------------------------------ */
 
 enum {
-    ALONE = 1,     /* it stops the server, so no other runs at the same time */
+    ALONE = 1,     /* the fault stops the server, so no other runs at the same time */
     LONG_ONLY = 2, /* too long for the brief run */
     LONG_REDIS =
         4 /* there too long: a change of identity takes 30 s, and another scenario has one */

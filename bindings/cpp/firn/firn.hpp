@@ -278,7 +278,7 @@ inline std::vector<reading> guess(std::string_view text) {
 struct match {
     std::string format;
     int sure;   /* FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN */
-    bool leads; /* it describes the text better than any scheme */
+    bool leads; /* the format describes the text better than any scheme */
     std::string reason;
     std::vector<std::pair<std::string, std::string>> fields;
     std::string time; /* RFC 3339; empty: the text contains none */
