@@ -6,6 +6,7 @@ test/words.excused are left out.
 
 Users see pages, manuals, the console, the headers, string literals of the product and of the bindings. Comments, the names of tests and
 other strings that are sentences are checked too, except for phrases marked `users`."""
+import functools
 import os
 import re
 import subprocess
@@ -94,10 +95,25 @@ def sentences(lines):
         yield number, line, line.rstrip() + " " + " ".join(after.split()[:3])
 
 
+@functools.cache
+def prefilters(patterns):
+    """Two expressions; a pattern fits only where one of them does. Most patterns begin with a word, which is quick to look for in a
+    text in lower case."""
+    def is_quick(pattern):
+        bare = pattern
+        while re.search(r"\([^()]*\)", bare):
+            bare = re.sub(r"\([^()]*\)", "", bare)
+        return not re.search(r"\\[A-Z]", pattern) and all(part.startswith(r"\b") for part in bare.split("|"))
+
+    quick = "|".join(pattern.lower() for pattern in patterns if is_quick(pattern))
+    slow = "|".join(f"(?:{pattern})" for pattern in patterns if not is_quick(pattern))
+    return re.compile(rf"\b(?:{quick})"), re.compile(slow, re.IGNORECASE)
+
+
 def check_phrases(path, lines, rules, tell):
-    joined_rules = re.compile("|".join(f"(?:{rule.pattern})" for rule, *_ in rules), re.IGNORECASE)
+    quick, slow = prefilters(tuple(rule.pattern for rule, *_ in rules))
     for number, line, joined in sentences(lines):
-        if not line.strip() or not joined_rules.search(joined):
+        if not line.strip() or not (quick.search(joined.lower()) or slow.search(joined)):
             continue
         for rule, plain, _ in rules:
             for match in rule.finditer(joined):
