@@ -282,12 +282,14 @@ static int refuse_missing(const move *it, const char *ns) {
                      ns, it->to->name);
 }
 
-/* Makes the closed record of a namespace in the new store, unless the move has passed there. The
- * layout may have been closed or opened since an earlier run; the library refuses any other one. */
+/* Makes the closed record of a namespace in the new store, unless the move has passed there: then the new store may have
+ * closed it again, or confined its claims. The layout may have been closed or opened in the old store since an earlier run;
+ * the library refuses any other one. */
 static int prepare_space(const move *it, const space *from, const char *there, bool *done) {
     forms as;
     int code = write_forms(&as, it, from->layout);
-    *done = code == FIRN_OK && as.stage != OPEN && there != NULL && strcmp(there, as.layout) == 0;
+    *done = code == FIRN_OK && there != NULL && !closing_for(there, it->arriving) &&
+            (as.stage == MOVED || (as.stage == MOVING && strcmp(there, as.layout) == 0));
     if (code != FIRN_OK || *done) {
         return code;
     }

@@ -642,7 +642,7 @@ static void moves_in(void **state) {
 
 /* The changes of a move of fill()'s namespaces: three checks, all names in the new store and in the old
  * one, then five of each namespace. */
-enum { ALL_CLOSED = 5, FIRST_MADE = 6, FIRST_CLOSED = 7 };
+enum { ALL_CLOSED = 5, FIRST_MADE = 6, FIRST_CLOSED = 7, SECOND_MADE = 11 };
 
 /* From a new file to the store of the bench, both at rest. */
 static void begin_move(bench *b, char from[500], int number, int kill) {
@@ -667,6 +667,29 @@ static int continue_move(const bench *b, const char *from, firn_error *error) {
     judge(pair, 0, code == FIRN_OK);
     close_ends(pair);
     return code;
+}
+
+/* A namespace that the new store has already is its own. */
+static void the_new_store_confines_its_claims(void **state) {
+    static const char *const layouts[2] = {ROW, "claim=0..899 " ROW};
+    char from[500];
+    firn_error error = {0};
+    bench *b = *state;
+    begin_move(b, from, 600000, SECOND_MADE);
+    for (int i = 0; i < 2; i++) { /* and back, for continue_move */
+        const firn_relabel change = {"ns0", layouts[i], layouts[1 - i], 0, false};
+        const char *urls[2] = {from, b->url};
+        closing_end pair[2];
+        closing_moved moved;
+        int64_t floor;
+        assert_int_equal(firn_store_relabel(b->store, &change, &floor, &error), FIRN_OK);
+        open_ends(pair, urls, NULL);
+        if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+        close_ends(pair);
+    }
+    assert_int_equal(continue_move(b, from, &error), FIRN_OK);
 }
 
 /* Until the engine is there again. By a separate handle: the library of ZooKeeper has threads once it was asked, and a
@@ -896,6 +919,7 @@ static const struct check checks[] = {
     {"a namespace that the new store granted is missed after it lost reservations",
      what_was_granted_and_lost_is_missed},
     {"a move continues after a namespace was forgotten or opened", the_layout_changes_between_runs},
+    {"a move continues after the new store confined its claims", the_new_store_confines_its_claims},
     {"two moves at once, one of them killed, repeat nothing", two_at_once},
     {"one store, and a store in use, are refused", unfit_ones_are_refused},
 };

@@ -27,6 +27,13 @@ same "the walks of docs/explanation/design.md have functions that are in their f
         [ "$caller" = - ] || grep -qE "^ .*[^a-z_]$function\(" "$caller" || echo "$caller does not call $function"
     done)"
 
+same "the rules of docs/explanation/reservations.md name functions of src and tests that exist" "6 " \
+    "$(rules=$(grep -E '^\| [1-6] \|' docs/explanation/reservations.md)
+    echo "$rules" | grep -c . | tr '\n' ' '
+    echo "$rules" | grep -oE '`[a-z_]{6,}`' | tr -d '`' | while read -r name; do
+        [ -e "test/$name.c" ] || grep -qE "^[a-z].*[ *]$name\(" src/*.c test/*_test.c || echo "$name"
+    done)"
+
 # ---- keys ------------------------------------------------------------------------------------------
 
 keys=$(sed -nE 's/^(NUMBER|DURATION|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)

@@ -933,8 +933,8 @@ static void a_renewed_identity_forgets_its_marks(void **state) {
     begin((plan){.hides_losses = true});
     assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
     firn_renew_identity();
-    assert_int_equal(give_back(&handles[1], &it, first, first + 3), FIRN_OK);
-    granted(&handles[0], 1, 0, first + 3);
+    assert_int_equal(give_back(&handles[1], &it, first, first), FIRN_OK);
+    granted(&handles[0], 1, 0, first);
     assert_int_equal(now.losses, 0);
     now.marks[1][0].mark.high = 3; /* what it reserves from then on is remembered */
     assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
@@ -1005,6 +1005,22 @@ static void a_give_back_is_no_loss(void **state) {
     granted(&handles[0], 1, 0, first + 3);
     assert_int_equal(now.losses, 0);
     end();
+}
+
+/* All of the first window, by its holder and by a handle that knows nothing else. */
+static void a_mark_may_return_to_0(void **state) {
+    (void)state;
+    for (int by = 0; by < 2; by++) {
+        firn_request it = request_of(1, FOREVER, 0);
+        firn_mark held;
+        int64_t first;
+        begin((plan){0});
+        assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+        assert_int_equal(give_back(&handles[by], &it, first, 0), FIRN_OK);
+        granted(&handles[by], 1, 0, 0);
+        assert_int_equal(now.losses, 0);
+        end();
+    }
 }
 
 /* As in a new process namespace, where parent and child may both be 1. It replaces libc's. */
@@ -1685,6 +1701,7 @@ int main(void) {
         cmocka_unit_test_setup(a_mark_that_was_granted_again_is_noticed, without_add),
         BOTH(what_others_give_back_is_no_loss),
         BOTH(a_renewed_identity_forgets_its_marks),
+        BOTH(a_mark_may_return_to_0),
         BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),

@@ -439,6 +439,7 @@ static void what_a_handle_remembers(void **state) {
     assert_int_equal(memory.mark.grant, 7);
     firn__forget_last(&memory);
     assert_int_equal(firn__least(&memory, &request), 0);
+    assert_int_equal(memory.mark.grant, 0);
     assert_true(firn__remembers_ns(&memory, "a"));
 }
 
@@ -504,8 +505,11 @@ static const char *layouts_from(int at, int length) {
     const firn_request request = {.ns = "a", .layout = wanted};
     static firn_error error;
     char *said;
-    snprintf(stored, sizeof stored, "%0*dS%0*d", at, 0, length - at - 1, 1);
-    snprintf(wanted, sizeof wanted, "%0*dW%0*d", at, 0, length - at - 1, 1);
+    memset(stored, '0', (size_t)length);
+    memset(wanted, '0', (size_t)length);
+    stored[at] = 'S';
+    wanted[at] = 'W';
+    stored[length] = wanted[length] = '\0';
     assert_int_equal(firn__refuse_layout(&error, &request, stored), FIRN_ENAMESPACE);
     assert_int_equal(error.cure, FIRN_CURE_OTHER_NAMESPACE);
     snprintf(text, sizeof text, "%s", error.text);
@@ -517,7 +521,8 @@ static const char *layouts_from(int at, int length) {
 static void what_a_refusal_of_another_layout_says(void **state) {
     static const struct {
         int at, length, shown; /* bytes before the difference */
-    } tries[] = {{20, 40, 20}, {23, 60, 23}, {24, 60, 8}, {24, 48, 8}, {24, 47, 24}, {40, 80, 8}};
+    } tries[] = {{0, 60, 0},  {20, 40, 20}, {23, 60, 23}, {24, 60, 8},
+                 {24, 48, 8}, {24, 47, 24}, {40, 80, 8}};
     static const struct {
         const char *stored, *wanted, *says;
     } texts[] = {
@@ -531,6 +536,8 @@ static void what_a_refusal_of_another_layout_says(void **state) {
          "namespace a has layout 'x', not 'y reach=10min': use another ns= for this one"},
         {"claim=0..9 x", "x",
          "namespace a has layout 'claim=0..9 x', not 'x': use another ns= for this one"},
+        {"x", "claim=0..9 x",
+         "namespace a has layout 'x', not 'claim=0..9 x': use another ns= for this one"},
     };
     const firn_request request = {.ns = "a", .layout = OTHER, .key = "1", .latest = 9};
     const firn_mark mine = {7, 5};
@@ -682,6 +689,7 @@ static void what_loses_a_mark(void **state) {
     (void)state;
     assert_true(firn__mark_is_lost(mine, (firn_mark){99, 7}));
     assert_true(firn__mark_is_lost(mine, (firn_mark){100, 8})); /* granted again */
+    assert_true(firn__mark_is_lost(mine, (firn_mark){100, 1}));
     assert_false(firn__mark_is_lost(mine, (firn_mark){100, 7}));
     assert_false(firn__mark_is_lost(mine, (firn_mark){100, 0})); /* another gave back all it had */
     assert_false(firn__mark_is_lost(mine, (firn_mark){101, 8}));
