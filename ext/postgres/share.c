@@ -28,7 +28,7 @@ typedef struct old_store {
 } old_store;
 
 static char *run(const char *format, ...) pg_attribute_printf(1, 2);
-/* Returns the first value of the first row; NULL: there is none. */
+/* Returns the first value of the first row; NULL: it has no row. */
 static char *run(const char *format, ...) {
     va_list list;
     char text[16384];
