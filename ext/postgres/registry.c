@@ -193,7 +193,7 @@ static const char *stored_layout(const registry *it, const firn_request *request
 
 static int reserve(const char *system, firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *why) {
-    static void *engine; /* open after an error of SQL */
+    static void *engine; /* after an error of SQL it is still open */
     static registry it;
     if (engine != NULL) {
         firn__engine_ops.close(engine);

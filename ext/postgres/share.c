@@ -28,7 +28,7 @@ typedef struct old_store {
 } old_store;
 
 static char *run(const char *format, ...) pg_attribute_printf(1, 2);
-/* Returns the first value of the first row; NULL: there is none. */
+/* Returns the first value of the first row; NULL: it has no row. */
 static char *run(const char *format, ...) {
     va_list list;
     char text[16384];
@@ -43,8 +43,8 @@ static char *run(const char *format, ...) {
                : NULL;
 }
 
-/* Makes tables, whose names mean those of a schema. Only for statements that call no function, since the schema's owner may
- * have one of the same name. */
+/* Makes tables in a schema. Only for statements that call no function, since the schema's owner may have a function of the
+ * same name. */
 static void run_in(const char *schema, const char *text) {
     int level = NewGUCNestLevel();
     (void)set_config_option("search_path", psprintf("%s, pg_temp", quote_identifier(schema)),
@@ -160,7 +160,7 @@ static void copy_records(const old_store *it, const char *own, const char *share
         it->marks);
 }
 
-/* The rights of the old tables, so that their users are told that they are closed. */
+/* The rights of the old tables, so that their users get the error that they are closed. */
 static void copy_rights(const old_store *it, const char *old, const char *new) {
     char *grants =
         run("SELECT string_agg(format('GRANT %%s ON %%s TO %%s;', a.privilege_type, %s,"
