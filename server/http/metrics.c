@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,9 +153,11 @@ static double files_most(void) {
 
 /* The same in each answer, although the clock may be set. */
 static double start_s(void) {
-    static _Atomic int64_t start;
+    static _Atomic int64_t first;
+    int64_t start = atomic_load_explicit(&first, memory_order_relaxed);
     if (start == 0) {
         start = (int64_t)time(NULL) - server_uptime_s();
+        atomic_store_explicit(&first, start, memory_order_relaxed);
     }
     return (double)start;
 }
