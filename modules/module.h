@@ -91,6 +91,8 @@ int module_param_numbers(module_url *url, const module_number *numbers, size_t c
 /* A parameter that names a table: 1..48 letters, digits and _, not a digit first. */
 int module_param_name(const char **out, module_url *url, const char *name, const char *initial,
                       firn_error *error);
+/* FIRN_EUSAGE: the parameter has another name now, or is unknown. */
+int module_param_unknown(const char *name, const char *value, const char *known, firn_error *error);
 /* FIRN_EUSAGE: a parameter is unknown; the error lists the known ones ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 

@@ -290,10 +290,8 @@ int module_param_file(const char **out, module_url *url, const char *name, firn_
                        name, path);
 }
 
-int module_params_done(const module_url *url, const char *known, firn_error *error) {
-    for (size_t i = 0; i < url->param_count; i++) {
-        const char *name = url->params[i].name, *value = url->params[i].value;
-        if (!url->params[i].used) {
+int module_param_unknown(const char *name, const char *value, const char *known,
+                         firn_error *error) {
 #define RENAMED(old, new, unit)                                                                    \
     if (strcmp(name, #old) == 0) {                                                                 \
         return module_fail(error, FIRN_EUSAGE,                                                     \
@@ -302,9 +300,14 @@ int module_params_done(const module_url *url, const char *known, firn_error *err
                            value, firn__duration_unit(value, #unit));                              \
     }
 #include "../src/keys.def"
-            return module_fail(error, FIRN_EUSAGE,
-                               "the store's URL has an unknown parameter '%.40s': use %s",
-                               url->params[i].name, known);
+    return module_fail(error, FIRN_EUSAGE,
+                       "the store's URL has an unknown parameter '%.40s': use %s", name, known);
+}
+
+int module_params_done(const module_url *url, const char *known, firn_error *error) {
+    for (size_t i = 0; i < url->param_count; i++) {
+        if (!url->params[i].used) {
+            return module_param_unknown(url->params[i].name, url->params[i].value, known, error);
         }
     }
     return FIRN_OK;

@@ -52,16 +52,10 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
             it->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {
             it->create = it->folders = key[strlen("create=")] == 'y';
-        } else if (strncmp(key, "busy_ms=", strlen("busy_ms=")) == 0) {
-            code = module_fail(
-                error, FIRN_EUSAGE,
-                "the store's URL has busy_ms, which is now busy, with a unit: write busy=%.40s%s",
-                key + strlen("busy_ms="), firn__duration_unit(key + strlen("busy_ms="), "ms"));
         } else {
-            code = module_fail(error, FIRN_EUSAGE,
-                               "a sqlite store has no parameter '%.60s': use busy=DURATION,"
-                               " create=yes|no, unsafe=0|1",
-                               key);
+            const char *name = strsep(&key, "=");
+            code = module_param_unknown(name, key != NULL ? key : "",
+                                        "busy=DURATION, create=yes|no, unsafe=0|1", error);
         }
         if (code != FIRN_OK) {
             return code;

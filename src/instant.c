@@ -325,11 +325,15 @@ static void take_rfc3339(reader *in, firn_time *time) {
     int32_t seconds = 0;
     take_date(in, &when);
     if (in->failed == FIRN_OK && in->at < in->length) {
-        if (!take(in, 'T') && !take(in, 't')) {
+        const bool blank = !take(in, 'T') && !take(in, 't');
+        if (blank) {
             expect(in, ' ', "'T' and a time are needed after a date");
         }
         seconds = take_clock(in, &time->ns);
-        seconds -= take_offset(in);
+        if (!blank ||
+            in->at < in->length) { /* a spreadsheet writes no offset: UTC, as for a date */
+            seconds -= take_offset(in);
+        }
     }
     if (in->failed == FIRN_OK) {
         join(in, time, days_of(&when), seconds);

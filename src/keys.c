@@ -35,12 +35,21 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     return FIRN_OK;
 }
 
+/* Is a value this word, or the same duration: 600s for 10min? */
+static bool is_choice(const char *value, const char *text, size_t length) {
+    char word[FIRN__DURATION_SIZE];
+    int64_t us, other;
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    return strcmp(value, word) == 0 || (firn__duration_read(&us, value) &&
+                                        firn__duration_read(&other, word) && us == other && us > 0);
+}
+
 int firn__choice_read(int64_t *choice, const char *name, const char *value, const char *words,
                       firn_error *error) {
     int64_t index = 0;
     for (const char *at = words; *at != '\0'; index++) {
         size_t length = strcspn(at, " ");
-        if (strlen(value) == length && memcmp(at, value, length) == 0) {
+        if (is_choice(value, at, length)) {
             *choice = index;
             return FIRN_OK;
         }

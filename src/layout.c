@@ -8,6 +8,7 @@
 #include "scheme.h"
 
 #include <assert.h>
+#include <firn/recognize.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -414,6 +415,14 @@ static int unknown_scheme(const char *text, firn_error *error) {
                           "there is no scheme '%s': use uuid7, which sorts by time, or uuid4, "
                           "which is random",
                           text);
+    }
+    for (size_t i = 0; firn_text_format_at(i) != NULL; i++) {
+        if (strcasecmp(text, firn_text_format_at(i)->name) == 0) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "'%s' is a format that firn reads, and not a scheme: show such an ID "
+                              "without naming a scheme",
+                              text);
+        }
     }
     return firn__unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES, NULL);
 }

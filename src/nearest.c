@@ -41,8 +41,20 @@ unsigned firn__edits(const char *a, const char *b) {
     return table[rows][columns];
 }
 
+/* Is a name a whole word of a longer one: store of has_store? */
+static bool is_part(const char *name, const char *longer) {
+    const size_t length = strlen(name);
+    for (const char *at = longer; length > 3 && (at = strstr(at, name)) != NULL; at++) {
+        if ((at == longer || at[-1] == '_' || at[-1] == '-') &&
+            (at[length] == '\0' || at[length] == '_' || at[length] == '-')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *firn_nearest(const char *name, const char *const *names) {
-    const char *found = NULL;
+    const char *found = NULL, *longer = NULL;
     unsigned least = FIRN__TOO_LONG;
     for (; *names != NULL; names++) {
         unsigned edits = firn__edits(name, *names);
@@ -50,6 +62,10 @@ const char *firn_nearest(const char *name, const char *const *names) {
             least = edits;
             found = *names;
         }
+        longer = longer == NULL && is_part(name, *names) ? *names : longer;
+    }
+    if (longer != NULL && least > 1) {
+        return longer;
     }
     /* Otherwise hardly a character of the name is left. */
     return found != NULL && least <= 1 + strlen(found) / 3 && least < strlen(name) ? found : NULL;

@@ -50,12 +50,12 @@ EXPERT = {
     "ranges of keys in 64 bits": ("--rate 100 --nodes 20 --spread range --width 64 --database postgres", "lable-spread", "", "it reverses the bits of its time for this"),
     "shards by remainder": ("--rate 1000 --nodes 3 --spread modulo --width 64 --database mysql", "snowflake", "",
                             "with start=rolling its low bits differ from tick to tick"),
-    "clients that are offline": ("--store no --nodes 10000 --rate 1000 --database mariadb", "uuid7", "", "no store is needed, and MariaDB 11.7 makes it too"),
+    "clients that are offline": ("--has-store no --nodes 10000 --rate 1000 --database mariadb", "uuid7", "", "no store is needed, and MariaDB 11.7 makes it too"),
     "public 64-bit IDs that hide the volume": ("--hide volume --width 64 --database postgres", "tid", "", "its low bits are a random clock number: no sequence counts"),
     "numbers below 2^53": ("--width 53 --database postgres", "segment", "js53", "integers from 1 stay small for ever"),
     "an app with one SQLite file": ("--database sqlite --rate 20", "segment", "uuid7 snowflake", "INTEGER PRIMARY KEY is the table's own key"),
 }
-IMPOSSIBLE = {"--sort yes --hide time": "sorts by time shows the time", "--sort yes --spread range": "last shard of a key range", "--width 64 --store no": ""}
+IMPOSSIBLE = {"--sort yes --hide time": "sorts by time shows the time", "--sort yes --spread range": "last shard of a key range", "--width 64 --has-store no": ""}
 number, failures = 0, 0
 
 
@@ -112,8 +112,8 @@ def check_refusals(schemes):
             ("--spread range --nodes 1000", "seata", "spread"), ("--spread range", "uuid4", "it fits"),
             ("--hide volume", "snowflake", "hide"), ("--hide volume", "objectid", "hide"), ("--hide volume", "segment", "hide"),
             ("--spread range", "snowflake", "spread"), ("--spread range", "lable-spread", "it fits"),
-            ("--store no", "snowflake", "store"), ("--store no", "segment", "store"), ("--store no --rate 5 --readers people", "order", "store"),
-            ("--store no", "uuid7", "it fits"), ("--store no --nodes 1000000", "ulid", "it fits"), ("--store yes", "segment", "it fits"),
+            ("--has-store no", "snowflake", "has_store"), ("--has-store no", "segment", "has_store"), ("--has-store no --rate 5 --readers people", "order", "has_store"),
+            ("--has-store no", "uuid7", "it fits"), ("--has-store no --nodes 1000000", "ulid", "it fits"), ("--has-store yes", "segment", "it fits"),
             ("--width 53", "order", "width"), ("--readers people --rate 1e5", "order", "rate"), ("--readers people --rate 9e3", "order", "it fits"),
             ("--spread modulo", "sonyflake", "spread"), ("--spread modulo", "leaf", "it fits"),
             ("--readers people", "uuid7", "readers"), ("--readers people", "tsid", "it fits"), ("--rate 1000", "simpleflake", "rate"),
@@ -126,12 +126,12 @@ def check_refusals(schemes):
         result, _ = choose("--readers people " + words)
         same("%s: people read order numbers" % (words or "no answer"), "order", result["fit"][0]["name"])
         check("%s: of at most 13 digits" % (words or "no answer"), int(re.search(r"digits=(\d+)", result["fit"][0]["commands"][1]).group(1)) <= 13)
-    for words in ("--width 128 --store no", "--width 128 --nodes 1000000 --store no"):
+    for words in ("--width 128 --has-store no", "--width 128 --nodes 1000000 --has-store no"):
         result, _ = choose(words)
         same("%s: nothing that a store reserves" % words, [], [one["name"] for one in result["fit"] if one["odds"]["model"] == "reserved"])
     same("--json heeds -n", (1, 2, len(choose("")[0]["refused"])),
          (len(choose("-n 1")[0]["fit"]), len(choose("-n 2")[0]["fit"]), len(choose("-n 2")[0]["refused"])))
-    result, _ = choose("--nodes 1000000000000 --rate 1000000 --store no")
+    result, _ = choose("--nodes 1000000000000 --rate 1000000 --has-store no")
     odds = [at for one in result["fit"] for at in one["commands"] if at.startswith("firn odds")]
     check("great amounts are written in full", odds and all("--rate 1000000 --nodes 1000000000000 " in at for at in odds), odds)
     same("as firn odds reads them", 0, firn(*odds[0].split()[1:]).returncode)
@@ -370,7 +370,7 @@ def check_terminal():
     same("and the answer is the same as with options", wanted[wanted.index(begin):], said[said.index(begin):])
     answers[1] = "4 no"
     said = converse(answers)
-    check("nodes without a store are reported in the same answer", said.count("? ") + said.count("?\n") == 8 and "nodes 4; store no;" in said, said)
+    check("nodes without a store are reported in the same answer", said.count("? ") + said.count("?\n") == 8 and "nodes 4; has_store no;" in said, said)
     said = converse(["x", "-1", "100"] + [""] * 7)
     same("a question is repeated until the answer is valid", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
     done = firn("choose", "--rate", "7")

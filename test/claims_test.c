@@ -618,6 +618,7 @@ static void a_namespace_has_one_reach(void **state) {
     refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE,
             "namespace short has reach=15s, not reach=10min: leave reach out");
     closed(opened(FOUR, "ns=short reach=15s"));
+    closed(opened(FOUR, "ns=short reach=15000ms"));
     gen = opened(FOUR, "ns=long reach=10min node=1");
     assert_int_equal(gen->window_ticks,
                      3000); /* a fixed node is not busy for minutes unless asked */

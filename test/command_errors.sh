@@ -53,7 +53,7 @@ done
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "contains a blank" new snowflake "ns=my orders"
 refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean .uuid.[?]" new uuid7 --as uuidd
-refuses "a form of other widths" 2 "uuid does not apply to the 64 bits of snowflake" new snowflake --as uuid
+refuses "a form of other widths" 2 "an ID of 64 bits has no form uuid" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
 refuses "an invalid policy" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
 for count in -1 +1 1x 0x10 1.5 1e 1e-3 1e16 '' 9223372036854775808 99999999999999999999; do
@@ -83,6 +83,8 @@ done
 refuses "a URL that is too long" 2 "the URL of the store has [0-9]* characters: use at most" segment k --store "sqlite:$(printf '%05000d' 1)"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77
+refuses "a part of the name of an option" 2 "did you mean .--has-store.[?]" choose --store yes
+refuses "a format that is not a scheme" 2 "'frostflake' is a format that firn reads, and not a scheme" new frostflake
 refuses "epoch= that is not a time" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
 same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"

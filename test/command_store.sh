@@ -329,6 +329,7 @@ refuses "--yes where nothing is asked" 2 "--yes applies to" nodes claim confined
 refuses "integers have no nodes" 1 "has no nodes to claim" nodes claim "integer orders" 0..15 --store "$db" "$unsafe"
 refuses "nor have the ticks of back-dated IDs" 1 "has no nodes to claim" nodes claim "confined ticks" 0..15 --store "$db" "$unsafe"
 matches "claims are confined" 'generators of confined claim nodes 0 to 15 only|[12] other node.*|node 1023 issues back-dated IDs until .*' nodes claim confined 0..15 --store "$db" "$unsafe"
+same "as an object" '["confined","0","15",1]' "$("$FIRN" nodes claim confined 0..15 --json --store "$db" "$unsafe" | jq -c '[.ns, .first, .last, .backdated]')"
 same "the node of back-dated IDs is named" 1 "$("$FIRN" nodes claim confined 0..15 --store "$db" "$unsafe" | grep -c '^node 1023 issues back-dated IDs until those processes end')"
 for i in 1 2 3; do "$FIRN" new snowflake ns=confined --store "$db" "$unsafe" 2>/dev/null; done >"$TMPDIR/ids"
 same "so are new IDs, and back-dated ones" "0 15" "$(xargs "$FIRN" show --scheme snowflake --json <"$TMPDIR/ids" | jq '(.fields.datacenter | tonumber) * 32 + (.fields.worker | tonumber)' | awk '$1 > 15' | wc -l) $(

@@ -28,9 +28,9 @@ static const int options[CHOOSE_QUESTIONS] = {
 static int read_options(session *s, choose_answers *answers) {
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         firn_error error;
-        char lead[32];
+        char lead[40];
         const char *value = s->option[options[i]];
-        snprintf(lead, sizeof lead, "--%s ", choose_texts[i].name);
+        snprintf(lead, sizeof lead, "--%s ", option_names[options[i]].name);
         if (value != NULL && choose_answer(answers, i, lead, value, &error) != FIRN_OK) {
             return fail(s, &error);
         }
@@ -248,7 +248,7 @@ static int put_none(session *s, const choose_result *result) {
     char text[512] = "";
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         if (result->without[i] != NULL) {
-            text_join(text, sizeof text, ", or ", "--%s (then %s)", choose_texts[i].name,
+            text_join(text, sizeof text, ", or ", "--%s (then %s)", option_names[options[i]].name,
                       result->without[i]);
         }
     }

@@ -6,6 +6,7 @@
 #include "nodes.h"
 #include "numbers.h"
 
+#include "shared/json.h"
 #include "shared/operands.h"
 
 #include <inttypes.h>
@@ -136,23 +137,47 @@ static void tell_kept(session *s, const target *it) {
     }
 }
 
-static void tell_claims(session *s, const target *it, bool whole) {
-    char until[FIRN_TIME_SIZE];
+/* The latest end of a node in use outside the claims, or NULL. */
+static const char *outside_until(char until[FIRN_TIME_SIZE], const target *it) {
     firn_scheme scheme;
     firn_time at;
+    if (it->outside == 0 || mark_scheme(&scheme, it->layout) != FIRN_OK) {
+        return NULL;
+    }
+    firn_scheme_time(&scheme, (uint64_t)it->until >> mark_shift(&scheme), &at);
+    return firn_time_format(until, &at, firn_scheme_digits(&scheme));
+}
+
+static void put_object(session *s, const target *it, bool whole) {
+    char ends[2][24] = {"", ""}, until[FIRN_TIME_SIZE];
+    for (int i = 0; i < 2 && !whole; i++) {
+        snprintf(ends[i], sizeof ends[i], "%" PRIu64, i == 0 ? it->claims.first : it->claims.last);
+    }
+    json_line(&s->out, json_pack("{s:s, s:o, s:o, s:I, s:s?, s:I}", "ns", it->ns, "first",
+                                 whole ? json_null() : json_string(ends[0]), "last",
+                                 whole ? json_null() : json_string(ends[1]), "outside",
+                                 (json_int_t)it->outside, "outside_until", outside_until(until, it),
+                                 "backdated", (json_int_t)it->kept));
+}
+
+static void tell_claims(session *s, const target *it, bool whole) {
+    char room[FIRN_TIME_SIZE];
+    const char *until = outside_until(room, it);
+    if (s->option[OPTION_JSON] != NULL) {
+        put_object(s, it, whole);
+        return;
+    }
     if (whole) {
         output_print(&s->out, "generators of %s claim every node\n", it->ns);
         return;
     }
     output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n", it->ns,
                  it->claims.first, it->claims.last);
-    if (it->outside > 0 && mark_scheme(&scheme, it->layout) == FIRN_OK) {
-        firn_scheme_time(&scheme, (uint64_t)it->until >> mark_shift(&scheme), &at);
+    if (until != NULL) {
         output_print(&s->out,
                      "%zu other node%s in use: if claimed, until %s at the latest; a given node "
                      "stays in use\n",
-                     it->outside, it->outside == 1 ? " is" : "s are",
-                     firn_time_format(until, &at, firn_scheme_digits(&scheme)));
+                     it->outside, it->outside == 1 ? " is" : "s are", until);
     }
     tell_kept(s, it);
 }
