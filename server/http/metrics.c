@@ -34,7 +34,7 @@
 static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
     size_t length = 0;
     while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
-        size_t size = utf8_size(name, 4);
+        size_t size = firn__utf8_size(name, 4);
         if (size == 0) {
             length += (size_t)sprintf(out + length, "\\\\x%02x", (unsigned char)*name++);
             continue;
@@ -153,13 +153,13 @@ static double files_most(void) {
 
 /* The same in each answer, although the clock may be set. */
 static double start_s(void) {
-    static _Atomic int64_t first;
-    int64_t start = atomic_load_explicit(&first, memory_order_relaxed);
-    if (start == 0) {
-        start = (int64_t)time(NULL) - server_uptime_s();
-        atomic_store_explicit(&first, start, memory_order_relaxed);
+    static _Atomic int64_t start;
+    int64_t at = atomic_load_explicit(&start, memory_order_relaxed);
+    if (at == 0) {
+        at = (int64_t)time(NULL) - server_uptime_s();
+        atomic_store_explicit(&start, at, memory_order_relaxed);
     }
-    return (double)start;
+    return (double)at;
 }
 
 static bool read_process(size_t i, char *labels, double *values) {
