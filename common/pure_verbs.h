@@ -20,7 +20,7 @@ int pure_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
 /* As firn_time_parse, with the time in the error. */
 int pure_time(firn_time *time, const char *text, size_t length, firn_error *error);
 
-/* Finds the form of a name. FIRN_EUSAGE: there is none; the error suggests the nearest name. */
+/* Finds the form of a name. FIRN_EUSAGE: no form has it; the error suggests the nearest name. */
 int pure_form(int *form, const char *name, firn_error *error);
 /* FIRN_EUSAGE: IDs of `bits` have no such form, or the scheme (NULL: not known) does not have it. */
 int pure_form_check(int form, const firn_scheme *scheme, uint32_t bits, firn_error *error);

@@ -606,7 +606,7 @@ static void what_is_wrong_is_refused_with_its_cure(void **state) {
     assert_refused(ask_for(by, VERB_NEW, "uuid4", "time", "2020-01-01T00:00:00Z", NULL),
                    FIRN_EUSAGE, "contain no time");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "time", "yesterday", NULL), FIRN_ETEXT,
-                   "TIME yesterday");
+                   "time=yesterday");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
                    FIRN_ELAYOUT, "");
     asking early = ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
@@ -619,9 +619,9 @@ static void what_is_wrong_is_refused_with_its_cure(void **state) {
     assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
                    FIRN_ERANGE, "at most 4096 at once");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
-                   "does not fit the 64 bits");
+                   "an ID of 64 bits has no form");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "prefix", "user", NULL), FIRN_EUSAGE,
-                   "use the form typeid");
+                   "applies to the form typeid");
     assert_refused(ask_for(by, VERB_NEXT, "k", "count", "0", NULL), FIRN_ERANGE, "1 to");
     assert_refused(ask_for(by, VERB_NEXT, "k", "count", "9223372036854775807", NULL), FIRN_ERANGE,
                    "1 to 2305843009213693952");

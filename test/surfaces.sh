@@ -7,10 +7,10 @@ PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 python=/usr/bin/python3
 for need in "$BUILD/libfirn_sqlite.so" "$BUILD/ext/postgres/firn.so" "$BUILD/ext/mariadb/firn_mariadb.so"; do
-    [ -s "$need" ] || { skip "all surfaces answer alike" "$need is not built" && finish; }
+    [ -s "$need" ] || { skip "all surfaces give the same answers" "$need is not built" && finish; }
 done
 if ! $python -c 'import psycopg2, MySQLdb, setuptools' 2>/dev/null; then
-    skip "all surfaces answer alike" "python3-psycopg2, python3-mysqldb or python3-setuptools is missing"
+    skip "all surfaces give the same answers" "python3-psycopg2, python3-mysqldb or python3-setuptools is missing"
     finish
 fi
 

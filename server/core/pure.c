@@ -168,6 +168,11 @@ static const char *name_it(const request *it) {
     return it->worker->http ? "add scheme=NAME" : "add SCHEME name";
 }
 
+/* What to do if a text is another ID in another form. */
+static const char *read_it(const request *it) {
+    return it->worker->http ? "add scheme=NAME or from=FORM" : "add SCHEME name or FROM form";
+}
+
 /* How to read the ID: as scheme= and from= say, or any that fits. */
 static int make_reader(id_reader *reader, const request *it, firn_error *error) {
     char room[VALUE_SIZE];
@@ -287,7 +292,8 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         return code;
     }
     code = pure_target_find(&target, to, error);
-    code = code == FIRN_OK ? pure_convert(&id, &target, readings, counts, text, name_it(it), error)
+    code = code == FIRN_OK ? pure_convert(&id, &target, readings, counts, text,
+                                          target.form >= 0 ? read_it(it) : name_it(it), error)
                            : code;
     it->form = code == FIRN_OK ? pure_target_form(&target) : 0;
     code = code == FIRN_OK ? take_prefix(it, text, &readings[0], error) : code;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Sends the requests of requests.py to every surface, and compares answers, codes and cures with those of HTTP.
+"""Sends the requests of requests.py to every surface, and compares the answers, codes and cures of each with the ones over HTTP.
 
 Use: compare.py FIRN SERVER LIBRARY_OF_SQLITE URL_OF_POSTGRES PORT_OF_MARIADB INSTALL_OF_MARIADB. The package for Python is
 on its path. Prints each difference; the surfaces must have none that is not in EXPECTED."""
@@ -28,7 +28,7 @@ def cures():
 
 # And those that no file lists: how each surface names a scheme, a form and a key.
 ALIKE = cures() + [
-    ["add scheme=NAME", "add SCHEME name", "set --scheme or --from, or find IDs in a text with show --find", "set --scheme, or another form with --from",
+    ["add scheme=NAME", "add SCHEME name", "add scheme=NAME or from=FORM", "add SCHEME name or FROM form", "set --scheme or --from, or find IDs in a text with show --find", "set --scheme, or another form with --from",
      "set --scheme", "set --scheme or --from", "name its scheme", "name one"],
     ["use dec, hex, uuid, urn, braced, base32, base32hex, base36, base58, base62 or bin", "see firn.forms()"],
     ["use firn pack order --key-file FILE", "use firn.Order(key).write(number)"],
