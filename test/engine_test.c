@@ -152,10 +152,10 @@ static bool still_fits(const sent *it, const space *home, const mark *at) {
 
 /* The calls of the driver and their arguments. */
 static struct {
-    int writes, forgets, confirms, waits, rounds; /* `rounds`: the sum of their arguments */
-    bool surely, used_before;                     /* of the last read, of the last verb */
-    bool wrote_used;                              /* used_before of the last write */
-    char seen_note[32], next_note[32];            /* of the last write */
+    int writes, forks, forgets, confirms, waits, rounds; /* `rounds`: the sum of their arguments */
+    bool surely, used_before;                            /* of the last read, of the last verb */
+    bool wrote_used;                                     /* used_before of the last write */
+    char seen_note[32], next_note[32];                   /* of the last write */
 } heard;
 
 /* In one atomic step; false: something is no longer as it was seen. */
@@ -296,6 +296,11 @@ static bool scripted_lost(void *self, const firn_records *seen) {
     return !the.hides_losses && (h->suspect || (seen->known && seen->own[3] != seen->own[4]));
 }
 
+static void scripted_forked(void *self) {
+    (void)self;
+    heard.forks++;
+}
+
 static void scripted_forget(void *self) {
     handle *h = self;
     heard.forgets++;
@@ -434,6 +439,7 @@ static void scripted_close(void *self) {
 static const firn_driver scripted = {.version = FIRN_DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
+                                     .forked = scripted_forked,
                                      .begin = scripted_begin,
                                      .read = scripted_read,
                                      .lost = scripted_lost,
@@ -893,6 +899,18 @@ static void an_older_mark_is_noticed(void **state) {
     end();
 }
 
+/* Its mark and grant are the same. */
+static void an_older_stamp_is_noticed(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    granted(&handles[0], 1, 0, 10);
+    now.marks[1][0].version--;
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
 /* The same slots were granted to another, in an older copy. (An add reads no mark.) */
 static void a_mark_that_was_granted_again_is_noticed(void **state) {
     (void)state;
@@ -1037,6 +1055,10 @@ static int reserve_in_child(const firn_request *it, int64_t first) {
     CHECK(give_back(&handles[1], it, first, first + 3) == FIRN_OK);
     CHECK(reserve(&handles[0], &another, &next, &held) == FIRN_OK);
     CHECK(next == first + 3 && now.losses == 0);
+    CHECK(heard.forks == 2 && heard.forgets == 2);
+    another.grant++;
+    CHECK(reserve(&handles[0], &another, &next, &held) == FIRN_OK);
+    CHECK(heard.forks == 2 && heard.forgets == 2);
     return 0;
 }
 
@@ -1698,6 +1720,7 @@ int main(void) {
         BOTH(an_emptied_store_is_noticed),
         BOTH(an_older_key_is_noticed),
         BOTH(an_older_mark_is_noticed),
+        BOTH(an_older_stamp_is_noticed),
         cmocka_unit_test_setup(a_mark_that_was_granted_again_is_noticed, without_add),
         BOTH(what_others_give_back_is_no_loss),
         BOTH(a_renewed_identity_forgets_its_marks),
