@@ -1025,6 +1025,21 @@ static void a_give_back_is_no_loss(void **state) {
     end();
 }
 
+/* The next reservation is one write. */
+static void a_give_back_leaves_what_it_wrote(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    const int before = reads;
+    granted(&handles[0], 1, 0, first + 3);
+    assert_int_equal(reads, before);
+    end();
+}
+
 /* All of the first window, by its holder and by a handle that knows nothing else. */
 static void a_mark_may_return_to_0(void **state) {
     (void)state;
@@ -1172,6 +1187,21 @@ static void drive(const firn_driver *driver) {
     handle *h = &handles[0];
     firn__engine_ops.close(h->engine);
     assert_int_equal(firn__engine_make(&h->engine, driver, h, NULL), FIRN_OK);
+}
+
+/* As a store that dies with its process. */
+static void a_driver_that_sees_no_losses_is_believed(void **state) {
+    static firn_driver driver;
+    (void)state;
+    driver = scripted;
+    driver.lost = NULL;
+    begin((plan){0});
+    drive(&driver);
+    granted(&handles[0], 1, 0, 0);
+    empty();
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(now.losses, 0);
+    end();
 }
 
 static int scripted_confirm(void *self, firn_error *error) {
@@ -1725,6 +1755,8 @@ int main(void) {
         BOTH(what_others_give_back_is_no_loss),
         BOTH(a_renewed_identity_forgets_its_marks),
         BOTH(a_mark_may_return_to_0),
+        BOTH(a_give_back_leaves_what_it_wrote),
+        cmocka_unit_test(a_driver_that_sees_no_losses_is_believed),
         BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),
