@@ -1767,7 +1767,7 @@ static firn_driver with_all_verbs(void) {
     return driver;
 }
 
-static int visits; /* the number of the one that ends the listing is in `context` */
+static int visits; /* `context`: how many end the listing */
 
 static int visit_until(void *context, const firn_holding *holding) {
     const int *last = context;
