@@ -152,10 +152,11 @@ static bool still_fits(const sent *it, const space *home, const mark *at) {
 
 /* The calls of the driver and their arguments. */
 static struct {
-    int writes, forks, forgets, confirms, waits, rounds; /* `rounds`: the sum of their arguments */
-    bool surely, used_before;                            /* of the last read, of the last verb */
-    bool wrote_used;                                     /* used_before of the last write */
-    char seen_note[32], next_note[32];                   /* of the last write */
+    int writes, forks, forgets, closes, confirms, waits;
+    int rounds;                        /* the sum of their arguments, of `waits` */
+    bool surely, used_before;          /* of the last read, of the last verb */
+    bool wrote_used;                   /* used_before of the last write */
+    char seen_note[32], next_note[32]; /* of the last write */
 } heard;
 
 /* In one atomic step; false: something is no longer as it was seen. */
@@ -1025,6 +1026,21 @@ static void a_give_back_is_no_loss(void **state) {
     end();
 }
 
+/* The next reservation is one write. */
+static void a_give_back_leaves_what_it_wrote(void **state) {
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    const int before = reads;
+    granted(&handles[0], 1, 0, first + 3);
+    assert_int_equal(reads, before);
+    end();
+}
+
 /* All of the first window, by its holder and by a handle that knows nothing else. */
 static void a_mark_may_return_to_0(void **state) {
     (void)state;
@@ -1172,6 +1188,21 @@ static void drive(const firn_driver *driver) {
     handle *h = &handles[0];
     firn__engine_ops.close(h->engine);
     assert_int_equal(firn__engine_make(&h->engine, driver, h, NULL), FIRN_OK);
+}
+
+/* As a store that dies with its process. */
+static void a_driver_that_sees_no_losses_is_believed(void **state) {
+    static firn_driver driver;
+    (void)state;
+    driver = scripted;
+    driver.lost = NULL;
+    begin((plan){0});
+    drive(&driver);
+    granted(&handles[0], 1, 0, 0);
+    empty();
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(now.losses, 0);
+    end();
 }
 
 static int scripted_confirm(void *self, firn_error *error) {
@@ -1696,6 +1727,173 @@ static void another_programs_slots_have_no_records(void **state) {
     end();
 }
 
+/* ---- the other verbs ------------------------------------------------------------------------- */
+
+static int failing_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    (void)self, (void)names, (void)verb;
+    return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_NONE, "no connection");
+}
+
+static int list_two(void *self, const char *ns, firn_visit *visit, void *context,
+                    firn_error *error) {
+    const firn_holding holding = {"bare", OPEN, "1", "", {10, 7}, 0};
+    (void)self, (void)ns, (void)error;
+    const int code = visit(context, &holding);
+    return code != 0 ? code : visit(context, &holding);
+}
+
+static int now_5(void *self, firn_time *out, firn_error *error) {
+    (void)self, (void)error;
+    *out = (firn_time){.sec = 5};
+    return FIRN_OK;
+}
+
+static const char *cautious(void *self) {
+    (void)self;
+    return "it forgets";
+}
+
+static void counted_close(void *self) {
+    (void)self;
+    heard.closes++;
+}
+
+static firn_driver with_all_verbs(void) {
+    firn_driver driver = scripted;
+    driver.list = list_two;
+    driver.now = now_5;
+    driver.caution = cautious;
+    driver.close = counted_close;
+    return driver;
+}
+
+static int visits; /* `context`: how many end the listing */
+
+static int visit_until(void *context, const firn_holding *holding) {
+    const int *last = context;
+    return strcmp(holding->ns, "bare") == 0 && ++visits == *last ? 3 : 0;
+}
+
+static void the_driver_carries_out_the_other_verbs(void **state) {
+    static firn_driver driver, bare, failing;
+    const firn_store_ops *ops = &firn__engine_ops;
+    firn_request it = request_of(1, FOREVER, 0);
+    firn_error error = {0};
+    firn_mark held;
+    firn_time time = {0};
+    int64_t first;
+    (void)state;
+    begin((plan){0});
+    driver = with_all_verbs();
+    drive(&driver);
+    void *engine = handles[0].engine;
+    visits = 0;
+    assert_int_equal(ops->list(engine, NULL, visit_until, &(int){1}, &error), 3);
+    assert_int_equal(visits, 1);
+    assert_int_equal(ops->list(engine, NULL, visit_until, &(int){9}, &error), 0);
+    assert_int_equal(visits, 3);
+    assert_int_equal(ops->now(engine, &time, &error), FIRN_OK);
+    assert_int_equal(time.sec, 5);
+    assert_string_equal(ops->caution(engine), "it forgets");
+    bare = scripted;
+    drive(&bare);
+    assert_int_equal(heard.closes, 1);
+    engine = handles[0].engine;
+    assert_int_equal(ops->now(engine, &time, &error), FIRN_ESYSTEM);
+    assert_null(ops->caution(engine));
+    failing = scripted;
+    failing.begin = failing_begin;
+    drive(&failing);
+    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_ESTORE);
+    assert_int_equal(reads, 0);
+    end();
+}
+
+static void give_back_some(void *engine) {
+    const firn_mark mine = {10, 1};
+    (void)firn__engine_ops.give_back(engine, "bare", "1", &mine, 5, NULL);
+}
+
+static void close_namespace(void *engine) {
+    const firn_relabel change = {"guarded", OPEN, SHUT, 0, false};
+    int64_t floor;
+    (void)firn__engine_relabel(engine, &change, &floor, NULL);
+}
+
+static void list_all(void *engine) {
+    (void)firn__engine_ops.list(engine, NULL, visit_until, &(int){9}, NULL);
+}
+
+static void ask_time(void *engine) {
+    firn_time time;
+    (void)firn__engine_ops.now(engine, &time, NULL);
+}
+
+static void close_engine(void *engine) {
+    firn__engine_ops.close(engine);
+}
+
+static void (*const other_verbs[])(void *) = {give_back_some, close_namespace, list_all, ask_time,
+                                              close_engine};
+#define OTHER_VERBS (sizeof other_verbs / sizeof other_verbs[0])
+
+static int all_look(void *const engines[]) {
+    for (size_t i = 0; i < OTHER_VERBS; i++) {
+        const int before = heard.forks;
+        other_verbs[i](engines[i]);
+        CHECK(heard.forks == before + 1);
+    }
+    return 0;
+}
+
+static int ends_well(pid_t child) {
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void every_verb_looks_whose_handle_it_is(void **state) {
+    const firn_driver driver = with_all_verbs();
+    void *engines[OTHER_VERBS];
+    (void)state;
+    begin((plan){0});
+    for (size_t i = 0; i < OTHER_VERBS; i++) {
+        assert_int_equal(firn__engine_make(&engines[i], &driver, &handles[0], NULL), FIRN_OK);
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(all_look(engines));
+    }
+    assert_true(ends_well(child));
+    for (size_t i = 0; i < OTHER_VERBS; i++) {
+        firn__engine_ops.close(engines[i]);
+    }
+    end();
+}
+
+static int fork_once(void *context, const firn_holding *holding) {
+    pid_t *child = context;
+    (void)holding;
+    *child = *child == -1 ? fork() : *child;
+    return 0;
+}
+
+static void a_child_does_not_continue_a_listing(void **state) {
+    const firn_driver driver = with_all_verbs();
+    void *engine;
+    pid_t child = -1;
+    (void)state;
+    begin((plan){0});
+    assert_int_equal(firn__engine_make(&engine, &driver, &handles[0], NULL), FIRN_OK);
+    const int code = firn__engine_ops.list(engine, NULL, fork_once, &child, NULL);
+    if (child == 0) {
+        _exit(code == FIRN_EFORKED ? 0 : 1);
+    }
+    assert_int_equal(code, FIRN_OK);
+    assert_true(ends_well(child));
+    firn__engine_ops.close(engine);
+    end();
+}
+
 static int without_add(void **state) {
     adding = false;
     return start_over(state);
@@ -1725,6 +1923,11 @@ int main(void) {
         BOTH(what_others_give_back_is_no_loss),
         BOTH(a_renewed_identity_forgets_its_marks),
         BOTH(a_mark_may_return_to_0),
+        cmocka_unit_test(the_driver_carries_out_the_other_verbs),
+        cmocka_unit_test(every_verb_looks_whose_handle_it_is),
+        cmocka_unit_test(a_child_does_not_continue_a_listing),
+        BOTH(a_give_back_leaves_what_it_wrote),
+        cmocka_unit_test(a_driver_that_sees_no_losses_is_believed),
         BOTH(a_mark_that_was_given_back_is_not_older),
         BOTH(a_mark_is_compared_with_its_grant),
         BOTH(a_relabel_writes_the_store),
