@@ -49,7 +49,7 @@ for asked in 'FIRN.NEW' 'FIRN.PACK' 'FIRN.SCHEMES' 'FIRN.SHOW 123 SCHEME'; do
     refuses_resp "$asked of nothing says where the list is" "ERR there is no .*'qqqqqqqqqqqq': FIRN.SCHEMES and GET /v1/schemes list" $asked qqqqqqqqqqqq
 done
 refuses_resp "a count is called COUNT" "ERR COUNT 0 is out of range: use 1 to" FIRN.NEW uuid7 COUNT 0
-refuses_resp "a time is called TIME" "ERR TIME x: " FIRN.NEW uuid7 TIME x
+refuses_resp "a wrong time is named" "ERR time=x: " FIRN.NEW uuid7 TIME x
 refuses_resp "WATCH says that nothing can be undone" "ERR unknown command 'WATCH': a batch is not a transaction" WATCH
 refuses_resp "INCRBY takes no more than max_block" "ERR COUNT 1000001 is out of range: use 1 to 1000000 \(max_block\)" INCRBY counter 1000001
 refuses_resp "so does FIRN.BLOCK" "ERR .*max_block" FIRN.BLOCK counter COUNT 1000001

@@ -65,6 +65,9 @@ class Spec(unittest.TestCase):
                         self.check(file, case, group == "valid")
                         count += 1
             for case in file.get("ranges", []):
+                if file["scheme"] == "time-member":  # its texts have several lengths, so they bound nothing
+                    self.assertRaises(firn.UnsortedError, firn.range, "time-member", case["from"], case["to"])
+                    continue
                 ids = firn.range(file["scheme"], case["from"], case["to"])
                 self.assertEqual([firn.format(id, file["scheme"]) for id in ids], [case["least"], case["greatest"]])
             for first, second in file.get("pairs", []):
