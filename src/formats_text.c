@@ -509,6 +509,52 @@ bool firn__is_yitter(firn_match *out, int *bits, const firn__look *seen) {
     return firn__matched(out, bits, 1, "a time from 2020 to 2045 from bit 12 up");
 }
 
+bool firn__is_tidb_tso(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) || !firn__match_ms(out, number >> 18, 3)) {
+        return false;
+    }
+    firn__match_number(out, "logical", number & 0x3ffff);
+    return firn__matched(out, bits, 1, "a time from 2005 to 2045 from bit 18 up");
+}
+
+bool firn__is_unique_rowid(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) ||
+        !firn__match_ms(out, (number >> 15) / 100 + UINT64_C(1420070400000), 3)) {
+        return false;
+    }
+    firn__match_number(out, "node", number & 0x7fff);
+    return firn__matched(out, bits, 1, "a time from 2015 to 2045 from bit 15 up");
+}
+
+/* Units of 100 ns; `before`: ms from their first one to 1970. */
+static bool is_100ns(firn_match *out, int *bits, const firn__look *seen, uint64_t before) {
+    uint64_t number;
+    if (!read_number(&number, seen) || !firn__match_ms(out, number / 10000 - before, 7)) {
+        return false;
+    }
+    out->time.ns += (int32_t)(number % 10000) * 100;
+    return firn__matched(out, bits, 1, "a time from 2005 to 2045");
+}
+
+bool firn__is_filetime(firn_match *out, int *bits, const firn__look *seen) {
+    return is_100ns(out, bits, seen, UINT64_C(11644473600000));
+}
+
+bool firn__is_net_ticks(firn_match *out, int *bits, const firn__look *seen) {
+    return is_100ns(out, bits, seen, UINT64_C(62135596800000));
+}
+
+bool firn__is_steam(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) || number >> 32 != 0x1100001) {
+        return false;
+    }
+    firn__match_number(out, "account", number & UINT32_MAX);
+    return firn__matched(out, bits, 5, "the high 32 bits of an individual account");
+}
+
 static bool add_snowid(firn_match *out, uint64_t number) {
     if (!firn__match_ms(out, (number >> 22) + UINT64_C(1704067200000), 3)) {
         return false;

@@ -42,6 +42,14 @@ piped "pack - --keep-going puts an error in its place" "4198401
 error: worker 32 is out of range (0 to 31, 5 bits of snowflake): choose a smaller number
 8392705" 1 'tick=1 datacenter=0 worker=1 sequence=1\nworker=32\ntick=2 datacenter=0 worker=1 sequence=1\n' pack snowflake - --keep-going
 piped "no input gives no ID" "" 0 "" pack snowflake -
+# packed_as TIME FORM: the ID of that time, and the notes
+packed_as() {
+    "$FIRN" pack tsid time="$1" node=0 sequence=0 --as "$2" 2>&1
+}
+same "the last positive number causes no note" 9223372036850581504 "$(packed_as 2089-09-06T15:47:35.551Z dec)"
+same "a negative number does" "firn: note: this ID is negative as a signed number, and sorts before IDs of earlier times: use --as unsigned or --as hex
+-9223372036854775808" "$(packed_as 2089-09-06T15:47:35.552Z dec | sort -r)"
+same "and its unsigned form does not" 9223372036854775808 "$(packed_as 2089-09-06T15:47:35.552Z unsigned)"
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
 refuses "an unknown field is named, and its neighbour" 2 "wroker.*worker" pack snowflake wroker=1
 refuses "a field given twice is refused" 2 "worker is given twice" pack snowflake worker=1 worker=2
@@ -66,7 +74,7 @@ says "show lists each field with its place" "$flake  snowflake, 64 bits, dec
   datacenter  11                        bits 21..17
   worker      26                        bits 16..12
   sequence    0                         bits 11..0
-  note: Twitter's layout; nodes are numbered datacenter * 32 + worker" show --scheme snowflake $flake
+  note: Twitter's layout; firn numbers the nodes datacenter * 32 + worker" show --scheme snowflake $flake
 says "show --json is the object of the design" '{"id":"1541815603606036480","scheme":"snowflake","bits":64,"time":"2022-06-28T16:07:40.105Z","unix_ns":"1656432460105000000","fields":{"datacenter":11,"worker":26,"sequence":0},"candidates":["snowflake"],"sure":"named"}' \
     show --json --scheme snowflake $flake
 says "addresses are colon-hex, named constants appear" '{"id":"c232ab00-9414-11ec-b3c8-9f6bdeced846","scheme":"uuid1","bits":128,"time":"2022-02-22T19:22:22.0000000Z","unix_ns":"1645557742000000000","fields":{"version":1,"variant":2,"clock_seq":13256,"node":"9f:6b:de:ce:d8:46"},"candidates":["uuid1"],"sure":"named"}' \
@@ -100,7 +108,7 @@ piped "show --keep-going continues" 'error: '"'x'"': character 1 of 1 is '"'x'"'
   datacenter  0                         bits 21..17
   worker      0                         bits 16..12
   sequence    1                         bits 11..0
-  note: Twitter'"'"'s layout; nodes are numbered datacenter * 32 + worker' 1 'x\n1\n' show --scheme snowflake --keep-going
+  note: Twitter'"'"'s layout; firn numbers the nodes datacenter * 32 + worker' 1 'x\n1\n' show --scheme snowflake --keep-going
 piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed"}' 1 'x\n' \
     show --scheme snowflake --keep-going --json
 piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: shorten it

@@ -145,6 +145,24 @@ same "of a typeid with its prefix" user_01h455vb4pex5vsknk084sn02q "$("$FIRN" sh
 same "a layout that could not be issued is read" 62286 "$("$FIRN" show --json --scheme "time:48/ms random:16" 123456789012345678 | jq -r '.fields.random' | xargs printf %d)"
 refuses "and not issued" 2 "16 random bits are too few" new "time:48/ms random:16"
 
+# ---- notes ---------------------------------------------------------------------------------------
+# Other generators of a scheme may have other habits, and an ID does not show who issued it.
+same "a note about a habit says whose it is" "" \
+    "$("$FIRN" schemes --json | jq -r 'select(.note // "" | test("start|draw|take|add|fill|carr|share|numbered|repeat") and (test("firn") | not)) | .name')"
+
+# ---- other owners of integers ----------------------------------------------------------------
+# owned OWNER FORMAT TIME NUMBER: the number is only possibly one
+owned() {
+    "$FIRN" show --json "$4" >object
+    same "a number may be of $1" "1 possible $2 $3" \
+        "$? $(jq -r --arg name "$1" '"\(.sure) \(.readings[] | select(.owner == $name) | "\(.format) \(.time)")"' object)"
+}
+owned TiDB tidb-tso 2023-08-27T18:33:41.687Z 443852055297916932
+owned CockroachDB unique-rowid 2020-01-01T00:00:00.000Z 516968939520000001
+owned "Microsoft, a time" filetime 2020-01-01T00:00:00.0000000Z 132223104000000000
+owned ".NET, a time" net-ticks 2020-01-01T00:00:00.0000000Z 637134336000000000
+owned Steam steam null 76561197960265729
+
 # ---- TypeIDs: a prefix and any UUID ----------------------------------------------------------------
 awk -F'\t' '$1 == "ok" { print $3 }' "$OLDPWD/test/vectors/beyond_typeid.tsv" >typed
 awk -F'\t' '$1 == "ok" { print $4 }' "$OLDPWD/test/vectors/beyond_typeid.tsv" >uuids
