@@ -57,6 +57,72 @@ old=postgres://app@127.0.0.1:$port/postgres
 ask 'CREATE ROLE app LOGIN' 'CREATE ROLE visitor' 'GRANT CREATE ON SCHEMA public TO app' 'CREATE DATABASE other' 'CREATE EXTENSION firn' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC' 'ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC' >/dev/null
 
+# ---- code of others ------------------------------------------------------------------------------------------------------
+
+# As a superuser, this function makes the role that begins its name one: nothing may run it so. It stays out of the way for others.
+before segment invoices_of_then >/dev/null
+ask 'CREATE ROLE dbo LOGIN' 'GRANT CREATE ON DATABASE postgres TO dbo' 'GRANT USAGE, CREATE ON SCHEMA public TO dbo' >/dev/null
+ask "CREATE FUNCTION trap_of(name text) RETURNS text LANGUAGE plpgsql AS
+    \$\$BEGIN IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    EXECUTE format('ALTER ROLE %I SUPERUSER', name); END IF; RETURN name; END\$\$" \
+    "CREATE FUNCTION fixed(name text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS \$\$BEGIN RETURN public.trap_of(name); END\$\$" >/dev/null
+trapped() {
+    ask "SELECT coalesce(string_agg(rolname, ' '), 'none') FROM pg_roles WHERE rolname IN ('app', 'dbo') AND rolsuper"
+}
+as dbo 'CREATE SCHEMA firn_store' \
+    'CREATE TABLE firn_store.firn_namespace (name text PRIMARY KEY, layout text, identity text, floor bigint)' \
+    'CREATE TABLE firn_store.firn_mark (ns text, key text, high bigint, "grant" bigint, note text, PRIMARY KEY (ns, key))' \
+    "INSERT INTO firn_store.firn_namespace VALUES ('', '', 'new', 0)" \
+    "CREATE FUNCTION firn_store.evil() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN PERFORM public.trap_of('dbo'); RETURN NEW; END\$\$" \
+    'CREATE TRIGGER t BEFORE UPDATE ON firn_store.firn_namespace FOR EACH ROW EXECUTE FUNCTION firn_store.evil()' >/dev/null
+says "a schema that somebody made before is refused" "$(ask "SELECT firn_share_store('app')")" 'does not belong to the role firn_owner'
+same "and its trigger does not run" none "$(trapped)"
+as dbo 'DROP SCHEMA firn_store CASCADE' 'CREATE SCHEMA firn_store' >/dev/null
+says "as is an empty one" "$(ask "SELECT firn_share_store('app')")" 'is there without the tables'
+as dbo 'DROP SCHEMA firn_store' >/dev/null
+# refused WORDS STATEMENT UNDO: of the tables' owner
+refused() {
+    as app "$2" >/dev/null
+    says "old tables: $1" "$(ask "SELECT firn_share_store('app', 'public.firn')")" "$1"
+    as app "$3" >/dev/null
+}
+refused 'has an index on an expression' "CREATE INDEX trap ON firn_namespace ((name || public.fixed('app')))" 'DROP INDEX trap'
+refused 'has an index on an expression' "CREATE INDEX trap ON firn_mark (key) WHERE ns > public.fixed('app')" 'DROP INDEX trap'
+refused 'has extended statistics' "CREATE STATISTICS trap ON (name || public.fixed('app')), layout FROM firn_namespace" 'DROP STATISTICS trap'
+refused 'has row security' 'ALTER TABLE firn_mark ENABLE ROW LEVEL SECURITY' 'ALTER TABLE firn_mark DISABLE ROW LEVEL SECURITY'
+refused 'has a rule' 'CREATE RULE r AS ON UPDATE TO firn_mark DO ALSO NOTHING' 'DROP RULE r ON firn_mark'
+same "none of this ran as a superuser" none "$(trapped)"
+says "an old snapshot is refused" "$(ask 'BEGIN ISOLATION LEVEL REPEATABLE READ' "SELECT firn_share_store('app', 'public.firn')")" 'READ COMMITTED'
+# While the function waits for the second table, the owner of the schemas puts others in their place.
+as dbo 'CREATE SCHEMA s' 'CREATE SCHEMA n' >/dev/null
+swapped() {
+    "$FIRN" segment x --store "postgres://dbo@127.0.0.1:$port/postgres?options=-csearch_path%3Ds" >/dev/null 2>&1
+}
+check "another role has a store" await swapped
+as dbo "CREATE VIEW n.firn_namespace AS SELECT 'a'::text AS name, public.trap_of('dbo') AS layout, ''::text AS identity, 0::bigint AS floor" \
+    'CREATE TABLE n.firn_mark (ns text, key text, high bigint, "grant" bigint, note text)' >/dev/null
+waits() {
+    [ "$(ask "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%firn_share_store(''dbo''%'
+        AND pid <> pg_backend_pid()")" = 1 ]
+}
+mkfifo "$TMPDIR/hold"
+psql -XqAt -h 127.0.0.1 -p "$port" -U dbo postgres <"$TMPDIR/hold" >/dev/null 2>&1 &
+holder=$!
+exec 7>"$TMPDIR/hold"
+printf '%s;\n' BEGIN 'LOCK TABLE s.firn_mark IN ACCESS SHARE MODE' "SET application_name = 'holds'" >&7
+holds() {
+    [ "$(ask "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holds'")" = 1 ]
+}
+await holds 1
+ask "SELECT firn_share_store('dbo', 's.firn')" >"$TMPDIR/swap" &
+mover=$!
+await waits 1
+printf '%s;\n' 'ALTER SCHEMA s RENAME TO s_old' 'ALTER SCHEMA n RENAME TO s' COMMIT >&7
+exec 7>&-
+wait "$holder" "$mover"
+same "nor do tables that take the place of others" none "$(trapped)"
+ask 'DROP SCHEMA IF EXISTS s, s_old, n CASCADE' 'DROP SCHEMA IF EXISTS firn_store CASCADE' 'DROP SCHEMA IF EXISTS firn_marks CASCADE' >/dev/null
+
 # ---- the move ------------------------------------------------------------------------------------------------------------
 
 before new snowflake node=900 -q >"$TMPDIR/first"
@@ -78,6 +144,7 @@ as app 'CREATE FUNCTION public.concat_ws(text, text, text, oid, oid) RETURNS tex
 same "a superuser moves the tables" "" "$(ask "SELECT firn_share_store('app', 'public.firn')")"
 same "without calling a function of the tables' owner" f "$(ask "SELECT rolsuper FROM pg_roles WHERE rolname = 'app'")"
 ask 'DROP FUNCTION public.concat_ws' >/dev/null
+says "the list is not moved into itself" "$(ask "SELECT firn_share_store('app', 'firn_store.firn')")" 'is the shared list itself'
 says "twice is refused" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'has moved already'
 
 same "marks have come along" "$high" "$(ask "SELECT high FROM firn_store.firn_mark WHERE (ns, key) = ('snowflake', '900')")"
@@ -108,6 +175,7 @@ as app "UPDATE firn_store.firn_mark SET high = high + (3600000::bigint << 12), \
 patient "the extension does not take what a store holds" 'is reserved by a store in the schema firn_store' \
     "firn_new('snowflake', 'node=11')"
 as app "UPDATE firn_store.firn_mark SET high = high - (3600000::bigint << 12) WHERE (ns, key) = ('snowflake', '11')"
+same "once the store has given that back, it does" 1 "$(ask "SELECT count(firn_new('snowflake', 'node=11'))")"
 store nodes claim snowflake 0..99 >/dev/null
 same "confined claims are not for the node of a server" 7 "$(($(ask 'SELECT snowflake()') >> 12 & 1023))"
 set_to firn.history 900-901
@@ -140,6 +208,11 @@ refuses "a rule" 'has a rule' 'CREATE RULE r AS ON UPDATE TO firn_store.firn_mar
 refuses "another owner" 'does not belong to the role firn_owner' 'ALTER TABLE firn_store.firn_mark OWNER TO visitor' \
     'ALTER TABLE firn_store.firn_mark OWNER TO firn_owner'
 refuses "and a role that is more than the owner" 'firn_owner may log in' 'GRANT firn_owner TO visitor' 'REVOKE firn_owner FROM visitor'
+refuses "also by another role" 'firn_owner may log in' 'GRANT visitor TO firn_owner' 'REVOKE visitor FROM firn_owner'
+refuses "and a list that is gone" 'the shared list is gone' 'ALTER SCHEMA firn_store RENAME TO ids' 'ALTER SCHEMA ids RENAME TO firn_store'
+ask 'ALTER SCHEMA firn_store RENAME TO ids' >/dev/null
+says "no second list begins then" "$(ask "SELECT firn_share_store('app')")" 'the shared list is gone'
+ask 'ALTER SCHEMA ids RENAME TO firn_store' >/dev/null
 same "then it issues" 1 "$(ask "SELECT count(firn_new('snowflake', 'node=20'))")"
 
 # ---- side by side --------------------------------------------------------------------------------------------------------
@@ -179,4 +252,26 @@ same "a duplicate that is added is found" 1 "$(twice)"
 
 store nodes lost --yes >/dev/null
 patient "what the store lost, the extension guards" 'is guarded for' "firn_new('snowflake', 'node=30')"
+
+# ---- lists in doubt ------------------------------------------------------------------------------------------------------
+
+# lost_store SCHEMA: another store of the application, which has lost reservations
+lost_store() {
+    ask "CREATE SCHEMA $1 AUTHORIZATION app" >/dev/null
+    other="$old?options=-csearch_path%3D$1"
+    "$FIRN" segment "of_$1" --store "$other" >/dev/null
+    "$FIRN" nodes lost --yes --store "$other" >/dev/null
+}
+all_names() {
+    ask "SELECT CASE identity WHEN 'gone back' THEN 'in doubt' ELSE 'current' END FROM firn_store.firn_namespace WHERE name = 'integer *'"
+}
+lost_store first
+"$FIRN" segment advance '*' --yes --min 1 --store "$other" >/dev/null
+ask "SELECT firn_share_store('app', 'first.firn')" >/dev/null
+same "names that the list may have lost are not known by a store's record" "in doubt" "$(all_names)"
+store segment advance '*' --yes --min 1 >/dev/null
+same "after an advance they are" current "$(all_names)"
+lost_store second
+ask "SELECT firn_share_store('app', 'second.firn')" >/dev/null
+same "nor those that a store may have lost, by the list's record" "in doubt" "$(all_names)"
 finish

@@ -24,7 +24,7 @@
 
 #include <time.h>
 
-enum { LOOK_MS = 1000, JUMP_MS = 5000, HOLD_MS = 2000 };
+enum { LOOK_MS = 1000, JUMP_MS = 5000, HOLD_MS = 2000, SHARED_MS = 1000 };
 
 void firn_background_register(void) {
     BackgroundWorker worker = {.bgw_flags =
@@ -132,7 +132,9 @@ static void answer_wish(firn_cell *cell, firn_wish *wish) {
     cell->loaded = cell->loaded || wish->why.code == FIRN_OK;
     cell->busy = Max(cell->busy, wish->busy);
     cell->guard = Max(cell->guard, wish->guarded);
-    cell->shared = Max(cell->shared, wish->shared);
+    cell->shared = wish->shared;
+    cell->shared_ms = firn_steady_ms() + SHARED_MS;
+    cell->lost = wish->lost;
     if (cell->wish.grant == wish->grant && cell->wish.state == FIRN_TAKE_ASKED) {
         wish->state = FIRN_TAKE_ANSWERED;
         cell->wish = *wish;

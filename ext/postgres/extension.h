@@ -152,7 +152,8 @@ typedef struct firn_wish {
     int64 first;   /* the answer: the first slot that was granted; */
     int64 busy;    /* or, not 0: the mark, past `latest`; */
     int64 guarded; /* the same, if it is there because marks may have been lost; */
-    int64 shared;  /* the same, if the shared list has it; */
+    int64 shared;  /* or, not 0: the mark of the shared list; */
+    bool lost;     /* nobody holds that one: the list may have lost others; */
     firn_error why;
     char node[FIRN_NODE_SIZE]; /* the firn.node that gave the node; "": the caller chose it */
 } firn_wish;
@@ -173,10 +174,12 @@ typedef struct firn_cell {
     char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
     /* with the lock: */
     firn_wish wish;
-    int64 busy;   /* no slot before this one is granted any more */
-    int64 guard;  /* the same, after a promotion or a restore */
-    int64 shared; /* the same, by the shared list */
-    bool loaded;  /* its mark was read */
+    int64 busy;      /* no slot before this one is granted any more */
+    int64 guard;     /* the same, after a promotion or a restore */
+    int64 shared;    /* the same, by the shared list, whose marks may also fall; asked again at */
+    int64 shared_ms; /* firn_steady_ms */
+    bool lost;       /* the list may have lost marks */
+    bool loaded;     /* its mark was read */
     /* fixed as long as the server runs: */
     firn_scheme scheme; /* of its generator: others of the namespace are converted */
     uint32 sequence_bits;
@@ -316,6 +319,9 @@ void firn_private_check_owner(Oid role);
 /* Locks such a table for writing, and refuses it if anything but SELECT, INSERT and UPDATE is granted, or if it has other
  * code than its own trigger. Returns the owner; InvalidOid: no such table. */
 Oid firn_private_lock_shared(const char *schema, const char *name);
+/* Locks a table that a store wrote until now, so that nobody else reads it, and refuses it if a reader would run code. Returns
+ * the owner, as whom it may be read. */
+Oid firn_private_lock_moved(const char *schema, const char *name);
 
 /* ---- the shared list of nodes (registry.c) --------------------------------------------------- */
 
@@ -324,6 +330,11 @@ Oid firn_private_lock_shared(const char *schema, const char *name);
 /* Statements that make tables with this prefix, and that read the identity of a table of marks. */
 char *firn_registry_create(const char *prefix);
 char *firn_registry_identity(const char *marks);
+/* Locks the tables, and returns their owner. InvalidOid: there is no list; if firn_marks says that there was one, an error.
+ * The first use is noted in firn_marks. */
+Oid firn_registry_lock(void);
+/* Notes in firn_marks that there is a list. */
+void firn_registry_note(void);
 /* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held. */
 bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, firn_error *why);
 /* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends, no other is used. */

@@ -32,6 +32,11 @@ static int take_answer(firn_wish *it, int64_t *first, firn_error *error) {
 /* Of each cell: does this process use it because of firn.node? */
 static bool is_of_setting[FIRN_CELLS];
 
+/* Marks of the renewer only rise, so it need not be asked again; marks of the shared list are as old as the answer. */
+static int64 busy_of(const firn_cell *cell) {
+    return firn_steady_ms() < cell->shared_ms ? Max(cell->busy, cell->shared) : cell->busy;
+}
+
 static int reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error) {
     firn_cell *cell = self;
@@ -39,13 +44,12 @@ static int reserve(void *self, const firn_request *request, int64_t *first, firn
     int code = FIRN_EUNKNOWN;
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     bool mine = it->grant == request->grant && it->state != FIRN_TAKE_FREE;
-    if (mine && it->state == FIRN_TAKE_ANSWERED && it->busy == 0) {
+    if (mine && it->state == FIRN_TAKE_ANSWERED && it->busy == 0 && it->shared == 0) {
         code = take_answer(it, first, error);
-    } else if (request->latest <
-               cell->busy) { /* marks only rise, so the renewer need not be asked */
-        *held = (firn_mark){cell->busy, OTHERS};
+    } else if (request->latest < busy_of(cell)) {
+        *held = (firn_mark){busy_of(cell), OTHERS};
         code = FIRN_EBUSY;
-    } else if (!mine) { /* in place of a request that nobody waits for any more */
+    } else if (!mine || it->state == FIRN_TAKE_ANSWERED) { /* nobody waits for another any more */
         *it = (firn_wish){.state = FIRN_TAKE_ASKED,
                           .grant = request->grant,
                           .count = request->count,
@@ -196,7 +200,9 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
     struct timespec now;
     firn_time time;
     LWLockAcquire(firn_slots->lock, LW_SHARED);
-    int64 busy = code == FIRN_EBUSY ? cell->busy : 0, guard = cell->guard, shared = cell->shared;
+    int64 busy = code == FIRN_EBUSY ? Max(cell->busy, cell->shared) : 0;
+    int64 guard = cell->guard, shared = cell->shared;
+    bool lost = cell->lost;
     LWLockRelease(firn_slots->lock);
     if (busy == 0 && issuer->gen != NULL) {
         firn_gen_status(issuer->gen, &status);
@@ -212,6 +218,13 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
             "restore, pg_upgrade, or a change of firn.node next to a firn store: wait, or, if a "
             "promotion lost no commit, SELECT firn_take_over()",
             cell->node, cell->ns, ms / 1000);
+    }
+    if (busy != 0 && busy <= shared && lost) {
+        firn_refuse(FIRN_EWINDOW,
+                    "node %" PRIu64 " of %.60s is guarded for %.0f s more, since the list in the "
+                    "schema " FIRN_REGISTRY " may have lost marks: wait, or, before the first use "
+                    "after a loss, firn nodes trust",
+                    cell->node, cell->ns, ms / 1000);
     }
     if (busy != 0 && busy <= shared) {
         firn_refuse(FIRN_EWINDOW,

@@ -232,6 +232,11 @@ static bool has_expression(Oid index) {
     return has;
 }
 
+/* Planning a statement evaluates constant parts of their expressions. */
+static bool has_statistics(Relation table) {
+    return RelationGetStatExtList(table) != NIL;
+}
+
 static bool has_index_code(Relation table) {
     List *indexes = RelationGetIndexList(table);
     ListCell *cell;
@@ -243,28 +248,32 @@ static bool has_index_code(Relation table) {
     return has;
 }
 
-/* `of_shared`: of a table that a store writes too. It belongs to a role without rights, as which the renewer writes it. */
+/* Whose faults these are: tables that only superusers own; tables that a store writes too, which belong to a role without
+ * rights, as which the renewer writes them; tables that move, which are read as their owner. */
+enum { OWN = 1, SHARED = 2, MOVED = 4, ALL = OWN | SHARED | MOVED };
+
 static const struct {
     bool (*is_so)(Relation table);
-    bool of_shared;
+    int of;
     const char *what, *cure;
 } faults[] = {
-    {is_odd, true, "is not a plain, permanent table", "drop it"},
-    {is_others, false, "belongs to a role that is not a superuser",
+    {is_odd, ALL, "is not a plain, permanent table", "drop it"},
+    {is_others, OWN, "belongs to a role that is not a superuser",
      "if it is firn's, let the owner be a superuser again, or give the table, the functions of its "
      "schema and the schema to a superuser (OWNER TO); else drop it"},
-    {has_trigger, true, "has a trigger or a foreign key", "drop that"},
-    {has_trigger_of_others, false,
+    {has_trigger, OWN | SHARED, "has a trigger or a foreign key", "drop that"},
+    {has_trigger_of_others, OWN,
      "has a trigger whose function belongs to a role that is not a superuser",
      "ALTER FUNCTION ... OWNER TO a superuser, or let the owner be a superuser again"},
-    {has_rule, true, "has a rule", "DROP RULE"},
-    {has_policy, true, "has row security",
+    {has_rule, ALL, "has a rule", "DROP RULE"},
+    {has_policy, ALL, "has row security",
      "ALTER TABLE ... DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"},
-    {inherits, true, "inherits from a table, or a table inherits from it",
+    {inherits, ALL, "inherits from a table, or a table inherits from it",
      "ALTER TABLE ... NO INHERIT"},
-    {has_default, false, "has a default or a CHECK", "drop that"},
-    {has_own_type, true, "has a column of an own type", "drop that"},
-    {has_index_code, true, "has an index on an expression", "drop that"},
+    {has_default, OWN, "has a default or a CHECK", "drop that"},
+    {has_own_type, ALL, "has a column of an own type", "drop that"},
+    {has_index_code, ALL, "has an index on an expression", "drop that"},
+    {has_statistics, ALL, "has extended statistics", "DROP STATISTICS"},
 };
 
 static const char *name_of(Relation table) {
@@ -272,10 +281,10 @@ static const char *name_of(Relation table) {
                                       RelationGetRelationName(table));
 }
 
-static void check_faults(Relation table, bool shared) {
+static void check_faults(Relation table, int of) {
     const char *object = name_of(table);
     for (size_t i = 0; i < lengthof(faults); i++) {
-        if ((faults[i].of_shared || !shared) && faults[i].is_so(table)) {
+        if ((faults[i].of & of) != 0 && faults[i].is_so(table)) {
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("firn: table %s %s", object, faults[i].what),
                             errhint("Find out who did this, then %s.", faults[i].cure)));
@@ -285,7 +294,7 @@ static void check_faults(Relation table, bool shared) {
 
 static void check_table(Relation table) {
     Oid schema = RelationGetNamespace(table);
-    check_faults(table, false);
+    check_faults(table, OWN);
     check_schema(schema, get_namespace_name(schema));
     check_table_grants(table, ACL_NO_RIGHTS, psprintf("TABLE %s", name_of(table)));
 }
@@ -316,35 +325,42 @@ firn_caller firn_private_write(Oid own) {
 
 /* ---- tables that stores write too ------------------------------------------------------------ */
 
+/* `cache`: of pg_auth_members, by role or by member. */
+static bool has_members(int cache, Oid role) {
+    CatCList *members = SearchSysCacheList1(cache, ObjectIdGetDatum(role));
+    bool has = members->n_members > 0;
+    ReleaseSysCacheList(members);
+    return has;
+}
+
 void firn_private_check_owner(Oid role) {
     HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
     bool good = HeapTupleIsValid(tuple);
     if (good) {
         const Form_pg_authid it = (Form_pg_authid)GETSTRUCT(tuple);
-        good = !it->rolcanlogin && !it->rolsuper && !it->rolcreaterole;
+        good = !it->rolcanlogin && !it->rolsuper && !it->rolcreaterole && !it->rolcreatedb &&
+               !it->rolreplication && !it->rolbypassrls;
         ReleaseSysCache(tuple);
     }
-    CatCList *members = SearchSysCacheList1(AUTHMEMROLEMEM, ObjectIdGetDatum(role));
-    good = good && members->n_members == 0;
-    ReleaseSysCacheList(members);
-    if (!good) {
+    if (!good || has_members(AUTHMEMROLEMEM, role) || has_members(AUTHMEMMEMROLE, role)) {
         ereport(ERROR,
                 (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("firn: the role %s may log in, has members, or may do more than own "
-                        "tables",
+                 errmsg("firn: the role %s may log in, has members, is a member, or may do more "
+                        "than own tables",
                         FIRN_OWNER),
-                 errhint("ALTER ROLE %s NOLOGIN NOSUPERUSER NOCREATEROLE, and REVOKE it from "
-                         "its members.",
+                 errhint("ALTER ROLE %s NOLOGIN NOSUPERUSER NOCREATEROLE NOCREATEDB NOREPLICATION "
+                         "NOBYPASSRLS, REVOKE it from its members, and other roles from it.",
                          FIRN_OWNER)));
     }
 }
 
 static void check_belongs(Oid owner, Oid wanted, const char *object) {
     if (!OidIsValid(wanted) || owner != wanted) {
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("firn: %s does not belong to the role %s", object, FIRN_OWNER),
-                 errhint("Find out who did this, then ALTER %s OWNER TO %s.", object, FIRN_OWNER)));
+        const char *first =
+            OidIsValid(wanted) ? "Find out who did this" : "CREATE ROLE " FIRN_OWNER " NOLOGIN";
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: %s does not belong to the role %s", object, FIRN_OWNER),
+                        errhint("%s, then ALTER %s OWNER TO %s.", first, object, FIRN_OWNER)));
     }
 }
 
@@ -354,7 +370,7 @@ static void check_shared(Relation table) {
     HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
     check_belongs(table->rd_rel->relowner, wanted, object);
     firn_private_check_owner(wanted);
-    check_faults(table, true);
+    check_faults(table, SHARED);
     check_table_grants(table, ACL_SELECT | ACL_INSERT | ACL_UPDATE, object);
     if (HeapTupleIsValid(tuple)) {
         const char *space = psprintf("SCHEMA %s", quote_identifier(get_namespace_name(schema)));
@@ -372,6 +388,27 @@ Oid firn_private_lock_shared(const char *schema, const char *name) {
         return InvalidOid;
     }
     check_shared(table);
+    Oid owner = table->rd_rel->relowner;
+    relation_close(table, NoLock);
+    return owner;
+}
+
+/* ---- tables that move ------------------------------------------------------------------------ */
+
+static Oid find(const char *schema, const char *name) {
+    return get_relname_relid(name, get_namespace_oid(schema, false));
+}
+
+Oid firn_private_lock_moved(const char *schema, const char *name) {
+    Oid own = find(schema, name);
+    Relation table = OidIsValid(own) ? try_relation_open(own, AccessExclusiveLock) : NULL;
+    if (table == NULL || find(schema, name) != own) {
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+                        errmsg("firn: the table %s does not exist",
+                               quote_qualified_identifier(schema, name)),
+                        errhint("Name the tables of a store, SCHEMA.PREFIX.")));
+    }
+    check_faults(table, MOVED);
     Oid owner = table->rd_rel->relowner;
     relation_close(table, NoLock);
     return owner;

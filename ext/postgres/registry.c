@@ -5,9 +5,12 @@
  * only what both lists grant. */
 #include "extension.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -18,6 +21,8 @@
 #include "errors.h"
 
 #include <inttypes.h>
+
+#define MARKS "firn_marks"
 
 enum { VALUES = 13 }; /* of a statement, at most */
 
@@ -174,10 +179,35 @@ static const firn_driver driver = {.version = FIRN_DRIVER_VERSION,
 
 /* ---- reservations ---------------------------------------------------------------------------- */
 
-/* Locks the tables; InvalidOid: this database has no shared list. */
-static Oid lock_tables(void) {
+static const char noted[] = "firn: shared with stores by the schema " FIRN_REGISTRY;
+
+static bool is_noted(Oid marks) {
+    const char *comment = OidIsValid(marks) ? GetComment(marks, NamespaceRelationId, 0) : NULL;
+    return comment != NULL && strcmp(comment, noted) == 0;
+}
+
+/* A comment comes along in dumps, and only the owner of the schema may change it. */
+void firn_registry_note(void) {
+    Oid marks = get_namespace_oid(MARKS, true);
+    if (OidIsValid(marks) && !is_noted(marks)) {
+        CreateComments(marks, NamespaceRelationId, 0, noted);
+        CommandCounterIncrement();
+    }
+}
+
+/* Without its list, firn_marks would grant what stores hold. */
+Oid firn_registry_lock(void) {
     Oid owner = firn_private_lock_shared(FIRN_REGISTRY, "firn_namespace");
-    return OidIsValid(owner) ? firn_private_lock_shared(FIRN_REGISTRY, "firn_mark") : owner;
+    owner = OidIsValid(owner) ? firn_private_lock_shared(FIRN_REGISTRY, "firn_mark") : owner;
+    if (OidIsValid(owner)) {
+        firn_registry_note();
+    } else if (is_noted(get_namespace_oid(MARKS, true))) {
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("firn: the shared list is gone (schema " FIRN_REGISTRY ")"),
+                        errhint("Rename or restore it so that it is there again; or, once no "
+                                "program uses it, COMMENT ON SCHEMA " MARKS " IS NULL.")));
+    }
+    return owner;
 }
 
 /* The stored layout, if it only confines claims, which are not for nodes that are given. */
@@ -208,7 +238,7 @@ static int reserve(const char *system, firn_request *request, int64_t *first, fi
 
 bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held,
                            firn_error *why) {
-    Oid owner = lock_tables();
+    Oid owner = firn_registry_lock();
     if (!OidIsValid(owner)) {
         return true;
     }
@@ -222,7 +252,7 @@ ArrayType *firn_registry_nodes(const char *ns) {
     static const char lock[] = "LOCK TABLE firn_mark IN SHARE ROW EXCLUSIVE MODE";
     static const char keys[] = "SELECT array_agg(key::bigint) FROM firn_mark WHERE ns = $1"
                                " AND key ~ '^[0-9]{1,18}$'";
-    Oid owner = lock_tables(), type = TEXTOID;
+    Oid owner = firn_registry_lock(), type = TEXTOID;
     Datum name = CStringGetTextDatum(ns);
     ArrayType *nodes = NULL;
     bool is_null;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* firn_share_store(): makes the shared list of nodes (registry.c), moves the tables of a store into it, and lets a role
  * use it. All of it is one transaction. The old tables stay under other names; in their place are closed ones, so that no
- * program with the old settings begins another list. Statements of this file touch no row of a table on which others can
- * have put code. */
+ * program with the old settings begins another list. No statement on a table that another role owned or owns runs as a
+ * superuser: old tables are read as their owner, into memory, and the list is written as firn_owner. */
 #include "extension.h"
 
-#include "access/xlog.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -27,6 +31,11 @@ typedef struct old_store {
     const char *namespaces, *marks; /* their names as SQL */
 } old_store;
 
+/* The rows of both tables, as JSON, and the identity with which a namespace is current. */
+typedef struct records {
+    const char *namespaces, *marks, *identity;
+} records;
+
 static char *run(const char *format, ...) pg_attribute_printf(1, 2);
 /* Returns the first value of the first row; NULL: it has no row. */
 static char *run(const char *format, ...) {
@@ -41,6 +50,31 @@ static char *run(const char *format, ...) {
     return SPI_tuptable != NULL && SPI_processed > 0
                ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)
                : NULL;
+}
+
+/* With texts in place of $1 and so on. */
+static char *run_with(const char *text, int count, const char *const *given) {
+    Oid types[4];
+    Datum values[4];
+    for (int i = 0; i < count; i++) {
+        types[i] = TEXTOID;
+        values[i] = CStringGetTextDatum(given[i]);
+    }
+    if (SPI_execute_with_args(text, count, types, values, NULL, false, 0) < 0) {
+        elog(ERROR, "firn: a statement of firn_share_store failed");
+    }
+    return SPI_tuptable != NULL && SPI_processed > 0
+               ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)
+               : NULL;
+}
+
+/* The first value, as another role. */
+static char *ask_as(Oid role, const char *text) {
+    MemoryContext context = CurrentMemoryContext;
+    firn_caller before = firn_private_enter(role);
+    char *value = MemoryContextStrdup(context, run("%s", text));
+    firn_private_leave(before);
+    return value;
 }
 
 /* Makes tables in a schema. Only for statements that call no function, since the schema's owner may have a function of the
@@ -72,37 +106,95 @@ static void make_owner(void) {
     firn_private_check_owner(owner);
 }
 
-/* What the extension has reserved so far, and what it took for old rows. Where the list lost records, the names that it does
- * not have may be lost ones. */
-static void take_marks(const char *identity) {
+/* Rows of records. */
+#define NAMESPACES                                                                                 \
+    "json_to_recordset($1::json) AS o (name text, layout text, identity text, floor bigint)"
+#define MARKS                                                                                      \
+    "json_to_recordset($2::json) AS o (ns text, key text, high bigint, \"grant\" bigint, note "    \
+    "text)"
+
+/* A layout that confines claims ends with the layout that it is for. */
+#define CONFINES(a, b)                                                                             \
+    "(left(" a ", 6) = 'claim=' AND right(" a ", length(" b ") + 1) = ' ' || " b ")"
+
+static void check_fits(const records *given) {
+    static const char moved[] =
+        "SELECT name FROM " NAMESPACES " WHERE layout LIKE 'closed (moved %' LIMIT 1";
     static const char other[] =
-        "SELECT m.ns FROM firn_marks.mark m JOIN firn_store.firn_namespace n ON n.name = m.ns"
-        " WHERE m.layout <> n.layout AND n.layout NOT LIKE 'claim=%% ' || m.layout LIMIT 1";
-    if (!OidIsValid(get_namespace_oid("firn_marks", true))) {
-        return;
-    }
-    char *ns = run(other);
+        "SELECT name FROM " NAMESPACES " JOIN firn_store.firn_namespace n USING (name)"
+        " WHERE name <> '' AND o.layout <> n.layout AND NOT " CONFINES(
+            "o.layout", "n.layout") " AND NOT " CONFINES("n.layout", "o.layout") " LIMIT 1";
+    char *ns = run_with(moved, 1, &given->namespaces);
     if (ns != NULL) {
-        refuse(ns, "has another layout in the extension than in the store",
+        refuse(ns, "of these tables has moved already", "Name the tables that are in use.");
+    }
+    ns = run_with(other, 1, &given->namespaces);
+    if (ns != NULL) {
+        refuse(ns, "has another layout in the shared list",
                "Give one of them another namespace (ns=).");
     }
-    run("INSERT INTO firn_store.firn_namespace (name, layout, identity, floor)"
-        " SELECT DISTINCT ON (m.ns) m.ns, m.layout, CASE s.identity WHEN %s THEN s.identity ELSE"
-        " 'gone back' END, 0 FROM firn_marks.mark m, firn_store.firn_namespace s"
-        " WHERE m.ns <> '' AND s.name = '' ON CONFLICT (name) DO NOTHING",
-        identity);
-    run("INSERT INTO firn_store.firn_mark AS s (ns, key, high, \"grant\", note)"
-        " SELECT ns, node::text, high, 0, 'extension' || coalesce(', job ' || job, '')"
-        " FROM firn_marks.mark WHERE ns <> ''"
-        " ON CONFLICT (ns, key) DO UPDATE SET high = excluded.high, \"grant\" = 0,"
-        " note = excluded.note WHERE s.high < excluded.high");
 }
 
-static void make_registry(void) {
-    make_owner();
-    if (OidIsValid(get_namespace_oid(FIRN_REGISTRY, true))) {
-        return; /* the renewer looks at it */
+/* A namespace is current if it is on both sides. A side without its record counts as current unless that side is in doubt:
+ * then the record may be a lost one, except where names are known to be new ("integer *"). */
+static void join_namespaces(const records *given, const char *shared) {
+    static const char text[] =
+        "WITH o AS (SELECT name, layout, floor, identity IN ('new', $2) AS good FROM " NAMESPACES
+        "), n AS (SELECT name, layout, floor, identity = $3 AS good FROM "
+        "firn_store.firn_namespace),"
+        " u AS (SELECT coalesce((SELECT bool_or(good) FROM o WHERE name IN ('', '" FIRN_ALL_NAMES
+        "')), false) AS old,"
+        " coalesce((SELECT bool_or(good) FROM n WHERE name IN ('', '" FIRN_ALL_NAMES
+        "')), false) AS new)"
+        " INSERT INTO firn_store.firn_namespace AS t (name, layout, identity, floor)"
+        " SELECT name, CASE WHEN length(o.layout) > length(n.layout) THEN o.layout"
+        " ELSE coalesce(n.layout, o.layout) END,"
+        " CASE WHEN coalesce(o.good, u.old) AND coalesce(n.good, u.new) THEN $3"
+        " ELSE 'gone back' END, greatest(o.floor, n.floor)"
+        " FROM o FULL JOIN n USING (name) CROSS JOIN u ON CONFLICT (name) DO UPDATE"
+        " SET layout = excluded.layout, identity = excluded.identity, floor = excluded.floor";
+    const char *values[] = {given->namespaces, given->identity, shared};
+    run_with(text, lengthof(values), values);
+}
+
+/* Where both have a mark, nobody may give a part of it back: the other may hold that part. */
+static void join_marks(const records *given) {
+    static const char text[] =
+        "INSERT INTO firn_store.firn_mark AS m (ns, key, high, \"grant\", note)"
+        " SELECT ns, key, high, \"grant\", note FROM " MARKS " WHERE $1 <> ''"
+        " ON CONFLICT (ns, key) DO UPDATE SET high = greatest(m.high, excluded.high),"
+        " \"grant\" = 0, note = CASE WHEN excluded.high > m.high THEN excluded.note ELSE m.note "
+        "END";
+    const char *values[] = {given->namespaces, given->marks};
+    run_with(text, lengthof(values), values);
+}
+
+static void join_records(Oid owner, const records *given, const char *shared) {
+    firn_caller before = firn_private_enter_schema(owner, FIRN_REGISTRY);
+    check_fits(given);
+    join_namespaces(given, shared);
+    join_marks(given);
+    firn_private_leave(before);
+}
+
+/* What the extension has reserved so far, and what it took for old rows. */
+static void take_marks(Oid owner, const char *identity) {
+    static const char namespaces[] =
+        "SELECT json_agg(t)::text FROM (SELECT '' AS name, '' AS layout, 'new' AS identity, 0 AS "
+        "floor"
+        " UNION ALL (SELECT DISTINCT ON (ns) ns, layout, 'new', 0 FROM firn_marks.mark"
+        " WHERE ns <> '')) t";
+    static const char marks[] =
+        "SELECT coalesce(json_agg(t), '[]')::text FROM (SELECT ns, node AS key, high, 0 AS grant,"
+        " 'extension' || coalesce(', job ' || job, '') AS note FROM firn_marks.mark"
+        " WHERE ns <> '') t";
+    if (OidIsValid(firn_private_lock("firn_marks", "mark"))) {
+        const records own = {run("%s", namespaces), run("%s", marks), identity};
+        join_records(owner, &own, identity);
     }
+}
+
+static void create_registry(void) {
     run("CREATE SCHEMA " FIRN_REGISTRY);
     run_in(FIRN_REGISTRY, firn_registry_create("firn"));
     run("ALTER TABLE firn_store.firn_namespace OWNER TO " FIRN_OWNER);
@@ -112,53 +204,33 @@ static void make_registry(void) {
     firn_private_revoke(FIRN_REGISTRY, NULL);
 }
 
+/* Returns the owner. A schema that was there before may be anybody's. */
+static Oid make_registry(void) {
+    make_owner();
+    Oid owner = firn_registry_lock();
+    if (!OidIsValid(owner) && OidIsValid(get_namespace_oid(FIRN_REGISTRY, true))) {
+        refuse("the schema " FIRN_REGISTRY, "is there without the tables of the list",
+               "Find out who made it, then drop or rename it.");
+    }
+    if (!OidIsValid(owner)) {
+        create_registry();
+        owner = firn_registry_lock();
+    }
+    return owner;
+}
+
+/* The identity of current namespaces. */
+static char *begin_registry(Oid owner) {
+    char *identity = ask_as(owner, firn_registry_identity("firn_store.firn_mark"));
+    firn_caller before = firn_private_enter_schema(owner, FIRN_REGISTRY);
+    run("LOCK TABLE firn_store.firn_namespace, firn_store.firn_mark IN SHARE ROW EXCLUSIVE MODE");
+    run("UPDATE firn_store.firn_namespace SET identity = %s WHERE name = '' AND identity = 'new'",
+        quote_literal_cstr(identity));
+    firn_private_leave(before);
+    return identity;
+}
+
 /* ---- a store that moves --------------------------------------------------------------------------- */
-
-/* A plain table of PostgreSQL's own types is read without anybody's code. */
-static void check_plain(const old_store *it) {
-    static const char odd[] =
-        "SELECT c.oid::regclass FROM pg_class c WHERE c.oid IN (%s::regclass, %s::regclass)"
-        " AND (c.relkind <> 'r' OR c.relpersistence <> 'p' OR c.relispartition OR EXISTS"
-        " (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.atttypid >= 16384)"
-        " OR EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)))";
-    char *table = run(odd, quote_literal_cstr(it->namespaces), quote_literal_cstr(it->marks));
-    if (table != NULL) {
-        refuse(table, "is not a plain table of a store",
-               "Name the tables of a store, SCHEMA.PREFIX.");
-    }
-}
-
-static void check_fits(const old_store *it) {
-    char *ns = run("SELECT name FROM ONLY %s WHERE layout LIKE 'closed (moved %%' LIMIT 1",
-                   it->namespaces);
-    if (ns != NULL) {
-        refuse(ns, "of these tables has moved already", "Name the tables that are in use.");
-    }
-    ns = run("SELECT o.name FROM ONLY %s o JOIN firn_store.firn_namespace n USING (name)"
-             " WHERE name <> '' AND o.layout <> n.layout LIMIT 1",
-             it->namespaces);
-    if (ns != NULL) {
-        refuse(ns, "has another layout in the shared list",
-               "Give one of them another namespace (ns=).");
-    }
-}
-
-/* A record that is in doubt stays so. A namespace that both have is sound only if both are. */
-static void copy_records(const old_store *it, const char *own, const char *shared) {
-    run("INSERT INTO firn_store.firn_namespace AS n (name, layout, identity, floor)"
-        " SELECT name, layout, CASE identity WHEN %s THEN %s ELSE identity END, floor FROM ONLY %s"
-        " ON CONFLICT (name) DO UPDATE SET floor = greatest(n.floor, excluded.floor), identity ="
-        " CASE WHEN excluded.identity <> 'new' AND n.identity = %s THEN excluded.identity"
-        " ELSE n.identity END",
-        own, shared, it->namespaces, shared);
-    run("INSERT INTO firn_store.firn_mark AS m (ns, key, high, \"grant\", note)"
-        " SELECT ns, key, high, \"grant\", note FROM ONLY %s"
-        " ON CONFLICT (ns, key) DO UPDATE SET high = greatest(m.high, excluded.high),"
-        " \"grant\" = CASE WHEN excluded.high >= m.high THEN excluded.\"grant\" ELSE m.\"grant\" "
-        "END,"
-        " note = CASE WHEN excluded.high >= m.high THEN excluded.note ELSE m.note END",
-        it->marks);
-}
 
 /* The rights of the old tables, so that their users get the error that they are closed. */
 static void copy_rights(const old_store *it, const char *old, const char *new) {
@@ -176,7 +248,7 @@ static void copy_rights(const old_store *it, const char *old, const char *new) {
     }
 }
 
-static void leave_closed(const old_store *it) {
+static void leave_closed(const old_store *it, const records *given) {
     static const char closed[] = "closed (moved to the schema " FIRN_REGISTRY "): ";
     const char *old_namespaces = psprintf("%s_namespace_moved", it->prefix),
                *old_marks = psprintf("%s_mark_moved", it->prefix);
@@ -185,32 +257,51 @@ static void leave_closed(const old_store *it) {
     old_namespaces = quote_qualified_identifier(it->schema, old_namespaces);
     old_marks = quote_qualified_identifier(it->schema, old_marks);
     run_in(it->schema, firn_registry_create(it->prefix));
-    const char *identity = quote_literal_cstr(run("%s", firn_registry_identity(it->marks)));
-    run("UPDATE %s SET identity = %s WHERE name = ''", it->namespaces, identity);
-    run("INSERT INTO %s SELECT name, left('%s' || layout, %d), %s, floor FROM ONLY %s WHERE name "
-        "<> ''",
-        it->namespaces, closed, FIRN_LAYOUT_SIZE - 1, identity, old_namespaces);
+    const char *new_identity = run("%s", firn_registry_identity(it->marks));
+    const char *values[] = {given->namespaces, given->marks, new_identity};
+    run("UPDATE %s SET identity = %s WHERE name = ''", it->namespaces,
+        quote_literal_cstr(new_identity));
+    run_with(
+        psprintf("INSERT INTO %s SELECT name, left('%s' || layout, %d), $3, floor FROM " NAMESPACES
+                 " WHERE name <> '' AND $2 <> ''",
+                 it->namespaces, closed, FIRN_LAYOUT_SIZE - 1),
+        3, values);
     run("INSERT INTO %s VALUES ('" FIRN_ALL_NAMES "', '%sinteger', %s, 0) ON CONFLICT DO NOTHING",
-        it->namespaces, closed, identity);
-    run("INSERT INTO %s SELECT ns, key, high, \"grant\", note FROM ONLY %s", it->marks, old_marks);
+        it->namespaces, closed, quote_literal_cstr(new_identity));
+    run_with(psprintf("INSERT INTO %s SELECT ns, key, high, \"grant\", note FROM " MARKS
+                      " WHERE $1 <> ''",
+                      it->marks),
+             2, values);
     copy_rights(it, old_namespaces, it->namespaces);
     copy_rights(it, old_marks, it->marks);
 }
 
-static void move_store(const char *given, const char *shared) {
+static records read_old(const old_store *it) {
+    Oid of_namespaces = firn_private_lock_moved(it->schema, psprintf("%s_namespace", it->prefix));
+    Oid of_marks = firn_private_lock_moved(it->schema, psprintf("%s_mark", it->prefix));
+    static const char text[] =
+        "SELECT coalesce(json_agg(t), '[]')::text FROM (SELECT %s FROM ONLY %s) t";
+    return (records){
+        ask_as(of_namespaces, psprintf(text, "name, layout, identity, floor", it->namespaces)),
+        ask_as(of_marks, psprintf(text, "ns, key, high, \"grant\", note", it->marks)),
+        run("%s", firn_registry_identity(it->marks))};
+}
+
+static void move_store(const char *given, Oid owner, const char *shared) {
     List *parts = textToQualifiedNameList(cstring_to_text(given));
     if (list_length(parts) != 2) {
         refuse(given, "does not name the tables of a store",
                "Write SCHEMA.PREFIX, as public.firn.");
     }
     old_store it = {.schema = strVal(linitial(parts)), .prefix = strVal(lsecond(parts))};
+    if (strcmp(it.schema, FIRN_REGISTRY) == 0) {
+        refuse(given, "is the shared list itself", "Name the tables of a store elsewhere.");
+    }
     it.namespaces = quote_qualified_identifier(it.schema, psprintf("%s_namespace", it.prefix));
     it.marks = quote_qualified_identifier(it.schema, psprintf("%s_mark", it.prefix));
-    run("LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE", it.namespaces, it.marks);
-    check_plain(&it);
-    check_fits(&it);
-    copy_records(&it, quote_literal_cstr(run("%s", firn_registry_identity(it.marks))), shared);
-    leave_closed(&it);
+    const records old = read_old(&it);
+    join_records(owner, &old, shared);
+    leave_closed(&it, &old);
 }
 
 /* ---- the function -------------------------------------------------------------------------------- */
@@ -221,6 +312,10 @@ static void check_caller(void) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("firn: only a superuser makes roles and moves tables of others"),
                         errhint("Call it as a superuser.")));
+    }
+    if (IsolationUsesXactSnapshot()) {
+        firn_refuse(FIRN_EUSAGE, "a snapshot of before the locks may miss reservations: call it in "
+                                 "a transaction with READ COMMITTED");
     }
     if (firn_slots == NULL) {
         firn_refuse(FIRN_EWINDOW,
@@ -236,21 +331,28 @@ static void check_caller(void) {
     }
 }
 
-/* The renewer, which waits for the first lock, then finds the list with all that it has reserved. */
-static void share(const char *role, const char *tables) {
-    if (OidIsValid(get_namespace_oid("firn_marks", true))) {
+/* The renewer waits for the first lock, then finds the list with all that it has reserved. The note that there is a list
+ * needs a schema. No schema is renamed until the end. */
+static void lock_marks(void) {
+    if (!OidIsValid(get_namespace_oid("firn_marks", true))) {
+        firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);
+        run("CREATE SCHEMA firn_marks");
+        firn_private_leave(before);
+        firn_private_revoke("firn_marks", NULL);
+    } else if (OidIsValid(firn_private_lock("firn_marks", "mark"))) {
         run("LOCK TABLE firn_marks.mark IN SHARE ROW EXCLUSIVE MODE");
     }
-    make_registry();
-    run("LOCK TABLE firn_store.firn_namespace, firn_store.firn_mark IN SHARE ROW EXCLUSIVE MODE");
-    const char *identity =
-        quote_literal_cstr(run("%s", firn_registry_identity("firn_store.firn_mark")));
-    run("UPDATE firn_store.firn_namespace SET identity = %s WHERE name = '' AND identity = 'new'",
-        identity);
+    LockRelationOid(NamespaceRelationId, ShareRowExclusiveLock);
+}
+
+static void share(const char *role, const char *tables) {
+    lock_marks();
+    Oid owner = make_registry();
+    const char *identity = begin_registry(owner);
     if (tables != NULL) {
-        move_store(tables, identity);
+        move_store(tables, owner, identity);
     }
-    take_marks(identity);
+    take_marks(owner, identity);
     run("GRANT USAGE ON SCHEMA " FIRN_REGISTRY " TO %s", role);
     run("GRANT SELECT, INSERT, UPDATE ON firn_store.firn_namespace, firn_store.firn_mark TO %s",
         role);

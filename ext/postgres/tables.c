@@ -694,9 +694,8 @@ static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t
     }
     if (wish->why.code == FIRN_EBUSY) {
         wish->why.code = FIRN_OK;
-        wish->busy = held.high;
-        wish->guarded = held.grant == 0 ? held.high : 0;
-        wish->shared = held.grant != 0 ? held.high : 0;
+        wish->shared = held.high;
+        wish->lost = held.grant == 0;
     }
     return false;
 }
