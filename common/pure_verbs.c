@@ -125,7 +125,7 @@ int pure_target_find(pure_target *target, const char *name, firn_error *error) {
                    firn_scheme_make(&target->scheme, name, NULL, NULL, NULL, error) == FIRN_OK
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
-                           "'%.60s' is neither a form nor a scheme: use a scheme, " FORM_NAMES,
+                           "'%.30s' is neither a form nor a scheme: use a scheme, " FORM_NAMES,
                            name);
 }
 

@@ -52,6 +52,10 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
             it->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {
             it->create = it->folders = key[strlen("create=")] == 'y';
+        } else if (strncmp(key, "unsafe=", strlen("unsafe=")) == 0 ||
+                   strncmp(key, "create=", strlen("create=")) == 0) {
+            code = module_fail(error, FIRN_EUSAGE,
+                               "the store's URL has %.40s: use create=yes|no or unsafe=0|1", key);
         } else {
             const char *name = strsep(&key, "=");
             code = module_param_unknown(name, key != NULL ? key : "",

@@ -162,7 +162,7 @@ static void urls_are_checked(void **state) {
     opening_says("sqlite:x?busy=-1", &options, FIRN_EUSAGE, "busy=-1");
     opening_says("sqlite:x?busy=11min", &options, FIRN_ERANGE, "10min");
     opening_says("sqlite:x?busy=", &options, FIRN_EUSAGE, "busy=");
-    opening_says("sqlite:x?wal=0", &options, FIRN_EUSAGE, "wal=0");
+    opening_says("sqlite:x?wal=0", &options, FIRN_EUSAGE, "'wal'");
     memset(url, 'a', sizeof url);
     memcpy(url, "sqlite:/", 8);
     url[4150] = '\0';

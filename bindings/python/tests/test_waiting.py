@@ -203,7 +203,7 @@ class Signals(Scenario):
     def test_a_signal_ends_the_wait_and_the_program(self):
         """The program ends with its renewer inside a call on the store: the lock ends with the program."""
         self.run_on_sqlite(r"""
-at = store(900000)
+at = store(600000)
 gen = firn.open("snowflake", store=at.url)
 at.stop()
 holder = at.holder
