@@ -106,6 +106,7 @@ static Datum pack(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_id id;
     const firn_recipe *recipe = firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
     FIRN_CHECK(pure_pack(&id, &recipe->scheme, &recipe->fields, &error));
+    firn_check_sign(&id, type == FIRN_AS_INT && firn_is_signed(&recipe->scheme, recipe->unsigned_));
     return packed(recipe, &id, type);
 }
 

@@ -30,7 +30,7 @@ def cures():
 ALIKE = cures() + [
     ["add scheme=NAME", "add SCHEME name", "add scheme=NAME or from=FORM", "add SCHEME name or FROM form", "set --scheme or --from, or find IDs in a text with show --find", "set --scheme, or another form with --from",
      "set --scheme", "set --scheme or --from", "name its scheme", "name one"],
-    ["use dec, hex, uuid, urn, braced, base32, base32hex, base36, base58, base62 or bin", "see firn.forms()"],
+    ["use dec, hex, uuid, urn, braced, base32, base32hex, base36, base58, base62, base64, base64url or bin", "see firn.forms()"],
     ["use firn pack order --key-file FILE", "use firn.Order(key).write(number)"],
     ["use firn show --scheme order --key-file FILE", "use firn.Order(key).read(text)"],
     ["compare their first 17 digits, or use the form hex", "compare their first 17 digits, or the IDs as bytes"],
