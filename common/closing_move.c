@@ -430,14 +430,14 @@ static int shut_both(const move *it, both *ends) {
     return code;
 }
 
-/* Checks both stores and stops new names in them. *over: the move was complete. */
+/* Checks both stores and stops new names in them. *over: the move was complete; the new store may have moved on since. */
 static int shut(const move *it, both *ends, bool *over) {
     int code = read_both(it, ends);
     if (code != FIRN_OK) {
         return code;
     }
     const enum stage stage = ends->as.stage;
-    *over = stage == MOVED && ends->new != NULL &&strcmp(ends->new, ends->as.layout) == 0;
+    *over = stage == MOVED && ends->new != NULL && !closing_for(ends->new, it->arriving);
     if (*over) {
         return check_there(it, &ends->from, &ends->to);
     }

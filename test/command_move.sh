@@ -69,6 +69,17 @@ long=$(printf '%0245d' 7)
 same "a long name is closed, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c "^$long.* closed ")"
 says "an open one stays open" "namespace gone is open already" nodes --forget gone --undo --store "$db"
 
+# ---- a store that was moved, and moved again -----------------------------------------------------
+for n in 1 2 3; do
+    at=sqlite:$TMPDIR/store/chain$n.db?unsafe=1
+    [ $n != 1 ] || "$FIRN" segment chained --store "$at" >/dev/null 2>&1
+    [ $n = 1 ] || check "move $((n - 1)) is done" "$FIRN" store move "$before" "$at" --yes
+    before=$at
+done
+"$FIRN" store move "sqlite:$TMPDIR/store/chain1.db?unsafe=1" "sqlite:$TMPDIR/store/chain2.db?unsafe=1" --yes >/dev/null 2>&1
+refuses "the first move again does not open the store that has moved on" 3 "is closed \(moved to " \
+    segment unheard --store "sqlite:$TMPDIR/store/chain2.db?unsafe=1"
+
 # ---- a store that moves under a server -----------------------------------------------------------
 serve --auto-create
 ask_resp FIRN.NEW snowflake COUNT 1000 >"$TMPDIR/ids"

@@ -214,6 +214,8 @@ ask 'ALTER SCHEMA firn_store RENAME TO ids' >/dev/null
 says "no second list begins then" "$(ask "SELECT firn_share_store('app')")" 'the shared list is gone'
 ask 'ALTER SCHEMA ids RENAME TO firn_store' >/dev/null
 same "then it issues" 1 "$(ask "SELECT count(firn_new('snowflake', 'node=20'))")"
+refuses "a list that was left is not used again" 'lacks what the extension has granted without it' 'COMMENT ON SCHEMA firn_marks IS NULL' \
+    "SELECT firn_share_store('app')"
 
 # ---- side by side --------------------------------------------------------------------------------------------------------
 

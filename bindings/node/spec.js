@@ -73,7 +73,7 @@ function firnSpec (firn, files) {
 function firnFormats (firn, name, lines) {
   const failed = []
   for (const line of lines) {
-    const [id, time, fields] = line.split('\t')
+    const [id, time, fields = ''] = line.split('\t')
     if (line.startsWith('#') || time === undefined) continue
     const match = firn.recognize(id).find(({ format }) => format === name)
     const wanted = [...fields.matchAll(/(\S+?)=(.*?)(?= \S+=|$)/g)].map(([, key, value]) => [key, value])

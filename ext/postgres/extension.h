@@ -330,13 +330,14 @@ Oid firn_private_lock_moved(const char *schema, const char *name);
 /* Statements that make tables with this prefix, and that read the identity of a table of marks. */
 char *firn_registry_create(const char *prefix);
 char *firn_registry_identity(const char *marks);
-/* Locks the tables, and returns their owner. InvalidOid: there is no list; if firn_marks says that there was one, an error.
- * The first use is noted in firn_marks. */
-Oid firn_registry_lock(void);
+/* Locks the tables, and returns their owner. InvalidOid: there is no list. An error: firn_marks notes a list that is not there;
+ * or there is one that it does not note, unless the caller joins both. */
+Oid firn_registry_lock(bool joins);
 /* Notes in firn_marks that there is a list. */
 void firn_registry_note(void);
-/* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held. */
-bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, firn_error *why);
+/* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held, and whether it is a guard. */
+bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, bool *guarded,
+                           firn_error *why);
 /* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends, no other is used. */
 ArrayType *firn_registry_nodes(const char *ns);
 

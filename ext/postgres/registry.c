@@ -195,13 +195,18 @@ void firn_registry_note(void) {
     }
 }
 
-/* Without its list, firn_marks would grant what stores hold. */
-Oid firn_registry_lock(void) {
+/* Without its list, firn_marks would grant what stores hold; and a list that was left lacks what firn_marks has granted since. */
+Oid firn_registry_lock(bool joins) {
+    const bool shared = is_noted(get_namespace_oid(MARKS, true));
     Oid owner = firn_private_lock_shared(FIRN_REGISTRY, "firn_namespace");
     owner = OidIsValid(owner) ? firn_private_lock_shared(FIRN_REGISTRY, "firn_mark") : owner;
-    if (OidIsValid(owner)) {
-        firn_registry_note();
-    } else if (is_noted(get_namespace_oid(MARKS, true))) {
+    if (OidIsValid(owner) && !shared && !joins) {
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("firn: the list in the schema " FIRN_REGISTRY
+                               " lacks what the extension has granted without it"),
+                        errhint("Join them: SELECT firn_share_store(ROLE).")));
+    }
+    if (!OidIsValid(owner) && shared) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("firn: the shared list is gone (schema " FIRN_REGISTRY ")"),
                         errhint("Rename or restore it so that it is there again; or, once no "
@@ -221,8 +226,17 @@ static const char *stored_layout(const registry *it, const firn_request *request
                : request->layout;
 }
 
+/* Is a mark the floor of its namespace, which a guard leaves? */
+static bool is_floor(const registry *it, const firn_request *request, int64_t high) {
+    const char *names[] = {request->ns, request->key};
+    run(it, READ, names);
+    const char *floor = cell(READ_FLOOR);
+    return floor != NULL && strtoll(floor, NULL, 10) == high;
+}
+
+/* *guarded: FIRN_EBUSY because of a guard. */
 static int reserve(const char *system, firn_request *request, int64_t *first, firn_mark *held,
-                   firn_error *why) {
+                   bool *guarded, firn_error *why) {
     static void *engine; /* after an error of SQL it is still open */
     static registry it;
     if (engine != NULL) {
@@ -233,17 +247,19 @@ static int reserve(const char *system, firn_request *request, int64_t *first, fi
     it.system = system;
     request->layout = stored_layout(&it, request);
     int code = firn__engine_make(&engine, &driver, &it, why);
-    return code == FIRN_OK ? firn__engine_ops.reserve(engine, request, first, held, why) : code;
+    code = code == FIRN_OK ? firn__engine_ops.reserve(engine, request, first, held, why) : code;
+    *guarded = code == FIRN_EBUSY && is_floor(&it, request, held->high);
+    return code;
 }
 
-bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held,
+bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, bool *guarded,
                            firn_error *why) {
-    Oid owner = firn_registry_lock();
+    Oid owner = firn_registry_lock(false);
     if (!OidIsValid(owner)) {
         return true;
     }
     firn_caller before = firn_private_enter_schema(owner, FIRN_REGISTRY);
-    int code = reserve(system_text(), request, first, held, why);
+    int code = reserve(system_text(), request, first, held, guarded, why);
     firn_private_leave(before);
     return code == FIRN_OK;
 }
@@ -252,7 +268,7 @@ ArrayType *firn_registry_nodes(const char *ns) {
     static const char lock[] = "LOCK TABLE firn_mark IN SHARE ROW EXCLUSIVE MODE";
     static const char keys[] = "SELECT array_agg(key::bigint) FROM firn_mark WHERE ns = $1"
                                " AND key ~ '^[0-9]{1,18}$'";
-    Oid owner = firn_registry_lock(), type = TEXTOID;
+    Oid owner = firn_registry_lock(false), type = TEXTOID;
     Datum name = CStringGetTextDatum(ns);
     ArrayType *nodes = NULL;
     bool is_null;

@@ -207,14 +207,14 @@ static void create_registry(void) {
 /* Returns the owner. A schema that was there before may be anybody's. */
 static Oid make_registry(void) {
     make_owner();
-    Oid owner = firn_registry_lock();
+    Oid owner = firn_registry_lock(true);
     if (!OidIsValid(owner) && OidIsValid(get_namespace_oid(FIRN_REGISTRY, true))) {
         refuse("the schema " FIRN_REGISTRY, "is there without the tables of the list",
                "Find out who made it, then drop or rename it.");
     }
     if (!OidIsValid(owner)) {
         create_registry();
-        owner = firn_registry_lock();
+        owner = firn_registry_lock(true);
     }
     return owner;
 }
@@ -353,6 +353,7 @@ static void share(const char *role, const char *tables) {
         move_store(tables, owner, identity);
     }
     take_marks(owner, identity);
+    firn_registry_note();
     run("GRANT USAGE ON SCHEMA " FIRN_REGISTRY " TO %s", role);
     run("GRANT SELECT, INSERT, UPDATE ON firn_store.firn_namespace, firn_store.firn_mark TO %s",
         role);

@@ -689,13 +689,12 @@ static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t
     request->note = "extension";
     request->guard = slot_in(cell, GUARD_S + 1);
     request->guard_more = slot_in(cell, GUARD_S + 1 + LONGER_S) - request->guard;
-    if (firn_registry_reserve(request, first, &held, &wish->why)) {
+    if (firn_registry_reserve(request, first, &held, &wish->lost, &wish->why)) {
         return true;
     }
     if (wish->why.code == FIRN_EBUSY) {
         wish->why.code = FIRN_OK;
         wish->shared = held.high;
-        wish->lost = held.grant == 0;
     }
     return false;
 }
@@ -816,13 +815,14 @@ static void take_shared(firn_take *it) {
     arguments list = {0};
     firn_mark held = {0, 0};
     int64_t first;
+    bool guarded;
     snprintf(key, sizeof key, UINT64_FORMAT, it->node);
     snprintf(note, sizeof note, "extension, job %s", it->job);
     if (!pg_strong_random(&request.grant, sizeof request.grant)) {
         elog(ERROR, "firn: the kernel gave no random bytes");
     }
     request.grant |= 1;
-    if (!firn_registry_reserve(&request, &first, &held, &it->why)) {
+    if (!firn_registry_reserve(&request, &first, &held, &guarded, &it->why)) {
         add_text(&list, it->ns);
         add_int(&list, (int64_t)it->node);
         run(leave_node, &list);
