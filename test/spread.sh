@@ -90,7 +90,7 @@ refuses "one stream at a time" 2 "one argument too many" spread empty bad
 refuses "no store is touched" 2 "remove unsafe=" spread snowflake unsafe=1
 refuses "an unknown key names the nearest" 2 "ordering" spread snowflake orderin=strict
 refuses "a time outside the layout" 1 "1999|before" spread snowflake time=1999-01-01
-refuses "an invalid time" 2 "time=soon" spread snowflake time=soon
+refuses "an invalid time" 2 "the time 'soon'" spread snowflake time=soon
 
 # ---- another judge -------------------------------------------------------------------------------
 cat >judge.py <<'END'
