@@ -3,7 +3,6 @@
 
 #include "pure_verbs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const firn_scheme *scheme_named(word name) {
@@ -13,11 +12,7 @@ const firn_scheme *scheme_named(word name) {
 
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) {
     char text[FIRN_NAME_SIZE];
-    int found, code;
-    if (!word_copy(name, text, sizeof text)) {
-        snprintf(text, sizeof text, "%.*s", word_shown(name), name.text); /* no form is so long */
-    }
-    code = pure_form(&found, text, error);
+    int found, code = pure_form(&found, word_named(name, text, sizeof text), error);
     code = code == FIRN_OK ? pure_form_check(found, scheme, scheme->bits, error) : code;
     if (code == FIRN_OK) {
         *form = found;

@@ -12,7 +12,6 @@
 #include "reading.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,16 +38,14 @@ static int refuse_name(const request *it, firn_error *error) {
             "'%.*s' is a segment, not a generator: use INCR %.*s or GET /v1/segments/NAME",
             word_shown(name), name.text, word_shown(name), name.text);
     }
-    if (memmem(name.text, name.length, "time:", 5) != NULL) {
+    if (memmem(name.text, name.length, "time:", 5) != NULL ||
+        firn_scheme_make(&scheme, word_named(name, room, sizeof room), NULL, NULL, NULL, error) ==
+            FIRN_OK) {
         return set_error(
             error, FIRN_EUSAGE,
             "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
             word_shown(name), name.text);
     }
-    if (!word_copy(name, room, sizeof room)) {
-        snprintf(room, sizeof room, "%.*s", word_shown(name), name.text);
-    }
-    firn_scheme_make(&scheme, room, NULL, NULL, NULL, error);
     const char *near = error->cure == FIRN_CURE_LIST_SCHEMES ? nearest_generator(room) : NULL;
     return near == NULL
                ? error->code

@@ -30,6 +30,16 @@ bool word_copy(word it, char *text, size_t size) {
     return true;
 }
 
+const char *word_named(word it, char *text, size_t size) {
+    const size_t length = it.length < size ? it.length : size - 1;
+    memcpy(text, it.text, length);
+    text[length] = '\0';
+    for (size_t i = 0; i < length; i++) {
+        text[i] = text[i] != '\0' ? text[i] : '?';
+    }
+    return text;
+}
+
 /* Blanks, control characters (U+0080..9F too, which some terminals obey), the ends of lines and
  * paragraphs, and characters without a form, such as U+202E, which turns the text after it round:
  * categories Cc, Cf, Zl and Zp of Unicode 15. */
