@@ -47,11 +47,11 @@ typedef struct turn {
     int64_t floor;
 } turn;
 
-/* Wiped by a fork. */
+/* What a fork wipes. */
 typedef struct life {
     uint64_t used; /* 1: the handle was used in this process */
     _Atomic bool
-        alone; /* no other copy of the process is known that may give back what this one reserved */
+        alone; /* no copy of the process is known, which could give back its reservations */
 } life;
 
 typedef struct engine {

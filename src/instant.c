@@ -330,8 +330,8 @@ static void take_rfc3339(reader *in, firn_time *time) {
             expect(in, ' ', "'T' and a time are needed after a date");
         }
         seconds = take_clock(in, &time->ns);
-        if (!blank ||
-            in->at < in->length) { /* a spreadsheet writes no offset: UTC, as for a date */
+        /* A spreadsheet writes a blank and no offset: UTC, as for a date. */
+        if (!blank || in->at < in->length) {
             seconds -= take_offset(in);
         }
     }

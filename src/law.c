@@ -193,7 +193,6 @@ static int64_t floor_of(const firn__kept *kept, const firn_request *request) {
 static bool went_back(const firn__kept *kept, const firn__memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
-           kept->mark.high < firn__least(memory, request) ||
            (is_last(memory, request) && firn__mark_is_lost(memory->mark, kept->mark));
 }
 

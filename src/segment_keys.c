@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The first byte, from 1, that is not UTF-8 ; 0: all of it is. Not every store can show
- * or keep such a name. */
+/* The first byte that is not UTF-8, from 1; 0: the name is valid. Not every store can show or keep
+ * an invalid name. */
 static size_t not_utf8(const char *name) {
     size_t length = strlen(name), place = 0, size = 1;
     for (; place < length && size > 0; place += size) {

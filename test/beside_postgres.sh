@@ -2,22 +2,15 @@
 # The PostgreSQL extension and stores in the same server do not issue with the same node: a store refuses the nodes of
 # firn.node and firn.history, claims none of them, and leaves a node that becomes the extension's.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
+. test/postgres.tap
 
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "extension and store share a server" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-15)"
-    finish
-fi
-. ext/postgres/private.sh
-private_start
-place=$TMPDIR/server issuer=
+issuer=
 cleanup() {
     [ -z "$issuer" ] || kill "$issuer" 2>/dev/null
     test/engine stop "$place"
     private_end
 }
-trap cleanup EXIT
-trap 'exit 143' TERM HUP INT
+private_test "extension and store share a server"
 
 ask() {
     psql -XqAt -h 127.0.0.1 -p "$port" -U firn postgres -c "$1" 2>&1

@@ -3,14 +3,10 @@
 # servers that crash under load, clocks that step, promotion, and old rows next to new ones. At the end all IDs of one
 # node are compared, and a duplicate that was put among them is found.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
+. test/postgres.tap
 
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "the extension works" "it is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
+private_needed "the extension works"
 
-. ext/postgres/private.sh
 # A copy of an installation that has firn already.
 installed=$TMPDIR/installed
 mkdir -p "$installed/bin" "$installed/lib/firn" "$installed/share/extension" "$TMPDIR/fake"

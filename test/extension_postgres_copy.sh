@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
 # PostgreSQL on a machine that was restored or cloned: the kernel says so, in a network where this test may have it say that.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
+. test/postgres.tap
 here=$0
 renews="backends of a copied machine drop what they have prepared"
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "$renews" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
+private_needed "$renews"
 if [ "${1:-}" != --inside ]; then
     if [ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null; then
         exec unshare -n sh "$here" --inside
@@ -21,15 +18,7 @@ fi
 # loopback is up, without iproute2: SIOCSIFFLAGS, IFF_UP
 /usr/bin/python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 1))'
-. ext/postgres/private.sh
-private_start
-place=$TMPDIR/server
-cleanup() {
-    test/engine stop "$place"
-    private_end
-}
-trap cleanup EXIT
-trap 'exit 143' TERM HUP INT
+private_test "$renews"
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
     -c firn.node=7 -c firn.max_wait=60s
 port=$(cat "$place/port") log=$place/log.1

@@ -2,13 +2,9 @@
 # Marks that the PostgreSQL extension lost: in promotions, on a primary and its standbys, and by TRUNCATE and DELETE. The
 # extension guards the losses once for the whole server, and no ID comes twice.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
+. test/postgres.tap
 
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "lost marks are guarded" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
-. ext/postgres/private.sh
+private_needed "lost marks are guarded"
 private_start
 primary=$TMPDIR/primary early=$TMPDIR/early late=$TMPDIR/late unused=$TMPDIR/unused
 from=$primary

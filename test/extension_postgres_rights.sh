@@ -2,21 +2,8 @@
 # The tables that the PostgreSQL extension writes with the rights of a superuser: no role becomes a superuser through
 # them or causes duplicates, with any grants and default privileges.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
-
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "the extension's tables are its own" "it is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
-. ext/postgres/private.sh
-private_start
-place=$TMPDIR/server
-cleanup() {
-    test/engine stop "$place"
-    private_end
-}
-trap cleanup EXIT
-trap 'exit 143' TERM HUP INT
+. test/postgres.tap
+private_test "the extension's tables are its own"
 
 # ask STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
 ask() {

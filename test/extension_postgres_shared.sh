@@ -3,21 +3,8 @@
 # leaves closed ones. Extension and store then issue side by side, also with the same nodes, and no ID comes twice.
 # FIRN_SIDE=N: N IDs in the last part (the usual number is small).
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
-
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "extension and store share a list" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
-. ext/postgres/private.sh
-private_start
-place=$TMPDIR/server
-cleanup() {
-    test/engine stop "$place"
-    private_end
-}
-trap cleanup EXIT
-trap 'exit 143' TERM HUP INT
+. test/postgres.tap
+private_test "extension and store share a list"
 
 # as ROLE STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
 as() {

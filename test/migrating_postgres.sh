@@ -3,27 +3,21 @@
 # the old key and the new key: all steps, all ways back, and all steps again. A ledger knows which order each item
 # belongs to.
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
-. test/tap
+. test/postgres.tap
 
-if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
-    skip "a large table moves" "the extension is not built: PGXS is missing (Debian: postgresql-server-dev-all)"
-    finish
-fi
+private_needed "a large table moves"
 if [ ! -x "$(pg_config --bindir)/pgbench" ]; then
     skip "a large table moves" "pgbench is not installed"
     finish
 fi
-. ext/postgres/private.sh
-private_start
-place=$TMPDIR/server writers=
+writers=
 cleanup() {
     # shellcheck disable=SC2086 # pids, to be split
     [ -z "$writers" ] || kill $writers 2>/dev/null
     test/engine stop "$place"
     private_end
 }
-trap cleanup EXIT
-trap 'exit 143' TERM HUP INT
+private_test "a large table moves"
 
 export PGOPTIONS='-c client_min_messages=warning'
 ask() {

@@ -36,20 +36,25 @@ typedef struct records {
     const char *namespaces, *marks, *identity;
 } records;
 
+/* The first value of the first row of a statement that ended with `code`; NULL: it has no row. */
+static char *first_value(int code) {
+    if (code < 0) {
+        elog(ERROR, "firn: a statement of firn_share_store failed");
+    }
+    return SPI_tuptable != NULL && SPI_processed > 0
+               ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)
+               : NULL;
+}
+
 static char *run(const char *format, ...) pg_attribute_printf(1, 2);
-/* Returns the first value of the first row; NULL: it has no row. */
 static char *run(const char *format, ...) {
     va_list list;
     char text[16384];
     va_start(list, format);
     int length = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (length >= (int)sizeof text || SPI_execute(text, false, 0) < 0) {
-        elog(ERROR, "firn: a statement of firn_share_store failed");
-    }
-    return SPI_tuptable != NULL && SPI_processed > 0
-               ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)
-               : NULL;
+    return first_value(length < (int)sizeof text ? SPI_execute(text, false, 0)
+                                                 : SPI_ERROR_ARGUMENT);
 }
 
 /* With texts in place of $1 and so on. */
@@ -60,12 +65,7 @@ static char *run_with(const char *text, int count, const char *const *given) {
         types[i] = TEXTOID;
         values[i] = CStringGetTextDatum(given[i]);
     }
-    if (SPI_execute_with_args(text, count, types, values, NULL, false, 0) < 0) {
-        elog(ERROR, "firn: a statement of firn_share_store failed");
-    }
-    return SPI_tuptable != NULL && SPI_processed > 0
-               ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)
-               : NULL;
+    return first_value(SPI_execute_with_args(text, count, types, values, NULL, false, 0));
 }
 
 /* The first value, as another role. */
