@@ -409,7 +409,7 @@ bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen)
     firn__match_field(out, "scheme", "instagram");
     firn__match_number(out, "shard", id.low >> 10 & 8191);
     firn__match_number(out, "sequence", id.low & 1023);
-    return firn__matched(out, bits, 3, "64 bits in firn__base64url, of a time from 2011 to 2045");
+    return firn__matched(out, bits, 3, "64 bits in base64url, of a time from 2011 to 2045");
 }
 
 bool firn__is_cuid2(firn_match *out, int *bits, const firn__look *seen) {

@@ -119,6 +119,7 @@ static void known_answers_are_found(void **state) {
             }
             assert_string_equal(
                 match->timed ? firn_time_format(at, &match->time, match->digits) : "-", time);
+            assert_null(strstr(match->reason, "__")); /* a name of the code */
             check_fields(text, match, facts);
             answers++;
         }
