@@ -224,6 +224,10 @@ enum {
     READ_COLUMNS
 };
 
+static inline int64_t postgres_number(const char *cell) {
+    return cell != NULL ? strtoll(cell, NULL, 10) : 0;
+}
+
 /* What READ says, by its columns (NULL: a null); the texts are copied. */
 static inline void postgres_take_records(firn_records *seen, const char *const cells[READ_COLUMNS],
                                          char layout[FIRN_LAYOUT_SIZE],
@@ -243,10 +247,10 @@ static inline void postgres_take_records(firn_records *seen, const char *const c
     seen->ns_known = cells[READ_LAYOUT] != NULL;
     seen->layout = layout;
     seen->ns_losses = says[READ_NS_CURRENT] ? seen->losses : seen->losses - 1;
-    seen->floor = cells[READ_FLOOR] != NULL ? strtoll(cells[READ_FLOOR], NULL, 10) : 0;
+    seen->floor = postgres_number(cells[READ_FLOOR]);
     seen->key_known = cells[READ_HIGH] != NULL;
-    seen->mark = (firn_mark){seen->key_known ? strtoll(cells[READ_HIGH], NULL, 10) : 0,
-                             seen->key_known ? (uint64_t)strtoll(cells[READ_GRANT], NULL, 10) : 0};
+    seen->mark = (firn_mark){postgres_number(cells[READ_HIGH]),
+                             (uint64_t)postgres_number(cells[READ_GRANT])};
     seen->note = ""; /* no write needs it */
 }
 

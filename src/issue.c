@@ -11,7 +11,8 @@
 /* Is permit k the same as before, and still too short? With the renewal lock held. */
 static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
     const firn__permit *permit = firn__permit_of(gen, k);
-    return permit == need->permit && (permit == NULL || need->end > firn__end_of(permit));
+    return permit == need->permit && (permit == NULL || firn__permit_is_shut(permit) ||
+                                      need->end > firn__end_of(permit));
 }
 
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
@@ -58,7 +59,7 @@ firn__need firn__tick_need(const firn_gen *gen, firn__permit *permit, uint64_t t
         int64_t next = (int64_t)firn__next_of(permit);
         int64_t now = firn__slot_of(gen, permit, tick);
         need.end = (next > now ? next : now) + ticks;
-        need.must = need.end > firn__end_of(permit);
+        need.must = firn__permit_is_shut(permit) || need.end > firn__end_of(permit);
     }
     return need;
 }

@@ -342,8 +342,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         firn__need need = firn__tick_need(gen, permit, tick, 1);
-        bool due =
-            permit == NULL || firn__permit_is_shut(permit) || need.end > firn__soft_of(permit);
+        bool due = need.must || need.end > firn__soft_of(permit);
         code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;
     }

@@ -139,7 +139,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
     }
     /* A window that firn__gen_renew met just after its claim is shut, and nobody else leaves it. */
     int64_t end = permit == NULL || shut ? 0 : firn__end_of(permit);
-    if (permit != NULL && need->end <= end) {
+    if (permit != NULL && !shut && need->end <= end) {
         bool due = need->end > firn__soft_of(permit) && permit->reserved && !permit->lost;
         return due ? renew_or_drop(gen, k, permit, need, error) : FIRN_OK;
     }

@@ -142,7 +142,9 @@ static int see_node(void) {
     firn_gen *gen;
     firn_id id;
     firn_error error = {0};
-    CHECK(open_one(&gen, "snowflake", NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
+    /* another datacenter than that of the fixed nodes below */
+    CHECK(open_one(&gen, "snowflake", "datacenter=1") == FIRN_OK);
+    CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
     uint64_t node = node_of(gen), low = id.low;
     firn_renew_identity();
     CHECK(firn_next(gen, &id, &error) == FIRN_OK);
@@ -165,6 +167,10 @@ static int see_node(void) {
     return 0;
 }
 
+static uint64_t milliseconds_of(const firn_id *id) {
+    return id->bits == 128 ? id->high >> 16 : id->low >> 22;
+}
+
 /* Renewal that meets a window which another thread has just claimed in answer to the same renewal. */
 static int see_shut(void) {
     static const char *const names[] = {"snowflake", "ulid", "uuid7"};
@@ -174,9 +180,11 @@ static int see_shut(void) {
         CHECK(open_one(&gen, names[i], NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
         uint64_t node = node_of(gen);
         firn__permit_shut(firn__permit_of(gen, 0));
-        CHECK(firn_next(gen, &later, NULL) == FIRN_OK);
+        do { /* an ID that begins no tick needs no window */
+            CHECK(firn_next(gen, &later, NULL) == FIRN_OK);
+            CHECK(memcmp(&id, &later, sizeof id) != 0);
+        } while (milliseconds_of(&later) == milliseconds_of(&id));
         CHECK(!gen->reserved || node_of(gen) != node);
-        CHECK(memcmp(&id, &later, sizeof id) != 0);
         int64_t wait_ms;
         firn__permit_shut(firn__permit_of(gen, 0));
         CHECK(firn_gen_step(gen, &wait_ms, NULL) == FIRN_OK);
