@@ -142,7 +142,7 @@ static int see_node(void) {
     firn_gen *gen;
     firn_id id;
     firn_error error = {0};
-    /* another datacenter than that of the fixed nodes below */
+    /* The fixed nodes below are in datacenter 0. */
     CHECK(open_one(&gen, "snowflake", "datacenter=1") == FIRN_OK);
     CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
     uint64_t node = node_of(gen), low = id.low;
