@@ -73,7 +73,8 @@ extern const command commands[]; /* ends with a name of NULL */
 
 /* By name, or NULL. */
 const command *command_find(const char *name);
-/* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for an ID. */
+/* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for
+ * an ID. */
 int command_unknown(session *s, const char *word);
 /* `all`: with the options and settings that are rare. */
 void command_help(session *s, const command *about, bool all);

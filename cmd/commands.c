@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of subcommands expanded: dispatch and help. What a subcommand does is in the file of its name. */
+/* The list of subcommands expanded: dispatch and help. What a subcommand does is in the file of its
+ * name. */
 #include "command.h"
 
 #include <ctype.h>
@@ -54,9 +55,9 @@ const command commands[] = {
 };
 
 const command *command_find(const char *name) {
-    for (const command *at = commands; at->name != NULL; at++) {
-        if (strcmp(at->name, name) == 0) {
-            return at;
+    for (const command *row = commands; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
+            return row;
         }
     }
     return NULL;
@@ -66,8 +67,8 @@ int command_unknown(session *s, const char *word) {
     const char *names[32];
     firn_reading readings[FIRN_READINGS_MAX];
     size_t count = 0;
-    for (const command *at = commands; at->name != NULL && count < 31; at++) {
-        names[count++] = at->name;
+    for (const command *row = commands; row->name != NULL && count < 31; row++) {
+        names[count++] = row->name;
     }
     names[count] = NULL;
     const char *near = firn_nearest(word, names);
@@ -87,8 +88,8 @@ void command_list(session *s) {
     output_text(
         &s->out,
         "usage: firn COMMAND ...\n\nGenerate, read and convert IDs for distributed systems.\n\n");
-    for (const command *at = commands; at->name != NULL; at++) {
-        output_print(&s->out, "  %-8s  %s\n", at->name, at->summary);
+    for (const command *row = commands; row->name != NULL; row++) {
+        output_print(&s->out, "  %-8s  %s\n", row->name, row->summary);
     }
     output_text(&s->out,
                 "\n"
@@ -114,13 +115,13 @@ static bool ends_with_default(const char *text) {
 }
 
 static bool has_default(const command *about, bool all) {
-    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-        if ((all || !at->rare) && ends_with_default(at->text)) {
+    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        if ((all || !option->rare) && ends_with_default(option->text)) {
             return true;
         }
     }
-    for (const key_text *at = about->keys; at->name != NULL; at++) {
-        if ((all || !at->rare) && ends_with_default(at->text)) {
+    for (const key_text *key = about->keys; key->name != NULL; key++) {
+        if ((all || !key->rare) && ends_with_default(key->text)) {
             return true;
         }
     }
@@ -129,19 +130,19 @@ static bool has_default(const command *about, bool all) {
 
 static void put_examples(output *out, const command *about) {
     size_t width = 0;
-    for (const example_text *at = about->examples; at->command != NULL; at++) {
-        const size_t length = strlen(at->command);
+    for (const example_text *example = about->examples; example->command != NULL; example++) {
+        const size_t length = strlen(example->command);
         width = length > width ? length : width;
     }
-    for (const example_text *at = about->examples; at->command != NULL; at++) {
-        output_print(out, "  %-*s  # %s\n", (int)width, at->command, at->text);
+    for (const example_text *example = about->examples; example->command != NULL; example++) {
+        output_print(out, "  %-*s  # %s\n", (int)width, example->command, example->text);
     }
 }
 
 static void put_verbs(output *out, const command *about) {
     output_text(out, about->verbs[0].command != NULL ? "\n" : "");
-    for (const example_text *at = about->verbs; at->command != NULL; at++) {
-        put_entry(out, at->command, at->text);
+    for (const example_text *example = about->verbs; example->command != NULL; example++) {
+        put_entry(out, example->command, example->text);
     }
 }
 
@@ -165,22 +166,22 @@ void command_help(session *s, const command *about, bool all) {
     put_examples(out, about);
     put_verbs(out, about);
     output_print(out, "\n%s", has_default(about, all) ? "Defaults are in parentheses.\n" : "");
-    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-        if (all || !at->rare) {
-            put_option(out, at);
+    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        if (all || !option->rare) {
+            put_option(out, option);
         }
-        hidden += !all && at->rare ? 1 : 0;
+        hidden += !all && option->rare ? 1 : 0;
     }
     if (about->keys[0].name != NULL) {
         output_text(out, "Settings, as name=value or --name value:\n");
     }
-    for (const key_text *at = about->keys; at->name != NULL; at++) {
+    for (const key_text *key = about->keys; key->name != NULL; key++) {
         char left[64];
-        snprintf(left, sizeof left, "%s=%s", at->name, at->value);
-        if (all || !at->rare) {
-            put_entry(out, left, at->text);
+        snprintf(left, sizeof left, "%s=%s", key->name, key->value);
+        if (all || !key->rare) {
+            put_entry(out, left, key->text);
         }
-        hidden += !all && at->rare ? 1 : 0;
+        hidden += !all && key->rare ? 1 : 0;
     }
     if (hidden > 0) {
         output_print(out, "`firn help %s all` has %zu more.\n", about->name, hidden);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a subcommand: operands, options and settings. Every setting is an option too, and every option a setting:
- * `--name value`, `--name=value` and `name=value` mean the same. What the words mean is in the file of the subcommand. */
+/* The words of a subcommand: operands, options and settings. Every setting is an option too, and
+ * every option a setting: `--name value`, `--name=value` and `name=value` mean the same. What the
+ * words mean is in the file of the subcommand. */
 #include "command.h"
 #include "numbers.h"
 
@@ -18,8 +19,8 @@ const option_name option_names[OPTION_END] = {
 
 char *option_flag(char flag[32], const option_name *name) {
     snprintf(flag, 32, "%s", name->name);
-    for (char *at = flag; *at != '\0'; at++) {
-        *at = *at == '_' ? '-' : *at;
+    for (char *position = flag; *position != '\0'; position++) {
+        *position = *position == '_' ? '-' : *position;
     }
     return flag;
 }
@@ -38,18 +39,18 @@ static bool is_named(const char *word, size_t length, const char *name) {
 
 /* The option of the subcommand, or OPTION_END. */
 static int find_option(const command *about, const char *word, size_t length) {
-    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-        if (is_named(word, length, option_names[at->option].name)) {
-            return at->option;
+    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        if (is_named(word, length, option_names[option->option].name)) {
+            return option->option;
         }
     }
     return OPTION_END;
 }
 
 static int find_letter(const command *about, char letter) {
-    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-        if (letter != '\0' && option_names[at->option].letter == letter) {
-            return at->option;
+    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        if (letter != '\0' && option_names[option->option].letter == letter) {
+            return option->option;
         }
     }
     return OPTION_END;
@@ -64,7 +65,8 @@ static bool has_setting(const command *about, const char *word, size_t length) {
     return false;
 }
 
-/* Does the subcommand take names that its list does not have: fields, or the settings of another one? */
+/* Does the subcommand take names that its list does not have: fields, or the settings of another
+ * one? */
 static bool takes_fields(const command *about) {
     return has_setting(about, "FIELD", strlen("FIELD")) || has_setting(about, "KEY", strlen("KEY"));
 }
@@ -149,8 +151,8 @@ static int unknown_option(session *s, const char *word) {
     const char *names[OPTION_END + SETTINGS_MOST + 1];
     char bare[32];
     size_t count = 0;
-    for (const option_text *at = s->command->options; at->option != OPTION_END; at++) {
-        names[count++] = option_names[at->option].name;
+    for (const option_text *option = s->command->options; option->option != OPTION_END; option++) {
+        names[count++] = option_names[option->option].name;
     }
     for (const key_text *key = s->command->keys;
          key->name != NULL && count < OPTION_END + SETTINGS_MOST; key++) {
@@ -208,15 +210,15 @@ static int take_long(session *s, const char *word, char **next) {
 
 /* -n 3, -n3, -q, or several letters in one word. */
 static int take_letters(session *s, const char *word, char **next) {
-    for (const char *at = word + 1; *at != '\0'; at++) {
-        const int option = find_letter(s->command, *at);
+    for (const char *position = word + 1; *position != '\0'; position++) {
+        const int option = find_letter(s->command, *position);
         if (option == OPTION_END) {
-            const char letter[] = {'-', *at, '\0'};
+            const char letter[] = {'-', *position, '\0'};
             return unknown_option(s, letter);
         }
         if (option_names[option].argument != NULL) {
-            const char *value = at[1] != '\0' ? at + 1 : *next;
-            *next = at[1] != '\0' ? *next : NULL;
+            const char *value = position[1] != '\0' ? position + 1 : *next;
+            *next = position[1] != '\0' ? *next : NULL;
             return value != NULL ? set_option(s, option, value) : needs_value(s, word, option);
         }
         (void)set_option(s, option, "");

@@ -45,12 +45,12 @@ static int find_word(const char *words, const char *word, size_t length) {
         {"none", "nothing"},
     };
     int index = 0;
-    for (const char *at = words; *at != '\0'; index++) {
-        size_t size = strcspn(at, "|");
-        if (size == length && strncmp(at, word, length) == 0) {
+    for (const char *position = words; *position != '\0'; index++) {
+        size_t size = strcspn(position, "|");
+        if (size == length && strncmp(position, word, length) == 0) {
             return index;
         }
-        at += size + (at[size] == '|');
+        position += size + (position[size] == '|');
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strlen(others[i][0]) == length && strncmp(others[i][0], word, length) == 0) {
@@ -62,10 +62,10 @@ static int find_word(const char *words, const char *word, size_t length) {
 
 char *choose_words(char text[CHOOSE_VALUE_SIZE], const choose_text *question) {
     size_t length = 0;
-    for (const char *at = question->words;
-         at != NULL && *at != '\0' && length < CHOOSE_VALUE_SIZE - 3; at++) {
-        text[length++] = *at == '|' ? ',' : *at;
-        if (*at == '|') {
+    for (const char *position = question->words;
+         position != NULL && *position != '\0' && length < CHOOSE_VALUE_SIZE - 3; position++) {
+        text[length++] = *position == '|' ? ',' : *position;
+        if (*position == '|') {
             text[length++] = ' ';
         }
     }
@@ -84,15 +84,15 @@ static int answer_words(choose_answers *answers, int question, const char *lead,
                         firn_error *error) {
     const choose_text *text = &choose_texts[question];
     uint32_t found = 0;
-    for (const char *at = value;; at++) {
-        size_t length = text->list ? strcspn(at, ",") : strlen(at);
-        int index = find_word(text->words, at, length);
+    for (const char *position = value;; position++) {
+        size_t length = text->list ? strcspn(position, ",") : strlen(position);
+        int index = find_word(text->words, position, length);
         if (index < 0) {
             return refuse_word(text, lead, value, error);
         }
         found = text->list ? found | 1u << index : (uint32_t)index;
-        at += length;
-        if (*at == '\0') {
+        position += length;
+        if (*position == '\0') {
             break;
         }
     }
@@ -161,13 +161,13 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
         return choose_amount(text, answers->amount[question]);
     }
     text[0] = '\0';
-    for (const char *at = about->words; *at != '\0'; index++) {
-        size_t size = strcspn(at, "|");
+    for (const char *position = about->words; *position != '\0'; index++) {
+        size_t size = strcspn(position, "|");
         uint32_t value = answers->word[question];
         if (about->list ? (value & 1u << index) != 0 : value == index) {
-            text_join(text, CHOOSE_VALUE_SIZE, ",", "%.*s", (int)size, at);
+            text_join(text, CHOOSE_VALUE_SIZE, ",", "%.*s", (int)size, position);
         }
-        at += size + (at[size] == '|');
+        position += size + (position[size] == '|');
     }
     return text;
 }
@@ -180,12 +180,12 @@ char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
     number_text(median, figure->median);
     number_text(low, figure->low);
     number_text(high, figure->high);
-    const bool one = strcmp(low, high) == 0;
-    if (figure->n >= CHOOSE_ENOUGH && one) {
+    const bool single = strcmp(low, high) == 0;
+    if (figure->n >= CHOOSE_ENOUGH && single) {
         snprintf(text, CHOOSE_WORDS, "%s %s", median, unit);
     } else if (figure->n >= CHOOSE_ENOUGH) {
         snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, unit, low, high);
-    } else if (one) {
+    } else if (single) {
         snprintf(text, CHOOSE_WORDS, "%s %s (%d run%s)", median, unit, figure->n,
                  figure->n == 1 ? "" : "s");
     } else {

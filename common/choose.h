@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which scheme fits a workload: `firn choose`, /v1/choose. The facts about a scheme come from the list
- * of schemes (widths, order, node, capacity, end) and from odds.h, what is fast and small from the study
- * (figures.def). Pure: no clock, no store, no allocation. */
+/* Which scheme fits a workload: `firn choose`, /v1/choose. The facts about a scheme come from the
+ * list of schemes (widths, order, node, capacity, end) and from odds.h, what is fast and small from
+ * the study (figures.def). Pure: no clock, no store, no allocation. */
 #ifndef FIRN_CHOOSE_H
 #define FIRN_CHOOSE_H
 
@@ -46,7 +46,8 @@ typedef struct choose_answers {
 /* FIRN_EUSAGE: `value` is not valid; the sentence begins with `lead` ("--rate "). */
 int choose_answer(choose_answers *answers, int question, const char *lead, const char *value,
                   firn_error *error);
-/* Fills in what is assumed for the questions that are not answered. FIRN_EUSAGE: peak below the rate. */
+/* Fills in what is assumed for the questions that are not answered. FIRN_EUSAGE: peak below the
+ * rate. */
 int choose_assume(choose_answers *answers, firn_error *error);
 enum { CHOOSE_VALUE_SIZE = 64 };
 /* The words of a question: "a, b, c"; "" for a number. Returns `text`. */
@@ -108,7 +109,7 @@ typedef struct choose_candidate {
 
 typedef struct choose_result {
     size_t fit, count; /* the first `fit` of `count` fit, best first; then those that do not */
-    choose_candidate at[CHOOSE_CANDIDATES];
+    choose_candidate candidates[CHOOSE_CANDIDATES];
     char conflict[CHOOSE_WORDS]; /* why nothing fits, if two answers exclude each other; or "" */
     const char *without[CHOOSE_QUESTIONS]; /* nothing fits: the best without this answer, or NULL */
 } choose_result;
@@ -119,8 +120,9 @@ void choose(choose_result *out, const choose_answers *answers, const firn_time *
 int choose_integer_bits(const choose_answers *answers);
 /* The digits of a scheme with a key: for people as few as last. */
 int choose_digits(const choose_answers *answers);
-/* "12,300 bytes/row (11,900 to 12,800)", "11,900 to 12,800 bytes/row (2 runs)" of too few measurements, "497 bytes/row" if all are equal; and
- * where it is: engine, storage, ratio, writers. Returns `text`. */
+/* "12,300 bytes/row (11,900 to 12,800)", "11,900 to 12,800 bytes/row (2 runs)" of too few
+ * measurements, "497 bytes/row" if all are equal; and where it is: engine, storage, ratio, writers.
+ * Returns `text`. */
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);
 /* PostgreSQL, MariaDB, SQLite. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scheme that fits needs (column, commands), its figures of the study, and the order of the schemes. */
+/* What a scheme that fits needs (column, commands), its figures of the study, and the order of the
+ * schemes. */
 #include "choose_rank.h"
 
 #include "choose_text.h"
@@ -60,44 +61,45 @@ static store_as column_of(const firn_scheme *scheme, const choose_answers *answe
 
 /* The nodes that the caller of firn must set: FIELD=1 for each. */
 static void add_fields(char *text, size_t size, const firn_scheme *scheme) {
-    const char *at = scheme->node_rule == FIRN_NODE_REQUIRED ? scheme->node_fields : NULL;
-    while (at != NULL && *at != '\0') {
-        size_t length = strcspn(at, " "), used = strlen(text);
-        snprintf(text + used, size - used, " %.*s=1", (int)length, at);
-        at += length + (at[length] == ' ');
+    const char *position = scheme->node_rule == FIRN_NODE_REQUIRED ? scheme->node_fields : NULL;
+    while (position != NULL && *position != '\0') {
+        size_t length = strcspn(position, " "), used = strlen(text);
+        snprintf(text + used, size - used, " %.*s=1", (int)length, position);
+        position += length + (position[length] == ' ');
     }
 }
 
-static void make_command(choose_candidate *it, const choose_answers *answers, bool rolling,
+static void make_command(choose_candidate *candidate, const choose_answers *answers, bool rolling,
                          bool integer) {
-    const firn_scheme *scheme = it->scheme;
+    const firn_scheme *scheme = candidate->scheme;
     if (scheme == NULL) {
-        snprintf(it->command, sizeof it->command, "firn segment items -n 3");
+        snprintf(candidate->command, sizeof candidate->command, "firn segment items -n 3");
         return;
     }
-    snprintf(it->command, sizeof it->command, "firn new %s", scheme->name);
-    size_t size = sizeof it->command - 16;
-    add_fields(it->command, size, scheme);
-    size_t used = strlen(it->command);
+    snprintf(candidate->command, sizeof candidate->command, "firn new %s", scheme->name);
+    size_t size = sizeof candidate->command - 16;
+    add_fields(candidate->command, size, scheme);
+    size_t used = strlen(candidate->command);
     if (scheme->keyed) {
-        snprintf(it->prepare, sizeof it->prepare,
+        snprintf(candidate->prepare, sizeof candidate->prepare,
                  "(umask 077; od -An -N16 -tx1 /dev/urandom | tr -d ' ' >items.key)");
-        snprintf(it->command + used, size - used, " digits=%d --key-file items.key",
+        snprintf(candidate->command + used, size - used, " digits=%d --key-file items.key",
                  choose_digits(answers));
     } else if (rolling) {
-        snprintf(it->command + used, size - used, " start=rolling");
+        snprintf(candidate->command + used, size - used, " start=rolling");
     }
-    strcat(it->command, integer ? " --as dec -n 3" : " -n 3");
+    strcat(candidate->command, integer ? " --as dec -n 3" : " -n 3");
 }
 
 /* What repeats the odds, or shows what the store has reserved. */
-static void make_check(choose_candidate *it, const choose_answers *answers) {
-    if (it->model == NULL) {
-        snprintf(it->check, sizeof it->check, "firn nodes");
+static void make_check(choose_candidate *candidate, const choose_answers *answers) {
+    if (candidate->model == NULL) {
+        snprintf(candidate->check, sizeof candidate->check, "firn nodes");
         return;
     }
     char rate[CHOOSE_VALUE_SIZE], nodes[CHOOSE_VALUE_SIZE];
-    snprintf(it->check, sizeof it->check, "firn odds %s --rate %s --nodes %s --for 10y", it->name,
+    snprintf(candidate->check, sizeof candidate->check,
+             "firn odds %s --rate %s --nodes %s --for 10y", candidate->name,
              choose_amount(rate, answers->amount[CHOOSE_RATE]),
              choose_amount(nodes, answers->amount[CHOOSE_NODES]));
 }
@@ -118,13 +120,13 @@ static bool is_key(const choose_figure *figure, const firn_scheme *scheme) {
 
 /* The number of writers nearest to the number of nodes for which an engine was measured. */
 static int writers_of(const char *engine, const char *metric, double nodes) {
-    const choose_figure *best = NULL, *at;
+    const choose_figure *best = NULL, *figure;
     double best_away = 0;
-    for (size_t i = 0; (at = choose_figure_at(i)) != NULL; i++) {
-        double away = nodes > at->writers ? nodes - at->writers : at->writers - nodes;
-        if (strcmp(at->engine, engine) == 0 && strcmp(at->metric, metric) == 0 &&
+    for (size_t i = 0; (figure = choose_figure_at(i)) != NULL; i++) {
+        double away = nodes > figure->writers ? nodes - figure->writers : figure->writers - nodes;
+        if (strcmp(figure->engine, engine) == 0 && strcmp(figure->metric, metric) == 0 &&
             (best == NULL || away < best_away)) {
-            best = at;
+            best = figure;
             best_away = away;
         }
     }
@@ -143,16 +145,16 @@ static char kind_of(const char *storage) {
 static const choose_figure *find_figure(const firn_scheme *scheme, const char *engine,
                                         const char *storage, const char *metric, double nodes) {
     const int writers = writers_of(engine, metric, nodes);
-    const choose_figure *other = NULL, *at;
-    for (size_t i = 0; (at = choose_figure_at(i)) != NULL; i++) {
-        if (at->writers != writers || strcmp(at->engine, engine) != 0 ||
-            strcmp(at->metric, metric) != 0 || !is_key(at, scheme)) {
+    const choose_figure *other = NULL, *figure;
+    for (size_t i = 0; (figure = choose_figure_at(i)) != NULL; i++) {
+        if (figure->writers != writers || strcmp(figure->engine, engine) != 0 ||
+            strcmp(figure->metric, metric) != 0 || !is_key(figure, scheme)) {
             continue;
         }
-        if (strcmp(at->storage, storage) == 0) {
-            return at;
+        if (strcmp(figure->storage, storage) == 0) {
+            return figure;
         }
-        other = other == NULL && kind_of(at->storage) == kind_of(storage) ? at : other;
+        other = other == NULL && kind_of(figure->storage) == kind_of(storage) ? figure : other;
     }
     return other;
 }
@@ -178,15 +180,15 @@ static const struct {
     {CHOOSE_MYSQL, "uuid1", "UUID()"},
 };
 
-static void find_own(choose_candidate *it, const choose_answers *answers) {
+static void find_own(choose_candidate *candidate, const choose_answers *answers) {
     const uint32_t database = answers->word[CHOOSE_DATABASE];
-    if (it->scheme == NULL && database != CHOOSE_OTHER) {
-        snprintf(it->built_in, sizeof it->built_in, "%s%s", own_integers[database],
+    if (candidate->scheme == NULL && database != CHOOSE_OTHER) {
+        snprintf(candidate->built_in, sizeof candidate->built_in, "%s%s", own_integers[database],
                  database == CHOOSE_SQLITE ? " PRIMARY KEY" : "");
     }
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (own[i].database == database && strcmp(own[i].name, it->name) == 0) {
-            snprintf(it->built_in, sizeof it->built_in, "%s", own[i].text);
+        if (own[i].database == database && strcmp(own[i].name, candidate->name) == 0) {
+            snprintf(candidate->built_in, sizeof candidate->built_in, "%s", own[i].text);
         }
     }
 }
@@ -198,9 +200,9 @@ static enum choose_decision decision_of(const firn_scheme *scheme) {
                                                      : CHOOSE_FREE;
 }
 
-static const char *when_it_wins(const choose_candidate *it) {
-    const bool sorts = it->scheme == NULL || it->scheme->sorts != FIRN_SORTS_NO;
-    switch (it->decision) {
+static const char *when_it_wins(const choose_candidate *candidate) {
+    const bool sorts = candidate->scheme == NULL || candidate->scheme->sorts != FIRN_SORTS_NO;
+    switch (candidate->decision) {
     case CHOOSE_INTEGERS:
         return "if one database issues every ID: nothing to run, and the smallest index";
     case CHOOSE_KEYED:
@@ -215,32 +217,35 @@ static const char *when_it_wins(const choose_candidate *it) {
     }
 }
 
-void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling) {
+void choose_equip(choose_candidate *candidate, const choose_answers *answers, bool rolling) {
     const uint32_t database = answers->word[CHOOSE_DATABASE];
-    const bool integer = choose_is_integer(it->scheme, answers);
-    store_as column = column_of(it->scheme, answers, integer);
-    snprintf(it->column, sizeof it->column, "%s", column.sql);
-    make_command(it, answers, rolling, integer);
-    make_check(it, answers);
-    it->decision = decision_of(it->scheme);
-    it->wins = when_it_wins(it);
-    find_own(it, answers);
+    const bool integer = choose_is_integer(candidate->scheme, answers);
+    store_as column = column_of(candidate->scheme, answers, integer);
+    snprintf(candidate->column, sizeof candidate->column, "%s", column.sql);
+    make_command(candidate, answers, rolling, integer);
+    make_check(candidate, answers);
+    candidate->decision = decision_of(candidate->scheme);
+    candidate->wins = when_it_wins(candidate);
+    find_own(candidate, answers);
     if (database != CHOOSE_OTHER) {
         /* SQLite accepts NULL as a key that is not an integer */
         const bool open = database == CHOOSE_SQLITE && strcmp(column.sql, "INTEGER") != 0;
-        snprintf(it->sql, sizeof it->sql, "CREATE TABLE items (id %s%s PRIMARY KEY, name text)",
-                 it->scheme == NULL ? own_integers[database] : column.sql, open ? " NOT NULL" : "");
+        snprintf(candidate->sql, sizeof candidate->sql,
+                 "CREATE TABLE items (id %s%s PRIMARY KEY, name text)",
+                 candidate->scheme == NULL ? own_integers[database] : column.sql,
+                 open ? " NOT NULL" : "");
     }
     const char *storage = column.storage;
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
         const double nodes = answers->amount[CHOOSE_NODES];
-        it->figure[i] = find_figure(it->scheme, engines[database], storage, metrics[i], nodes);
-        storage = it->figure[i] != NULL ? it->figure[i]->storage : storage;
+        candidate->figure[i] =
+            find_figure(candidate->scheme, engines[database], storage, metrics[i], nodes);
+        storage = candidate->figure[i] != NULL ? candidate->figure[i]->storage : storage;
         const choose_figure *base =
             find_figure(NULL, engines[database], "bigint", metrics[i], nodes);
-        it->times[i] = it->figure[i] != NULL && base != NULL && base->median > 0
-                           ? it->figure[i]->median / base->median
-                           : 0;
+        candidate->times[i] = candidate->figure[i] != NULL && base != NULL && base->median > 0
+                                  ? candidate->figure[i]->median / base->median
+                                  : 0;
     }
 }
 
@@ -252,9 +257,10 @@ typedef struct place {
     size_t group;
 } place;
 
-/* Bytes written per row. With too few measurements it is only known that the scheme was measured. */
-static double written_of(const choose_candidate *it) {
-    const choose_figure *figure = it->figure[0];
+/* Bytes written per row. With too few measurements it is only known that the scheme was
+ * measured. */
+static double written_of(const choose_candidate *candidate) {
+    const choose_figure *figure = candidate->figure[0];
     return figure == NULL ? 1e18 : figure->n < CHOOSE_ENOUGH ? 1e17 : figure->median;
 }
 
@@ -264,14 +270,14 @@ static bool is_as_good(const choose_candidate *a, const choose_candidate *b) {
 }
 
 /* The fewer, the better. */
-static size_t doubts_of(const choose_candidate *it) {
-    return it->preferred ? 0 : 1 + it->cautions;
+static size_t doubts_of(const choose_candidate *candidate) {
+    return candidate->preferred ? 0 : 1 + candidate->cautions;
 }
 
 /* In steps: a few bytes a row decide nothing. */
-static double bytes_of(const choose_candidate *it) {
+static double bytes_of(const choose_candidate *candidate) {
     const double step = 8;
-    return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / step) : 1e9;
+    return candidate->figure[1] != NULL ? (double)(int)(candidate->figure[1]->median / step) : 1e9;
 }
 
 /* Must b, which is after a, come before it? */
@@ -302,9 +308,10 @@ static void sort(place *places, const choose_candidate *all, size_t count, overt
 static void group_places(place *places, const choose_candidate *all, size_t count) {
     const choose_candidate *first = NULL;
     for (size_t i = 0; i < count; i++) {
-        const choose_candidate *it = &all[places[i].index];
-        bool same = first != NULL && doubts_of(it) == doubts_of(first) && is_as_good(it, first);
-        first = same ? first : it;
+        const choose_candidate *candidate = &all[places[i].index];
+        bool same = first != NULL && doubts_of(candidate) == doubts_of(first) &&
+                    is_as_good(candidate, first);
+        first = same ? first : candidate;
         places[i].group = i == 0 ? 0 : places[i - 1].group + !same;
     }
 }
@@ -332,17 +339,17 @@ void choose_rank(choose_result *out) {
     place places[CHOOSE_CANDIDATES];
     size_t count = 0;
     for (size_t i = 0; i < out->count; i++) {
-        if (out->at[i].refused_by < 0) {
+        if (out->candidates[i].refused_by < 0) {
             places[count++] = (place){i, 0};
         }
     }
     out->fit = count;
-    sort(places, out->at, count, has_fewer_doubts);
-    group_places(places, out->at, count);
-    sort(places, out->at, count, has_fewer_bytes);
-    lead_decisions(places, out->at, count);
+    sort(places, out->candidates, count, has_fewer_doubts);
+    group_places(places, out->candidates, count);
+    sort(places, out->candidates, count, has_fewer_bytes);
+    lead_decisions(places, out->candidates, count);
     for (size_t i = 0; i < out->count; i++) {
-        if (out->at[i].refused_by >= 0) {
+        if (out->candidates[i].refused_by >= 0) {
             places[count++] = (place){i, 0};
         }
     }
@@ -351,8 +358,8 @@ void choose_rank(choose_result *out) {
         while (from < i) {
             from = places[from].index;
         }
-        choose_candidate other = out->at[i];
-        out->at[i] = out->at[from];
-        out->at[from] = other;
+        choose_candidate other = out->candidates[i];
+        out->candidates[i] = out->candidates[from];
+        out->candidates[from] = other;
     }
 }

@@ -22,9 +22,10 @@ bool choose_mixes_case(const firn_scheme *scheme) {
     if (scheme->bits > 64 && scheme->bits < 128) {
         id.high &= (UINT64_C(1) << (scheme->bits - 64)) - 1;
     }
-    for (const char *at = firn_format(text, &id, scheme->form); *at != '\0'; at++) {
-        lower = lower || (*at >= 'a' && *at <= 'z');
-        upper = upper || (*at >= 'A' && *at <= 'Z');
+    for (const char *position = firn_format(text, &id, scheme->form); *position != '\0';
+         position++) {
+        lower = lower || (*position >= 'a' && *position <= 'z');
+        upper = upper || (*position >= 'A' && *position <= 'Z');
     }
     return lower && upper;
 }

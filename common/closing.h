@@ -23,8 +23,8 @@ char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout);
 int closing_write(char out[FIRN_LAYOUT_SIZE], const char *why, const char *layout,
                   firn_error *error);
 
-/* Replaces a layout; repeats a change whose outcome is unknown. `from` and *floor as in firn.h; floor
- * may be NULL. */
+/* Replaces a layout; repeats a change whose outcome is unknown. `from` and *floor as in firn.h;
+ * floor may be NULL. */
 int closing_change(firn_store *store, const char *ns, const char *from, const char *to,
                    int64_t *floor, firn_error *error);
 
@@ -38,9 +38,9 @@ typedef struct closing_moved {
     size_t namespaces, marks; /* that this call moved; 0: all were there already */
 } closing_moved;
 
-/* Moves every namespace of a store to an empty one, each at once, so that at every moment at most one
- * of the two grants slots of it. Interrupted anywhere, it continues where it was when called again.
- * FIRN_EUSAGE: the stores are not fit for it. */
+/* Moves every namespace of a store to an empty one, each at once, so that at every moment at most
+ * one of the two grants slots of it. Interrupted anywhere, it continues where it was when called
+ * again. FIRN_EUSAGE: the stores are not fit for it. */
 int closing_move(const closing_end *from, const closing_end *to, closing_moved *moved,
                  firn_error *error);
 

@@ -27,10 +27,10 @@ static void conceal(char *word) {
     }
     user += strlen("://");
     size_t length = strcspn(user, "?");
-    char *at = memrchr(user, '@', length);
-    char *colon = at != NULL ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    char *position = memrchr(user, '@', length);
+    char *colon = position != NULL ? memchr(user, ':', (size_t)(position - user)) : NULL;
     if (colon != NULL) {
-        memset(colon + 1, '*', (size_t)(at - colon) - 1);
+        memset(colon + 1, '*', (size_t)(position - colon) - 1);
     }
     for (char *query = user + length; (query = strstr(query, "password=")) != NULL;) {
         query += strlen("password=");

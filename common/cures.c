@@ -32,11 +32,11 @@ void replace_cure(firn_error *error, const char *format, ...) {
 void translate_error(firn_error *error, enum surface surface) {
     static const char hole[] = "{value}";
     const char *text = cure_words(error->cure, surface);
-    const char *at = text != NULL ? strstr(text, hole) : NULL;
+    const char *position = text != NULL ? strstr(text, hole) : NULL;
     if (text == NULL || error->cure_at == 0) {
         return;
     }
-    if (at == NULL) {
+    if (position == NULL) {
         replace_cure(error, "%s", text);
         return;
     }
@@ -44,6 +44,7 @@ void translate_error(firn_error *error, enum surface surface) {
     if (error->value.length > 0 && length < sizeof error->text) { /* or the library's words stay */
         char value[sizeof error->text];
         snprintf(value, sizeof value, "%.*s", error->value.length, error->text + error->value.at);
-        replace_cure(error, "%.*s%s%s", (int)(at - text), text, value, at + sizeof hole - 1);
+        replace_cure(error, "%.*s%s%s", (int)(position - text), text, value,
+                     position + sizeof hole - 1);
     }
 }

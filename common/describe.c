@@ -31,26 +31,26 @@ const char *describe_tick(const firn_scheme *scheme) {
 
 char *describe_slice(char text[64], const firn_scheme *scheme, uint32_t i) {
     const firn_slice *slice = &scheme->slices[i];
-    char from[16] = "", group[16] = "";
+    char source[16] = "", group[16] = "";
     if (slice->role == FIRN_ROLE_CONST) {
         snprintf(text, 64, "%s%s0x%" PRIx64 ":%u", slice->name, slice->name[0] ? "=" : "",
                  slice->value, slice->bits);
         return text;
     }
     if (firn_scheme_width(scheme, firn_scheme_first(scheme, i)) != slice->bits) {
-        snprintf(from, sizeof from, "@%u", slice->from);
+        snprintf(source, sizeof source, "@%u", slice->from);
     }
     if (slice->group > 0) {
         snprintf(group, sizeof group, "~%u", slice->group);
     }
-    snprintf(text, 64, "%s%s%s:%u", slice->name, from, group, slice->bits);
+    snprintf(text, 64, "%s%s%s:%u", slice->name, source, group, slice->bits);
     return text;
 }
 
 char *describe_place(char text[DESCRIBE_PLACE_SIZE], const firn_scheme *scheme, uint32_t first) {
-    const bool one = firn_scheme_width(scheme, first) == 1;
+    const bool single = firn_scheme_width(scheme, first) == 1;
     uint32_t end = scheme->bits;
-    size_t length = (size_t)snprintf(text, DESCRIBE_PLACE_SIZE, one ? "bit" : "bits");
+    size_t length = (size_t)snprintf(text, DESCRIBE_PLACE_SIZE, single ? "bit" : "bits");
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
         uint32_t low = end - slice->bits;

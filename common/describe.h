@@ -25,15 +25,17 @@ char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 /* The epoch with as few digits as possible; the first time that does not fit, or -. */
 char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
-/* Does `form` write IDs of a scheme as signed 64-bit numbers, although its own form does not? Then they would sort before all
- * others once their top bit is 1. */
+/* Does `form` write IDs of a scheme as signed 64-bit numbers, although its own form does not? Then
+ * they would sort before all others once their top bit is 1. */
 bool describe_is_signed(const firn_scheme *scheme, int form);
-/* Do texts of a form sort as their IDs do (numbers as numbers), so that two of them bound a range? */
+/* Do texts of a form sort as their IDs do (numbers as numbers), so that two of them bound a
+ * range? */
 bool describe_is_sorted(int form);
-/* A scheme of 64 bits as `form` writes it, FIRN_FORM_DEC also for a column of signed integers: for firn_scheme_end and
- * firn_range, which ask whether IDs can be negative. */
+/* A scheme of 64 bits as `form` writes it, FIRN_FORM_DEC also for a column of signed integers: for
+ * firn_scheme_end and firn_range, which ask whether IDs can be negative. */
 firn_scheme describe_as(const firn_scheme *scheme, int form);
-/* Reserved slots of a wide sequence pass 2^62 before the time ends: from when on. False: they do not. */
+/* Reserved slots of a wide sequence pass 2^62 before the time ends: from when on. False: they do
+ * not. */
 bool describe_slots_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 /* The text form; "decimal" for schemes with a key. */
 const char *describe_text(const firn_scheme *scheme);

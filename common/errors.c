@@ -36,9 +36,9 @@ int prefix_error(firn_error *error, int code, const firn_error *why, const char 
     const size_t length = strlen(before);
     firn_span *spans[] = {&from.value, &from.limit}, *out[] = {&made.value, &made.limit};
     for (int i = 0; i < 2; i++) {
-        size_t at = spans[i]->at + length;
-        if (spans[i]->length > 0 && at + spans[i]->length < strlen(made.text)) {
-            *out[i] = (firn_span){(uint16_t)at, spans[i]->length};
+        size_t position = spans[i]->at + length;
+        if (spans[i]->length > 0 && position + spans[i]->length < strlen(made.text)) {
+            *out[i] = (firn_span){(uint16_t)position, spans[i]->length};
         }
     }
     *error = made;

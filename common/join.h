@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Appends to a text, which is zero-terminated and has room for `size` bytes, after `between` unless it is empty. */
+/* Appends to a text, which is zero-terminated and has room for `size` bytes, after `between` unless
+ * it is empty. */
 void text_join(char *text, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -91,22 +91,22 @@ char *mark_distance(char text[40], const firn_time *mark, const firn_time *now) 
 
 static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *scheme,
                       int64_t high) {
-    firn_time at;
-    firn_scheme_time(scheme, (uint64_t)high >> mark_shift(scheme), &at);
-    firn_time_format(out->mark, &at, firn_scheme_digits(scheme));
-    firn_time_unix_ns(out->unix_ns, &at);
-    mark_distance(out->distance, &at, now);
+    firn_time instant;
+    firn_scheme_time(scheme, (uint64_t)high >> mark_shift(scheme), &instant);
+    firn_time_format(out->mark, &instant, firn_scheme_digits(scheme));
+    firn_time_unix_ns(out->unix_ns, &instant);
+    mark_distance(out->distance, &instant, now);
     out->timed = true;
 }
 
 static void name_floor(mark_told *out, const firn_time *now, const firn_scheme *scheme,
                        int64_t floor) {
-    firn_time at;
+    firn_time instant;
     if (floor > 0) {
-        firn_scheme_time(scheme, (uint64_t)floor >> mark_shift(scheme), &at);
-        firn_time_format(out->floor, &at, firn_scheme_digits(scheme));
-        mark_distance(out->floor_distance, &at, now);
-        out->guarded = firn_time_cmp(&at, now) > 0;
+        firn_scheme_time(scheme, (uint64_t)floor >> mark_shift(scheme), &instant);
+        firn_time_format(out->floor, &instant, firn_scheme_digits(scheme));
+        mark_distance(out->floor_distance, &instant, now);
+        out->guarded = firn_time_cmp(&instant, now) > 0;
     }
 }
 

@@ -33,8 +33,8 @@ typedef struct mark_told {
 /* The scheme of the stored layout, with the roles of its fields if it is a known one. A FIRN_E
  * code: not a scheme (integers, jobs). */
 int mark_scheme(firn_scheme *scheme, const char *layout);
-/* Are the slots of a namespace times? No: integers, jobs, and the ticks of back-dated IDs, whose layout has a time, but
- * whose marks count the IDs of one tick. */
+/* Are the slots of a namespace times? No: integers, jobs, and the ticks of back-dated IDs, whose
+ * layout has a time, but whose marks count the IDs of one tick. */
 bool mark_is_timed(firn_scheme *scheme, const char *ns, const char *layout);
 /* How far ahead of the store's clock a reservation of the layout may end, in seconds. */
 int64_t mark_reach_s(const char *layout);

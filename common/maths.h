@@ -4,7 +4,8 @@
 #ifndef FIRN_MATHS_H
 #define FIRN_MATHS_H
 
-/* As the C library has them; the process ends, with status 6 and a sentence, where there is no libm. */
+/* As the C library has them; the process ends, with status 6 and a sentence, where there is no
+ * libm. */
 double maths_ceil(double x);
 double maths_exp(double x);
 double maths_expm1(double x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a named pipe (FIFO) waits until somebody writes to it, which may be never. A shell's <(...) has its writer. */
+/* Opening a named pipe (FIFO) waits until somebody writes to it, which may be never. A shell's
+ * <(...) has its writer. */
 #ifndef FIRN_NAMED_PIPE_H
 #define FIRN_NAMED_PIPE_H
 

@@ -62,48 +62,48 @@ static double ln_product(double first, double count, double space) {
 /* ---- models -------------------------------------------------------------------------------- */
 
 /* How many ticks the seconds are, and how many IDs come in each. */
-double odds_ticks(const odds *it, double seconds, double *each) {
-    if (it->tick == 0 || seconds < it->tick) {
-        *each = it->rate * seconds;
+double odds_ticks(const odds *plan, double seconds, double *each) {
+    if (plan->tick == 0 || seconds < plan->tick) {
+        *each = plan->rate * seconds;
         return 1;
     }
-    *each = it->rate * it->tick;
-    return seconds / it->tick;
+    *each = plan->rate * plan->tick;
+    return seconds / plan->tick;
 }
 
 /* IDs come at random times, so how many have one value is a Poisson number of mean m/S. */
-static double none_drawn(const odds *it, double amount) {
+static double none_drawn(const odds *plan, double amount) {
     double each;
-    if (it->count > 0) {
-        return ln_product(0, maths_floor(amount), it->space);
+    if (plan->count > 0) {
+        return ln_product(0, maths_floor(amount), plan->space);
     }
-    double ticks = odds_ticks(it, amount, &each);
-    return ticks * it->space * log1p_less(each / it->space);
+    double ticks = odds_ticks(plan, amount, &each);
+    return ticks * plan->space * log1p_less(each / plan->space);
 }
 
 /* Two IDs of two nodes, of one tick. */
-static double none_started(const odds *it, double amount) {
-    double each = amount, ticks = it->count > 0 ? 1 : odds_ticks(it, amount, &each);
-    double pairs = each * each / 2 * (1 - 1 / it->nodes);
-    return -ticks * pairs / it->space / it->starts;
+static double none_started(const odds *plan, double amount) {
+    double each = amount, ticks = plan->count > 0 ? 1 : odds_ticks(plan, amount, &each);
+    double pairs = each * each / 2 * (1 - 1 / plan->nodes);
+    return -ticks * pairs / plan->space / plan->starts;
 }
 
 /* Runs of a tick, one per node, at random places. A run of k IDs blocks one of l at k + l - 1
  * places. */
-static double none_next(const odds *it, double amount) {
+static double none_next(const odds *plan, double amount) {
     double each = amount;
-    if (it->count > 0) {
-        double runs = it->nodes < amount ? it->nodes : maths_floor(amount);
-        return ln_product(maths_floor(amount) - runs + 1, runs - 1, it->space);
+    if (plan->count > 0) {
+        double runs = plan->nodes < amount ? plan->nodes : maths_floor(amount);
+        return ln_product(maths_floor(amount) - runs + 1, runs - 1, plan->space);
     }
-    double ticks = odds_ticks(it, amount, &each), mean = each / it->nodes,
+    double ticks = odds_ticks(plan, amount, &each), mean = each / plan->nodes,
            some = -maths_expm1(-mean);
     double ways = mean < 1e-5 ? mean * mean : 2 * mean * some - some * some;
-    return -ticks * it->nodes * (it->nodes - 1) / 2 * ways / it->space;
+    return -ticks * plan->nodes * (plan->nodes - 1) / 2 * ways / plan->space;
 }
 
-static double none_equal(const odds *it, double amount) {
-    return ln_product(0, maths_floor(amount), it->space);
+static double none_equal(const odds *plan, double amount) {
+    return ln_product(0, maths_floor(amount), plan->space);
 }
 
 #define PRODUCT "1 - (1 - 1/S) (1 - 2/S) ... (1 - (n-1)/S)"
@@ -132,7 +132,8 @@ static const odds_model models[] = {
 
 /* ---- which model --------------------------------------------------------------------------- */
 
-/* The values of all fields of a role that are not given, as one number; 1: there are no such fields. */
+/* The values of all fields of a role that are not given, as one number; 1: there are no such
+ * fields. */
 double odds_space(const firn_scheme *scheme, int role, uint32_t given) {
     double space = 1;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -149,38 +150,38 @@ double odds_space(const firn_scheme *scheme, int role, uint32_t given) {
 
 /* Are all the fields given that make the node a reserved one? */
 static bool node_given(const firn_scheme *scheme, uint32_t given) {
-    const char *at = scheme->node_fields;
-    while (at != NULL && *at != '\0') {
+    const char *position = scheme->node_fields;
+    while (position != NULL && *position != '\0') {
         char name[FIRN_NAME_SIZE];
-        size_t length = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        size_t length = strcspn(position, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, position);
         int field = firn_scheme_field(scheme, name);
         if (field < 0 || (given & 1u << field) == 0) {
             return false;
         }
-        at += length + (at[length] == ' ');
+        position += length + (position[length] == ' ');
     }
-    return at != NULL;
+    return position != NULL;
 }
 
-static int model_of(odds *it, uint32_t given) {
-    const firn_scheme *scheme = it->scheme;
+static int model_of(odds *plan, uint32_t given) {
+    const firn_scheme *scheme = plan->scheme;
     double random = odds_space(scheme, FIRN_ROLE_RANDOM, given);
     double digest = odds_space(scheme, FIRN_ROLE_DIGEST, given);
     double process = odds_space(scheme, FIRN_ROLE_PROCESS, given);
     bool reserved = scheme->node_rule == FIRN_NODE_OPTIONAL && node_given(scheme, given);
     reserved = reserved || (odds_shares_digits(scheme) && (given & ODDS_NODE) != 0);
-    it->space = random;
+    plan->space = random;
     if (scheme->node_rule == FIRN_NODE_REQUIRED || reserved || scheme->keyed) {
         return ODDS_RESERVED;
     }
     if (digest > 1) {
-        it->space = digest;
+        plan->space = digest;
         return ODDS_DIGEST;
     }
     if (random == 1 && (scheme->node_rule == FIRN_NODE_OPTIONAL || process > 1)) {
-        it->space = process * odds_space(scheme, FIRN_ROLE_NODE, given) *
-                    odds_space(scheme, FIRN_ROLE_ADDRESS, given);
+        plan->space = process * odds_space(scheme, FIRN_ROLE_NODE, given) *
+                      odds_space(scheme, FIRN_ROLE_ADDRESS, given);
         return ODDS_NODES;
     }
     if (odds_space(scheme, FIRN_ROLE_SEQUENCE, given) > 1 ||
@@ -204,51 +205,51 @@ static double most_of(const firn_scheme *scheme, uint32_t given) {
     return count > 1 || !drawn ? count : 0;
 }
 
-void odds_begin(odds *it, const firn_scheme *scheme, uint32_t given) {
-    it->scheme = scheme;
-    it->starts = scheme->start == FIRN_START_RANDOM ? (double)scheme->start_below : 1;
-    it->model = &models[model_of(it, given)];
-    it->tick = scheme->tick_ns / 1e9;
-    it->most = most_of(scheme, given);
+void odds_begin(odds *plan, const firn_scheme *scheme, uint32_t given) {
+    plan->scheme = scheme;
+    plan->starts = scheme->start == FIRN_START_RANDOM ? (double)scheme->start_below : 1;
+    plan->model = &models[model_of(plan, given)];
+    plan->tick = scheme->tick_ns / 1e9;
+    plan->most = most_of(scheme, given);
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-bool odds_is(const odds *it, int model) {
-    return it->model == &models[model];
+bool odds_is(const odds *plan, int model) {
+    return plan->model == &models[model];
 }
 
 bool odds_shares_digits(const firn_scheme *scheme) {
     return scheme->form == FIRN_FORM_DATED && scheme->node_rule == FIRN_NODE_NONE;
 }
 
-static double odds_at(const odds *it, double amount) {
-    return it->model->none == NULL ? 0 : 0 - maths_expm1(it->model->none(it, amount));
+static double odds_at(const odds *plan, double amount) {
+    return plan->model->none == NULL ? 0 : 0 - maths_expm1(plan->model->none(plan, amount));
 }
 
-double odds_now(const odds *it) {
-    double amount = it->count > 0 ? it->count : it->seconds;
-    return odds_at(it, it->model->of_nodes ? it->nodes : amount);
+double odds_now(const odds *plan) {
+    double amount = plan->count > 0 ? plan->count : plan->seconds;
+    return odds_at(plan, plan->model->of_nodes ? plan->nodes : amount);
 }
 
-double odds_reach(const odds *it, double goal) {
+double odds_reach(const odds *plan, double goal) {
     double low = -15, high = 60; /* decimal exponents */
-    if (it->model->none == NULL || odds_at(it, maths_pow(10, high)) < goal) {
+    if (plan->model->none == NULL || odds_at(plan, maths_pow(10, high)) < goal) {
         return INFINITY;
     }
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
-        if (odds_at(it, maths_pow(10, middle)) < goal) {
+        if (odds_at(plan, maths_pow(10, middle)) < goal) {
             low = middle;
         } else {
             high = middle;
         }
     }
     double amount = maths_pow(10, high);
-    return it->model->of_nodes || it->count > 0 ? maths_ceil(amount * (1 - 1e-12)) : amount;
+    return plan->model->of_nodes || plan->count > 0 ? maths_ceil(amount * (1 - 1e-12)) : amount;
 }
 
-bool odds_waits(const odds *it) {
-    double each = it->count > 0 ? it->count : it->rate * it->tick;
-    return it->most > 0 && each / it->nodes > it->most;
+bool odds_waits(const odds *plan) {
+    double each = plan->count > 0 ? plan->count : plan->rate * plan->tick;
+    return plan->most > 0 && each / plan->nodes > plan->most;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The odds that two IDs of a scheme collide: one model for each kind of scheme. Pure; draws nothing. */
+/* The odds that two IDs of a scheme collide: one model for each kind of scheme. Pure; draws
+ * nothing. */
 #ifndef FIRN_ODDS_H
 #define FIRN_ODDS_H
 
@@ -11,7 +12,7 @@ enum { ODDS_RESERVED, ODDS_DIGEST, ODDS_DRAWN, ODDS_STARTED, ODDS_NEXT, ODDS_NOD
 typedef struct odds odds;
 /* The logarithm of the odds that no two are equal, with `amount` of the variable of the model:
  * seconds, IDs or nodes. */
-typedef double odds_ln_none(const odds *it, double amount);
+typedef double odds_ln_none(const odds *plan, double amount);
 
 typedef struct odds_model {
     const char *name;
@@ -38,18 +39,19 @@ struct odds {
 };
 
 /* `given`: bit i: the caller sets the field whose first slice is i. `scheme` is kept. */
-void odds_begin(odds *it, const firn_scheme *scheme, uint32_t given);
-bool odds_is(const odds *it, int model);
+void odds_begin(odds *plan, const firn_scheme *scheme, uint32_t given);
+bool odds_is(const odds *plan, int model);
 /* time-random: a node and the sequence share its digits. */
 bool odds_shares_digits(const firn_scheme *scheme);
 /* The odds, 0 to 1. */
-double odds_now(const odds *it);
-/* The least amount (nodes, IDs of a tick, or seconds) at which the odds reach a goal; infinite: never. */
-double odds_reach(const odds *it, double goal);
+double odds_now(const odds *plan);
+/* The least amount (nodes, IDs of a tick, or seconds) at which the odds reach a goal; infinite:
+ * never. */
+double odds_reach(const odds *plan, double goal);
 /* Do the nodes issue fewer IDs than that? */
-bool odds_waits(const odds *it);
+bool odds_waits(const odds *plan);
 /* How many ticks the seconds are, and how many IDs come in each. */
-double odds_ticks(const odds *it, double seconds, double *each);
+double odds_ticks(const odds *plan, double seconds, double *each);
 /* How many values all fields of a role have that are not given; 1: there are no such fields. */
 double odds_space(const firn_scheme *scheme, int role, uint32_t given);
 

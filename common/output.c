@@ -56,12 +56,12 @@ char *output_room(output *out) {
 }
 
 void output_bytes(output *out, const void *bytes, size_t size) {
-    const char *at = bytes;
+    const char *position = bytes;
     while (size > 0) {
         size_t part = size < OUTPUT_ROOM ? size : OUTPUT_ROOM;
-        memcpy(output_room(out), at, part);
+        memcpy(output_room(out), position, part);
         out->length += part;
-        at += part;
+        position += part;
         size -= part;
     }
 }

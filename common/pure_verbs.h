@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of pack, range, convert and text forms, which every surface has: the command, the server and the SQL extensions
- * translate their syntax into these calls. No error names an option or a parameter. Reads no clock and no store. */
+/* The rules of pack, range, convert and text forms, which every surface has: the command, the
+ * server and the SQL extensions translate their syntax into these calls. No error names an option
+ * or a parameter. Reads no clock and no store. */
 #ifndef FIRN_PURE_VERBS_H
 #define FIRN_PURE_VERBS_H
 
@@ -22,9 +23,11 @@ int pure_time(firn_time *time, const char *text, size_t length, firn_error *erro
 
 /* Finds the form of a name. FIRN_EUSAGE: no form has it; the error suggests the nearest name. */
 int pure_form(int *form, const char *name, firn_error *error);
-/* FIRN_EUSAGE: IDs of `bits` have no such form, or the scheme (NULL: not known) does not have it. */
+/* FIRN_EUSAGE: IDs of `bits` have no such form, or the scheme (NULL: not known) does not have
+ * it. */
 int pure_form_check(int form, const firn_scheme *scheme, uint32_t bits, firn_error *error);
-/* FIRN_EMISMATCH: firn_format found that the time or the digits of the ID are out of the range of the form. */
+/* FIRN_EMISMATCH: firn_format found that the time or the digits of the ID are out of the range of
+ * the form. */
 int pure_form_refuse(int form, firn_error *error);
 /* Reads the prefix of a TypeID. FIRN_EUSAGE: the form takes none, or it is not a prefix. */
 int pure_prefix(char prefix[FIRN_PREFIX_SIZE], int form, const char *text, size_t length,
@@ -34,7 +37,8 @@ int pure_prefix(char prefix[FIRN_PREFIX_SIZE], int form, const char *text, size_
 int pure_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields, firn_error *error);
 /* FIRN_EUSAGE: the scheme needs a key, which only the command takes, after `words`. */
 int pure_keyed_check(const firn_scheme *scheme, const char *words, firn_error *error);
-/* As firn_range, for IDs in a form (-1: as numbers or bytes). FIRN_EUNSORTED: IDs in this form do not sort. */
+/* As firn_range, for IDs in a form (-1: as numbers or bytes). FIRN_EUNSORTED: IDs in this form do
+ * not sort. */
 int pure_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int form,
                const firn_fields *pinned, const firn_time *from, const firn_time *to,
                firn_error *error);
@@ -50,7 +54,8 @@ static inline int pure_target_form(const pure_target *target) {
 }
 /* Finds the target of a name. FIRN_EUSAGE: it is neither a form nor a scheme. */
 int pure_target_find(pure_target *target, const char *name, firn_error *error);
-/* Converts what `text` reads as. `cure` says how to choose a reading. Codes as readings_certain and readings_convert. */
+/* Converts what `text` reads as. `cure` says how to choose a reading. Codes as readings_certain and
+ * readings_convert. */
 int pure_convert(firn_id *id, const pure_target *target, const firn_reading *readings,
                  id_counts counts, const char *text, const char *cure, firn_error *error);
 

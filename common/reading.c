@@ -39,7 +39,8 @@ static size_t hex_prefix(const char *text, size_t length) {
     return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
 }
 
-/* Whether IDs of a scheme are kept as integers: its own form is decimal, or a bigint holds it. Nobody writes a TID so. */
+/* Whether IDs of a scheme are kept as integers: its own form is decimal, or a bigint holds it.
+ * Nobody writes a TID so. */
 static bool is_number(const firn_scheme *scheme) {
     return scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED ||
            (scheme->bits == 64 && scheme->form != FIRN_FORM_BASE32SORT);
@@ -72,9 +73,10 @@ static int name_form(const id_reader *reader, const char *text, size_t length, i
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            const char *name = firn_form_name(form), *from = reader->from;
-            return from != NULL ? suffix_error(error, " (valid as %s with %s%s)", name, from, name)
-                                : suffix_error(error, " (valid as %s)", name);
+            const char *name = firn_form_name(form), *source = reader->from;
+            return source != NULL
+                       ? suffix_error(error, " (valid as %s with %s%s)", name, source, name)
+                       : suffix_error(error, " (valid as %s)", name);
         }
     }
     return firn_guess(readings, text, length, -1) == 0
@@ -158,15 +160,15 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 const char *text, size_t length, firn_error *error) {
     if (reader->named) {
-        firn_reading one = {0};
+        firn_reading reading = {0};
         firn_error why;
-        int code = read_named(reader, &one, text, length, &why);
+        int code = read_named(reader, &reading, text, length, &why);
         if (code != FIRN_OK) {
             return prefix_error(error, code, &why, "%s'%.50s'%s: ", length == 0 ? "the ID " : "",
                                 text, length > 50 ? "..." : "");
         }
-        one.sure = FIRN_CERTAIN;
-        readings[0] = one;
+        reading.sure = FIRN_CERTAIN;
+        readings[0] = reading;
         *counts = (id_counts){1, 1};
         return FIRN_OK;
     }
@@ -293,9 +295,9 @@ size_t readings_possible(id_possible list[POSSIBLE_MAX], const firn_reading *rea
 
 #define NEAR_S (10 * INT64_C(31556952))
 
-static bool is_near(const id_possible *one, const firn_time *near) {
+static bool is_near(const id_possible *possible, const firn_time *near) {
     int64_t apart;
-    return one->timed && !__builtin_sub_overflow(one->time.sec, near->sec, &apart) &&
+    return possible->timed && !__builtin_sub_overflow(possible->time.sec, near->sec, &apart) &&
            apart >= -NEAR_S && apart <= NEAR_S;
 }
 
@@ -305,15 +307,15 @@ static void keep_near(firn_reading *readings, id_counts *counts, id_matches *mat
     size_t kept = 0, formats = 0;
     for (size_t i = 0; i < counts->plausible; i++) {
         const firn_reading reading = readings[i];
-        const id_possible one = possible_reading(&reading);
-        if (is_near(&one, near)) {
+        const id_possible possible = possible_reading(&reading);
+        if (is_near(&possible, near)) {
             memmove(readings + kept + 1, readings + kept, (i - kept) * sizeof readings[0]);
             readings[kept++] = reading;
         }
     }
     for (size_t i = 0; i < matches->count; i++) {
-        const id_possible one = possible_match(&matches->list[i]);
-        if (is_near(&one, near)) {
+        const id_possible possible = possible_match(&matches->list[i]);
+        if (is_near(&possible, near)) {
             matches->list[formats++] = matches->list[i];
         }
     }
@@ -374,18 +376,18 @@ int readings_certain(const firn_reading *readings, id_counts counts, const char 
 }
 
 /* The best reading cannot be converted: suggests another that can. */
-static int name_other(const firn_scheme *to, const firn_reading *readings, size_t plausible,
+static int name_other(const firn_scheme *target, const firn_reading *readings, size_t plausible,
                       const char *cure, int code, firn_error *error) {
     firn_id id;
     for (size_t i = 1; i < plausible; i++) {
-        if (firn_convert(&id, to, &readings[i].id, readings[i].scheme, NULL) == FIRN_OK) {
+        if (firn_convert(&id, target, &readings[i].id, readings[i].scheme, NULL) == FIRN_OK) {
             return suffix_error(error, "; if it is %s: %s", readings[i].scheme->name, cure);
         }
     }
     return code;
 }
 
-int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
+int readings_convert(firn_id *out, const firn_scheme *target, const firn_reading *readings,
                      id_counts counts, const char *cure, firn_error *error) {
     const size_t plausible = counts.plausible;
     firn_id best, other;
@@ -397,13 +399,13 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
     if (code != FIRN_OK) {
         return code;
     }
-    code = firn_convert(&best, to, &readings[0].id, readings[0].scheme, error);
+    code = firn_convert(&best, target, &readings[0].id, readings[0].scheme, error);
     if (code != FIRN_OK) {
-        return name_other(to, readings, plausible, cure, code, error);
+        return name_other(target, readings, plausible, cure, code, error);
     }
     for (size_t i = 1; i < plausible && !is_same(&best, &readings[0].id); i++) {
         const firn_scheme *scheme = readings[i].scheme;
-        if (firn_convert(&other, to, &readings[i].id, scheme, NULL) != FIRN_OK ||
+        if (firn_convert(&other, target, &readings[i].id, scheme, NULL) != FIRN_OK ||
             !is_same(&best, &other)) {
             return set_error(error, FIRN_ETEXT, "it may be %s or %s: %s", readings[0].scheme->name,
                              scheme->name, cure);

@@ -29,15 +29,17 @@ typedef struct id_matches {
     firn_match list[FIRN_MATCHES_MAX];
 } id_matches;
 
-/* Fills `readings` with everything that fits, best first. A given scheme is read in the given form, or in its own form
- * or as hex; as decimal only if its own form is decimal or it has 64 bits. FIRN_ETEXT: nothing fits; FIRN_EMISMATCH. */
+/* Fills `readings` with everything that fits, best first. A given scheme is read in the given form,
+ * or in its own form or as hex; as decimal only if its own form is decimal or it has 64 bits.
+ * FIRN_ETEXT: nothing fits; FIRN_EMISMATCH. */
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 const char *text, size_t length, firn_error *error);
 /* The same, and the formats that the text may have. FIRN_ETEXT only if there is no format, or if
  * the text is nearly an ID and no format leads. */
 int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 id_matches *matches, const char *text, size_t length, firn_error *error);
-/* As reader_look; a UUID in a format that leads, such as ShortUUID and base64, is the only reading. */
+/* As reader_look; a UUID in a format that leads, such as ShortUUID and base64, is the only
+ * reading. */
 int reader_convert(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                    const char *text, size_t length, firn_error *error);
 /* Learns from another text of the stream. */
@@ -54,8 +56,8 @@ bool readings_sure(const firn_reading *readings, id_counts counts);
 /* FIRN_ETEXT unless the best reading is an answer. */
 int readings_answer(const firn_reading *readings, id_counts counts, const char *cure,
                     firn_error *error);
-/* Without an answer: keeps what is within ten years of a time, if anything is. If that is one time only,
- * its most frequent reading, or its format, becomes the answer. */
+/* Without an answer: keeps what is within ten years of a time, if anything is. If that is one time
+ * only, its most frequent reading, or its format, becomes the answer. */
 void readings_near(firn_reading *readings, id_counts *counts, id_matches *matches,
                    const firn_time *near);
 
@@ -69,8 +71,8 @@ typedef struct id_possible {
     firn_time time;
 } id_possible;
 enum { POSSIBLE_MAX = FIRN_READINGS_MAX + FIRN_MATCHES_MAX };
-/* The plausible readings and the formats (may be NULL), the most frequent owner first; returns how many. A plain
- * integer is not in the list. */
+/* The plausible readings and the formats (may be NULL), the most frequent owner first; returns how
+ * many. A plain integer is not in the list. */
 size_t readings_possible(id_possible list[POSSIBLE_MAX], const firn_reading *readings,
                          id_counts counts, const id_matches *matches);
 
@@ -78,9 +80,9 @@ size_t readings_possible(id_possible list[POSSIBLE_MAX], const firn_reading *rea
  * number. `cure` says how to choose. */
 int readings_certain(const firn_reading *readings, id_counts counts, const char *cure,
                      firn_error *error);
-/* Converts the best reading. FIRN_ETEXT: readings disagree, or the ID would change and its scheme is only possible;
- * errors of firn_convert. */
-int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
+/* Converts the best reading. FIRN_ETEXT: readings disagree, or the ID would change and its scheme
+ * is only possible; errors of firn_convert. */
+int readings_convert(firn_id *out, const firn_scheme *target, const firn_reading *readings,
                      id_counts counts, const char *cure, firn_error *error);
 
 enum { READING_TEXT_SIZE = FIRN_TEXT_SIZE + 72 }; /* more than any ID: for messages about it */

@@ -5,12 +5,13 @@
  *     PATH/lock     flock: shared for a read, exclusive for a write; never removed
  *     PATH/rows     all records, sorted by namespace and key
  *
- * The rows never change: a write makes PATH/new, syncs it, and renames it. A process that is killed leaves the old rows or
- * the new ones. Each write copies all rows, of 0.9 KB, so this store is for hundreds of keys, not for millions.
+ * The rows never change: a write makes PATH/new, syncs it, and renames it. A process that is killed
+ * leaves the old rows or the new ones. Each write copies all rows, of 0.9 KB, so this store is for
+ * hundreds of keys, not for millions.
  *
- * The rows contain the inode and the time of birth of their own file. A file that was copied back, or overwritten by an
- * older one, has others than it contains. What nothing notices: rows that were moved away and back, a hard link, and a
- * snapshot of the whole file system. */
+ * The rows contain the inode and the time of birth of their own file. A file that was copied back,
+ * or overwritten by an older one, has others than it contains. What nothing notices: rows that were
+ * moved away and back, a hard link, and a snapshot of the whole file system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <firn/store.h>
@@ -26,28 +27,29 @@
 #define PATH_SIZE (PATH_MAX + 8)
 
 /* The store's record has the namespace "" and the key "". A namespace's record has the key "". */
-typedef struct row {
+typedef struct mark_row {
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     char text[FIRN_LAYOUT_SIZE];       /* layout of a namespace, note of a key */
     int64_t losses, floor;             /* of the store and of namespaces; of namespaces */
     firn_mark mark;                    /* of a key */
     uint64_t origin, version, witness; /* of the store; of the file that has this row */
-} row;
+} mark_row;
 
-typedef struct rows {
-    row *all;
+typedef struct mark_rows {
+    mark_row *all;
     size_t count;
     uint64_t witness; /* of the file that they were read from */
-} rows;
+} mark_rows;
 
 typedef struct dir {
     firn_store_options options;
     char path[PATH_MAX];
     int64_t end_ms; /* deadline of the verb */
-    rows seen;      /* by the last read: the texts of the records are in here */
+    mark_rows seen; /* by the last read: the texts of the records are in here */
 } dir;
 
-/* The driver's part of the records: the version of the store's record, and whether firn wrote another file. */
+/* The driver's part of the records: the version of the store's record, and whether firn wrote
+ * another file. */
 enum { OWN_VERSION, OWN_LOST };
 
 static int fail(const dir *d, int code, const char *what, firn_error *error) {
@@ -66,35 +68,35 @@ static void path_of(char out[PATH_SIZE], const dir *d, const char *name) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int order(const row *a, const char *ns, const char *key) {
+static int order(const mark_row *a, const char *ns, const char *key) {
     const int by_ns = strcmp(a->ns, ns);
     return by_ns != 0 ? by_ns : strcmp(a->key, key);
 }
 
 /* Where the row is, or would be. */
-static size_t place_of(const rows *in, const char *ns, const char *key, bool *found) {
-    size_t at = 0;
-    while (at < in->count && order(&in->all[at], ns, key) < 0) {
-        at++;
+static size_t place_of(const mark_rows *in, const char *ns, const char *key, bool *found) {
+    size_t size = 0;
+    while (size < in->count && order(&in->all[size], ns, key) < 0) {
+        size++;
     }
-    *found = at < in->count && order(&in->all[at], ns, key) == 0;
-    return at;
+    *found = size < in->count && order(&in->all[size], ns, key) == 0;
+    return size;
 }
 
-static const row *find(const rows *in, const char *ns, const char *key) {
+static const mark_row *find(const mark_rows *in, const char *ns, const char *key) {
     bool found;
-    const size_t at = place_of(in, ns, key, &found);
-    return found ? &in->all[at] : NULL;
+    const size_t size = place_of(in, ns, key, &found);
+    return found ? &in->all[size] : NULL;
 }
 
 /* Adds a row, or replaces it. There is room. */
-static void put(rows *in, const row *it) {
+static void put(mark_rows *in, const mark_row *row) {
     bool found;
-    const size_t at = place_of(in, it->ns, it->key, &found);
+    const size_t size = place_of(in, row->ns, row->key, &found);
     if (!found) {
-        memmove(&in->all[at + 1], &in->all[at], (in->count++ - at) * sizeof(row));
+        memmove(&in->all[size + 1], &in->all[size], (in->count++ - size) * sizeof(mark_row));
     }
-    in->all[at] = *it;
+    in->all[size] = *row;
 }
 
 /* No other file, and no copy, ever has both again. 0: unknown. */
@@ -108,15 +110,16 @@ static uint64_t witness_of(int file) {
 }
 
 /* With room for the three rows that a write can add. */
-static int load(rows *out, const dir *d, firn_error *error) {
+static int load(mark_rows *out, const dir *d, firn_error *error) {
     char path[PATH_SIZE];
     struct stat about;
     path_of(path, d, "rows");
     int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool none = file < 0 && errno == ENOENT;
     const size_t size = file >= 0 && fstat(file, &about) == 0 ? (size_t)about.st_size : 0;
-    *out = (rows){malloc(size + 3 * sizeof(row)), size / sizeof(row), none ? 0 : witness_of(file)};
-    const bool right = out->all != NULL && (none || (size > 0 && size % sizeof(row) == 0 &&
+    *out = (mark_rows){malloc(size + 3 * sizeof(mark_row)), size / sizeof(mark_row),
+                       none ? 0 : witness_of(file)};
+    const bool right = out->all != NULL && (none || (size > 0 && size % sizeof(mark_row) == 0 &&
                                                      read(file, out->all, size) == (ssize_t)size));
     if (file >= 0) {
         close(file);
@@ -131,15 +134,16 @@ static bool sync_folder(const char *path) {
 }
 
 /* Makes PATH/new, which nobody reads yet. A loss that is not counted yet stays visible. */
-static bool save(rows *it, const dir *d, bool lost) {
+static bool save(mark_rows *rows, const dir *d, bool lost) {
     char path[PATH_SIZE];
     path_of(path, d, "new");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    const size_t size = it->count * sizeof(row);
-    it->all[0].witness = file < 0 || lost ? 0 : witness_of(file); /* the store's row is the first */
-    const bool known = lost || it->all[0].witness != 0;
+    const size_t size = rows->count * sizeof(mark_row);
+    rows->all[0].witness =
+        file < 0 || lost ? 0 : witness_of(file); /* the store's row is the first */
+    const bool known = lost || rows->all[0].witness != 0;
     const bool right =
-        file >= 0 && known && write(file, it->all, size) == (ssize_t)size && fsync(file) == 0;
+        file >= 0 && known && write(file, rows->all, size) == (ssize_t)size && fsync(file) == 0;
     return file >= 0 && close(file) == 0 && right;
 }
 
@@ -170,8 +174,8 @@ static int lock_until(int *lock, const dir *d, int how, firn_error *error) {
     return code;
 }
 
-/* A lock belongs to all copies of its descriptor, and a child that any thread forked has a copy. So closing does not unlock,
- * and a child must not unlock what its parent has. */
+/* A lock belongs to all copies of its descriptor, and a child that any thread forked has a copy. So
+ * closing does not unlock, and a child must not unlock what its parent has. */
 static void unlock(int lock, bool child) {
     if (!child) {
         flock(lock, LOCK_UN);
@@ -188,9 +192,9 @@ static int dir_begin(void *self, const firn_records *names, firn_verb verb, firn
     return FIRN_OK;
 }
 
-static void fill(firn_records *out, const rows *in) {
-    const row *store = find(in, "", ""), *all = find(in, FIRN_ALL_NAMES, "");
-    const row *ns = find(in, out->ns, ""), *key = find(in, out->ns, out->key);
+static void fill(firn_records *out, const mark_rows *in) {
+    const mark_row *store = find(in, "", ""), *all = find(in, FIRN_ALL_NAMES, "");
+    const mark_row *ns = find(in, out->ns, ""), *key = find(in, out->ns, out->key);
     out->fresh = true; /* under the lock, so after everything that was acknowledged */
     if (store != NULL) {
         out->known = true;
@@ -243,7 +247,8 @@ static int dir_confirm(void *self, firn_error *error) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Whole contents, the mark with its grant. The store's record needs a version, as it may be written unchanged. */
+/* Whole contents, the mark with its grant. The store's record needs a version, as it may be written
+ * unchanged. */
 static bool same_records(const firn_records *a, const firn_records *b) {
     const bool store = a->known == b->known && a->origin == b->origin && a->losses == b->losses &&
                        a->own[OWN_VERSION] == b->own[OWN_VERSION] &&
@@ -256,29 +261,29 @@ static bool same_records(const firn_records *a, const firn_records *b) {
 }
 
 /* Puts what `which` names into the rows. */
-static void change(rows *to, firn_records *next, int which) {
-    row it = {.losses = next->losses, .origin = next->origin};
+static void change(mark_rows *rows, firn_records *next, int which) {
+    mark_row row = {.losses = next->losses, .origin = next->origin};
     if ((which & FIRN_RECORD_STORE) != 0) {
-        it.version = ++next->own[OWN_VERSION];
-        put(to, &it);
+        row.version = ++next->own[OWN_VERSION];
+        put(rows, &row);
     }
     if ((which & FIRN_RECORD_NS) != 0) {
-        it = (row){.losses = next->ns_losses, .floor = next->floor};
-        snprintf(it.ns, sizeof it.ns, "%s", next->ns);
-        snprintf(it.text, sizeof it.text, "%s", next->layout);
-        put(to, &it);
+        row = (mark_row){.losses = next->ns_losses, .floor = next->floor};
+        snprintf(row.ns, sizeof row.ns, "%s", next->ns);
+        snprintf(row.text, sizeof row.text, "%s", next->layout);
+        put(rows, &row);
     }
     if ((which & FIRN_RECORD_KEY) != 0) {
-        it = (row){.mark = next->mark};
-        snprintf(it.ns, sizeof it.ns, "%s", next->ns);
-        snprintf(it.key, sizeof it.key, "%s", next->key);
-        snprintf(it.text, FIRN_NOTE_SIZE, "%s", next->note);
-        put(to, &it);
+        row = (mark_row){.mark = next->mark};
+        snprintf(row.ns, sizeof row.ns, "%s", next->ns);
+        snprintf(row.key, sizeof row.key, "%s", next->key);
+        snprintf(row.text, FIRN_NOTE_SIZE, "%s", next->note);
+        put(rows, &row);
     }
 }
 
 /* `now`: the rows under the lock. */
-static int write_locked(const dir *d, rows *now, const firn_records *seen, firn_records *next,
+static int write_locked(const dir *d, mark_rows *now, const firn_records *seen, firn_records *next,
                         int which, firn_verb verb, firn_error *error) {
     firn_records found = {.ns = seen->ns, .key = seen->key, .layout = "", .note = ""};
     fill(&found, now);
@@ -300,7 +305,7 @@ static int write_locked(const dir *d, rows *now, const firn_records *seen, firn_
 static int dir_write(void *self, const firn_records *seen, firn_records *next, int which,
                      firn_verb verb, firn_error *error) {
     const dir *d = self;
-    rows now;
+    mark_rows now;
     int lock, code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_BEFORE, error);
     if (code == FIRN_OK) {
         code = lock_until(&lock, d, LOCK_EX, error);
@@ -323,17 +328,18 @@ static int dir_write(void *self, const firn_records *seen, firn_records *next, i
 static int dir_list(void *self, const char *ns, firn_visit *visit, void *context,
                     firn_error *error) {
     const dir *d = self;
-    rows in;
+    mark_rows in;
     int code = load(&in, d, error); /* without the lock: the rows never change */
-    const row *space = NULL;
+    const mark_row *space = NULL;
     for (size_t i = 0; code == FIRN_OK && i < in.count; i++) {
-        const row *it = &in.all[i];
-        const bool keyless = i + 1 == in.count || strcmp(in.all[i + 1].ns, it->ns) != 0;
-        space = it->key[0] == '\0' ? it : space; /* comes before its keys */
-        const bool shown = it != space || (ns == NULL && keyless && it->ns[0] != '\0');
-        if (shown && (ns == NULL || strcmp(ns, it->ns) == 0)) {
-            const firn_holding holding = {
-                it->ns, space->text, it->key, it != space ? it->text : "", it->mark, space->floor};
+        const mark_row *row = &in.all[i];
+        const bool keyless = i + 1 == in.count || strcmp(in.all[i + 1].ns, row->ns) != 0;
+        space = row->key[0] == '\0' ? row : space; /* comes before its keys */
+        const bool shown = row != space || (ns == NULL && keyless && row->ns[0] != '\0');
+        if (shown && (ns == NULL || strcmp(ns, row->ns) == 0)) {
+            const firn_holding holding = {row->ns,   space->text,
+                                          row->key,  row != space ? row->text : "",
+                                          row->mark, space->floor};
             code = visit(context, &holding);
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the reader of firn.ini. What it refuses it refuses in one plain line; what it takes holds no
- * control character, and comes out the same when it is printed, read and printed again. */
+/* Fuzzes the reader of firn.ini. What it refuses it refuses in one plain line; what it takes holds
+ * no control character, and comes out the same when it is printed, read and printed again. */
 #include "config/config.h"
 
 #include <assert.h>
@@ -20,11 +20,11 @@ static void check_plain(const char *text) {
     }
 }
 
-static void check_values(const config *it) {
-    for (size_t i = 0; i < it->sections.count; i++) {
-        const section *one = &it->sections.all[i];
-        const char *const texts[] = {one->name,  one->scheme, one->keys,
-                                     one->store, one->form,   one->prefix};
+static void check_values(const server_config *config) {
+    for (size_t i = 0; i < config->sections.count; i++) {
+        const config_section *section = &config->sections.all[i];
+        const char *const texts[] = {section->name,  section->scheme, section->keys,
+                                     section->store, section->form,   section->prefix};
         for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {
             check_plain(texts[j]);
         }
@@ -32,31 +32,31 @@ static void check_values(const config *it) {
 }
 
 /* Reads a file of these bytes. */
-static int read_bytes(config *it, const void *bytes, size_t size, firn_error *error) {
+static int read_bytes(server_config *config, const void *bytes, size_t size, firn_error *error) {
     char path[64], program[] = "firn-serve", flag[] = "--config";
     int fd = memfd_create("firn.ini", MFD_CLOEXEC);
     assert(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     char *words[] = {program, flag, path, NULL};
-    memset(it, 0, sizeof *it);
-    int code = config_read(it, 3, words, error);
+    memset(config, 0, sizeof *config);
+    int code = config_read(config, 3, words, error);
     close(fd);
     return code;
 }
 
-static char *print(const config *it, size_t *length) {
+static char *print(const server_config *config, size_t *length) {
     char *text = NULL;
     FILE *out = stdout;
     stdout = open_memstream(&text, length);
     assert(stdout != NULL);
-    config_print(it);
+    config_print(config);
     fclose(stdout);
     stdout = out;
     return text;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static config first, again; /* for their size */
+    static server_config first, again; /* for their size */
     firn_error error = {0};
     size_t once_length = 0, twice_length = 0;
     if (read_bytes(&first, data, size, &error) != FIRN_OK) {

@@ -27,21 +27,22 @@ static CURLcode lie_set(CURLoption option, uintptr_t value) {
 #include "../modules/etcd_record.c"
 
 static CURLcode lie_perform(void) {
-    call *it = lie_call;
+    etcd_call *call = lie_call;
     size_t length = 0;
     char *text = lie_next(&length), date[] = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
     lie_status = 0;
-    if (text == NULL || begin_request(it, NULL, NULL, 0, 0) != CURL_PREREQFUNC_OK || length == 0) {
+    if (text == NULL || begin_request(call, NULL, NULL, 0, 0) != CURL_PREREQFUNC_OK ||
+        length == 0) {
         free(text);
         return CURLE_RECV_ERROR;
     }
     size_t from = text[0] == '!' || text[0] == '#';
     lie_status = text[0] == '!' ? 400 : text[0] == '#' ? 503 : 200;
-    take_header(date, 1, strlen(date), it);
+    take_header(date, 1, strlen(date), call);
     size_t half = (length - from) / 2; /* the body comes in pieces */
     bool taken =
-        take_answer(text + from, 1, half, it) == half &&
-        take_answer(text + from + half, 1, length - from - half, it) == length - from - half;
+        take_answer(text + from, 1, half, call) == half &&
+        take_answer(text + from + half, 1, length - from - half, call) == length - from - half;
     free(text);
     return taken ? CURLE_OK : CURLE_WRITE_ERROR;
 }

@@ -101,41 +101,41 @@ static const char *known_word(void) {
 
 /* ---- RESP ------------------------------------------------------------------------------------ */
 
-typedef struct draft {
+typedef struct command_draft {
     char *at;
     size_t length, room;
-} draft;
+} command_draft;
 
-static void put(draft *it, const char *text, size_t length) {
-    if (it->room - it->length >= length) {
-        memcpy(it->at + it->length, text, length);
-        it->length += length;
+static void put(command_draft *draft, const char *text, size_t length) {
+    if (draft->room - draft->length >= length) {
+        memcpy(draft->at + draft->length, text, length);
+        draft->length += length;
     }
 }
 
-static void put_text(draft *it, const char *text) {
-    put(it, text, strlen(text));
+static void put_text(command_draft *draft, const char *text) {
+    put(draft, text, strlen(text));
 }
 
 /* All of it, or nothing. */
-static void put_command(draft *it, const word *words, size_t count) {
-    size_t before = it->length, size = 0;
+static void put_command(command_draft *draft, const word *words, size_t count) {
+    size_t before = draft->length, size = 0;
     char head[32];
     for (size_t i = 0; i <= count; i++) {
         snprintf(head, sizeof head, i == 0 ? "*%zu\r\n" : "$%zu\r\n",
                  i == 0 ? count : words[i - 1].length);
         size += strlen(head) + (i == 0 ? 0 : words[i - 1].length + 2);
-        put_text(it, head);
+        put_text(draft, head);
         if (i > 0) {
-            put(it, words[i - 1].text, words[i - 1].length);
-            put_text(it, "\r\n");
+            put(draft, words[i - 1].text, words[i - 1].length);
+            put_text(draft, "\r\n");
         }
     }
-    it->length = it->length - before == size ? it->length : before;
+    draft->length = draft->length - before == size ? draft->length : before;
 }
 
 /* A command with as many words as it needs, then pairs. */
-static void put_new_command(draft *it) {
+static void put_new_command(command_draft *draft) {
     word words[16];
     size_t row = chance(sizeof known_commands / sizeof *known_commands), count = 0;
     int arity = known_commands[row].arity;
@@ -147,48 +147,49 @@ static void put_new_command(draft *it) {
         words[count++] = word_of(chance(8) > 0 ? known_parameter() : known_word());
         words[count++] = word_of(chance(8) > 0 ? known_value() : known_word());
     }
-    put_command(it, words, count);
+    put_command(draft, words, count);
 }
 
 /* The commands of `bytes` with one word changed, added or removed, and perhaps another command. */
-static void put_changed(draft *it, const char *bytes, size_t size) {
-    static resp_command said;
+static void put_changed(command_draft *draft, const char *bytes, size_t size) {
+    static resp_command command;
     size_t place = chance(4);
-    for (size_t at = 0, i = 0; at < size; at += said.size, i++) {
-        if (resp_read(&said, bytes + at, size - at, &resp_limits_client) != RESP_COMMAND) {
+    for (size_t position = 0, i = 0; position < size; position += command.size, i++) {
+        if (resp_read(&command, bytes + position, size - position, &resp_limits_client) !=
+            RESP_COMMAND) {
             break;
         }
-        if (i == place && said.count > 0 && said.count < RESP_WORDS_MAX) {
-            size_t j = chance(said.count);
+        if (i == place && command.count > 0 && command.count < RESP_WORDS_MAX) {
+            size_t j = chance(command.count);
             switch (chance(3)) {
             case 0:
-                said.words[said.count++] = word_of(known_word());
+                command.words[command.count++] = word_of(known_word());
                 break;
             case 1:
-                said.count--;
+                command.count--;
                 break;
             default:
-                said.words[j] = word_of(known_word());
+                command.words[j] = word_of(known_word());
             }
         }
-        put_command(it, said.words, said.count);
+        put_command(draft, command.words, command.count);
     }
-    put_new_command(it);
+    put_new_command(draft);
 }
 
 /* ---- HTTP ------------------------------------------------------------------------------------ */
 
-static void put_pairs(draft *it, size_t count, const char *between) {
+static void put_pairs(command_draft *draft, size_t count, const char *between) {
     for (size_t i = 0; i < count; i++) {
         const char *value = known_value();
-        put_text(it, i > 0 ? between : "");
-        put_text(it, known_parameter());
-        put_text(it, "=");
-        put_text(it, value != NULL ? value : "");
+        put_text(draft, i > 0 ? between : "");
+        put_text(draft, known_parameter());
+        put_text(draft, "=");
+        put_text(draft, value != NULL ? value : "");
     }
 }
 
-static void put_request(draft *it) {
+static void put_request(command_draft *draft) {
     static const char *const headers[] = {
         "Accept: application/json",          "Accept: text/plain",
         "Accept: */*;q=0.1, text/plain;q=1", "Content-Type: application/x-www-form-urlencoded",
@@ -197,30 +198,30 @@ static void put_request(draft *it) {
     static const char *const methods[] = {"GET", "POST", "HEAD", "OPTIONS", "PUT"};
     const char *path = PICK(known_paths), *name = strstr(path, "{name}");
     bool posts = chance(3) == 0, object = chance(2) == 0;
-    put_text(it, posts ? "POST" : PICK(methods));
-    put_text(it, " ");
-    put(it, path, name != NULL ? (size_t)(name - path) : strlen(path));
+    put_text(draft, posts ? "POST" : PICK(methods));
+    put_text(draft, " ");
+    put(draft, path, name != NULL ? (size_t)(name - path) : strlen(path));
     if (name != NULL) {
-        put_text(it, known_name());
-        put_text(it, name + strlen("{name}"));
+        put_text(draft, known_name());
+        put_text(draft, name + strlen("{name}"));
     }
     size_t pairs = chance(4);
-    put_text(it, pairs > 0 ? "?" : "");
-    put_pairs(it, pairs, "&");
+    put_text(draft, pairs > 0 ? "?" : "");
+    put_pairs(draft, pairs, "&");
     for (size_t i = chance(3); i > 0; i--) {
-        put_text(it, "\n");
-        put_text(it, PICK(headers));
+        put_text(draft, "\n");
+        put_text(draft, PICK(headers));
     }
     if (posts && object) {
         const char *value = known_value();
-        put_text(it, "\nContent-Type: application/json\n\n{\"");
-        put_text(it, known_parameter());
-        put_text(it, "\": \"");
-        put_text(it, value != NULL ? value : "");
-        put_text(it, "\"}");
+        put_text(draft, "\nContent-Type: application/json\n\n{\"");
+        put_text(draft, known_parameter());
+        put_text(draft, "\": \"");
+        put_text(draft, value != NULL ? value : "");
+        put_text(draft, "\"}");
     } else if (posts) {
-        put_text(it, "\n\n");
-        put_pairs(it, 1 + chance(3), "&");
+        put_text(draft, "\n\n");
+        put_pairs(draft, 1 + chance(3), "&");
     }
 }
 
@@ -228,7 +229,7 @@ static void put_request(draft *it) {
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
     char text[4096];
-    draft made = {text, 0, room < sizeof text ? room : sizeof text};
+    command_draft made = {text, 0, room < sizeof text ? room : sizeof text};
     chance_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     if (chance(4) == 0) {
         return LLVMFuzzerMutate(data, size, room);

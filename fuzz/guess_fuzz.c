@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         assert(firn_id_cmp(&first[i].id, &again[i].id) == 0);
     }
     for (size_t i = 0; i < count; i++) { /* what is read without a form is read in its form */
-        size_t same = 0, asked = firn_guess(again, text, size, first[i].form);
-        for (size_t j = 0; j < asked; j++) {
+        size_t same = 0, wanted = firn_guess(again, text, size, first[i].form);
+        for (size_t j = 0; j < wanted; j++) {
             same +=
                 again[j].scheme == first[i].scheme && firn_id_cmp(&again[j].id, &first[i].id) == 0;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes rows written as text, with an epoch, widths and digits on their own lines: a row that
- * is made is written as text that makes the same row, and packs and unpacks what its fields hold. */
+ * is made is written as text that makes the same row, and packs and unpacks what its fields
+ * hold. */
 #include <firn/firn.h>
 
 #include <assert.h>
@@ -14,10 +15,11 @@ static void check_same(const firn_scheme *a, const firn_scheme *b) {
     assert(a->bits == b->bits && a->tick_ns == b->tick_ns && a->slice_count == b->slice_count);
     assert(firn_time_cmp(&a->epoch, &b->epoch) == 0);
     for (uint32_t i = 0; i < a->slice_count; i++) {
-        const firn_slice *one = &a->slices[i], *two = &b->slices[i];
-        assert(strcmp(one->name, two->name) == 0 && one->bits == two->bits);
-        assert(one->from == two->from && one->group == two->group && one->value == two->value);
-        assert((one->role == FIRN_ROLE_CONST) == (two->role == FIRN_ROLE_CONST));
+        const firn_slice *slice = &a->slices[i], *two = &b->slices[i];
+        assert(strcmp(slice->name, two->name) == 0 && slice->bits == two->bits);
+        assert(slice->from == two->from && slice->group == two->group &&
+               slice->value == two->value);
+        assert((slice->role == FIRN_ROLE_CONST) == (two->role == FIRN_ROLE_CONST));
     }
 }
 

@@ -123,6 +123,6 @@ __attribute__((unused)) static void lie_driven(const firn_driver *driver, void *
 #define module_link_resolve(link, host, port, deadline_ms, why)                                    \
     ((void)(link), (void)(host), (void)(deadline_ms), (void)(*(why) = "no names here"),            \
      (struct addrinfo *)NULL)
-#define module_nap(round) ((void)(round))
+#define module_sleep_randomly(round) ((void)(round))
 
 #endif

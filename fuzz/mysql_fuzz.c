@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
     }
-    store *s = calloc(1, sizeof *s);
+    mysql_store *s = calloc(1, sizeof *s);
     assert(s != NULL);
     lie_begin(data + 2, size - 2);
     assert(module_link_read(&s->link, urls[data[0] >> 1 & 3], &options, &error) == FIRN_OK);

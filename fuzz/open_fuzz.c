@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes a generator from its configuration on: a scheme, keys, and what then happens to it, a letter
- * each, on their own lines. Clock and entropy are simulated, the store is in memory. No ID comes
- * twice, what fails says so in one short line, and the generator ends without a leak. */
+/* Fuzzes a generator from its configuration on: a scheme, keys, and what then happens to it, a
+ * letter each, on their own lines. Clock and entropy are simulated, the store is in memory. No ID
+ * comes twice, what fails says so in one short line, and the generator ends without a leak. */
 #include "entropy.h"
 
 #include <assert.h>

@@ -40,13 +40,13 @@ static bool lie_prepared;
 static int lie_given; /* results of the present answer */
 static char lie_state[6], lie_severity[12];
 
-static const char *lie_field(const PGresult *result, int one) {
+static const char *lie_field(const PGresult *result, int value) {
     (void)result;
-    return lie_state[0] == '\0'                   ? NULL
-           : one == PG_DIAG_SQLSTATE              ? lie_state
-           : one == PG_DIAG_SEVERITY_NONLOCALIZED ? lie_severity
-           : one == PG_DIAG_MESSAGE_PRIMARY       ? "what it says"
-                                                  : NULL;
+    return lie_state[0] == '\0'                     ? NULL
+           : value == PG_DIAG_SQLSTATE              ? lie_state
+           : value == PG_DIAG_SEVERITY_NONLOCALIZED ? lie_severity
+           : value == PG_DIAG_MESSAGE_PRIMARY       ? "what it says"
+                                                    : NULL;
 }
 
 static ExecStatusType lie_status_of(const PGresult *result) {
@@ -59,7 +59,7 @@ static ExecStatusType lie_status_of(const PGresult *result) {
 #include "../modules/postgres_session.c"
 #include "../modules/postgres_taken.c"
 
-static store *lie_store;
+static postgres_store *lie_store;
 
 static void lie_asked(void) {
     lie_given = 0;
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
     }
-    store *s = lie_store = calloc(1, sizeof *s);
+    postgres_store *s = lie_store = calloc(1, sizeof *s);
     assert(s != NULL);
     lie_begin(data + 2, size - 2);
     lie_broken = lie_prepared = lie_inside = false;

@@ -12,20 +12,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static moments times; /* static for its size */
+static record_times times; /* static for its size */
 
 static const records_format *const formats[] = {&records_csv, &records_tsv, &records_json,
                                                 &records_log};
 
-static bool inside(const char *at, size_t length, const char *text, size_t size) {
-    return at >= text && length <= size && (size_t)(at - text) <= size - length;
+static bool inside(const char *position, size_t length, const char *text, size_t size) {
+    return position >= text && length <= size && (size_t)(position - text) <= size - length;
 }
 
 static void check_record(const records_plan *plan, const record *r, int code, const char *text,
                          size_t length) {
     assert(r->size <= length);
     if (r->placed) {
-        assert(r->at <= r->size && r->skip <= r->size - r->at);
+        assert(r->offset <= r->size && r->skip <= r->size - r->offset);
         assert(r->nothing != NULL && r->before != NULL && r->after != NULL);
     }
     if (r->passes) { /* blank lines at the very end */
@@ -68,19 +68,19 @@ static void check_part(records_plan *plan, const record *whole, int code, const 
     int of_part = plan->format->read(plan, copy, part, false, &r, &error);
     if (r.size > 0) {
         assert(r.size == whole->size && of_part == code && r.time_length == whole->time_length);
-        assert(r.placed == whole->placed && r.at == whole->at && r.skip == whole->skip);
+        assert(r.placed == whole->placed && r.offset == whole->offset && r.skip == whole->skip);
     }
     free(copy);
 }
 
 static void check_time(const record *r) {
-    firn_time one, two;
+    firn_time time, two;
     firn_error error = {0};
-    int code = moments_read(&times, r->time, r->time_length, NULL, &one, &error);
+    int code = moments_read(&times, r->time, r->time_length, NULL, &time, &error);
     firn_error of_two;
     assert(moments_read(&times, r->time, r->time_length, NULL, &two, &of_two) == code);
     if (code == FIRN_OK) {
-        assert(firn_time_cmp(&one, &two) == 0 && one.ns >= 0 && one.ns < 1000000000);
+        assert(firn_time_cmp(&time, &two) == 0 && time.ns >= 0 && time.ns < 1000000000);
     } else {
         assert(code == FIRN_ETEXT && strlen(error.text) > 0 &&
                strlen(error.text) < sizeof error.text);

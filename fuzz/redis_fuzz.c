@@ -32,7 +32,7 @@ static ssize_t lie_receive(char *buf, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     firn_error error = {0};
-    store *self = calloc(1, sizeof *self);
+    redis_store *self = calloc(1, sizeof *self);
     assert(self != NULL);
     if (size < 2) {
         free(self);

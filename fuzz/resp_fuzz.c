@@ -13,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static resp_command said, again; /* static for their size */
 
-static bool inside(const word *it, const char *bytes, size_t length) {
-    return it->text >= bytes && it->length <= length &&
-           (size_t)(it->text - bytes) <= length - it->length;
+static bool inside(const word *text, const char *bytes, size_t length) {
+    return text->text >= bytes && text->length <= length &&
+           (size_t)(text->text - bytes) <= length - text->length;
 }
 
 static void check_command(const char *bytes, const resp_limits *limits) {
@@ -46,34 +46,34 @@ static void check_command(const char *bytes, const resp_limits *limits) {
  * size. Returns how many bytes were commands; *hash identifies them and the end. */
 static size_t read_pieces(const char *bytes, size_t length, size_t first, size_t step,
                           const resp_limits *limits, uint64_t *hash) {
-    size_t at = 0, there = first < length ? first : length, needed = 0;
+    size_t position = 0, there = first < length ? first : length, needed = 0;
     *hash = 0;
     for (;;) {
         enum resp_state state = RESP_MORE;
-        if (there > at && there - at >= needed) {
-            char *copy = malloc(there - at); /* its end is the end of the memory */
+        if (there > position && there - position >= needed) {
+            char *copy = malloc(there - position); /* its end is the end of the memory */
             assert(copy != NULL);
-            memcpy(copy, bytes + at, there - at);
-            state = resp_read(&said, copy, there - at, limits);
+            memcpy(copy, bytes + position, there - position);
+            state = resp_read(&said, copy, there - position, limits);
             if (state == RESP_COMMAND) {
-                assert(said.size > 0 && said.size <= there - at);
+                assert(said.size > 0 && said.size <= there - position);
                 check_command(copy, limits);
                 *hash = *hash * 31 + said.size * 64 + said.count;
             }
             free(copy);
         }
         if (state == RESP_COMMAND) {
-            at += said.size;
+            position += said.size;
             needed = 0;
         } else if (state == RESP_BAD) {
             assert(said.trouble != NULL);
             *hash = *hash * 31 + 7;
-            return at;
+            return position;
         } else if (there == length) {
-            return at;
+            return position;
         } else {
-            if (there > at && there - at >= needed) {
-                assert(said.size > there - at);
+            if (there > position && there - position >= needed) {
+                assert(said.size > there - position);
                 needed = said.size;
             }
             there = length - there < step ? length : there + step;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the scanner of `firn show --find`: the first byte chooses what to find and where the text is cut
- * in two. IDs come in order and do not overlap, each reads as what it was found to be, and two pieces have
- * the same IDs as the whole. */
+/* Fuzzes the scanner of `firn show --find`: the first byte chooses what to find and where the text
+ * is cut in two. IDs come in order and do not overlap, each reads as what it was found to be, and
+ * two pieces have the same IDs as the whole. */
 #include "ids/scan.h"
 
 #include <assert.h>
@@ -16,26 +16,26 @@ typedef struct place {
     size_t start, end;
 } place;
 
-static size_t collect(scan *it, place *list, size_t count) {
+static size_t collect(text_scan *scan, place *list, size_t count) {
     size_t last = 0;
-    while (scan_next(it)) {
-        const firn_reading *reading = &it->readings[0];
+    while (scan_next(scan)) {
+        const firn_reading *reading = &scan->readings[0];
         firn_id id;
-        assert(it->end <= it->length && it->start < it->end && it->start >= last);
-        assert(it->end - it->start <= SCAN_TEXT_MAX && count < FOUND_MAX);
+        assert(scan->end <= scan->length && scan->start < scan->end && scan->start >= last);
+        assert(scan->end - scan->start <= SCAN_TEXT_MAX && count < FOUND_MAX);
         if (reading->form == FIRN_FORM_UUID) {
-            assert(firn_parse(&id, reading->form, 128, it->text + it->start, it->end - it->start,
-                              NULL) == FIRN_OK);
+            assert(firn_parse(&id, reading->form, 128, scan->text + scan->start,
+                              scan->end - scan->start, NULL) == FIRN_OK);
             assert(firn_id_cmp(&id, &reading->id) == 0);
         }
-        list[count++] = (place){it->start, it->end};
-        last = it->end;
+        list[count++] = (place){scan->start, scan->end};
+        last = scan->end;
     }
     return count;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static scan it;
+    static text_scan scan;
     static place whole[FOUND_MAX], parts[FOUND_MAX];
     static const char *const names[] = {NULL, NULL, "snowflake", "uuid7", "tsid", "typeid", "ulid"};
     if (size < 2 || size > TEXT_MAX) {
@@ -47,13 +47,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                             .all = data[0] % 7 == 1};
     const char *text = (const char *)data + 1;
     const size_t length = size - 1, cut = length * data[0] / 256;
-    scan_begin(&it, &want, text, 0, length, length);
-    size_t count = collect(&it, whole, 0), hold = scan_hold(text, cut);
-    scan_begin(&it, &want, text, 0, hold, cut);
-    size_t found = collect(&it, parts, 0);
+    scan_begin(&scan, &want, text, 0, length, length);
+    size_t count = collect(&scan, whole, 0), hold = scan_hold(text, cut);
+    scan_begin(&scan, &want, text, 0, hold, cut);
+    size_t found = collect(&scan, parts, 0);
     size_t from = found > 0 && parts[found - 1].end > hold ? parts[found - 1].end : hold;
-    scan_begin(&it, &want, text, from, length, length);
-    assert(collect(&it, parts, found) == count);
+    scan_begin(&scan, &want, text, from, length, length);
+    assert(collect(&scan, parts, found) == count);
     assert(memcmp(whole, parts, count * sizeof *whole) == 0);
     return 0;
 }

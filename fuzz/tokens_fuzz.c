@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the reader of the tokens file. A refusal is one plain line without any token of the file, and leaves
- * the old tokens in force. Of an accepted file each token has its role, name and quota, another text has none,
- * and reading the file again keeps the accounts. */
+/* Fuzzes the reader of the tokens file. A refusal is one plain line without any token of the file,
+ * and leaves the old tokens in force. Of an accepted file each token has its role, name and quota,
+ * another text has none, and reading the file again keeps the accounts. */
 #include "core/access.c" /* its accounts are released between inputs */
 
 #include <assert.h>
@@ -61,10 +61,10 @@ static void check_accepted(const char *line, const char *text, size_t length) {
 
 static void check_refused(const firn_error *error, const char *text, size_t length) {
     const char *path = strstr(error->text, "/proc/self/fd/");
-    for (const char *at = error->text; *at != '\0'; at++) {
-        assert(!iscntrl((unsigned char)*at));
-        bool names_path = path != NULL && at >= path && at < path + strcspn(path, " ");
-        assert(names_path || length < TOKEN_LEAST || strncmp(at, text, length) != 0);
+    for (const char *position = error->text; *position != '\0'; position++) {
+        assert(!iscntrl((unsigned char)*position));
+        bool names_path = path != NULL && position >= path && position < path + strcspn(path, " ");
+        assert(names_path || length < TOKEN_LEAST || strncmp(position, text, length) != 0);
     }
 }
 
@@ -74,15 +74,15 @@ static void check_lines(const uint8_t *data, size_t size, const firn_error *erro
     assert(copy != NULL);
     memcpy(copy, data, size);
     copy[size] = '\0';
-    for (size_t at = 0, end; at < size; at = end + 1) {
+    for (size_t position = 0, end; position < size; position = end + 1) {
         size_t length = 0;
-        end = at + strcspn(copy + at, "\n");
+        end = position + strcspn(copy + position, "\n");
         copy[end] = '\0';
-        const char *text = token_in(copy + at, &length);
+        const char *text = token_in(copy + position, &length);
         if (text != NULL && error->code != 0) {
             check_refused(error, text, length);
         } else if (text != NULL) {
-            check_accepted(copy + at, text, length);
+            check_accepted(copy + position, text, length);
         }
     }
     free(copy);

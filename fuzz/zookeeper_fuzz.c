@@ -6,11 +6,11 @@
 
 #include <zookeeper/zookeeper.h>
 
-static int lie_get(data_completion_t done, const void *of);
-static int lie_children(strings_completion_t done, const void *of);
-static int lie_multi(int count, const zoo_op_t *ops, void_completion_t done, const void *of);
-static int lie_stat(stat_completion_t done, const void *of);
-static int lie_string(string_completion_t done, const void *of);
+static int lie_get(data_completion_t done, const void *context);
+static int lie_children(strings_completion_t done, const void *context);
+static int lie_multi(int count, const zoo_op_t *ops, void_completion_t done, const void *context);
+static int lie_stat(stat_completion_t done, const void *context);
+static int lie_string(string_completion_t done, const void *context);
 
 #define zoo_aget(handle, path, watch, done, of)          ((void)(path), lie_get(done, of))
 #define zoo_aget_children(handle, path, watch, done, of) ((void)(path), lie_children(done, of))
@@ -51,17 +51,17 @@ static char *lie_answer(size_t *length, int *code, struct Stat *stat) {
     return text;
 }
 
-static int lie_get(data_completion_t done, const void *of) {
+static int lie_get(data_completion_t done, const void *context) {
     size_t length = 0;
     int code;
     struct Stat stat;
     char *text = lie_answer(&length, &code, &stat);
-    done(code, code == ZOK ? text + 3 : NULL, code == ZOK ? (int)length - 3 : -1, &stat, of);
+    done(code, code == ZOK ? text + 3 : NULL, code == ZOK ? (int)length - 3 : -1, &stat, context);
     free(text);
     return ZOK;
 }
 
-static int lie_children(strings_completion_t done, const void *of) {
+static int lie_children(strings_completion_t done, const void *context) {
     size_t length = 0;
     int code;
     struct Stat stat;
@@ -71,12 +71,12 @@ static int lie_children(strings_completion_t done, const void *of) {
     for (; name != NULL && vector.count < 8; name = strtok_r(NULL, "/", &rest)) {
         names[vector.count++] = name;
     }
-    done(code, &vector, of);
+    done(code, &vector, context);
     free(text);
     return ZOK;
 }
 
-static int lie_multi(int count, const zoo_op_t *ops, void_completion_t done, const void *of) {
+static int lie_multi(int count, const zoo_op_t *ops, void_completion_t done, const void *context) {
     size_t length = 0;
     int code;
     struct Stat stat;
@@ -86,25 +86,25 @@ static int lie_multi(int count, const zoo_op_t *ops, void_completion_t done, con
             *ops[i].set_op.stat = stat;
         }
     }
-    done(code, of);
+    done(code, context);
     return ZOK;
 }
 
-static int lie_stat(stat_completion_t done, const void *of) {
+static int lie_stat(stat_completion_t done, const void *context) {
     size_t length = 0;
     int code;
     struct Stat stat;
     free(lie_answer(&length, &code, &stat));
-    done(code, &stat, of);
+    done(code, &stat, context);
     return ZOK;
 }
 
-static int lie_string(string_completion_t done, const void *of) {
+static int lie_string(string_completion_t done, const void *context) {
     size_t length = 0;
     int code;
     struct Stat stat;
     free(lie_answer(&length, &code, &stat));
-    done(code, NULL, of);
+    done(code, NULL, context);
     return ZOK;
 }
 
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     lie_begin(data + 1, size - 1);
     assert(zookeeper_open(&handle, "zookeeper://u:" LIE_PASSWORD "@h", NULL, &error) == FIRN_OK);
-    store *self = handle;
+    zookeeper_store *self = handle;
     self->handle = (zhandle_t *)(void *)self; /* there is one, and nobody looks into it */
     self->session = zk_call(1);
     lie_driven(&firn_store_driver, handle, data[0]);

@@ -7,8 +7,8 @@
 
 FIRN_API extern const firn_stream_ops firn_stream_module;
 
-/* From a library context of firn's own: it reads no openssl.cnf, and the program's own use of libcrypto does not change
- * it. Both stay until the process ends. */
+/* From a library context of firn's own: it reads no openssl.cnf, and the program's own use of
+ * libcrypto does not change it. Both stay until the process ends. */
 static int aes_open(void **self) {
     OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
     EVP_CIPHER *cipher = library != NULL ? EVP_CIPHER_fetch(library, "AES-256-CTR", NULL) : NULL;
@@ -20,7 +20,8 @@ static int aes_open(void **self) {
     return FIRN_OK;
 }
 
-/* libcrypto keeps the expanded key on the heap, so each call has its own context, which the free erases. */
+/* libcrypto keeps the expanded key on the heap, so each call has its own context, which the free
+ * erases. */
 static int aes_stream(void *self, void *bytes, size_t size, const uint8_t key[32],
                       const uint8_t counter[16]) {
     int done = 0;

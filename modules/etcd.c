@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of etcd: how records are read and written, and how it notices that etcd lost reservations.
+/* The driver of etcd: how records are read and written, and how it notices that etcd lost
+ * reservations.
  *
- * The store lost reservations if the cluster's ID is not the one of its record, or if the Raft term, which never
- * falls in one cluster, is lower; or if two or more of the members in the record are gone, as after
- * --force-new-cluster on a member that may have lagged; or if this handle saw more: another store (ORIGIN is drawn when it is
- * made), a higher revision, a namespace that is gone, a higher mark. LOSSES counts how often that was
- * noticed. */
+ * The store lost reservations if the cluster's ID is not the one of its record, or if the Raft
+ * term, which never falls in one cluster, is lower; or if two or more of the members in the record
+ * are gone, as after --force-new-cluster on a member that may have lagged; or if this handle saw
+ * more: another store (ORIGIN is drawn when it is made), a higher revision, a namespace that is
+ * gone, a higher mark. LOSSES counts how often that was noticed. */
 #include "etcd.h"
 
 #include <assert.h>
@@ -19,27 +20,28 @@
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* The driver's part of the records: revisions, and the cluster of the store's record. */
-typedef struct own {
+typedef struct etcd_records {
     int64_t store_revision, ns_revision, mark_revision;
     uint64_t cluster, term;
     voters voters;
-} own;
+} etcd_records;
 
-static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
+static_assert(sizeof(etcd_records) <= sizeof((firn_records *)NULL)->own,
+              "the driver's part has room");
 
-static own own_of(const firn_records *records) {
-    own out;
+static etcd_records own_of(const firn_records *records) {
+    etcd_records out;
     memcpy(&out, records->own, sizeof out);
     return out;
 }
 
-static void set_own(firn_records *records, const state *now) {
-    const own it = {now->store_revision, now->ns_revision, now->mark_revision,
-                    now->cluster,        now->term,        now->voters};
-    memcpy(records->own, &it, sizeof it);
+static void set_own(firn_records *records, const etcd_state *now) {
+    const etcd_records own_records = {now->store_revision, now->ns_revision, now->mark_revision,
+                                      now->cluster,        now->term,        now->voters};
+    memcpy(records->own, &own_records, sizeof own_records);
 }
 
-static void take_over(firn_records *out, const state *now) {
+static void take_over(firn_records *out, const etcd_state *now) {
     out->fresh = true;
     out->known = now->store_revision > 0;
     out->origin = now->origin;
@@ -57,19 +59,19 @@ static void take_over(firn_records *out, const state *now) {
     set_own(out, now);
 }
 
-static void state_of(state *out, const firn_records *in) {
-    const own it = own_of(in);
+static void state_of(etcd_state *out, const firn_records *in) {
+    const etcd_records records = own_of(in);
     memset(out, 0, sizeof *out);
     snprintf(out->ns, sizeof out->ns, "%s", in->ns);
     snprintf(out->key, sizeof out->key, "%s", in->key);
     snprintf(out->layout, sizeof out->layout, "%s", in->layout);
     snprintf(out->note, sizeof out->note, "%s", in->note);
-    out->store_revision = it.store_revision;
-    out->ns_revision = it.ns_revision;
-    out->mark_revision = it.mark_revision;
-    out->cluster = it.cluster;
-    out->term = it.term;
-    out->voters = it.voters;
+    out->store_revision = records.store_revision;
+    out->ns_revision = records.ns_revision;
+    out->mark_revision = records.mark_revision;
+    out->cluster = records.cluster;
+    out->term = records.term;
+    out->voters = records.voters;
     out->origin = in->origin;
     out->losses = in->losses;
     out->ns_losses = in->ns_losses;
@@ -84,88 +86,89 @@ static int etcd_begin(void *self, const firn_records *names, firn_verb verb, fir
     return etcd_ready(self, error);
 }
 
-static int etcd_read(void *of, firn_records *seen, bool surely, firn_error *error) {
-    store *self = of;
-    state *now = &self->state;
+static int etcd_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    etcd_store *store = self;
+    etcd_state *now = &store->state;
     (void)surely; /* each read is linearizable */
     memset(now, 0, sizeof *now);
     snprintf(now->ns, sizeof now->ns, "%s", seen->ns);
     snprintf(now->key, sizeof now->key, "%s", seen->key);
-    int code = etcd_read_state(self, now, error);
+    int code = etcd_read_state(store, now, error);
     if (code == FIRN_OK) {
         take_over(seen, now);
     }
     return code;
 }
 
-static bool etcd_lost(void *of, const firn_records *seen) {
-    const store *self = of;
-    const own it = own_of(seen);
-    return self->suspect || (seen->known && (it.cluster != self->cluster || it.term > self->term ||
-                                             etcd_gone(&it.voters, &self->voters) > 1));
+static bool etcd_lost(void *self, const firn_records *seen) {
+    const etcd_store *store = self;
+    const etcd_records records = own_of(seen);
+    return store->suspect ||
+           (seen->known && (records.cluster != store->cluster || records.term > store->term ||
+                            etcd_gone(&records.voters, &store->voters) > 1));
 }
 
-static void etcd_forget(void *of) {
-    store *self = of;
-    self->suspect = self->reserved = false;
+static void etcd_forget(void *self) {
+    etcd_store *store = self;
+    store->suspect = store->reserved = false;
 }
 
 /* Has the cluster another term or other members than the store's record says? */
-static bool has_changed(const store *self, const state *now) {
+static bool has_changed(const etcd_store *store, const etcd_state *now) {
     return now->store_revision > 0 &&
-           (self->term > now->term ||
-            (self->voters.count > 0 && (self->voters.count != now->voters.count ||
-                                        etcd_gone(&now->voters, &self->voters) > 0)));
+           (store->term > now->term ||
+            (store->voters.count > 0 && (store->voters.count != now->voters.count ||
+                                         etcd_gone(&now->voters, &store->voters) > 0)));
 }
 
 /* Looks who answered if the answer came on a new connection, although it was carried out. */
-static int look_again(store *self, firn_error *error) {
-    int code = self->greeted ? FIRN_OK : etcd_look(self, error);
-    return module_recode(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
+static int look_again(etcd_store *store, firn_error *error) {
+    int code = store->greeted ? FIRN_OK : etcd_look(store, error);
+    return module_replace_code(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
 }
 
-static int etcd_write(void *of, const firn_records *seen, firn_records *next, int which,
+static int etcd_write(void *self, const firn_records *seen, firn_records *next, int which,
                       firn_verb verb, firn_error *error) {
-    store *self = of;
-    state now, then;
+    etcd_store *store = self;
+    etcd_state now, then;
     bool written = false;
     state_of(&now, seen);
-    const change what = {(which & FIRN_RECORD_STORE) != 0 || has_changed(self, &now),
-                         (which & FIRN_RECORD_NS) != 0, (which & FIRN_RECORD_KEY) != 0};
-    int code = seen->known || !what.own ? FIRN_OK : module_random(&next->origin, error);
+    const etcd_change change = {(which & FIRN_RECORD_STORE) != 0 || has_changed(store, &now),
+                                (which & FIRN_RECORD_NS) != 0, (which & FIRN_RECORD_KEY) != 0};
+    int code = seen->known || !change.own ? FIRN_OK : module_random(&next->origin, error);
     if (code != FIRN_OK) {
         return code;
     }
     state_of(&then, next);
-    if (what.own) {
-        then.cluster = self->cluster;
-        then.term = self->term;
-        then.voters = self->voters.count > 0 ? self->voters : then.voters;
+    if (change.own) {
+        then.cluster = store->cluster;
+        then.term = store->term;
+        then.voters = store->voters.count > 0 ? store->voters : then.voters;
     }
-    code = etcd_write_state(self, &now, &then, &what, &module_points_of[verb], &written, error);
+    code = etcd_write_state(store, &now, &then, &change, &module_points_of[verb], &written, error);
     if (code == FIRN_OK && written) {
-        code = look_again(self, error);
+        code = look_again(store, error);
     }
     if (code != FIRN_OK || !written) {
         return code != FIRN_OK ? code : FIRN_WRITE_CHANGED;
     }
-    self->suspect = self->suspect && next->losses == seen->losses; /* else it is written */
+    store->suspect = store->suspect && next->losses == seen->losses; /* else it is written */
     next->known = then.store_revision > 0;
     next->stamp = then.mark_revision;
     set_own(next, &then);
-    if (etcd_lost(self, next)) {
+    if (etcd_lost(store, next)) {
         return FIRN_WRITE_FOREIGN;
     }
-    self->reserved = self->reserved || (verb == FIRN_VERB_RESERVE && what.mark);
-    return module_point(&self->link, module_points_of[verb].committed, error);
+    store->reserved = store->reserved || (verb == FIRN_VERB_RESERVE && change.mark);
+    return module_point(&store->link, module_points_of[verb].committed, error);
 }
 
 static void etcd_wait(int round) {
-    module_nap(round);
+    module_sleep_randomly(round);
 }
 
-static const char *etcd_where(void *of) {
-    return ((const store *)of)->link.url.shown;
+static const char *etcd_where(void *self) {
+    return ((const etcd_store *)self)->link.url.shown;
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -176,21 +179,21 @@ typedef int take_pair(void *context, const bytes *name, const char *text, firn_e
 /* The first name after all names with this prefix, whose last byte is / or 0. */
 static bytes after(const bytes *name) {
     bytes out = *name;
-    out.at[out.length - 1]++;
+    out.text[out.length - 1]++;
     return out;
 }
 
-static int take_page(const store *self, json_t *answer, bytes *next, take_pair *take, void *context,
-                     firn_error *error) {
+static int take_page(const etcd_store *store, json_t *answer, bytes *next, take_pair *take,
+                     void *context, firn_error *error) {
     json_t *pairs = json_object_get(answer, "kvs"), *pair;
     size_t i;
     json_array_foreach(pairs, i, pair) {
         char text[ETCD_RECORD_SIZE];
         size_t length;
         bytes name;
-        if (!etcd_plain(name.at, sizeof name.at, &name.length, json_object_get(pair, "key")) ||
+        if (!etcd_plain(name.text, sizeof name.text, &name.length, json_object_get(pair, "key")) ||
             !etcd_plain(text, sizeof text, &length, json_object_get(pair, "value"))) {
-            return etcd_damaged(self, FIRN_ESTORE, error);
+            return etcd_damaged(store, FIRN_ESTORE, error);
         }
         int code = take(context, &name, text, error);
         if (code != FIRN_OK) {
@@ -202,27 +205,28 @@ static int take_page(const store *self, json_t *answer, bytes *next, take_pair *
     return FIRN_OK;
 }
 
-/* Visits the keys from `from` to before `end`, in order, at one revision: *revision, or the current
- * one if it is 0. */
-static int walk(store *self, bytes from, const bytes *end, int64_t *revision, take_pair *take,
-                void *context, firn_error *error) {
+/* Visits the keys from `source` to before `end`, in order, at one revision: *revision, or the
+ * current one if it is 0. */
+static int walk(etcd_store *store, bytes source, const bytes *end, int64_t *revision,
+                take_pair *take, void *context, firn_error *error) {
     for (int i = 0; i < PAGES_MOST; i++) {
         json_t *answer = NULL;
-        json_t *body = json_pack("{s:o, s:o, s:o, s:o}", "key", etcd_base64(from.at, from.length),
-                                 "rangeEnd", etcd_base64(end->at, end->length), "limit",
-                                 etcd_number(PAGE), "revision", etcd_number(*revision));
-        int code = etcd_ready(self, error);
+        json_t *body =
+            json_pack("{s:o, s:o, s:o, s:o}", "key", etcd_base64(source.text, source.length),
+                      "rangeEnd", etcd_base64(end->text, end->length), "limit", etcd_number(PAGE),
+                      "revision", etcd_number(*revision));
+        int code = etcd_ready(store, error);
         if (code != FIRN_OK) {
             json_decref(body);
             return code;
         }
-        code = etcd_ask(self, "/v3/kv/range", body, NULL, &answer, error);
-        if (code == FIRN_OK && !etcd_take_head(self, answer)) {
-            code = etcd_damaged(self, FIRN_ESTORE, error);
+        code = etcd_ask(store, "/v3/kv/range", body, NULL, &answer, error);
+        if (code == FIRN_OK && !etcd_take_head(store, answer)) {
+            code = etcd_damaged(store, FIRN_ESTORE, error);
         }
         if (code == FIRN_OK) {
-            *revision = *revision != 0 ? *revision : self->revision;
-            code = take_page(self, answer, &from, take, context, error);
+            *revision = *revision != 0 ? *revision : store->revision;
+            code = take_page(store, answer, &source, take, context, error);
         }
         bool more = json_is_true(json_object_get(answer, "more"));
         json_decref(answer);
@@ -232,15 +236,15 @@ static int walk(store *self, bytes from, const bytes *end, int64_t *revision, ta
     }
     return module_fail(error, FIRN_ESTORE,
                        "store %.60s: the listing does not end: check it with etcdctl",
-                       self->link.url.shown);
+                       store->link.url.shown);
 }
 
 /* A listing in progress. */
 typedef struct listing {
-    store *store;
+    etcd_store *store;
     json_t *layouts; /* by namespace, sorted */
     json_t *floors;  /* by namespace */
-    void *at;        /* the first of the layouts that was not shown; NULL: none */
+    void *argument;  /* the first of the layouts that was not shown; NULL: none */
     bool whole;      /* shows namespaces without a key */
     size_t skip;     /* the bytes before the name of a namespace */
     firn_visit *visit;
@@ -249,32 +253,33 @@ typedef struct listing {
 
 static int take_layout(void *context, const bytes *name, const char *text, firn_error *error) {
     listing *list = context;
-    state read;
+    etcd_state read;
     if (!etcd_read_namespace(&read, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
     }
     /* Names are bytes, UTF-8 or not. */
-    return json_object_set_new_nocheck(list->layouts, name->at + list->skip,
+    return json_object_set_new_nocheck(list->layouts, name->text + list->skip,
                                        json_string_nocheck(read.layout)) == 0 &&
-                   json_object_set_new_nocheck(list->floors, name->at + list->skip,
+                   json_object_set_new_nocheck(list->floors, name->text + list->skip,
                                                json_integer(read.floor)) == 0
                ? FIRN_OK
                : module_no_memory(error);
 }
 
-/* Shows the namespaces before `ns` (NULL: all that are left), which have no key, and passes `ns`. */
+/* Shows the namespaces before `ns` (NULL: all that are left), which have no key, and passes
+ * `ns`. */
 static int show_empty(listing *list, const char *ns, firn_error *error) {
     int code = FIRN_OK;
-    while (code == FIRN_OK && list->at != NULL) {
-        const char *name = json_object_iter_key(list->at);
+    while (code == FIRN_OK && list->argument != NULL) {
+        const char *name = json_object_iter_key(list->argument);
         const int order = ns != NULL ? strcmp(name, ns) : -1;
         const firn_holding holding = {
-            name,   json_string_value(json_object_iter_value(list->at)),    "", "",
+            name,   json_string_value(json_object_iter_value(list->argument)), "", "",
             {0, 0}, json_integer_value(json_object_get(list->floors, name))};
         if (order > 0) {
             break;
         }
-        list->at = json_object_iter_next(list->layouts, list->at);
+        list->argument = json_object_iter_next(list->layouts, list->argument);
         if (order < 0 && list->whole) {
             code = module_show(&list->store->link, list->visit, list->context, &holding, error);
         }
@@ -284,12 +289,12 @@ static int show_empty(listing *list, const char *ns, firn_error *error) {
 
 static int take_mark(void *context, const bytes *name, const char *text, firn_error *error) {
     listing *list = context;
-    const char *ns = name->at + list->skip, *key = ns + strlen(ns) + 1;
+    const char *ns = name->text + list->skip, *key = ns + strlen(ns) + 1;
     const char *layout = json_string_value(json_object_get(list->layouts, ns));
     char note[FIRN_NOTE_SIZE];
     firn_holding holding = {ns,   layout, key,
                             note, {0, 0}, json_integer_value(json_object_get(list->floors, ns))};
-    if (layout == NULL || key > name->at + name->length ||
+    if (layout == NULL || key > name->text + name->length ||
         !etcd_read_mark(&holding.mark, note, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
     }
@@ -299,28 +304,28 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
                : code;
 }
 
-static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
+static int etcd_list(void *self, const char *ns, firn_visit *visit, void *context,
                      firn_error *error) {
-    store *self = of;
-    bytes from, end;
+    etcd_store *store = self;
+    bytes source, end;
     int64_t revision = 0;
-    listing list = {self, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
-    etcd_name_namespace(&from, self, ns != NULL ? ns : "");
-    list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
-    end = from;
+    listing list = {store, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
+    etcd_name_namespace(&source, store, ns != NULL ? ns : "");
+    list.skip = source.length - (ns != NULL ? strlen(ns) : 0);
+    end = source;
     if (ns != NULL) { /* only that name: the next byte is zero */
         end.length++;
     } else {
-        end = after(&from);
+        end = after(&source);
     }
-    int code = walk(self, from, &end, &revision, take_layout, &list, error);
-    etcd_name_mark(&from, self, ns != NULL ? ns : "", "");
-    from.length -= ns == NULL; /* all: without the zero byte */
-    list.skip = strlen(self->prefix) + strlen("mark/");
-    end = after(&from);
+    int code = walk(store, source, &end, &revision, take_layout, &list, error);
+    etcd_name_mark(&source, store, ns != NULL ? ns : "", "");
+    source.length -= ns == NULL; /* all: without the zero byte */
+    list.skip = strlen(store->prefix) + strlen("mark/");
+    end = after(&source);
     if (code == FIRN_OK) {
-        list.at = json_object_iter(list.layouts);
-        code = walk(self, from, &end, &revision, take_mark, &list, error);
+        list.argument = json_object_iter(list.layouts);
+        code = walk(store, source, &end, &revision, take_mark, &list, error);
     }
     if (code == FIRN_OK) {
         code = show_empty(&list, NULL, error);
@@ -334,44 +339,44 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
 
 /* The Date header in whole seconds, plus half a second: enough to find clocks that differ by 10
  * s. */
-static int etcd_now(void *of, firn_time *now, firn_error *error) {
-    store *self = of;
+static int etcd_now(void *self, firn_time *now, firn_error *error) {
+    etcd_store *store = self;
     json_t *answer = NULL;
-    int code = etcd_ready(self, error);
+    int code = etcd_ready(store, error);
     if (code == FIRN_OK) {
-        code = etcd_ask(self, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
+        code = etcd_ask(store, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
     }
     json_decref(answer);
-    if (code == FIRN_OK && self->date_s == 0) {
+    if (code == FIRN_OK && store->date_s == 0) {
         return module_fail(error, FIRN_ESYSTEM,
                            "store %.60s sent no Date header, so its time is unknown: name etcd "
                            "itself, not a proxy that drops the header",
-                           self->link.url.shown);
+                           store->link.url.shown);
     }
     if (code == FIRN_OK) {
-        *now = (firn_time){self->date_s, 500000000};
+        *now = (firn_time){store->date_s, 500000000};
     }
     return code;
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int read_places(store *self, firn_error *error) {
-    const char *prefix = module_param(&self->link.url, "prefix");
-    self->prefix = prefix != NULL ? prefix : "firn/";
-    if (strlen(self->prefix) > ETCD_PREFIX_MOST) {
+static int read_places(etcd_store *store, firn_error *error) {
+    const char *prefix = module_param(&store->link.url, "prefix");
+    store->prefix = prefix != NULL ? prefix : "firn/";
+    if (strlen(store->prefix) > ETCD_PREFIX_MOST) {
         return module_fail(error, FIRN_ERANGE,
                            "the store's prefix has more than %d bytes: give a shorter one",
                            ETCD_PREFIX_MOST);
     }
-    if (self->link.url.host_count == 0 || self->link.url.path != NULL) {
+    if (store->link.url.host_count == 0 || store->link.url.path != NULL) {
         return module_fail(error, FIRN_EUSAGE,
                            "the store's URL names no host, or a path: write etcd://HOST:PORT,...");
     }
-    for (size_t i = 0; i < self->link.url.host_count; i++) {
+    for (size_t i = 0; i < store->link.url.host_count; i++) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                       "0123456789-._:%";
-        const char *name = self->link.url.hosts[i].name;
+        const char *name = store->link.url.hosts[i].name;
         if (strlen(name) > 255 || strspn(name, letters) != strlen(name)) {
             return module_fail(error, FIRN_EUSAGE,
                                "'%.60s' is not a valid host: write etcd://HOST:PORT,...", name);
@@ -381,44 +386,44 @@ static int read_places(store *self, firn_error *error) {
 }
 
 /* As etcdctl: USER[:PASSWORD], and a password in a parameter. */
-static int read_login(store *self, firn_error *error) {
+static int read_login(etcd_store *store, firn_error *error) {
     const char *value = getenv("ETCDCTL_USER");
-    if (self->link.url.user == NULL && value != NULL && value[0] != '\0') {
+    if (store->link.url.user == NULL && value != NULL && value[0] != '\0') {
         size_t length = strcspn(value, ":");
-        self->link.url.user = strndup(value, length);
-        if (value[length] == ':' && self->link.url.password == NULL) {
-            self->link.url.password = strdup(value + length + 1);
+        store->link.url.user = strndup(value, length);
+        if (value[length] == ':' && store->link.url.password == NULL) {
+            store->link.url.password = strdup(value + length + 1);
         }
-        if (self->link.url.user == NULL ||
-            (value[length] == ':' && self->link.url.password == NULL)) {
+        if (store->link.url.user == NULL ||
+            (value[length] == ':' && store->link.url.password == NULL)) {
             return module_no_memory(error);
         }
     }
-    return module_password(&self->link.url, "ETCDCTL_PASSWORD", error);
+    return module_password(&store->link.url, "ETCDCTL_PASSWORD", error);
 }
 
 static void begin_curl(void) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static int set_up(void *of, firn_error *error) {
+static int set_up(void *self, firn_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    store *self = of;
+    etcd_store *store = self;
     pthread_once(&once, begin_curl);
-    int code = module_tls_read(&self->tls, &self->link.url, false, error);
+    int code = module_tls_read(&store->tls, &store->link.url, false, error);
     if (code == FIRN_OK) {
-        code = read_places(self, error);
+        code = read_places(store, error);
     }
-    return code == FIRN_OK ? read_login(self, error) : code;
+    return code == FIRN_OK ? read_login(store, error) : code;
 }
 
-static void clean(void *of) {
-    store *self = of;
-    explicit_bzero(self->token, sizeof self->token);
+static void clean(void *self) {
+    etcd_store *store = self;
+    explicit_bzero(store->token, sizeof store->token);
 }
 
 static const module_engine engine = {
-    .size = sizeof(store),
+    .size = sizeof(etcd_store),
     .parameters = "connect_timeout timeout prefix tls ca cert key verify password-file unsafe",
     .set_up = set_up,
     .ready = etcd_ready,

@@ -24,12 +24,12 @@ typedef struct voters {
 
 /* A key. It may contain zero bytes. */
 typedef struct bytes {
-    char at[ETCD_NAME_SIZE];
+    char text[ETCD_NAME_SIZE];
     size_t length;
 } bytes;
 
 /* The records of the store, of a namespace and of one of its keys. */
-typedef struct state {
+typedef struct etcd_state {
     bool all_new;                /* see FIRN_ALL_NAMES */
     char shut[FIRN_LAYOUT_SIZE]; /* its layout if that is closed, or "" */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
@@ -40,9 +40,9 @@ typedef struct state {
     int64_t floor;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
     firn_mark mark;
-} state;
+} etcd_state;
 
-typedef struct store {
+typedef struct etcd_store {
     module_link link;
     module_tls tls;
     const char *prefix;
@@ -55,25 +55,25 @@ typedef struct store {
     size_t connected;       /* the host of the open connection */
     int refusal;            /* etcd's code of the last failure, or -1 */
     int64_t date_s;         /* of the last answer; 0: unknown */
-    state state;            /* that was read */
+    etcd_state state;       /* that was read */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
     int64_t revision;       /* the highest seen */
     bool reserved;          /* since it last forgot what it saw */
     bool suspect;           /* an answer contradicts what this handle knows */
-} store;
+} etcd_store;
 
 /* ---- requests (etcd_http.c) ------------------------------------------------------------------ */
 
 /* Starts a verb with a connection of this process that is logged in. */
 int etcd_ready(void *self, firn_error *error);
 /* Lists the members again. */
-int etcd_look(store *self, firn_error *error);
+int etcd_look(etcd_store *store, firn_error *error);
 /* How many of them are not among the others; 0 if either is unknown. */
 size_t etcd_gone(const voters *these, const voters *others);
-/* Posts the body and frees it. `at`: the failpoints of a write, or NULL. FIRN_EUNKNOWN: a write was
- * sent and may have been carried out; after other failures it was not. */
-int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
-             firn_error *error);
+/* Posts the body and frees it. `points`: the failpoints of a write, or NULL. FIRN_EUNKNOWN: a write
+ * was sent and may have been carried out; after other failures it was not. */
+int etcd_ask(etcd_store *store, const char *path, json_t *body, const module_points *points,
+             json_t **answer, firn_error *error);
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void etcd_hang_up(void *self, bool forked);
 
@@ -85,27 +85,28 @@ json_t *etcd_base64(const char *data, size_t length);
 bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text);
 json_t *etcd_number(int64_t value);
 
-void etcd_name_namespace(bytes *out, const store *self, const char *ns);
-void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *key);
-bool etcd_read_namespace(state *out, const char *text);
+void etcd_name_namespace(bytes *out, const etcd_store *store, const char *ns);
+void etcd_name_mark(bytes *out, const etcd_store *store, const char *ns, const char *key);
+bool etcd_read_namespace(etcd_state *out, const char *text);
 bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text);
 /* FIRN_ESTORE or `code`: a record or an answer cannot be read. */
-int etcd_damaged(const store *self, int code, firn_error *error);
+int etcd_damaged(const etcd_store *store, int code, firn_error *error);
 
 /* ---- transactions (etcd_record.c) ------------------------------------------------------------ */
 
 /* Notes which cluster answered, and whether the answer contradicts what this handle saw. */
-bool etcd_take_head(store *self, const json_t *answer);
+bool etcd_take_head(etcd_store *store, const json_t *answer);
 /* Reads the records into `now`, whose names are set. */
-int etcd_read_state(store *self, state *now, firn_error *error);
+int etcd_read_state(etcd_store *store, etcd_state *now, firn_error *error);
 
 /* Which records a transaction writes, as `next` has them. */
-typedef struct change {
+typedef struct etcd_change {
     bool own, ns, mark;
-} change;
+} etcd_change;
 
 /* If the records in etcd equal `now`: writes `next` and sets its revisions and *written. */
-int etcd_write_state(store *self, const state *now, state *next, const change *what,
-                     const module_points *at, bool *written, firn_error *error);
+int etcd_write_state(etcd_store *store, const etcd_state *now, etcd_state *next,
+                     const etcd_change *change, const module_points *points, bool *written,
+                     firn_error *error);
 
 #endif

@@ -18,8 +18,8 @@
 /* ---- one request ----------------------------------------------------------------------------- */
 
 /* A POST in progress. */
-typedef struct call {
-    store *store;
+typedef struct etcd_call {
+    etcd_store *store;
     const char *body;
     size_t length;
     bool begun;             /* the request may have been sent */
@@ -28,105 +28,105 @@ typedef struct call {
     char *answer;
     size_t got, room;
     int64_t date_s; /* of the member's clock; 0: unknown */
-} call;
+} etcd_call;
 
 /* libcurl repeats a request if a kept connection breaks before the answer, which could carry out a
  * write twice: so the second sending is refused. */
-static int begin_request(void *of, char *local, char *remote, int local_port, int remote_port) {
-    call *it = of;
+static int begin_request(void *self, char *local, char *remote, int local_port, int remote_port) {
+    etcd_call *call = self;
     (void)local;
     (void)remote;
     (void)local_port;
     (void)remote_port;
-    if (it->begun) {
+    if (call->begun) {
         return CURL_PREREQFUNC_ABORT;
     }
-    it->begun = true;
+    call->begun = true;
     return CURL_PREREQFUNC_OK;
 }
 
-static size_t take_answer(char *data, size_t size, size_t count, void *of) {
-    call *it = of;
+static size_t take_answer(char *data, size_t size, size_t count, void *self) {
+    etcd_call *call = self;
     size_t length = size * count;
-    if (it->got + length > ANSWER_MOST) {
+    if (call->got + length > ANSWER_MOST) {
         return 0;
     }
-    if (it->answer == NULL || it->got + length > it->room) {
-        size_t room = (it->got + length) * 2 + 1024;
-        char *more = realloc(it->answer, room);
+    if (call->answer == NULL || call->got + length > call->room) {
+        size_t room = (call->got + length) * 2 + 1024;
+        char *more = realloc(call->answer, room);
         if (more == NULL) {
             return 0;
         }
-        it->answer = more;
-        it->room = room;
+        call->answer = more;
+        call->room = room;
     }
-    memcpy(it->answer + it->got, data, length);
-    it->got += length;
+    memcpy(call->answer + call->got, data, length);
+    call->got += length;
     return length;
 }
 
-static size_t take_header(char *data, size_t size, size_t count, void *of) {
-    call *it = of;
+static size_t take_header(char *data, size_t size, size_t count, void *self) {
+    etcd_call *call = self;
     char line[80];
     size_t length = size * count;
     if (length < sizeof line && length > 5 && strncasecmp(data, "Date:", 5) == 0) {
         snprintf(line, sizeof line, "%.*s", (int)length - 5, data + 5);
         time_t date = curl_getdate(line, NULL);
-        it->date_s = date > 0 ? (int64_t)date : 0;
+        call->date_s = date > 0 ? (int64_t)date : 0;
     }
     return length;
 }
 
 /* Called often: calls the failpoint once the body was sent. */
-static int watch(void *of, curl_off_t down, curl_off_t downed, curl_off_t up, curl_off_t upped) {
-    call *it = of;
+static int watch(void *self, curl_off_t down, curl_off_t downed, curl_off_t up, curl_off_t upped) {
+    etcd_call *call = self;
     (void)down;
     (void)downed;
     (void)up;
-    if (!it->pointed && upped >= (curl_off_t)it->length) {
-        it->pointed = true;
-        it->forked = module_point(&it->store->link, it->sent_point, NULL) != FIRN_OK;
+    if (!call->pointed && upped >= (curl_off_t)call->length) {
+        call->pointed = true;
+        call->forked = module_point(&call->store->link, call->sent_point, NULL) != FIRN_OK;
     }
-    return it->forked;
+    return call->forked;
 }
 
-static curl_socket_t open_socket(void *of, curlsocktype purpose, struct curl_sockaddr *address) {
-    store *self = of;
+static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_sockaddr *address) {
+    etcd_store *store = self;
     (void)purpose;
-    if (self->socket_count == ETCD_SOCKETS) {
+    if (store->socket_count == ETCD_SOCKETS) {
         return CURL_SOCKET_BAD;
     }
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0) {
-        self->sockets[self->socket_count++] = fd;
+        store->sockets[store->socket_count++] = fd;
     }
     return fd;
 }
 
-static int close_socket(void *of, curl_socket_t fd) {
-    store *self = of;
-    for (int i = 0; i < self->socket_count; i++) {
-        if (self->sockets[i] == fd) {
-            self->sockets[i] = self->sockets[--self->socket_count];
+static int close_socket(void *self, curl_socket_t fd) {
+    etcd_store *store = self;
+    for (int i = 0; i < store->socket_count; i++) {
+        if (store->sockets[i] == fd) {
+            store->sockets[i] = store->sockets[--store->socket_count];
             break;
         }
     }
     return close(fd);
 }
 
-void etcd_hang_up(void *of, bool forked) {
-    store *self = of;
-    for (int i = 0; forked && i < self->socket_count; i++) {
-        close(self->sockets[i]); /* sends nothing (TLS would) and frees nothing */
+void etcd_hang_up(void *self, bool forked) {
+    etcd_store *store = self;
+    for (int i = 0; forked && i < store->socket_count; i++) {
+        close(store->sockets[i]); /* sends nothing (TLS would) and frees nothing */
     }
-    if (!forked && self->curl != NULL) {
-        curl_easy_cleanup(self->curl);
+    if (!forked && store->curl != NULL) {
+        curl_easy_cleanup(store->curl);
     }
-    self->socket_count = 0;
-    self->curl = NULL;
+    store->socket_count = 0;
+    store->curl = NULL;
 }
 
-static CURL *make_curl(store *self) {
+static CURL *make_curl(etcd_store *store) {
     CURL *curl = curl_easy_init();
     if (curl == NULL) {
         return NULL;
@@ -142,27 +142,27 @@ static CURL *make_curl(store *self) {
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, self);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, store);
     curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, self);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, (long)self->tls.verify);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, self->tls.verify ? 2L : 0L);
-    if (self->tls.ca != NULL) {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, self->tls.ca);
+    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, store);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, (long)store->tls.verify);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, store->tls.verify ? 2L : 0L);
+    if (store->tls.ca != NULL) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, store->tls.ca);
     }
-    if (self->tls.cert != NULL) {
-        curl_easy_setopt(curl, CURLOPT_SSLCERT, self->tls.cert);
-        curl_easy_setopt(curl, CURLOPT_SSLKEY, self->tls.key);
+    if (store->tls.cert != NULL) {
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, store->tls.cert);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, store->tls.key);
     }
     return curl;
 }
 
 /* With this header a member without a leader answers at once, not after seven seconds. */
-static struct curl_slist *make_headers(const store *self) {
-    char login[sizeof self->token + 20];
+static struct curl_slist *make_headers(const etcd_store *store) {
+    char login[sizeof store->token + 20];
     struct curl_slist *list = curl_slist_append(NULL, "Grpc-Metadata-Hasleader: true"), *more;
-    if (list != NULL && self->token[0] != '\0') {
-        snprintf(login, sizeof login, "Authorization: %s", self->token);
+    if (list != NULL && store->token[0] != '\0') {
+        snprintf(login, sizeof login, "Authorization: %s", store->token);
         more = curl_slist_append(list, login);
         if (more == NULL) {
             curl_slist_free_all(list);
@@ -172,43 +172,44 @@ static struct curl_slist *make_headers(const store *self) {
     return list;
 }
 
-static void make_url(char out[512], const store *self, size_t at, const char *path) {
-    const module_host *host = &self->link.url.hosts[at];
+static void make_url(char out[512], const etcd_store *store, size_t position, const char *path) {
+    const module_host *host = &store->link.url.hosts[position];
     bool v6 = strchr(host->name, ':') != NULL;
-    snprintf(out, 512, "%s://%s%.255s%s:%d%s", self->tls.on ? "https" : "http", v6 ? "[" : "",
+    snprintf(out, 512, "%s://%s%.255s%s:%d%s", store->tls.enabled ? "https" : "http", v6 ? "[" : "",
              host->name, v6 ? "]" : "", host->port != 0 ? host->port : PORT, path);
 }
 
 /* One request to one host. it->begun: something may have been sent. */
-static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, long *status) {
-    store *self = it->store;
+static CURLcode post(etcd_call *call, size_t position, const char *path, int64_t call_ms,
+                     long *status) {
+    etcd_store *store = call->store;
     char url[512];
-    int64_t connect_ms = self->link.connect_ms / (int64_t)self->link.url.host_count;
-    bool kept = self->socket_count > 0 && self->connected == at;
-    struct curl_slist *headers = make_headers(self);
-    CURL *curl = self->curl;
+    int64_t connect_ms = store->link.connect_ms / (int64_t)store->link.url.host_count;
+    bool kept = store->socket_count > 0 && store->connected == position;
+    struct curl_slist *headers = make_headers(store);
+    CURL *curl = store->curl;
     long connects = 0;
     if (headers == NULL) {
         return CURLE_OUT_OF_MEMORY;
     }
     connect_ms = connect_ms > 0 ? connect_ms : 1;
     call_ms = call_ms > 0 ? call_ms : 1;
-    make_url(url, self, at, path);
+    make_url(url, store, position, path);
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)it->length);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, it->body);
-    curl_easy_setopt(curl, CURLOPT_PREREQDATA, it);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, it);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, it);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, it);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, it->sent_point == NULL ? 1L : 0L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)call->length);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, call);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, call->sent_point == NULL ? 1L : 0L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(kept ? call_ms : connect_ms + call_ms));
     CURLcode result = curl_easy_perform(curl);
-    self->connected = at;
+    store->connected = position;
     if (curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK || connects > 0) {
-        self->greeted = false; /* another server may answer there */
+        store->greeted = false; /* another server may answer there */
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
@@ -255,8 +256,8 @@ typedef struct outcome {
 } outcome;
 
 static outcome refusal_of(const json_t *answer, long status) {
-    const json_t *said = json_object_get(answer, "error"); /* newer ones say it only in "message" */
-    const char *text = json_string_value(said != NULL ? said : json_object_get(answer, "message"));
+    const json_t *json = json_object_get(answer, "error"); /* newer ones say it only in "message" */
+    const char *text = json_string_value(json != NULL ? json : json_object_get(answer, "message"));
     json_t *code = json_object_get(answer, "code");
     outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
                    false,         "",
@@ -284,17 +285,18 @@ static outcome refusal_of(const json_t *answer, long status) {
 }
 
 /* One attempt; fills *answer on FIRN_OK. */
-static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, json_t **answer) {
+static outcome attempt(etcd_call *call, size_t position, const char *path, int64_t call_ms,
+                       json_t **answer) {
     long status = 0;
     outcome out = {FIRN_OK, CODE_NONE, false, "", NULL, NULL};
-    it->got = 0;
-    CURLcode result = post(it, at, path, call_ms, &status);
-    if (it->forked) {
+    call->got = 0;
+    CURLcode result = post(call, position, path, call_ms, &status);
+    if (call->forked) {
         out.code = FIRN_EFORKED;
         return out;
     }
     if (result != CURLE_OK) {
-        out.code = it->begun ? FIRN_EUNKNOWN : FIRN_ESTORE;
+        out.code = call->begun ? FIRN_EUNKNOWN : FIRN_ESTORE;
         out.other = out.code == FIRN_ESTORE;
         snprintf(out.why, sizeof out.why, "%s", curl_easy_strerror(result));
         if (result == CURLE_PEER_FAILED_VERIFICATION) {
@@ -306,7 +308,7 @@ static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, j
         }
         return out;
     }
-    *answer = it->got > 0 ? json_loadb(it->answer, it->got, 0, NULL) : NULL;
+    *answer = call->got > 0 ? json_loadb(call->answer, call->got, 0, NULL) : NULL;
     if (status != 200 || *answer == NULL) {
         out = refusal_of(*answer, status);
         json_decref(*answer);
@@ -315,17 +317,17 @@ static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, j
     return out;
 }
 
-static int report(const store *self, const outcome *out, firn_error *error) {
+static int report(const etcd_store *store, const outcome *out, firn_error *error) {
     switch (out->code) {
     case FIRN_EUNKNOWN:
         return module_fail(
             error, FIRN_EUNKNOWN, "store %.60s %s (%.40s), perhaps after it did the write: %s",
-            self->link.url.shown, out->what != NULL ? out->what : "did not answer", out->why,
+            store->link.url.shown, out->what != NULL ? out->what : "did not answer", out->why,
             out->cure != NULL ? out->cure : "send the same request again with the same grant");
     case FIRN_EFORKED:
-        return module_point(&self->link, NULL, error);
+        return module_point(&store->link, NULL, error);
     default:
-        return module_fail(error, FIRN_ESTORE, "store %.60s %s (%.50s): %s", self->link.url.shown,
+        return module_fail(error, FIRN_ESTORE, "store %.60s %s (%.50s): %s", store->link.url.shown,
                            out->what != NULL ? out->what : "cannot be used", out->why,
                            out->cure != NULL ? out->cure : "start it, or read its log");
     }
@@ -335,53 +337,56 @@ static int report(const store *self, const outcome *out, firn_error *error) {
 
 /* Posts to a host that answers. A write is sent to the next host only if it was certainly not
  * carried out. Sets self->refusal. */
-static int ask_hosts(store *self, const char *path, const char *body, const char *sent_point,
+static int ask_hosts(etcd_store *store, const char *path, const char *body, const char *sent_point,
                      bool write, json_t **answer, firn_error *error) {
-    const size_t hosts = self->link.url.host_count;
-    const int64_t share_ms = write ? self->link.timeout_ms : self->link.timeout_ms / (int64_t)hosts;
+    const size_t hosts = store->link.url.host_count;
+    const int64_t share_ms =
+        write ? store->link.timeout_ms : store->link.timeout_ms / (int64_t)hosts;
     bool reached = false;
     outcome out = {FIRN_ESTORE, CODE_NONE, false, "", NULL, NULL};
-    self->refusal = CODE_NONE;
+    store->refusal = CODE_NONE;
     for (size_t i = 0; i < hosts; i++) {
-        if (module_in_time(&self->link, error) != FIRN_OK) {
+        if (module_in_time(&store->link, error) != FIRN_OK) {
             return FIRN_ESTORE; /* nothing was carried out so far */
         }
-        call it = {.store = self, .body = body, .length = strlen(body), .sent_point = sent_point};
-        out = attempt(&it, self->link.host, path, share_ms, answer);
-        free(it.answer);
-        self->date_s = it.date_s;
-        self->refusal = out.grpc;
-        reached = reached || it.begun;
+        etcd_call call = {
+            .store = store, .body = body, .length = strlen(body), .sent_point = sent_point};
+        out = attempt(&call, store->link.host, path, share_ms, answer);
+        free(call.answer);
+        store->date_s = call.date_s;
+        store->refusal = out.grpc;
+        reached = reached || call.begun;
         if (out.code == FIRN_OK) {
-            module_retry_worked(&self->link.retry);
+            module_retry_worked(&store->link.retry);
             return FIRN_OK;
         }
         if (out.code == FIRN_EFORKED || (out.code == FIRN_ESTORE && !out.other)) {
             break; /* every member would refuse it */
         }
-        self->link.host = (self->link.host + 1) % hosts;
-        self->greeted = false;
+        store->link.host = (store->link.host + 1) % hosts;
+        store->greeted = false;
         if (write && out.code == FIRN_EUNKNOWN) {
             break;
         }
     }
     firn_error own = {0};
     out.code = write || out.code == FIRN_EFORKED ? out.code : FIRN_ESTORE;
-    report(self, &out, &own);
+    report(store, &out, &own);
     if (!reached && out.code == FIRN_ESTORE) {
-        module_link_failed(&self->link, out.code, &own);
+        module_link_failed(&store->link, out.code, &own);
     }
     return module_copy(error, out.code, &own);
 }
 
 /* `text` NULL: no memory. */
-static int ask_text(store *self, const char *path, char *text, const module_points *at,
+static int ask_text(etcd_store *store, const char *path, char *text, const module_points *points,
                     json_t **answer, firn_error *error) {
-    const char *sent_point = at != NULL && self->link.options.failpoint != NULL ? at->sent : NULL;
+    const char *sent_point =
+        points != NULL && store->link.options.failpoint != NULL ? points->request_sent : NULL;
     if (text == NULL) {
         return module_no_memory(error);
     }
-    return ask_hosts(self, path, text, sent_point, at != NULL, answer, error);
+    return ask_hosts(store, path, text, sent_point, points != NULL, answer, error);
 }
 
 static void wipe(char *text) {
@@ -391,22 +396,22 @@ static void wipe(char *text) {
     }
 }
 
-static int log_in(store *self, firn_error *error) {
+static int log_in(etcd_store *store, firn_error *error) {
     json_t *answer = NULL;
-    json_t *body = json_pack("{s:s, s:s}", "name", self->link.url.user, "password",
-                             self->link.url.password != NULL ? self->link.url.password : "");
+    json_t *body = json_pack("{s:s, s:s}", "name", store->link.url.user, "password",
+                             store->link.url.password != NULL ? store->link.url.password : "");
     char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
-    explicit_bzero(self->token, sizeof self->token);
-    int code = ask_text(self, "/v3/auth/authenticate", text, NULL, &answer, error);
+    explicit_bzero(store->token, sizeof store->token);
+    int code = ask_text(store, "/v3/auth/authenticate", text, NULL, &answer, error);
     wipe(text);
     if (code != FIRN_OK) {
         return code;
     }
     const char *token = json_string_value(json_object_get(answer, "token"));
-    bool fits = token != NULL && strlen(token) < sizeof self->token;
+    bool fits = token != NULL && strlen(token) < sizeof store->token;
     if (fits) {
-        strcpy(self->token, token);
+        strcpy(store->token, token);
     }
     json_decref(answer);
     return fits
@@ -414,18 +419,18 @@ static int log_in(store *self, firn_error *error) {
                : module_fail(
                      error, FIRN_ESTORE,
                      "store %.60s gives no token: name an etcd server, or leave user:password@ out",
-                     self->link.url.shown);
+                     store->link.url.shown);
 }
 
 /* An expired token is renewed once: the request was not carried out. */
-int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
-             firn_error *error) {
+int etcd_ask(etcd_store *store, const char *path, json_t *body, const module_points *points,
+             json_t **answer, firn_error *error) {
     char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
-    int code = ask_text(self, path, text, at, answer, error);
-    if (code == FIRN_ESTORE && self->refusal == CODE_UNAUTHENTICATED &&
-        self->link.url.user != NULL && (code = log_in(self, error)) == FIRN_OK) {
-        code = ask_text(self, path, text, at, answer, error);
+    int code = ask_text(store, path, text, points, answer, error);
+    if (code == FIRN_ESTORE && store->refusal == CODE_UNAUTHENTICATED &&
+        store->link.url.user != NULL && (code = log_in(store, error)) == FIRN_OK) {
+        code = ask_text(store, path, text, points, answer, error);
     }
     wipe(text);
     return code;
@@ -462,46 +467,46 @@ static void add_voter(voters *out, const json_t *member) {
     out->count++;
 }
 
-int etcd_look(store *self, firn_error *error) {
+int etcd_look(etcd_store *store, firn_error *error) {
     json_t *answer = NULL;
     int code =
-        self->link.url.user != NULL && self->token[0] == '\0' ? log_in(self, error) : FIRN_OK;
+        store->link.url.user != NULL && store->token[0] == '\0' ? log_in(store, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
     }
-    code = etcd_ask(self, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
-    if (code != FIRN_OK && self->refusal != CODE_DENIED) {
+    code = etcd_ask(store, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
+    if (code != FIRN_OK && store->refusal != CODE_DENIED) {
         return code;
     }
     json_t *members = json_object_get(answer, "members"), *member;
     size_t i;
-    self->voters.count = 0;
+    store->voters.count = 0;
     json_array_foreach(members, i, member) {
         if (!json_is_true(json_object_get(member, "isLearner"))) {
-            add_voter(&self->voters, member);
+            add_voter(&store->voters, member);
         }
     }
-    snprintf(self->link.caution, sizeof self->link.caution, "%s",
-             code != FIRN_OK          ? hidden_members
-             : self->voters.count < 2 ? one_member
-                                      : "");
-    self->greeted = true;
+    snprintf(store->link.caution, sizeof store->link.caution, "%s",
+             code != FIRN_OK           ? hidden_members
+             : store->voters.count < 2 ? one_member
+                                       : "");
+    store->greeted = true;
     json_decref(answer);
     return FIRN_OK;
 }
 
-int etcd_ready(void *of, firn_error *error) {
-    store *self = of;
-    if (module_link_begin(&self->link)) {
-        etcd_hang_up(self, true);
-        self->greeted = false;
+int etcd_ready(void *self, firn_error *error) {
+    etcd_store *store = self;
+    if (module_link_begin(&store->link)) {
+        etcd_hang_up(store, true);
+        store->greeted = false;
     }
-    int code = module_link_waits(&self->link, error);
+    int code = module_link_waits(&store->link, error);
     if (code != FIRN_OK) {
         return code;
     }
-    if (self->curl == NULL && (self->curl = make_curl(self)) == NULL) {
+    if (store->curl == NULL && (store->curl = make_curl(store)) == NULL) {
         return module_no_memory(error);
     }
-    return self->greeted ? FIRN_OK : etcd_look(self, error);
+    return store->greeted ? FIRN_OK : etcd_look(store, error);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of the etcd store, and the transactions that read and write them. Each write compares the
- * revisions of the records that it was computed from, so that a late copy of it does nothing.
+/* The records of the etcd store, and the transactions that read and write them. Each write compares
+ * the revisions of the records that it was computed from, so that a late copy of it does nothing.
  *
- * The keys are PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN MEMBERS", the IDs of the voting members with commas
- * between them; PREFIXnamespace/NS, a text "FLOOR LOSSES LAYOUT"; and PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order
- * of names. */
+ * The keys are PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN MEMBERS", the IDs of the voting
+ * members with commas between them; PREFIXnamespace/NS, a text "FLOOR LOSSES LAYOUT"; and
+ * PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order of
+ * names. */
 #include "etcd.h"
 
 #include <gnutls/gnutls.h>
@@ -72,26 +73,27 @@ json_t *etcd_number(int64_t value) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void name_store(bytes *out, const store *self) {
-    out->length = (size_t)snprintf(out->at, sizeof out->at, "%sstore", self->prefix);
+static void name_store(bytes *out, const etcd_store *store) {
+    out->length = (size_t)snprintf(out->text, sizeof out->text, "%sstore", store->prefix);
 }
 
-void etcd_name_namespace(bytes *out, const store *self, const char *ns) {
-    out->length = (size_t)snprintf(out->at, sizeof out->at, "%snamespace/%s", self->prefix, ns);
-}
-
-void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *key) {
+void etcd_name_namespace(bytes *out, const etcd_store *store, const char *ns) {
     out->length =
-        (size_t)snprintf(out->at, sizeof out->at, "%smark/%s%c%s", self->prefix, ns, '\0', key);
+        (size_t)snprintf(out->text, sizeof out->text, "%snamespace/%s", store->prefix, ns);
+}
+
+void etcd_name_mark(bytes *out, const etcd_store *store, const char *ns, const char *key) {
+    out->length = (size_t)snprintf(out->text, sizeof out->text, "%smark/%s%c%s", store->prefix, ns,
+                                   '\0', key);
 }
 
 /* The next number of a record; a blank follows. */
-static bool next_number(uint64_t *out, const char **at) {
-    size_t length = strcspn(*at, " ");
-    if ((*at)[length] != ' ' || !module_uint64(out, *at, length)) {
+static bool next_number(uint64_t *out, const char **position) {
+    size_t length = strcspn(*position, " ");
+    if ((*position)[length] != ' ' || !module_uint64(out, *position, length)) {
         return false;
     }
-    *at += length + 1;
+    *position += length + 1;
     return true;
 }
 
@@ -106,7 +108,7 @@ static bool read_voters(voters *out, const char *text) {
     return *text == '\0';
 }
 
-static bool read_store(state *out, const char *text) {
+static bool read_store(etcd_state *out, const char *text) {
     uint64_t losses;
     if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&out->cluster, &text) ||
         !next_number(&out->term, &text)) {
@@ -118,7 +120,7 @@ static bool read_store(state *out, const char *text) {
            read_voters(&out->voters, text + length + (text[length] != '\0'));
 }
 
-bool etcd_read_namespace(state *out, const char *text) {
+bool etcd_read_namespace(etcd_state *out, const char *text) {
     uint64_t floor, losses;
     if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX || !next_number(&losses, &text) ||
         losses > INT64_MAX || strlen(text) >= sizeof out->layout) {
@@ -141,7 +143,7 @@ bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text
     return true;
 }
 
-static void store_text(char out[ETCD_RECORD_SIZE], const state *now) {
+static void store_text(char out[ETCD_RECORD_SIZE], const etcd_state *now) {
     int length = snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
                           now->losses, now->cluster, now->term, now->origin);
     for (size_t i = 0; i < now->voters.count; i++) {
@@ -150,7 +152,7 @@ static void store_text(char out[ETCD_RECORD_SIZE], const state *now) {
     }
 }
 
-static void namespace_text(char out[ETCD_RECORD_SIZE], const state *now) {
+static void namespace_text(char out[ETCD_RECORD_SIZE], const etcd_state *now) {
     snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses,
              now->layout);
 }
@@ -161,7 +163,7 @@ static void mark_text(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const c
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
-bool etcd_take_head(store *self, const json_t *answer) {
+bool etcd_take_head(etcd_store *store, const json_t *answer) {
     const json_t *header = json_object_get(answer, "header");
     uint64_t cluster, term;
     int64_t revision;
@@ -170,18 +172,18 @@ bool etcd_take_head(store *self, const json_t *answer) {
         cluster == 0 || revision < 1) {
         return false;
     }
-    if (self->reserved && (cluster != self->cluster || revision < self->revision)) {
-        self->suspect = true;
+    if (store->reserved && (cluster != store->cluster || revision < store->revision)) {
+        store->suspect = true;
     }
-    self->revision = revision;
-    self->cluster = cluster;
-    self->term = term;
+    store->revision = revision;
+    store->cluster = cluster;
+    store->term = term;
     return true;
 }
 
-static bool take_record(json_t *responses, size_t at, int64_t *revision,
+static bool take_record(json_t *responses, size_t position, int64_t *revision,
                         char text[ETCD_RECORD_SIZE]) {
-    json_t *range = json_object_get(json_array_get(responses, at), "response_range");
+    json_t *range = json_object_get(json_array_get(responses, position), "response_range");
     json_t *record = json_array_get(json_object_get(range, "kvs"), 0);
     size_t length;
     *revision = 0;
@@ -193,11 +195,11 @@ static bool take_record(json_t *responses, size_t at, int64_t *revision,
 }
 
 /* Reads the answers to the four ranges of ranges_of. */
-static bool take_state(state *now, const json_t *answer) {
+static bool take_state(etcd_state *now, const json_t *answer) {
     json_t *responses = json_object_get(answer, "responses");
     char text[ETCD_RECORD_SIZE];
     int64_t all;
-    state other;
+    etcd_state other;
     now->floor = now->losses = now->ns_losses = 0;
     now->cluster = now->term = now->origin = 0;
     now->voters.count = 0;
@@ -219,60 +221,60 @@ static bool take_state(state *now, const json_t *answer) {
 }
 
 static json_t *range_of(const bytes *name) {
-    return json_pack("{s:{s:o}}", "requestRange", "key", etcd_base64(name->at, name->length));
+    return json_pack("{s:{s:o}}", "requestRange", "key", etcd_base64(name->text, name->length));
 }
 
-static json_t *ranges_of(const store *self, const state *now) {
+static json_t *ranges_of(const etcd_store *store, const etcd_state *now) {
     bytes own, ns, mark, all;
-    name_store(&own, self);
-    etcd_name_namespace(&ns, self, now->ns);
-    etcd_name_mark(&mark, self, now->ns, now->key);
-    etcd_name_namespace(&all, self, FIRN_ALL_NAMES);
+    name_store(&own, store);
+    etcd_name_namespace(&ns, store, now->ns);
+    etcd_name_mark(&mark, store, now->ns, now->key);
+    etcd_name_namespace(&all, store, FIRN_ALL_NAMES);
     return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
                      range_of(&all));
 }
 
 /* Equal is the default. */
 static json_t *compare_value_of(const bytes *name, const char *text) {
-    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->at, name->length), "target",
+    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->text, name->length), "target",
                      "VALUE", "value", etcd_base64(text, strlen(text)));
 }
 
 /* A key that does not exist has revision 0. */
 static json_t *compare_of(const bytes *name, int64_t revision) {
-    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->at, name->length), "target", "MOD",
-                     "modRevision", etcd_number(revision));
+    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->text, name->length), "target",
+                     "MOD", "modRevision", etcd_number(revision));
 }
 
 static json_t *put_of(const bytes *name, const char *text) {
-    return json_pack("{s:{s:o, s:o}}", "requestPut", "key", etcd_base64(name->at, name->length),
+    return json_pack("{s:{s:o, s:o}}", "requestPut", "key", etcd_base64(name->text, name->length),
                      "value", etcd_base64(text, strlen(text)));
 }
 
-int etcd_damaged(const store *self, int code, firn_error *error) {
+int etcd_damaged(const etcd_store *store, int code, firn_error *error) {
     return module_fail(error, code,
                        "store %.60s has a record or an answer that cannot be read: see "
                        "etcdctl get --prefix %.60s",
-                       self->link.url.shown, self->prefix);
+                       store->link.url.shown, store->prefix);
 }
 
-int etcd_read_state(store *self, state *now, firn_error *error) {
+int etcd_read_state(etcd_store *store, etcd_state *now, firn_error *error) {
     json_t *answer = NULL;
-    int code = etcd_ask(self, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(self, now)),
+    int code = etcd_ask(store, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(store, now)),
                         NULL, &answer, error);
-    if (code == FIRN_OK && (!etcd_take_head(self, answer) || !take_state(now, answer))) {
-        code = etcd_damaged(self, FIRN_ESTORE, error);
+    if (code == FIRN_OK && (!etcd_take_head(store, answer) || !take_state(now, answer))) {
+        code = etcd_damaged(store, FIRN_ESTORE, error);
     }
     json_decref(answer);
     /* what a member lists after this answer is at least as new as the list that was read */
-    return code == FIRN_OK && etcd_gone(&now->voters, &self->voters) > 0 ? etcd_look(self, error)
-                                                                         : code;
+    return code == FIRN_OK && etcd_gone(&now->voters, &store->voters) > 0 ? etcd_look(store, error)
+                                                                          : code;
 }
 
 /* What must still hold: the revisions, and the text of the mark. Another cluster at the same
  * address can have another mark at the same revision, which would be lowered. */
-static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark, const state *now,
-                           const char *was) {
+static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
+                           const etcd_state *now, const char *was) {
     json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
                             compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
     if (now->mark_revision != 0 && json_array_append_new(all, compare_value_of(mark, was)) != 0) {
@@ -283,49 +285,50 @@ static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
 }
 
 /* Almost always nobody else has written. Then a transaction without reads is a tenth faster. */
-int etcd_write_state(store *self, const state *now, state *next, const change *what,
-                     const module_points *at, bool *written, firn_error *error) {
+int etcd_write_state(etcd_store *store, const etcd_state *now, etcd_state *next,
+                     const etcd_change *change, const module_points *points, bool *written,
+                     firn_error *error) {
     char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];
     bytes own, ns, mark;
     json_t *answer = NULL, *puts = json_array();
-    int code = module_point(&self->link, at->before, error);
+    int code = module_point(&store->link, points->before, error);
     if (code != FIRN_OK) {
         json_decref(puts);
         return code;
     }
-    name_store(&own, self);
-    etcd_name_namespace(&ns, self, now->ns);
-    etcd_name_mark(&mark, self, now->ns, now->key);
-    if (what->own) {
+    name_store(&own, store);
+    etcd_name_namespace(&ns, store, now->ns);
+    etcd_name_mark(&mark, store, now->ns, now->key);
+    if (change->own) {
         store_text(text, next);
         json_array_append_new(puts, put_of(&own, text));
     }
-    if (what->ns) {
+    if (change->ns) {
         namespace_text(text, next);
         json_array_append_new(puts, put_of(&ns, text));
     }
-    if (what->mark) {
+    if (change->mark) {
         mark_text(text, &next->mark, next->note);
         json_array_append_new(puts, put_of(&mark, text));
     }
-    if (json_array_size(puts) != (size_t)what->own + what->ns + what->mark) {
+    if (json_array_size(puts) != (size_t)change->own + change->ns + change->mark) {
         json_decref(puts);
         return module_no_memory(error);
     }
     mark_text(was, &now->mark, now->note);
     json_t *body = json_pack("{s:o, s:o}", "compare", compares_of(&own, &ns, &mark, now, was),
                              "success", puts);
-    code = etcd_ask(self, "/v3/kv/txn", body, at, &answer, error);
+    code = etcd_ask(store, "/v3/kv/txn", body, points, &answer, error);
     if (code != FIRN_OK) {
         return code;
     }
     *written = json_is_true(json_object_get(answer, "succeeded"));
-    if (!etcd_take_head(self, answer)) {
-        code = etcd_damaged(self, FIRN_EUNKNOWN, error);
+    if (!etcd_take_head(store, answer)) {
+        code = etcd_damaged(store, FIRN_EUNKNOWN, error);
     } else if (*written) {
-        next->store_revision = what->own ? self->revision : now->store_revision;
-        next->ns_revision = what->ns ? self->revision : now->ns_revision;
-        next->mark_revision = what->mark ? self->revision : now->mark_revision;
+        next->store_revision = change->own ? store->revision : now->store_revision;
+        next->ns_revision = change->ns ? store->revision : now->ns_revision;
+        next->mark_revision = change->mark ? store->revision : now->mark_revision;
     }
     json_decref(answer);
     return code;

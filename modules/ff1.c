@@ -51,8 +51,8 @@ static bool round_number(const cipher *c, uint64_t *number, uint8_t i, uint64_t 
     for (size_t j = 0; j < c->b; j++, half >>= 8) {
         q[c->q_size - 1 - j] = (uint8_t)(half & 0xff);
     }
-    for (size_t at = 0; done && at < c->q_size; at += BLOCK) {
-        done = chain(c, block, q + at);
+    for (size_t position = 0; done && position < c->q_size; position += BLOCK) {
+        done = chain(c, block, q + position);
     }
     *number = 0;
     for (size_t j = 0; j < c->d; j++) { /* the power has at most 34 bits: nothing overflows */

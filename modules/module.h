@@ -23,7 +23,7 @@
 /* ---- errors (module_error.c) ----------------------------------------------------------------- */
 
 /* Copies an error, with `code`, and returns that. */
-int module_copy(firn_error *error, int code, const firn_error *from);
+int module_copy(firn_error *error, int code, const firn_error *source);
 /* Like firn_error_set, which belongs to the library. */
 int module_advise(firn_error *error, int code, int cure, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -32,8 +32,8 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
-/* Returns `code`, or `to` if it is `from`; the error gets that code too. */
-int module_recode(firn_error *error, int code, int from, int to);
+/* Returns `code`, or `to` if it is `source`; the error gets that code too. */
+int module_replace_code(firn_error *error, int code, int from, int to);
 
 /* ---- numbers (module_url.c) ------------------------------------------------------------------ */
 
@@ -96,16 +96,17 @@ int module_param_unknown(const char *name, const char *value, const char *known,
 /* FIRN_EUSAGE: a parameter is unknown; the error lists the known ones ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 
-/* A parameter that names a file, or NULL. FIRN_EUSAGE: a named pipe (FIFO), on which the library that
- * reads it would wait until somebody writes, which may be never. A shell's <(...) has its writer. */
+/* A parameter that names a file, or NULL. FIRN_EUSAGE: a named pipe (FIFO), on which the library
+ * that reads it would wait until somebody writes, which may be never. A shell's <(...) has its
+ * writer. */
 int module_param_file(const char **out, module_url *url, const char *name, firn_error *error);
 
-/* If the URL has no password: reads it from the first line of the file in password-file=PATH, or else
- * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
+/* If the URL has no password: reads it from the first line of the file in password-file=PATH, or
+ * else from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
 
-/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or continues without TLS
- * where a server offers none. */
+/* FIRN_EUSAGE: the parameter `name` is given without `need`, so the engine's library ignores it, or
+ * continues without TLS where a server offers none. */
 int module_needs(const char *name, bool given, const char *need, bool there, firn_error *error);
 
 /* The parameter tls=off|prefer|require|verify, or NULL. */
@@ -113,7 +114,7 @@ int module_param_tls(const char **out, module_url *url, firn_error *error);
 
 /* The parameters tls, verify (0 or 1), ca, cert and key. */
 typedef struct module_tls {
-    int64_t on, verify;
+    int64_t enabled, verify;
     const char *ca, *cert, *key; /* files, or NULL */
 } module_tls;
 
@@ -134,7 +135,7 @@ void module_cond_init(pthread_cond_t *cond);
 bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadline_ms);
 /* Sleeps a random time before round 1, 2, ... of a conflict with other writers: longer each round,
  * at most 32 ms. */
-void module_nap(int round);
+void module_sleep_randomly(int round);
 /* A random number from the kernel, never 0. FIRN_ESYSTEM. */
 int module_random(uint64_t *out, firn_error *error);
 
@@ -150,10 +151,11 @@ void module_retry_worked(module_retry *retry);
 
 /* Prepares module_process. FIRN_EMEMORY. */
 int module_mark(firn_error *error);
-/* Names this process among its parents and children. A process ID is not enough: process 1 of a container may have a
- * child that is process 1 of another. */
+/* Names this process among its parents and children. A process ID is not enough: process 1 of a
+ * container may have a child that is process 1 of another. */
 int64_t module_process(void);
-/* A part of a call whose state a child cannot use: fork() in another thread waits until it ends, 5 s at most. */
+/* A part of a call whose state a child cannot use: fork() in another thread waits until it ends, 5
+ * s at most. */
 void module_inside(void);
 void module_outside(void);
 /* How many there are, in a child: at the fork. */
@@ -241,7 +243,7 @@ int module_link_waits(const module_link *link, firn_error *error);
  * acknowledged writes. Sets the caution. FIRN_ESTORE without unsafe=1. */
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error);
 /* The same for a trigger or rule of somebody's on the store's tables; "": no trigger. */
-int module_meddler(module_link *link, const char *name, firn_error *error);
+int module_refuse_trigger(module_link *link, const char *name, firn_error *error);
 /* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */
@@ -251,14 +253,15 @@ struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, i
  * without a time limit, so it gets addresses, or at least no name that is not found in time. */
 struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,
                                   firn_error *error);
-/* Looks up names that the engine's library has from elsewhere than the URL (separated by commas), since the library
- * would do it without a time limit. FIRN_ESTORE: it takes too long. Ignores a name that does not exist. */
+/* Looks up names that the engine's library has from elsewhere than the URL (separated by commas),
+ * since the library would do it without a time limit. FIRN_ESTORE: it takes too long. Ignores a
+ * name that does not exist. */
 int module_link_try_names(module_link *link, const char *names, int64_t deadline_ms,
                           firn_error *error);
 
 /* The failpoints of a write, by its verb. */
 typedef struct module_points {
-    const char *before, *sent, *committed;
+    const char *before, *request_sent, *committed;
 } module_points;
 
 extern const module_points module_points_of[FIRN_VERB_RELABEL + 1];

@@ -14,9 +14,9 @@ int module_advise(firn_error *error, int code, int cure, const char *format, ...
     return code;
 }
 
-int module_copy(firn_error *error, int code, const firn_error *from) {
+int module_copy(firn_error *error, int code, const firn_error *source) {
     if (error != NULL) {
-        *error = *from;
+        *error = *source;
         error->code = code;
     }
     return code;
@@ -39,7 +39,7 @@ int module_unreachable(firn_error *error, const char *where, const char *why) {
         where, why);
 }
 
-int module_recode(firn_error *error, int code, int from, int to) {
+int module_replace_code(firn_error *error, int code, int from, int to) {
     if (code == from && error != NULL) {
         error->code = to;
     }

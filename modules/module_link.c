@@ -173,7 +173,7 @@ int module_risk(module_link *link, const char *risk, const char *cure, firn_erro
                                       link->url.shown, risk, cure);
 }
 
-int module_meddler(module_link *link, const char *name, firn_error *error) {
+int module_refuse_trigger(module_link *link, const char *name, firn_error *error) {
     if (name[0] == '\0') {
         return FIRN_OK;
     }
@@ -190,9 +190,9 @@ int module_meddler(module_link *link, const char *name, firn_error *error) {
 
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
                                      const char **why) {
-    const module_host *to = &link->url.hosts[host];
-    return module_resolve(&link->lookups[host], to->name, to->port != 0 ? to->port : port,
-                          deadline_ms, why);
+    const module_host *target = &link->url.hosts[host];
+    return module_resolve(&link->lookups[host], target->name,
+                          target->port != 0 ? target->port : port, deadline_ms, why);
 }
 
 struct addrinfo *module_link_find(module_link *link, size_t host, int port, int64_t deadline_ms,

@@ -36,56 +36,56 @@ void module_lookup_leave(module_lookup *lookup) {
     }
 }
 
-static void *look_up(void *of) {
+static void *look_up(void *self) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-    module_lookup *it = of;
+    module_lookup *lookup = self;
     struct addrinfo *found = NULL;
-    int result = getaddrinfo(it->name, it->port, &hints, &found);
-    pthread_mutex_lock(&it->lock);
-    it->result = result;
-    it->found = result == 0 ? found : NULL;
-    it->done = true;
-    pthread_cond_broadcast(&it->ended);
-    pthread_mutex_unlock(&it->lock);
-    module_lookup_leave(it);
+    int result = getaddrinfo(lookup->name, lookup->port, &hints, &found);
+    pthread_mutex_lock(&lookup->lock);
+    lookup->result = result;
+    lookup->found = result == 0 ? found : NULL;
+    lookup->done = true;
+    pthread_cond_broadcast(&lookup->ended);
+    pthread_mutex_unlock(&lookup->lock);
+    module_lookup_leave(lookup);
     return NULL;
 }
 
 /* The thread blocks all signals. */
-static bool begin_look_up(module_lookup *it) {
+static bool begin_look_up(module_lookup *lookup) {
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool begun = pthread_create(&thread, NULL, look_up, it) == 0 && pthread_detach(thread) == 0;
+    bool begun = pthread_create(&thread, NULL, look_up, lookup) == 0 && pthread_detach(thread) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return begun;
 }
 
 static module_lookup *new_lookup(const char *name, const char *port) {
-    module_lookup *it = calloc(1, sizeof *it);
-    if (it == NULL) {
+    module_lookup *lookup = calloc(1, sizeof *lookup);
+    if (lookup == NULL) {
         return NULL;
     }
-    pthread_mutex_init(&it->lock, NULL);
-    module_cond_init(&it->ended);
-    it->holders = 2;
-    it->name = strdup(name);
-    snprintf(it->port, sizeof it->port, "%s", port);
-    if (it->name == NULL || !begin_look_up(it)) {
-        it->holders = 1;
-        module_lookup_leave(it);
+    pthread_mutex_init(&lookup->lock, NULL);
+    module_cond_init(&lookup->ended);
+    lookup->holders = 2;
+    lookup->name = strdup(name);
+    snprintf(lookup->port, sizeof lookup->port, "%s", port);
+    if (lookup->name == NULL || !begin_look_up(lookup)) {
+        lookup->holders = 1;
+        module_lookup_leave(lookup);
         return NULL;
     }
-    return it;
+    return lookup;
 }
 
-static bool await_lookup(module_lookup *it, int64_t deadline_ms) {
-    pthread_mutex_lock(&it->lock);
-    while (!it->done && module_cond_wait(&it->ended, &it->lock, deadline_ms)) {
+static bool await_lookup(module_lookup *lookup, int64_t deadline_ms) {
+    pthread_mutex_lock(&lookup->lock);
+    while (!lookup->done && module_cond_wait(&lookup->ended, &lookup->lock, deadline_ms)) {
     }
-    bool done = it->done;
-    pthread_mutex_unlock(&it->lock);
+    bool done = lookup->done;
+    pthread_mutex_unlock(&lookup->lock);
     return done;
 }
 
@@ -106,11 +106,11 @@ struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int po
         *why = "the lookup of its name takes too long";
         return NULL;
     }
-    module_lookup *it = *lookup;
-    found = it->found;
-    it->found = NULL;
-    *why = it->result != 0 ? gai_strerror(it->result) : NULL;
+    module_lookup *started = *lookup;
+    found = started->found;
+    started->found = NULL;
+    *why = started->result != 0 ? gai_strerror(started->result) : NULL;
     *lookup = NULL;
-    module_lookup_leave(it);
+    module_lookup_leave(started);
     return found;
 }

@@ -34,11 +34,11 @@ int module_clock(firn_time *now, int64_t us, const char *where, firn_error *erro
 
 short module_await(int descriptor, short events, int64_t deadline_ms) {
     for (int i = 0; i < 1000; i++) { /* signals can interrupt it */
-        struct pollfd one = {descriptor, events, 0};
+        struct pollfd poll_fd = {descriptor, events, 0};
         int64_t left_ms = deadline_ms - module_now_ms();
-        int ready = poll(&one, 1, left_ms > 0 ? (int)left_ms : 0);
+        int ready = poll(&poll_fd, 1, left_ms > 0 ? (int)left_ms : 0);
         if (ready != -1) {
-            return ready > 0 ? one.revents : 0;
+            return ready > 0 ? poll_fd.revents : 0;
         }
     }
     return 0;
@@ -74,7 +74,7 @@ int module_random(uint64_t *out, firn_error *error) {
     return FIRN_OK;
 }
 
-void module_nap(int round) {
+void module_sleep_randomly(int round) {
     unsigned most_us = 1000U << (round < 5 ? round : 5);
     uint64_t random = 1;
     (void)module_random(&random, NULL);
@@ -98,15 +98,15 @@ void module_retry_worked(module_retry *retry) {
     *retry = (module_retry){0, 0};
 }
 
-/* A page with the number of this process in its line of forks; zero in a child that has no number yet. If a kernel does
- * not wipe it, the count of forks and the process ID show a child, but not the child of a raw clone that has the ID of
- * its parent. */
+/* A page with the number of this process in its line of forks; zero in a child that has no number
+ * yet. If a kernel does not wipe it, the count of forks and the process ID show a child, but not
+ * the child of a raw clone that has the ID of its parent. */
 static _Atomic(_Atomic int64_t *) mark;
 static _Atomic int64_t numbers; /* given so far; a child continues */
 static _Atomic int64_t forks;   /* by fork() */
 
-/* Calls under way whose state a child cannot use, and FORK for each fork that waits for their end: one word, so that no
- * call is counted that only looks whether a fork waits. */
+/* Calls under way whose state a child cannot use, and FORK for each fork that waits for their end:
+ * one word, so that no call is counted that only looks whether a fork waits. */
 #define FORK (INT64_C(1) << 32)
 static _Atomic int64_t insiders;
 static _Atomic int inherited;    /* of the calls: in threads of the parent, which never end here */

@@ -48,24 +48,24 @@ static int hex(char c) {
 }
 
 /* A copy of the part with each %XX decoded; NULL: no memory, or a % without two hex digits. */
-static char *decoded(const char *from, size_t length) {
-    char *out = malloc(length + 1), *at = out;
+static char *decoded(const char *text, size_t length) {
+    char *out = malloc(length + 1), *position = out;
     for (size_t i = 0; out != NULL && i < length; i++) {
         int high = 0, low = 0;
-        if (from[i] != '%') {
-            *at++ = from[i];
+        if (text[i] != '%') {
+            *position++ = text[i];
             continue;
         }
-        if (i + 2 >= length || (high = hex(from[i + 1])) < 0 || (low = hex(from[i + 2])) < 0 ||
+        if (i + 2 >= length || (high = hex(text[i + 1])) < 0 || (low = hex(text[i + 2])) < 0 ||
             high + low == 0) {
             free(out);
             return NULL;
         }
-        *at++ = (char)(high * 16 + low);
+        *position++ = (char)(high * 16 + low);
         i += 2;
     }
     if (out != NULL) {
-        *at = '\0';
+        *position = '\0';
     }
     return out;
 }
@@ -170,13 +170,14 @@ static int read_parts(module_url *url, const char *text, firn_error *error) {
     if (colon == NULL) {
         return bad_url(error, "has no //");
     }
-    const char *from = colon + 3, *query = strchr(from, '?');
-    const char *end = query != NULL ? query : from + strlen(from);
-    const char *slash = memchr(from, '/', (size_t)(end - from));
+    const char *source = colon + 3, *query = strchr(source, '?');
+    const char *end = query != NULL ? query : source + strlen(source);
+    const char *slash = memchr(source, '/', (size_t)(end - source));
     const char *stop = slash != NULL ? slash : end;
-    const char *at = memrchr(from, '@', (size_t)(stop - from));
-    int code = at != NULL ? read_login(url, from, (size_t)(at - from), error) : FIRN_OK;
-    const char *hosts = at != NULL ? at + 1 : from;
+    const char *position = memrchr(source, '@', (size_t)(stop - source));
+    int code =
+        position != NULL ? read_login(url, source, (size_t)(position - source), error) : FIRN_OK;
+    const char *hosts = position != NULL ? position + 1 : source;
     if (slash != NULL && memchr(slash, '@', (size_t)(end - slash)) != NULL) {
         return bad_url(error, "has an @ after a /, perhaps of a password"); /* not shown */
     }
@@ -231,22 +232,23 @@ const char *module_param(module_url *url, const char *name) {
     return NULL;
 }
 
-static int read_number(module_url *url, const module_number *it, firn_error *error) {
-    const char *value = module_param(url, it->name);
-    int64_t number = it->initial;
-    if (value != NULL && it->unit != NULL) {
+static int read_number(module_url *url, const module_number *entry, firn_error *error) {
+    const char *value = module_param(url, entry->name);
+    int64_t number = entry->initial;
+    if (value != NULL && entry->unit != NULL) {
         char before[64];
-        snprintf(before, sizeof before, "in the store's URL, %s=", it->name);
-        return firn__duration_set(it->out, before, value, it->unit, it->least, it->most, error);
+        snprintf(before, sizeof before, "in the store's URL, %s=", entry->name);
+        return firn__duration_set(entry->out, before, value, entry->unit, entry->least, entry->most,
+                                  error);
     }
-    if (value != NULL &&
-        (!module_int64(&number, value, strlen(value)) || number < it->least || number > it->most)) {
+    if (value != NULL && (!module_int64(&number, value, strlen(value)) || number < entry->least ||
+                          number > entry->most)) {
         return module_fail(error, FIRN_ERANGE,
                            "the store's URL has %s=%.40s: give a number from %" PRId64
                            " to %" PRId64,
-                           it->name, value, it->least, it->most);
+                           entry->name, value, entry->least, entry->most);
     }
-    *it->out = number;
+    *entry->out = number;
     return FIRN_OK;
 }
 
@@ -376,7 +378,7 @@ int module_param_tls(const char **out, module_url *url, firn_error *error) {
 }
 
 int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error) {
-    const module_number numbers[] = {{"tls", &tls->on, initial, 0, 1, NULL},
+    const module_number numbers[] = {{"tls", &tls->enabled, initial, 0, 1, NULL},
                                      {"verify", &tls->verify, 1, 0, 1, NULL}};
     int code = module_param_numbers(url, numbers, 2, error);
     const struct {
@@ -385,7 +387,7 @@ int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *
     for (size_t i = 0; i < 3 && code == FIRN_OK; i++) {
         code = module_param_file(files[i].to, url, files[i].name, error);
     }
-    if (code == FIRN_OK && !tls->on &&
+    if (code == FIRN_OK && !tls->enabled &&
         (tls->ca != NULL || tls->cert != NULL || tls->key != NULL || !tls->verify)) {
         code = module_fail(error, FIRN_EUSAGE, "ca, cert, key and verify need TLS: add tls=1");
     }

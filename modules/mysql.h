@@ -21,7 +21,7 @@ static const char *const maria_tls_files[MARIA_TLS_FILES] = {"ca", "cert", "key"
 /* Which tables hold the integers of a namespace. */
 enum maria_shape { OWN, LEAF, TICKETS, WORKER_NODE };
 
-typedef struct store {
+typedef struct mysql_store {
     module_link link;
     const char *table, *tls;                /* table=, tls= */
     const char *tls_files[MARIA_TLS_FILES]; /* by maria_tls_files, or NULL */
@@ -44,21 +44,21 @@ typedef struct store {
     bool relabels;                                         /* that is the verb */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
     module_last last;
-} store;
+} mysql_store;
 
-typedef struct statement {
+typedef struct mysql_statement {
     char text[MARIA_STATEMENT_SIZE];
     size_t length;
     bool witnessed; /* witness_sql follows */
     bool ends;      /* the transaction of the verb */
-} statement;
+} mysql_statement;
 
 /* What a statement did. */
-typedef struct reply {
+typedef struct mysql_reply {
     MYSQL_RES *rows; /* NULL: none */
     uint64_t affected, insert_id;
     bool duplicate; /* another process has inserted the same key: nothing was written */
-} reply;
+} mysql_reply;
 
 /* Error numbers of the server. */
 #define MARIA_MAY_NOT    1142
@@ -66,30 +66,32 @@ typedef struct reply {
 #define MARIA_NO_SUCH    1109
 
 /* The store's name in messages. */
-static inline const char *where(const store *s) {
-    return s->link.url.shown;
+static inline const char *where(const mysql_store *store) {
+    return store->link.url.shown;
 }
 
 /* ---- questions (mysql_talk.c) ---------------------------------------------------------------- */
 
-/* Fills in a pattern of mysql_sql.h, and appends witness_sql once the server was checked. "@" is our tables' prefix, "!" the other program's table ("!!" is "!"); an
- * argument replaces each "$" (text), "#" (int64_t) and "^" (uint64_t). */
-void maria_compose(const store *s, statement *out, const char *pattern, ...);
+/* Fills in a pattern of mysql_sql.h, and appends witness_sql once the server was checked. "@" is
+ * our tables' prefix, "!" the other program's table ("!!" is "!"); an argument replaces each "$"
+ * (text), "#" (int64_t) and "^" (uint64_t). */
+void maria_compose(const mysql_store *store, mysql_statement *out, const char *pattern, ...);
 /* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent and may
- * have been carried out; after other failures it was not. FIRN_OK: the server that was checked has committed it, or
- * carried it out in the verb's transaction. FIRN_WRITE_CHANGED: it has rolled back that transaction because of another. */
-int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
-              firn_error *error);
+ * have been carried out; after other failures it was not. FIRN_OK: the server that was checked has
+ * committed it, or carried it out in the verb's transaction. FIRN_WRITE_CHANGED: it has rolled back
+ * that transaction because of another. */
+int maria_ask(mysql_store *store, const mysql_statement *statement, const module_points *points,
+              mysql_reply *out, firn_error *error);
 /* Composes and asks a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
-int maria_read(store *s, reply *out, firn_error *error, const char *pattern, ...);
+int maria_read(mysql_store *store, mysql_reply *out, firn_error *error, const char *pattern, ...);
 /* The same if the reply does not matter, only whether it was carried out. */
-int maria_run(store *s, firn_error *error, const char *pattern, ...);
+int maria_run(mysql_store *store, firn_error *error, const char *pattern, ...);
 /* The next row; NULL: none, or with another number of columns. */
-MYSQL_ROW maria_next_row(const reply *r, unsigned columns);
+MYSQL_ROW maria_next_row(const mysql_reply *r, unsigned columns);
 int64_t maria_number(const char *text);
-void maria_reply_free(reply *r);
+void maria_reply_free(mysql_reply *r);
 /* Continues with what libmariadb waits for; cuts the connection at the deadline. */
-int maria_resume(store *s, int wanted, int64_t deadline_ms);
+int maria_resume(mysql_store *store, int wanted, int64_t deadline_ms);
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void maria_hang_up(void *self, bool forked);
 
@@ -98,21 +100,21 @@ void maria_hang_up(void *self, bool forked);
 bool maria_is_open(void *self);
 int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 /* Notices a table of marks that was emptied or reloaded. */
-bool maria_in_cluster(const store *s); /* of Galera, or of group replication */
-int maria_check_table(store *s, firn_error *error);
+bool maria_in_cluster(const mysql_store *store); /* of Galera, or of group replication */
+int maria_check_table(mysql_store *store, firn_error *error);
 /* Records for every namespace that the server lost reservations. */
-int maria_went_back(store *s, firn_error *error);
+int maria_went_back(mysql_store *store, firn_error *error);
 
 /* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */
 
-int maria_foreign_read_params(store *s, firn_error *error);
+int maria_foreign_read_params(mysql_store *store, firn_error *error);
 /* Is the namespace in the other program's table? */
-bool maria_is_foreign(const store *s, const char *ns);
+bool maria_is_foreign(const mysql_store *store, const char *ns);
 /* As firn_driver.take. */
 int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                firn_error *error);
 /* Composes the next page of a listing. False: that table cannot be listed by this namespace. */
-bool maria_foreign_page(const store *s, statement *what, const char *ns, const char *last_ns,
-                        int64_t rows);
+bool maria_foreign_page(const mysql_store *store, mysql_statement *statement, const char *ns,
+                        const char *last_ns, int64_t rows);
 
 #endif

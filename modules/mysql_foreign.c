@@ -18,23 +18,23 @@ static const struct {
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])
 
-int maria_foreign_read_params(store *s, firn_error *error) {
+int maria_foreign_read_params(mysql_store *store, firn_error *error) {
     int code = FIRN_OK;
-    s->foreign = "";
+    store->foreign = "";
     for (size_t i = LEAF; i < SHAPES && code == FIRN_OK; i++) {
-        if (module_param(&s->link.url, shapes[i].param) == NULL) {
+        if (module_param(&store->link.url, shapes[i].param) == NULL) {
             continue;
         }
-        if (s->shape != OWN) {
+        if (store->shape != OWN) {
             return module_fail(error, FIRN_EUSAGE,
                                "the store's URL has %s= and %s=: give one of them",
-                               shapes[s->shape].param, shapes[i].param);
+                               shapes[store->shape].param, shapes[i].param);
         }
-        s->shape = (enum maria_shape)i;
-        code = module_param_name(&s->foreign, &s->link.url, shapes[i].param, "", error);
+        store->shape = (enum maria_shape)i;
+        code = module_param_name(&store->foreign, &store->link.url, shapes[i].param, "", error);
     }
-    s->stub = module_param(&s->link.url, "stub");
-    s->stub = s->stub != NULL ? s->stub : "a";
+    store->stub = module_param(&store->link.url, "stub");
+    store->stub = store->stub != NULL ? store->stub : "a";
     return code;
 }
 
@@ -52,8 +52,9 @@ static const char *integer_of(const char *ns) {
     return strncmp(ns, prefix, length) == 0 && ns[length] != '\0' ? ns + length : NULL;
 }
 
-bool maria_is_foreign(const store *s, const char *ns) {
-    return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
+bool maria_is_foreign(const mysql_store *store, const char *ns) {
+    return store->shape == LEAF || store->shape == TICKETS ||
+           (store->shape == WORKER_NODE && is_tickets(ns));
 }
 
 static int refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
@@ -63,31 +64,31 @@ static int refuse_busy(firn_error *error, const firn_request *request, int64_t h
         request->ns, request->key, high, request->latest);
 }
 
-static int granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
-                   firn_error *error) {
+static int granted(const mysql_store *store, const firn_request *request, uint64_t high,
+                   int64_t *first, firn_error *error) {
     *first = (int64_t)(high - (uint64_t)request->count);
-    return module_point(&s->link, module_points_of[FIRN_VERB_RESERVE].committed, error);
+    return module_point(&store->link, module_points_of[FIRN_VERB_RESERVE].committed, error);
 }
 
 /* Leaf's max_id is the first integer not handed out, like a mark. */
-static int reserve_leaf(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                        firn_error *error) {
+static int reserve_leaf(mysql_store *store, const firn_request *request, int64_t *first,
+                        firn_mark *held, firn_error *error) {
     const char *tag = integer_of(request->ns);
-    statement what;
-    reply done;
+    mysql_statement statement;
+    mysql_reply done;
     int code = FIRN_OK;
     for (int i = 0; i < MARIA_ROUNDS && code == FIRN_OK; i++) {
-        maria_compose(s, &what,
+        maria_compose(store, &statement,
                       "UPDATE `!` SET max_id = LAST_INSERT_ID(GREATEST(max_id, #) + #)"
                       " WHERE biz_tag = _utf8mb4 $ AND max_id <= #",
                       request->earliest, request->count, tag, request->latest);
-        code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+        code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
         maria_reply_free(&done);
         if (code != FIRN_OK || done.affected == 1) {
-            return code == FIRN_OK ? granted(s, request, done.insert_id, first, error) : code;
+            return code == FIRN_OK ? granted(store, request, done.insert_id, first, error) : code;
         }
-        code =
-            maria_read(s, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
+        code = maria_read(store, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $",
+                          tag);
         MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&done, 1) : NULL;
         *held = (firn_mark){row != NULL ? maria_number(row[0]) : -1, 0};
         maria_reply_free(&done);
@@ -96,7 +97,7 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                 error, FIRN_ESTORE,
                 "table %.48s has no biz_tag %.40s: INSERT INTO %.30s(biz_tag, max_id,"
                 " step) VALUES(..., 1, 1000)",
-                s->foreign, tag, s->foreign);
+                store->foreign, tag, store->foreign);
         }
         if (code == FIRN_OK && held->high > request->latest) {
             return refuse_busy(error, request, held->high);
@@ -106,79 +107,80 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
                ? code
                : module_advise(error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
                                "store %.60s: other processes keep changing %.63s: try again",
-                               s->link.url.shown, request->key);
+                               store->link.url.shown, request->key);
 }
 
 /* The number that AUTO_INCREMENT gave, if it is within the request's bounds. */
-static int take_number(store *s, const firn_request *request, const reply *done, int64_t *first,
-                       firn_mark *held, firn_error *error) {
+static int take_number(mysql_store *store, const firn_request *request, const mysql_reply *done,
+                       int64_t *first, firn_mark *held, firn_error *error) {
     if (done->insert_id == 0 || done->insert_id > (uint64_t)FIRN_SLOT_MAX) {
         return module_fail(error, FIRN_ESTORE,
                            "table %.48s gave no number: its key must be AUTO_INCREMENT",
-                           s->foreign);
+                           store->foreign);
     }
     int64_t number = (int64_t)done->insert_id;
     if (number < request->earliest) {
         return module_fail(error, FIRN_ERANGE,
                            "table %.48s gave %" PRId64 ", below start=%" PRId64
                            ": run ALTER TABLE ... AUTO_INCREMENT, or omit start",
-                           s->foreign, number, request->earliest);
+                           store->foreign, number, request->earliest);
     }
     if (number > request->latest) {
         *held = (firn_mark){number + 1, 0};
         return refuse_busy(error, request, held->high);
     }
-    return granted(s, request, done->insert_id + 1, first, error);
+    return granted(store, request, done->insert_id + 1, first, error);
 }
 
-static int one_by_one(const store *s, const firn_request *request, firn_error *error) {
+static int one_by_one(const mysql_store *store, const firn_request *request, firn_error *error) {
     return module_fail(error, FIRN_ERANGE,
                        "table %.48s gives one integer at a time, not %" PRId64
                        ": request one per call, with kind=serial",
-                       s->foreign, request->count);
+                       store->foreign, request->count);
 }
 
 /* The numbers follow the server's own increment and offset. */
-static int reserve_ticket(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
-    statement what;
-    reply done;
+static int reserve_ticket(mysql_store *store, const firn_request *request, int64_t *first,
+                          firn_mark *held, firn_error *error) {
+    mysql_statement statement;
+    mysql_reply done;
     if (request->count != 1) {
-        return one_by_one(s, request, error);
+        return one_by_one(store, request, error);
     }
-    maria_compose(s, &what, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", s->stub);
-    int code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+    maria_compose(store, &statement, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", store->stub);
+    int code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
-    return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
+    return code == FIRN_OK ? take_number(store, request, &done, first, held, error) : code;
 }
 
 /* As uid-generator does when it starts: TYPE 2 is a machine (1 a container), and PORT differs
  * between starts on it. */
-static int reserve_worker(store *s, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
+static int reserve_worker(mysql_store *store, const firn_request *request, int64_t *first,
+                          firn_mark *held, firn_error *error) {
     char host[64] = "", port[64];
-    statement what;
-    reply done;
+    mysql_statement statement;
+    mysql_reply done;
     if (request->count != 1) {
-        return one_by_one(s, request, error);
+        return one_by_one(store, request, error);
     }
     gethostname(host, sizeof host - 1);
     snprintf(port, sizeof port, "%ld-%" PRIu64, (long)getpid(), request->grant);
-    maria_compose(s, &what,
+    maria_compose(store, &statement,
                   "INSERT INTO `!` (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)"
                   " VALUES (_utf8mb4 $, _utf8mb4 $, 2, CURRENT_DATE, NOW(), NOW())",
                   host, port);
-    int code = maria_ask(s, &what, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+    int code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
-    return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
+    return code == FIRN_OK ? take_number(store, request, &done, first, held, error) : code;
 }
 
 /* Does the namespace fit the other program's table? */
-static int check_foreign(const store *s, const firn_request *request, firn_error *error) {
-    if (s->shape != WORKER_NODE && integer_of(request->ns) == NULL) {
+static int check_foreign(const mysql_store *store, const firn_request *request, firn_error *error) {
+    if (store->shape != WORKER_NODE && integer_of(request->ns) == NULL) {
         return module_fail(error, FIRN_EUSAGE,
                            "table %.48s (%s=) holds %s, not %.60s: use a separate store for that",
-                           s->foreign, shapes[s->shape].param, shapes[s->shape].holds, request->ns);
+                           store->foreign, shapes[store->shape].param, shapes[store->shape].holds,
+                           request->ns);
     }
     return strcmp(request->layout, "integer") == 0
                ? FIRN_OK
@@ -190,33 +192,33 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
 
 int maria_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                firn_error *error) {
-    store *s = self;
-    int code = check_foreign(s, request, error);
+    mysql_store *store = self;
+    int code = check_foreign(store, request, error);
     if (code == FIRN_OK) {
-        code = module_ready(s, error);
+        code = module_ready(store, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    return s->shape == LEAF      ? reserve_leaf(s, request, first, held, error)
-           : s->shape == TICKETS ? reserve_ticket(s, request, first, held, error)
-                                 : reserve_worker(s, request, first, held, error);
+    return store->shape == LEAF      ? reserve_leaf(store, request, first, held, error)
+           : store->shape == TICKETS ? reserve_ticket(store, request, first, held, error)
+                                     : reserve_worker(store, request, first, held, error);
 }
 
-bool maria_foreign_page(const store *s, statement *what, const char *ns, const char *last_ns,
-                        int64_t rows) {
+bool maria_foreign_page(const mysql_store *store, mysql_statement *statement, const char *ns,
+                        const char *last_ns, int64_t rows) {
     const char *tag = ns != NULL ? integer_of(ns) : NULL;
-    if (s->shape == WORKER_NODE || (ns != NULL && tag == NULL)) {
+    if (store->shape == WORKER_NODE || (ns != NULL && tag == NULL)) {
         return false;
     }
-    if (s->shape == LEAF) {
-        maria_compose(s, what,
+    if (store->shape == LEAF) {
+        maria_compose(store, statement,
                       "SELECT CONCAT('integer ', CAST(biz_tag AS BINARY)) AS ns, 'integer', '1',"
                       " COALESCE(description, ''), max_id, 0, 0 FROM `!`"
                       " WHERE ($ = '' OR biz_tag = _utf8mb4 $) HAVING ns > $ ORDER BY ns LIMIT #",
                       tag != NULL ? tag : "", tag != NULL ? tag : "", last_ns, rows);
     } else {
-        maria_compose(s, what,
+        maria_compose(store, statement,
                       "SELECT $ AS ns, 'integer', '1', '', MAX(id) + 1 AS high, 0, 0 FROM `!`"
                       " HAVING high IS NOT NULL AND ns > $ LIMIT #",
                       ns != NULL ? ns : "integer tickets", last_ns, rows);

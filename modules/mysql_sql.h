@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the MariaDB and MySQL store. "@" is the prefix from table= ("@@" is itself), "$" is a text, "#" is
- * a signed and "^" an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
- * the statements for clients in other languages, with "?" for each argument; test/printed_pure_test.c compares both. */
+/* The statements of the MariaDB and MySQL store. "@" is the prefix from table= ("@@" is itself),
+ * "$" is a text, "#" is a signed and "^" an unsigned number, in the order of maria_compose's
+ * arguments. docs/reference/stores.md prints the statements for clients in other languages, with
+ * "?" for each argument; test/printed_pure_test.c compares both. */
 #ifndef FIRN_MYSQL_SQL_H
 #define FIRN_MYSQL_SQL_H
 
 #include "module.h"
 
-/* Names are bytes, not characters: most collations treat "a" and "a " as equal. The row with the empty name describes
- * the store itself: a namespace whose identity differs from it is in doubt (module.h). */
+/* Names are bytes, not characters: most collations treat "a" and "a " as equal. The row with the
+ * empty name describes the store itself: a namespace whose identity differs from it is in doubt
+ * (module.h). */
 static const char *const create_tables[] = {
     "CREATE TABLE IF NOT EXISTS `@_namespace`("
     "name VARBINARY(255) NOT NULL PRIMARY KEY,"
@@ -35,9 +37,9 @@ static const char read_sql[] =
     " LEFT JOIN `@_namespace` n ON n.name = $"
     " LEFT JOIN `@_mark` m ON m.ns = $ AND m.`key` = $";
 
-/* Raises a mark whose seal matches, without reading the namespace, which would double the time. The reply has the number
- * of changed rows and, as the last insert ID, the new mark. Its numbers are low and count of the raise; then least and
- * most. */
+/* Raises a mark whose seal matches, without reading the namespace, which would double the time. The
+ * reply has the number of changed rows and, as the last insert ID, the new mark. Its numbers are
+ * low and count of the raise; then least and most. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
     " WHERE ns = $ AND `key` = $ AND high BETWEEN # AND # AND seal = $";
@@ -50,15 +52,17 @@ static const char raise_sql[] =
     " WHERE m.ns = $ AND m.`key` = $ AND m.high BETWEEN # AND #"
     " AND n.name = $ AND n.layout = $ AND n.floor = # AND n.identity = $";
 
-/* The same for a key without a mark. Fails if another process has created the key first. It does not seal the mark. */
+/* The same for a key without a mark. Fails if another process has created the key first. It does
+ * not seal the mark. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
     " SELECT $, $, LAST_INSERT_ID(# + #), ^, $, ''"
     " FROM `@_namespace` WHERE name = $ AND layout = $ AND floor = # AND identity = $";
 
-/* Each change of other records begins with this, in its transaction, and reads again: it keeps out others that change
- * such records, also in a cluster, which compares only written rows. It counts up the floor of the store's own row, which
- * nothing else uses, because InnoDB does not sync an UPDATE that changes nothing. */
+/* Each change of other records begins with this, in its transaction, and reads again: it keeps out
+ * others that change such records, also in a cluster, which compares only written rows. It counts
+ * up the floor of the store's own row, which nothing else uses, because InnoDB does not sync an
+ * UPDATE that changes nothing. */
 static const char lock_sql[] = "UPDATE `@_namespace` SET floor = floor + 1 WHERE name = ''";
 
 /* The store is new no longer. It comes after the read, which must show that it was. */
@@ -69,9 +73,10 @@ static const char born_sql[] =
 static const char commit_sql[] = "COMMIT AND NO CHAIN NO RELEASE";
 static const char rollback_sql[] = "ROLLBACK AND NO CHAIN NO RELEASE";
 
-/* Writes the record of a namespace, and removes the seals of its marks, so that the next reservation compares the record.
- * It writes each mark, also one without a seal, so that a raise on another server of a cluster conflicts with it. Its
- * numbers: it is current from then on; a change of layouts, which may lower the floor; the floor, twice. */
+/* Writes the record of a namespace, and removes the seals of its marks, so that the next
+ * reservation compares the record. It writes each mark, also one without a seal, so that a raise on
+ * another server of a cluster conflicts with it. Its numbers: it is current from then on; a change
+ * of layouts, which may lower the floor; the floor, twice. */
 static const char name_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.layout = $,"
     " n.identity = IF(#, $, n.identity), n.floor = IF(#, #, GREATEST(n.floor, #)), m.seal = '',"
@@ -82,15 +87,16 @@ static const char name_sql[] =
 static const char name_first_sql[] =
     "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor) VALUES($, $, $, #)";
 
-/* Follows each statement in the same packet: who answered? A proxy may lead a connection to another server, after a
- * failover or at any time. The first is of servers without server_uuid (MariaDB), the second of those with it. */
+/* Follows each statement in the same packet: who answered? A proxy may lead a connection to another
+ * server, after a failover or at any time. The first is of servers without server_uuid (MariaDB),
+ * the second of those with it. */
 static const char *const witness_sql[] = {
     "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id)",
     "SELECT CONCAT_WS(' ', CONNECTION_ID(), @@GLOBAL.server_id, @@GLOBAL.server_uuid)",
 };
 
-/* The number of the table of marks, in MariaDB and in MySQL. It changes when the table is truncated, created again or
- * rebuilt. Needs the PROCESS privilege. */
+/* The number of the table of marks, in MariaDB and in MySQL. It changes when the table is
+ * truncated, created again or rebuilt. Needs the PROCESS privilege. */
 static const char *const number_sql[] = {
     "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES"
     " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
@@ -103,8 +109,9 @@ static const char numbered_sql[] = "UPDATE `@_namespace` SET layout = $ WHERE na
 static const char doubt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
                                 " SET n.identity = $, m.seal = '', m.met = m.met + 1";
 
-/* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit in the log, so when
- * it is on disk, the mark that was read is too. It must change a row, or nothing would be synced. */
+/* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit
+ * in the log, so when it is on disk, the mark that was read is too. It must change a row, or
+ * nothing would be synced. */
 static const char settle_sql[] = "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $";
 
 static const char give_back_sql[] =

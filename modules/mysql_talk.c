@@ -19,23 +19,23 @@
 #define CHANGED   1020 /* since the transaction's first read: MariaDB, innodb_snapshot_isolation */
 
 void maria_hang_up(void *self, bool forked) {
-    store *s = self;
+    mysql_store *store = self;
     if (forked) {
-        s->last.high = 0; /* the parent can give it back */
+        store->last.high = 0; /* the parent can give it back */
     }
-    if (forked && s->link.socket >= 0) {
-        close(s->link.socket);
-    } else if (!forked && s->db != NULL) {
-        mysql_close(s->db);
+    if (forked && store->link.socket >= 0) {
+        close(store->link.socket);
+    } else if (!forked && store->db != NULL) {
+        mysql_close(store->db);
     }
-    s->link.socket = -1;
-    s->db = NULL;
-    s->inside = false;
+    store->link.socket = -1;
+    store->db = NULL;
+    store->inside = false;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static void put(statement *out, const char *text, size_t length) {
+static void put(mysql_statement *out, const char *text, size_t length) {
     if (out->length + length < sizeof out->text) {
         memcpy(out->text + out->length, text, length);
     }
@@ -43,7 +43,7 @@ static void put(statement *out, const char *text, size_t length) {
 }
 
 /* A text as bytes, x'6f6b', which need no quoting in any character set or mode. */
-static void put_bytes(statement *out, const char *text) {
+static void put_bytes(mysql_statement *out, const char *text) {
     put(out, "x'", 2);
     for (; *text != '\0'; text++) {
         char pair[3];
@@ -53,11 +53,12 @@ static void put_bytes(statement *out, const char *text) {
     put(out, "'", 1);
 }
 
-static void compose(const store *s, statement *out, const char *pattern, va_list arguments) {
+static void compose(const mysql_store *store, mysql_statement *out, const char *pattern,
+                    va_list arguments) {
     char digits[24];
     out->length = 0;
     for (; *pattern != '\0'; pattern++) {
-        const char *name = *pattern == '@' ? s->table : s->foreign;
+        const char *name = *pattern == '@' ? store->table : store->foreign;
         if (pattern[0] == '@' && pattern[1] == '@') { /* a variable of the server */
             put(out, pattern++, 2);
             continue;
@@ -87,17 +88,17 @@ static void compose(const store *s, statement *out, const char *pattern, va_list
         }
     }
     out->ends = false;
-    out->witnessed = s->witness[0] != '\0';
+    out->witnessed = store->witness[0] != '\0';
     if (out->witnessed) {
         put(out, "; ", 2);
-        put(out, witness_sql[s->has_uuid], strlen(witness_sql[s->has_uuid]));
+        put(out, witness_sql[store->has_uuid], strlen(witness_sql[store->has_uuid]));
     }
 }
 
-void maria_compose(const store *s, statement *out, const char *pattern, ...) {
+void maria_compose(const mysql_store *store, mysql_statement *out, const char *pattern, ...) {
     va_list arguments;
     va_start(arguments, pattern);
-    compose(s, out, pattern, arguments);
+    compose(store, out, pattern, arguments);
     va_end(arguments);
 }
 
@@ -151,26 +152,26 @@ static size_t find(unsigned number) {
 }
 
 /* Of an error that is among them. */
-static int explain(const store *s, unsigned number, firn_error *error) {
+static int explain(const mysql_store *store, unsigned number, firn_error *error) {
     const size_t i = find(number);
-    return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
-                       explanations[i].what, mysql_error(s->db), explanations[i].cure);
+    return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(store),
+                       explanations[i].what, mysql_error(store->db), explanations[i].cure);
 }
 
-static const char *why_lost(const store *s) {
-    return s->late ? "no answer in timeout" : mysql_error(s->db);
+static const char *why_lost(const mysql_store *store) {
+    return store->late ? "no answer in timeout" : mysql_error(store->db);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-int maria_resume(store *s, int wanted, int64_t deadline_ms) {
+int maria_resume(mysql_store *store, int wanted, int64_t deadline_ms) {
     short events = (short)((wanted & MYSQL_WAIT_READ ? POLLIN : 0) |
                            (wanted & MYSQL_WAIT_WRITE ? POLLOUT : 0) |
                            (wanted & MYSQL_WAIT_EXCEPT ? POLLPRI : 0));
-    int socket = (int)mysql_get_socket(s->db);
-    short got = s->late ? POLLERR : module_await(socket, events, deadline_ms);
+    int socket = (int)mysql_get_socket(store->db);
+    short got = store->late ? POLLERR : module_await(socket, events, deadline_ms);
     if (got == 0) {
-        s->late = true;
+        store->late = true;
         shutdown(socket, SHUT_RDWR); /* so that the library ends its call */
         if (wanted & MYSQL_WAIT_TIMEOUT) {
             return MYSQL_WAIT_TIMEOUT;
@@ -190,29 +191,31 @@ enum outcome {
     FORKED    /* a forked child in a failpoint; the error says so */
 };
 
-static enum outcome converse(store *s, const statement *what, const char *sent_point,
-                             int64_t deadline_ms, firn_error *error) {
+static enum outcome converse(mysql_store *store, const mysql_statement *statement,
+                             const char *sent_point, int64_t deadline_ms, firn_error *error) {
     int failed = 1, wanted;
     my_bool bad = 1;
-    s->late = false;
-    wanted = mysql_send_query_start(&failed, s->db, what->text, what->length);
+    store->late = false;
+    wanted = mysql_send_query_start(&failed, store->db, statement->text, statement->length);
     while (wanted != 0) {
-        wanted = mysql_send_query_cont(&failed, s->db, maria_resume(s, wanted, deadline_ms));
+        wanted =
+            mysql_send_query_cont(&failed, store->db, maria_resume(store, wanted, deadline_ms));
     }
     if (failed) {
         return LOST;
     }
-    if (sent_point != NULL && module_point(&s->link, sent_point, error) != FIRN_OK) {
+    if (sent_point != NULL && module_point(&store->link, sent_point, error) != FIRN_OK) {
         return FORKED;
     }
-    wanted = mysql_read_query_result_start(&bad, s->db);
+    wanted = mysql_read_query_result_start(&bad, store->db);
     while (wanted != 0) {
-        wanted = mysql_read_query_result_cont(&bad, s->db, maria_resume(s, wanted, deadline_ms));
+        wanted =
+            mysql_read_query_result_cont(&bad, store->db, maria_resume(store, wanted, deadline_ms));
     }
-    return !bad ? ANSWERED : find(mysql_errno(s->db)) < EXPLANATIONS ? REFUSED : LOST;
+    return !bad ? ANSWERED : find(mysql_errno(store->db)) < EXPLANATIONS ? REFUSED : LOST;
 }
 
-void maria_reply_free(reply *r) {
+void maria_reply_free(mysql_reply *r) {
     if (r->rows != NULL) {
         mysql_free_result(r->rows);
     }
@@ -220,133 +223,139 @@ void maria_reply_free(reply *r) {
 }
 
 /* Reads all rows (there are few), so that the connection is free. */
-static bool take_rows(store *s, reply *out, int64_t deadline_ms) {
-    int wanted = mysql_store_result_start(&out->rows, s->db);
+static bool take_rows(mysql_store *store, mysql_reply *out, int64_t deadline_ms) {
+    int wanted = mysql_store_result_start(&out->rows, store->db);
     while (wanted != 0) {
-        wanted = mysql_store_result_cont(&out->rows, s->db, maria_resume(s, wanted, deadline_ms));
+        wanted = mysql_store_result_cont(&out->rows, store->db,
+                                         maria_resume(store, wanted, deadline_ms));
     }
-    return out->rows != NULL || mysql_field_count(s->db) == 0;
+    return out->rows != NULL || mysql_field_count(store->db) == 0;
 }
 
 /* Reads what witness_sql answered. */
-static bool same_witness(store *s, int64_t deadline_ms) {
-    reply told = {NULL, 0, 0, false};
+static bool same_witness(mysql_store *store, int64_t deadline_ms) {
+    mysql_reply reply = {NULL, 0, 0, false};
     int missing = 1;
-    int wanted = mysql_next_result_start(&missing, s->db);
+    int wanted = mysql_next_result_start(&missing, store->db);
     while (wanted != 0) {
-        wanted = mysql_next_result_cont(&missing, s->db, maria_resume(s, wanted, deadline_ms));
+        wanted =
+            mysql_next_result_cont(&missing, store->db, maria_resume(store, wanted, deadline_ms));
     }
     const MYSQL_ROW row =
-        missing == 0 && take_rows(s, &told, deadline_ms) ? maria_next_row(&told, 1) : NULL;
-    const bool same = row != NULL && row[0] != NULL && strcmp(row[0], s->witness) == 0;
-    maria_reply_free(&told);
+        missing == 0 && take_rows(store, &reply, deadline_ms) ? maria_next_row(&reply, 1) : NULL;
+    const bool same = row != NULL && row[0] != NULL && strcmp(row[0], store->witness) == 0;
+    maria_reply_free(&reply);
     return same;
 }
 
-/* Why a statement that the server carried out is not a commit of the server that was checked; NULL: it is. */
-static const char *doubt(store *s, const statement *what, int64_t deadline_ms) {
-    if (!what->witnessed) {
+/* Why a statement that the server carried out is not a commit of the server that was checked; NULL:
+ * it is. */
+static const char *doubt(mysql_store *store, const mysql_statement *statement,
+                         int64_t deadline_ms) {
+    if (!statement->witnessed) {
         return NULL; /* the server is not checked yet */
     }
-    if (!same_witness(s, deadline_ms)) {
-        return s->late || mysql_errno(s->db) != 0 ? why_lost(s) : "a proxy changed its session";
+    if (!same_witness(store, deadline_ms)) {
+        return store->late || mysql_errno(store->db) != 0 ? why_lost(store)
+                                                          : "a proxy changed its session";
     }
-    return ((s->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != s->inside ||
-                   (s->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
+    return ((store->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != store->inside ||
+                   (store->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
                ? "its session is in a transaction"
                : NULL;
 }
 
 /* Sends a statement once. *again: it was rolled back because of another transaction. */
-static int ask_once(store *s, const statement *what, const module_points *at, reply *out,
-                    bool *again, firn_error *error) {
-    int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
-    const bool step = s->inside; /* what it does is not committed, unless it is the commit */
+static int ask_once(mysql_store *store, const mysql_statement *statement,
+                    const module_points *points, mysql_reply *out, bool *again, firn_error *error) {
+    int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
+    const bool step = store->inside; /* what it does is not committed, unless it is the commit */
     *again = false;
-    *out = (reply){NULL, 0, 0, false};
-    int code = module_in_time(&s->link, error);
-    if (code == FIRN_OK && at != NULL) {
-        code = module_point(&s->link, at->before, error);
+    *out = (mysql_reply){NULL, 0, 0, false};
+    int code = module_in_time(&store->link, error);
+    if (code == FIRN_OK && points != NULL) {
+        code = module_point(&store->link, points->before, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    enum outcome outcome = converse(s, what, at != NULL ? at->sent : NULL, deadline_ms, error);
+    enum outcome outcome = converse(store, statement, points != NULL ? points->request_sent : NULL,
+                                    deadline_ms, error);
     if (outcome == FORKED) {
         return FIRN_EFORKED;
     }
-    s->inside = step && !what->ends;
+    store->inside = step && !statement->ends;
     if (outcome == ANSWERED) {
-        out->affected = mysql_affected_rows(s->db);
-        out->insert_id = mysql_insert_id(s->db);
-        outcome = take_rows(s, out, deadline_ms) ? ANSWERED : LOST;
+        out->affected = mysql_affected_rows(store->db);
+        out->insert_id = mysql_insert_id(store->db);
+        outcome = take_rows(store, out, deadline_ms) ? ANSWERED : LOST;
     }
-    const char *why = outcome == ANSWERED ? doubt(s, what, deadline_ms) : NULL;
+    const char *why = outcome == ANSWERED ? doubt(store, statement, deadline_ms) : NULL;
     if (outcome == ANSWERED && why == NULL) {
         return FIRN_OK;
     }
-    const unsigned number = mysql_errno(s->db);
+    const unsigned number = mysql_errno(store->db);
     const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
-    if (outcome == REFUSED && (undone || !what->ends)) { /* else the commit may come still */
+    if (outcome == REFUSED && (undone || !statement->ends)) { /* else the commit may come still */
         *again = (undone || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
         if (undone && step) {
-            s->inside = false;
+            store->inside = false;
             return FIRN_WRITE_CHANGED;
         }
-        return out->duplicate ? FIRN_OK : explain(s, number, error);
+        return out->duplicate ? FIRN_OK : explain(store, number, error);
     }
-    module_unknown(error, where(s), why != NULL ? why : why_lost(s));
+    module_unknown(error, where(store), why != NULL ? why : why_lost(store));
     maria_reply_free(out);
-    maria_hang_up(s, false);
+    maria_hang_up(store, false);
     return FIRN_EUNKNOWN;
 }
 
-int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
-              firn_error *error) {
-    int64_t end_ms = module_now_ms() + s->link.timeout_ms;
+int maria_ask(mysql_store *store, const mysql_statement *statement, const module_points *points,
+              mysql_reply *out, firn_error *error) {
+    int64_t end_ms = module_now_ms() + store->link.timeout_ms;
     int code = FIRN_ESTORE;
     bool again = true;
-    if (what->length >= sizeof what->text) {
-        *out = (reply){NULL, 0, 0, false};
+    if (statement->length >= sizeof statement->text) {
+        *out = (mysql_reply){NULL, 0, 0, false};
         return module_fail(error, FIRN_ERANGE, "the store's names are too long: use shorter ones");
     }
     for (int i = 0; i < SENDINGS && again && (i == 0 || module_now_ms() < end_ms); i++) {
         if (i > 0) {
             poll(NULL, 0, 1 << i);
         }
-        code = ask_once(s, what, at, out, &again, error);
+        code = ask_once(store, statement, points, out, &again, error);
     }
     return code;
 }
 
-static int read_reply(store *s, reply *out, firn_error *error, const char *pattern,
+static int read_reply(mysql_store *store, mysql_reply *out, firn_error *error, const char *pattern,
                       va_list arguments) {
-    statement what;
-    compose(s, &what, pattern, arguments);
-    int code = maria_ask(s, &what, NULL, out, error);
-    return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+    mysql_statement statement;
+    compose(store, &statement, pattern, arguments);
+    int code = maria_ask(store, &statement, NULL, out, error);
+    return module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
 }
 
-int maria_read(store *s, reply *out, firn_error *error, const char *pattern, ...) {
+int maria_read(mysql_store *store, mysql_reply *out, firn_error *error, const char *pattern, ...) {
     va_list arguments;
     va_start(arguments, pattern);
-    int code = read_reply(s, out, error, pattern, arguments);
+    int code = read_reply(store, out, error, pattern, arguments);
     va_end(arguments);
     return code;
 }
 
-int maria_run(store *s, firn_error *error, const char *pattern, ...) {
+int maria_run(mysql_store *store, firn_error *error, const char *pattern, ...) {
     va_list arguments;
-    reply done;
+    mysql_reply done;
     va_start(arguments, pattern);
-    int code = read_reply(s, &done, error, pattern, arguments);
+    int code = read_reply(store, &done, error, pattern, arguments);
     va_end(arguments);
     maria_reply_free(&done);
     return code;
 }
 
-MYSQL_ROW maria_next_row(const reply *r, unsigned columns) {
+MYSQL_ROW maria_next_row(const mysql_reply *r, unsigned columns) {
     return r->rows != NULL && mysql_num_fields(r->rows) == columns ? mysql_fetch_row(r->rows)
                                                                    : NULL;
 }

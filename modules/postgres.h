@@ -8,7 +8,7 @@
 
 #include <libpq-fe.h>
 
-typedef struct store {
+typedef struct postgres_store {
     module_link link;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
     PGconn *db;                          /* or NULL */
@@ -24,19 +24,19 @@ typedef struct store {
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
     module_last last;
     bool suspect; /* a new connection shows an older mark */
-} store;
+} postgres_store;
 
 /* The store's name in messages. */
-static inline const char *where(const store *s) {
-    return s->link.url.shown;
+static inline const char *where(const postgres_store *store) {
+    return store->link.url.shown;
 }
 
-/* ---- where it connects to (postgres_place.c) --------------------------------------------------- */
+/* ---- where it connects to (postgres_place.c) ------------------------------------------------- */
 
 /* Reads the parameters of the URL, and refuses those that contradict each other. */
 int postgres_set_up(void *self, firn_error *error);
 /* Finds the addresses of a host, and starts to connect. */
-int postgres_begin(store *s, size_t host, int64_t deadline_ms, firn_error *error);
+int postgres_begin(postgres_store *store, size_t host, int64_t deadline_ms, firn_error *error);
 
 /* ---- the session (postgres_session.c) -------------------------------------------------------- */
 
@@ -45,26 +45,28 @@ extern const module_engine postgres_engine;
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void postgres_hang_up(void *self, bool forked);
 
-/* ---- nodes of the extension (postgres_taken.c) --------------------------------------------------- */
+/* ---- nodes of the extension (postgres_taken.c) ----------------------------------------------- */
 
 /* Does the extension of this server issue with the node of the key? FIRN_EBUSY: yes. */
-int postgres_taken(const store *s, const firn_records *records, firn_error *error);
+int postgres_taken(const postgres_store *store, const firn_records *records, firn_error *error);
 /* Visits what the settings of the extension name. */
-int postgres_show_taken(const store *s, firn_visit *visit, void *context, firn_error *error);
+int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context,
+                        firn_error *error);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 
 /* Sends a statement and reads its rows. FIRN_EUNKNOWN: the statement was sent and may have been
  * carried out; after other failures it was not. */
-int postgres_ask(store *s, enum statement statement, const char *const *values,
-                 const module_points *at, PGresult **out, firn_error *error);
+int postgres_ask(postgres_store *store, enum statement statement, const char *const *values,
+                 const module_points *points, PGresult **out, firn_error *error);
 /* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
-int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
-                  firn_error *error);
+int postgres_read(postgres_store *store, enum statement statement, const char *const *values,
+                  PGresult **out, firn_error *error);
 /* The same if its rows do not matter. */
-int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error);
-int postgres_pooled(const store *s, firn_error *error);
-int postgres_replaced(const store *s, firn_error *error);
+int postgres_run(postgres_store *store, enum statement statement, const char *const *values,
+                 firn_error *error);
+int postgres_pooled(const postgres_store *store, firn_error *error);
+int postgres_replaced(const postgres_store *store, firn_error *error);
 
 /* A cell as text ("" if it is missing), as a number, or as a boolean of the first row. */
 const char *postgres_cell(const PGresult *result, int row, int column);

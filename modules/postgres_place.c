@@ -24,44 +24,47 @@ static const char *ssl_mode(const char *word) {
 }
 
 /* A host in the form of libpq: its name, repeated for each of its addresses. */
-typedef struct place {
+typedef struct postgres_place {
     char names[ADDRESSES * 257], addresses[ADDRESSES * 65]; /* "": none; separated by commas */
-} place;
+} postgres_place;
 
 /* Hosts that libpq has from PGHOST or a service. */
-static int find_default(store *s, int64_t deadline_ms, firn_error *error) {
+static int find_default(postgres_store *store, int64_t deadline_ms, firn_error *error) {
     PQconninfoOption *all = PQconndefaults();
     const char *names = "", *addresses = "";
-    for (const PQconninfoOption *one = all; one != NULL && one->keyword != NULL; one++) {
-        const char *value = one->val != NULL ? one->val : "";
-        names = strcmp(one->keyword, "host") == 0 ? value : names;
-        addresses = strcmp(one->keyword, "hostaddr") == 0 ? value : addresses;
+    for (const PQconninfoOption *item = all; item != NULL && item->keyword != NULL; item++) {
+        const char *value = item->val != NULL ? item->val : "";
+        names = strcmp(item->keyword, "host") == 0 ? value : names;
+        addresses = strcmp(item->keyword, "hostaddr") == 0 ? value : addresses;
     }
-    int code =
-        addresses[0] == '\0' ? module_link_try_names(&s->link, names, deadline_ms, error) : FIRN_OK;
+    int code = addresses[0] == '\0' ? module_link_try_names(&store->link, names, deadline_ms, error)
+                                    : FIRN_OK;
     PQconninfoFree(all);
     return code;
 }
 
 /* A name with a slash is the folder of a socket, and one with an @ its name. */
-static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, firn_error *error) {
-    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
-    *out = (place){"", ""};
-    if (to == NULL) {
-        return find_default(s, deadline_ms, error);
+static int find_place(postgres_store *store, size_t host, postgres_place *out, int64_t deadline_ms,
+                      firn_error *error) {
+    const module_host *target =
+        host < store->link.url.host_count ? &store->link.url.hosts[host] : NULL;
+    *out = (postgres_place){"", ""};
+    if (target == NULL) {
+        return find_default(store, deadline_ms, error);
     }
-    if (to->name[0] == '/' || to->name[0] == '@' || strlen(to->name) > 255) {
-        snprintf(out->names, sizeof out->names, "%s", to->name);
+    if (target->name[0] == '/' || target->name[0] == '@' || strlen(target->name) > 255) {
+        snprintf(out->names, sizeof out->names, "%s", target->name);
         return FIRN_OK;
     }
-    struct addrinfo *found = module_link_find(&s->link, host, 0, deadline_ms, error), *at = found;
+    struct addrinfo *found = module_link_find(&store->link, host, 0, deadline_ms, error),
+                    *item = found;
     size_t names = 0, addresses = 0;
-    for (int i = 0; at != NULL && i < ADDRESSES; i++, at = at->ai_next) {
+    for (int i = 0; item != NULL && i < ADDRESSES; i++, item = item->ai_next) {
         char address[64];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
+        if (getnameinfo(item->ai_addr, item->ai_addrlen, address, sizeof address, NULL, 0,
                         NI_NUMERICHOST) == 0) {
             const char *comma = names > 0 ? "," : "";
-            names += (size_t)snprintf(out->names + names, 257, "%s%s", comma, to->name);
+            names += (size_t)snprintf(out->names + names, 257, "%s%s", comma, target->name);
             addresses += (size_t)snprintf(out->addresses + addresses, 65, "%s%s", comma, address);
         }
     }
@@ -73,24 +76,25 @@ static int find_place(store *s, size_t host, place *out, int64_t deadline_ms, fi
 }
 
 /* NULL: out of memory. */
-static PGconn *start(store *s, size_t host, const place *at) {
+static PGconn *start(postgres_store *store, size_t host, const postgres_place *place) {
     char port[MODULE_NUMBER_SIZE];
     const char *words[NATIVE + 12], *values[NATIVE + 12];
     size_t n = 0;
-    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
+    const module_host *target =
+        host < store->link.url.host_count ? &store->link.url.hosts[host] : NULL;
     const struct {
         const char *word, *value;
-    } own[] = {{"host", at->names[0] != '\0' ? at->names : NULL},
-               {"hostaddr", at->addresses[0] != '\0' ? at->addresses : NULL},
-               {"port", to != NULL && to->port != 0 ? port : NULL},
-               {"user", s->link.url.user},
-               {"password", s->link.url.password},
-               {"dbname", s->link.url.path},
-               {"sslmode", ssl_mode(s->tls)},
-               {"sslrootcert", s->authority},
+    } own[] = {{"host", place->names[0] != '\0' ? place->names : NULL},
+               {"hostaddr", place->addresses[0] != '\0' ? place->addresses : NULL},
+               {"port", target != NULL && target->port != 0 ? port : NULL},
+               {"user", store->link.url.user},
+               {"password", store->link.url.password},
+               {"dbname", store->link.url.path},
+               {"sslmode", ssl_mode(store->tls)},
+               {"sslrootcert", store->authority},
                {"client_encoding", "SQL_ASCII"}, /* no conversion */
                {"fallback_application_name", "firn"}};
-    module_digits(port, to != NULL ? to->port : 0);
+    module_digits(port, target != NULL ? target->port : 0);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         words[n] = own[i].word;
         values[n] = own[i].value;
@@ -98,7 +102,7 @@ static PGconn *start(store *s, size_t host, const place *at) {
     }
     for (size_t i = 0; i < NATIVE; i++) {
         words[n] = native[i];
-        values[n] = module_param(&s->link.url, native[i]);
+        values[n] = module_param(&store->link.url, native[i]);
         n += values[n] != NULL;
     }
     words[n] = NULL;
@@ -106,32 +110,32 @@ static PGconn *start(store *s, size_t host, const place *at) {
     return PQconnectStartParams(words, values, 0);
 }
 
-int postgres_begin(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
-    place at;
-    int code = find_place(s, host, &at, deadline_ms, error);
-    if (code == FIRN_OK && (s->db = start(s, host, &at)) == NULL) {
+int postgres_begin(postgres_store *store, size_t host, int64_t deadline_ms, firn_error *error) {
+    postgres_place place;
+    int code = find_place(store, host, &place, deadline_ms, error);
+    if (code == FIRN_OK && (store->db = start(store, host, &place)) == NULL) {
         return module_no_memory(error);
     }
     return code;
 }
 
-/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not trust. With "require" it
- * verifies the certificate without the name if it has authorities. */
-static int check_tls(store *s, firn_error *error) {
-    module_url *url = &s->link.url;
+/* With "prefer", libpq continues without TLS where a server offers none, or one that it does not
+ * trust. With "require" it verifies the certificate without the name if it has authorities. */
+static int check_tls(postgres_store *store, firn_error *error) {
+    module_url *url = &store->link.url;
     const char *native_mode = module_param(url, "sslmode"),
                *root = module_param(url, "sslrootcert");
-    const char *mode = s->tls != NULL                ? ssl_mode(s->tls)
+    const char *mode = store->tls != NULL            ? ssl_mode(store->tls)
                        : native_mode != NULL         ? native_mode
                        : getenv("PGSSLMODE") != NULL ? getenv("PGSSLMODE")
                                                      : "";
-    if ((s->tls != NULL && native_mode != NULL) || (s->authority != NULL && root != NULL)) {
+    if ((store->tls != NULL && native_mode != NULL) || (store->authority != NULL && root != NULL)) {
         return module_fail(error, FIRN_EUSAGE, "the store's URL has %s and %s: give one of them",
-                           native_mode != NULL && s->tls != NULL ? "tls=" : "ca=",
-                           native_mode != NULL && s->tls != NULL ? "sslmode=" : "sslrootcert=");
+                           native_mode != NULL && store->tls != NULL ? "tls=" : "ca=",
+                           native_mode != NULL && store->tls != NULL ? "sslmode=" : "sslrootcert=");
     }
     const bool requires = strcmp(mode, "require") == 0 || strncmp(mode, "verify-", 7) == 0;
-    const bool verifies = requires && (mode[0] == 'v' || s->authority != NULL || root != NULL);
+    const bool verifies = requires && (mode[0] == 'v' || store->authority != NULL || root != NULL);
     const struct {
         const char *name, *need;
         bool there;
@@ -149,17 +153,17 @@ static int check_tls(store *s, firn_error *error) {
 }
 
 int postgres_set_up(void *self, firn_error *error) {
-    store *s = self;
+    postgres_store *store = self;
     const char *value;
-    int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
+    int code = module_param_name(&store->table, &store->link.url, "table", "firn", error);
     for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
-        code = module_param_file(&value, &s->link.url, native[i], error);
+        code = module_param_file(&value, &store->link.url, native[i], error);
     }
     if (code == FIRN_OK) {
-        code = module_param_file(&s->authority, &s->link.url, "ca", error);
+        code = module_param_file(&store->authority, &store->link.url, "ca", error);
     }
     if (code == FIRN_OK) {
-        code = module_param_tls(&s->tls, &s->link.url, error);
+        code = module_param_tls(&store->tls, &store->link.url, error);
     }
-    return code == FIRN_OK ? check_tls(s, error) : code;
+    return code == FIRN_OK ? check_tls(store, error) : code;
 }

@@ -17,42 +17,42 @@
 
 /* Puts the table's name, the lock timeout and the system identifier into a statement. Empty: the
  * result does not fit. */
-static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
+static void fill_in(const postgres_store *store, char out[STATEMENT_MAX], const char *text) {
     char lock_ms[MODULE_NUMBER_SIZE];
-    size_t at = 0;
-    module_digits(lock_ms, s->link.timeout_ms / 2 + 1);
-    for (; *text != '\0' && at + 64 < STATEMENT_MAX; text++) {
-        const char *piece = *text == '@'   ? s->table
+    size_t position = 0;
+    module_digits(lock_ms, store->link.timeout_ms / 2 + 1);
+    for (; *text != '\0' && position + 64 < STATEMENT_MAX; text++) {
+        const char *piece = *text == '@'   ? store->table
                             : *text == '#' ? lock_ms
-                            : *text == '~' ? s->system
+                            : *text == '~' ? store->system
                                            : NULL;
         if (piece != NULL) {
-            at += (size_t)snprintf(out + at, 64, "%s", piece);
+            position += (size_t)snprintf(out + position, 64, "%s", piece);
         } else {
-            out[at++] = *text;
+            out[position++] = *text;
         }
     }
-    out[*text == '\0' ? at : 0] = '\0';
+    out[*text == '\0' ? position : 0] = '\0';
 }
 
 void postgres_hang_up(void *self, bool forked) {
-    store *s = self;
+    postgres_store *store = self;
     if (forked) {
-        s->last.high = 0; /* the parent can give it back */
+        store->last.high = 0; /* the parent can give it back */
     }
-    if (forked && s->link.socket >= 0) {
-        close(s->link.socket);
-    } else if (!forked && s->db != NULL) {
-        PQfinish(s->db);
+    if (forked && store->link.socket >= 0) {
+        close(store->link.socket);
+    } else if (!forked && store->db != NULL) {
+        PQfinish(store->db);
     }
-    s->link.socket = -1;
-    s->db = NULL;
-    s->prepared = s->used = 0;
-    s->inside = false;
+    store->link.socket = -1;
+    store->db = NULL;
+    store->prepared = store->used = 0;
+    store->inside = false;
 }
 
-static void drop(store *s) {
-    postgres_hang_up(s, false);
+static void drop(postgres_store *store) {
+    postgres_hang_up(store, false);
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -89,20 +89,20 @@ static const char *first_line(char out[120], const char *text) {
     return out;
 }
 
-static int explain(const store *s, const PGresult *result, firn_error *error) {
+static int explain(const postgres_store *store, const PGresult *result, firn_error *error) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     char line[120];
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     first_line(line, text != NULL ? text : PQresultErrorMessage(result));
     for (size_t i = 0; state != NULL && i < sizeof explanations / sizeof explanations[0]; i++) {
         if (strcmp(state, explanations[i].state) == 0) {
-            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
+            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(store),
                                explanations[i].what, line, explanations[i].cure);
         }
     }
     return module_fail(error, FIRN_ESTORE,
-                       "store %.48s failed (%.90s, %.5s): check the server's log", where(s), line,
-                       state != NULL ? state : "?");
+                       "store %.48s failed (%.90s, %.5s): check the server's log", where(store),
+                       line, state != NULL ? state : "?");
 }
 
 /* The columns of greet_sql. */
@@ -132,19 +132,19 @@ enum outcome {
 /* The server committed without its synchronous standby, because somebody cancelled the wait. libpq
  * would print this notice. */
 static void notice(void *self, const PGresult *result) {
-    store *s = self;
+    postgres_store *store = self;
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-    s->unconfirmed =
-        s->unconfirmed || (state != NULL && severity != NULL && strcmp(severity, "WARNING") == 0 &&
-                           strcmp(state, "01000") == 0);
+    store->unconfirmed =
+        store->unconfirmed || (state != NULL && severity != NULL &&
+                               strcmp(severity, "WARNING") == 0 && strcmp(state, "01000") == 0);
 }
 
-static bool flush(const store *s, int64_t deadline_ms) {
+static bool flush(const postgres_store *store, int64_t deadline_ms) {
     int more;
-    while ((more = PQflush(s->db)) == 1) {
-        if (!module_await(s->link.socket, POLLIN | POLLOUT, deadline_ms) ||
-            PQconsumeInput(s->db) == 0) {
+    while ((more = PQflush(store->db)) == 1) {
+        if (!module_await(store->link.socket, POLLIN | POLLOUT, deadline_ms) ||
+            PQconsumeInput(store->db) == 0) {
             return false;
         }
     }
@@ -153,18 +153,19 @@ static bool flush(const store *s, int64_t deadline_ms) {
 
 /* Reads the whole answer, because the server commits after it has sent the rows. Keeps the last
  * result or the first failure. */
-static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out) {
+static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PGresult **out) {
     PGresult *kept = NULL, *next;
     bool failed = false, ended = false;
     for (int i = 0; i < RESULTS_MOST; i++) {
-        while (PQisBusy(s->db)) {
-            if (!module_await(s->link.socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
+        while (PQisBusy(store->db)) {
+            if (!module_await(store->link.socket, POLLIN, deadline_ms) ||
+                PQconsumeInput(store->db) == 0) {
                 PQclear(kept);
                 *out = NULL;
                 return LOST;
             }
         }
-        next = PQgetResult(s->db);
+        next = PQgetResult(store->db);
         if (next == NULL) {
             ended = true;
             break;
@@ -179,7 +180,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
             PQresultStatus(kept) != PGRES_COMMAND_OK && PQresultStatus(kept) != PGRES_TUPLES_OK;
     }
     *out = kept;
-    if (PQstatus(s->db) != CONNECTION_OK || kept == NULL || !ended) {
+    if (PQstatus(store->db) != CONNECTION_OK || kept == NULL || !ended) {
         return LOST;
     }
     const char *severity = PQresultErrorField(kept, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -187,53 +188,55 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
 }
 
 /* Sends the rest of the statement and reads the answer, until the deadline. */
-static enum outcome converse(store *s, const char *sent_point, PGresult **out, firn_error *error) {
-    int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
+static enum outcome converse(postgres_store *store, const char *sent_point, PGresult **out,
+                             firn_error *error) {
+    int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
     *out = NULL;
-    if (!flush(s, deadline_ms)) {
+    if (!flush(store, deadline_ms)) {
         return LOST;
     }
-    if (sent_point != NULL && module_point(&s->link, sent_point, error) != FIRN_OK) {
+    if (sent_point != NULL && module_point(&store->link, sent_point, error) != FIRN_OK) {
         return LOST;
     }
-    return receive(s, deadline_ms, out);
+    return receive(store, deadline_ms, out);
 }
 
-static const char *why_lost(const store *s, const PGresult *result, char line[120]) {
+static const char *why_lost(const postgres_store *store, const PGresult *result, char line[120]) {
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (text == NULL) {
-        text = s->db != NULL && PQstatus(s->db) == CONNECTION_OK ? "no answer in timeout"
-                                                                 : PQerrorMessage(s->db);
+        text = store->db != NULL && PQstatus(store->db) == CONNECTION_OK
+                   ? "no answer in timeout"
+                   : PQerrorMessage(store->db);
     }
     return first_line(line, text);
 }
 
 /* A failure before a write was sent. */
-static int lost_early(store *s, const PGresult *result, firn_error *error) {
+static int lost_early(postgres_store *store, const PGresult *result, firn_error *error) {
     char line[120];
-    why_lost(s, result, line);
+    why_lost(store, result, line);
     module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
-                where(s), line);
-    drop(s);
+                where(store), line);
+    drop(store);
     return FIRN_ESTORE;
 }
 
-static int prepare(store *s, enum statement statement, firn_error *error) {
+static int prepare(postgres_store *store, enum statement statement, firn_error *error) {
     char text[STATEMENT_MAX];
     PGresult *result = NULL;
-    if ((s->prepared >> statement & 1) != 0) {
+    if ((store->prepared >> statement & 1) != 0) {
         return FIRN_OK;
     }
-    fill_in(s, text, statements[statement].text);
+    fill_in(store, text, statements[statement].text);
     enum outcome outcome = LOST;
-    if (PQsendPrepare(s->db, statements[statement].name, text, 0, NULL) == 1) {
-        outcome = converse(s, NULL, &result, error);
+    if (PQsendPrepare(store->db, statements[statement].name, text, 0, NULL) == 1) {
+        outcome = converse(store, NULL, &result, error);
     }
     int code = outcome == ANSWERED  ? FIRN_OK
-               : outcome == REFUSED ? explain(s, result, error)
-                                    : lost_early(s, result, error);
+               : outcome == REFUSED ? explain(store, result, error)
+                                    : lost_early(store, result, error);
     if (outcome == ANSWERED) {
-        s->prepared |= 1U << statement;
+        store->prepared |= 1U << statement;
     }
     PQclear(result);
     return code;
@@ -245,103 +248,108 @@ static bool may_repeat(const PGresult *result) {
     return state != NULL && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0);
 }
 
-/* Is the session inside a transaction, so that nothing is committed? A pool may lend a session that is. */
-static bool is_inside(const store *s) {
-    return PQtransactionStatus(s->db) != PQTRANS_IDLE;
+/* Is the session inside a transaction, so that nothing is committed? A pool may lend a session that
+ * is. */
+static bool is_inside(const postgres_store *store) {
+    return PQtransactionStatus(store->db) != PQTRANS_IDLE;
 }
 
 static const char inside_text[] = "its session is in a transaction";
 
 /* A statement with values is prepared when it is sent the second time. */
-static bool send_statement(store *s, enum statement statement, const char *const *values) {
-    const struct statement_text *it = &statements[statement];
+static bool send_statement(postgres_store *store, enum statement statement,
+                           const char *const *values) {
+    const struct statement_text *self = &statements[statement];
     char text[STATEMENT_MAX];
-    s->used |= 1U << statement;
-    if ((s->prepared >> statement & 1) != 0) {
-        return PQsendQueryPrepared(s->db, it->name, it->values, values, NULL, NULL, 0) == 1;
+    store->used |= 1U << statement;
+    if ((store->prepared >> statement & 1) != 0) {
+        return PQsendQueryPrepared(store->db, self->name, self->values, values, NULL, NULL, 0) == 1;
     }
-    fill_in(s, text, it->text);
-    return it->values == 0
-               ? PQsendQuery(s->db, text) == 1
-               : PQsendQueryParams(s->db, text, it->values, NULL, values, NULL, NULL, 0) == 1;
+    fill_in(store, text, self->text);
+    return self->values == 0
+               ? PQsendQuery(store->db, text) == 1
+               : PQsendQueryParams(store->db, text, self->values, NULL, values, NULL, NULL, 0) == 1;
 }
 
 /* Before the statement is sent. */
-static int get_ready(store *s, enum statement statement, const module_points *at,
+static int get_ready(postgres_store *store, enum statement statement, const module_points *points,
                      firn_error *error) {
-    int code = module_in_time(&s->link, error);
-    if (code == FIRN_OK && (s->used >> statement & 1) != 0 && statements[statement].values > 0) {
-        code = prepare(s, statement, error);
+    int code = module_in_time(&store->link, error);
+    if (code == FIRN_OK && (store->used >> statement & 1) != 0 &&
+        statements[statement].values > 0) {
+        code = prepare(store, statement, error);
     }
-    return code == FIRN_OK && at != NULL ? module_point(&s->link, at->before, error) : code;
+    return code == FIRN_OK && points != NULL ? module_point(&store->link, points->before, error)
+                                             : code;
 }
 
 /* Sends a statement once. *again: it was rolled back because of another transaction. */
-static int ask_once(store *s, enum statement statement, const char *const *values,
-                    const module_points *at, PGresult **out, bool *again, firn_error *error) {
+static int ask_once(postgres_store *store, enum statement statement, const char *const *values,
+                    const module_points *points, PGresult **out, bool *again, firn_error *error) {
     char line[120];
     enum outcome outcome = LOST;
     const bool ends = statement == COMMIT || statement == ROLLBACK;
     const bool begins = statement == BEGIN || statement == BEGIN_ALONE;
-    const bool step = s->inside && !ends; /* what it does is not committed */
+    const bool step = store->inside && !ends; /* what it does is not committed */
     *again = false;
     *out = NULL;
-    int code = get_ready(s, statement, at, error);
+    int code = get_ready(store, statement, points, error);
     if (code != FIRN_OK) {
         return code;
     }
-    s->unconfirmed = false;
-    if (send_statement(s, statement, values)) {
-        outcome = converse(s, at != NULL ? at->sent : NULL, out, error);
+    store->unconfirmed = false;
+    if (send_statement(store, statement, values)) {
+        outcome = converse(store, points != NULL ? points->request_sent : NULL, out, error);
     }
-    if (module_process() != s->link.process) {
+    if (module_process() != store->link.process) {
         return FIRN_EFORKED; /* the error says so; the answer is the parent's */
     }
-    s->inside = step || begins;
-    const bool strange = outcome == ANSWERED && is_inside(s) != s->inside;
-    if (outcome == ANSWERED && !s->unconfirmed && !strange) {
+    store->inside = step || begins;
+    const bool strange = outcome == ANSWERED && is_inside(store) != store->inside;
+    if (outcome == ANSWERED && !store->unconfirmed && !strange) {
         return FIRN_OK;
     }
     if (outcome == REFUSED) {
         *again = may_repeat(*out) && !step && !ends && !begins;
-        code = explain(s, *out, error);
+        code = explain(store, *out, error);
     } else {
-        code = module_unknown(error, where(s),
+        code = module_unknown(error, where(store),
                               strange               ? inside_text
                               : outcome == ANSWERED ? "committed without the synchronous standby"
-                                                    : why_lost(s, *out, line));
-        code = step ? module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
+                                                    : why_lost(store, *out, line));
+        code = step ? module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
     }
     if (!*again) {
-        drop(s); /* a new session is checked */
+        drop(store); /* a new session is checked */
     }
     PQclear(*out);
     *out = NULL;
     return code;
 }
 
-int postgres_ask(store *s, enum statement statement, const char *const *values,
-                 const module_points *at, PGresult **out, firn_error *error) {
+int postgres_ask(postgres_store *store, enum statement statement, const char *const *values,
+                 const module_points *points, PGresult **out, firn_error *error) {
     int code = FIRN_ESTORE;
     bool again = true;
     for (int i = 0; i < SENDINGS && again; i++) {
         if (i > 0) {
             poll(NULL, 0, 1 << i);
         }
-        code = ask_once(s, statement, values, at, out, &again, error);
+        code = ask_once(store, statement, values, points, out, &again, error);
     }
     return code;
 }
 
-int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
-                  firn_error *error) {
-    int code = postgres_ask(s, statement, values, NULL, out, error);
-    return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+int postgres_read(postgres_store *store, enum statement statement, const char *const *values,
+                  PGresult **out, firn_error *error) {
+    int code = postgres_ask(store, statement, values, NULL, out, error);
+    return module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
 }
 
-int postgres_run(store *s, enum statement statement, const char *const *values, firn_error *error) {
+int postgres_run(postgres_store *store, enum statement statement, const char *const *values,
+                 firn_error *error) {
     PGresult *result;
-    int code = postgres_read(s, statement, values, &result, error);
+    int code = postgres_read(store, statement, values, &result, error);
     PQclear(result);
     return code;
 }
@@ -361,62 +369,62 @@ bool postgres_says(const PGresult *result, int column) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
+static int reach(postgres_store *store, size_t host, int64_t deadline_ms, firn_error *error) {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
     char line[120];
-    int code = postgres_begin(s, host, deadline_ms, error);
+    int code = postgres_begin(store, host, deadline_ms, error);
     if (code != FIRN_OK) {
         return code;
     }
-    PQsetNoticeReceiver(s->db, notice, s);
-    while (PQstatus(s->db) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
+    PQsetNoticeReceiver(store->db, notice, store);
+    while (PQstatus(store->db) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
            wants != PGRES_POLLING_FAILED) {
-        if (!module_await(PQsocket(s->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+        if (!module_await(PQsocket(store->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            return module_unreachable(error, where(s), "no answer in connect_timeout");
+            return module_unreachable(error, where(store), "no answer in connect_timeout");
         }
-        wants = PQconnectPoll(s->db);
+        wants = PQconnectPoll(store->db);
     }
-    if (PQstatus(s->db) != CONNECTION_OK || PQsetnonblocking(s->db, 1) != 0) {
-        first_line(line, PQerrorMessage(s->db));
-        return module_unreachable(error, where(s), line);
+    if (PQstatus(store->db) != CONNECTION_OK || PQsetnonblocking(store->db, 1) != 0) {
+        first_line(line, PQerrorMessage(store->db));
+        return module_unreachable(error, where(store), line);
     }
-    s->link.socket = PQsocket(s->db);
+    store->link.socket = PQsocket(store->db);
     return FIRN_OK;
 }
 
 /* A statement of the simple protocol. The caller clears *out. */
-static int tell(store *s, const char *text, PGresult **out, enum outcome *outcome,
+static int tell(postgres_store *store, const char *text, PGresult **out, enum outcome *outcome,
                 firn_error *error) {
     *outcome = LOST;
     *out = NULL;
-    int late = module_in_time(&s->link, error);
+    int late = module_in_time(&store->link, error);
     if (late != FIRN_OK) {
         return late;
     }
-    if (PQsendQuery(s->db, text) == 1) {
-        *outcome = converse(s, NULL, out, error);
+    if (PQsendQuery(store->db, text) == 1) {
+        *outcome = converse(store, NULL, out, error);
     }
     return *outcome == ANSWERED  ? FIRN_OK
-           : *outcome == REFUSED ? explain(s, *out, error)
-                                 : lost_early(s, *out, error);
+           : *outcome == REFUSED ? explain(store, *out, error)
+                                 : lost_early(store, *out, error);
 }
 
 /* Two processes that create the tables at once may both fail in the catalogue. The next check finds
  * the tables. */
-static int create(store *s, firn_error *error) {
+static int create(postgres_store *store, firn_error *error) {
     char text[STATEMENT_MAX];
     PGresult *result;
     enum outcome outcome;
-    fill_in(s, text, create_sql);
-    int code = tell(s, text, &result, &outcome, error);
+    fill_in(store, text, create_sql);
+    int code = tell(store, text, &result, &outcome, error);
     const char *state = outcome == REFUSED ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     if (state != NULL && strcmp(state, "42501") == 0) {
         code = module_fail(
             error, FIRN_ESTORE,
             "store %.48s lacks %.40s_mark or its trigger and may not create it: GRANT "
             "CREATE ON SCHEMA public TO %.24s, or run what docs/reference/stores.md says",
-            where(s), s->table, PQuser(s->db));
+            where(store), store->table, PQuser(store->db));
     } else if (state != NULL && (strncmp(state, "23", 2) == 0 || strncmp(state, "40", 2) == 0 ||
                                  strncmp(state, "42", 2) == 0 || strncmp(state, "55", 2) == 0)) {
         code = FIRN_OK;
@@ -425,165 +433,168 @@ static int create(store *s, firn_error *error) {
     return code;
 }
 
-int postgres_pooled(const store *s, firn_error *error) {
+int postgres_pooled(const postgres_store *store, firn_error *error) {
     return module_fail(
         error, FIRN_ESTORE,
         "store %.60s changes sessions between statements: set pool_mode=session in the pooler",
-        where(s));
+        where(store));
 }
 
 /* A pooler reports another process ID than the server's process does. Does the pooler give that
  * process to a second connection while this one is open? If there is no second connection, the
  * statements notice. */
-static int check_pooler(store *s, size_t host, firn_error *error) {
+static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
     static const char text[] = "SELECT pg_backend_pid()";
-    store other = *s;
+    postgres_store other = *store;
     PGresult *result = NULL;
     enum outcome outcome;
-    if (strtol(s->backend, NULL, 10) == PQbackendPID(s->db)) {
+    if (strtol(store->backend, NULL, 10) == PQbackendPID(store->db)) {
         return FIRN_OK;
     }
     other.db = NULL;
-    int code = reach(&other, host, module_now_ms() + s->link.connect_ms / 2 + 1, NULL);
+    int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2 + 1, NULL);
     if (code == FIRN_OK) {
         code = tell(&other, text, &result, &outcome, NULL);
     }
-    bool shared = code == FIRN_OK && strcmp(postgres_cell(result, 0, 0), s->backend) == 0;
+    bool shared = code == FIRN_OK && strcmp(postgres_cell(result, 0, 0), store->backend) == 0;
     PQclear(result);
     drop(&other);
-    return shared ? postgres_pooled(s, error) : FIRN_OK;
+    return shared ? postgres_pooled(store, error) : FIRN_OK;
 }
 
-int postgres_replaced(const store *s, firn_error *error) {
+int postgres_replaced(const postgres_store *store, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
                        "store %.60s: table %.48s_mark was dropped or made again, its marks are "
                        "lost: see docs/reference/stores.md, then restart",
-                       where(s), s->table);
+                       where(store), store->table);
 }
 
-/* Checks the session. *made: the tables exist. While another session creates the tables, their names
- * are visible before the snapshot has their rows: such tables do not exist yet. */
-static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
+/* Checks the session. *made: the tables exist. While another session creates the tables, their
+ * names are visible before the snapshot has their rows: such tables do not exist yet. */
+static int judge(postgres_store *store, const PGresult *result, bool *made, firn_error *error) {
     const char *marks = postgres_cell(result, 0, GREET_MARKS);
     *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
             !PQgetisnull(result, 0, GREET_LOGGED) && postgres_says(result, GREET_KEPT);
     if (postgres_says(result, GREET_READ_ONLY)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s is a standby or read-only: name the primary server",
-                           where(s));
+                           where(store));
     }
     const char *risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
                        : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
                        : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
                                                                        : "";
     int code = module_risk(
-        &s->link, risk,
+        &store->link, risk,
         strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
     if (code == FIRN_OK) {
-        code = module_meddler(&s->link, postgres_cell(result, 0, GREET_MEDDLER), error);
+        code = module_refuse_trigger(&store->link, postgres_cell(result, 0, GREET_MEDDLER), error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
-        return postgres_replaced(s, error);
+    if (store->marks[0] != '\0' && strcmp(store->marks, marks) != 0) { /* before it is made again */
+        return postgres_replaced(store, error);
     }
     return FIRN_OK;
 }
 
 /* Ends the transaction in which the session begins, if there is one. */
-static int end_transaction(store *s, firn_error *error) {
+static int end_transaction(postgres_store *store, firn_error *error) {
     PGresult *result = NULL;
     enum outcome outcome;
-    int code = is_inside(s) ? tell(s, "ROLLBACK", &result, &outcome, error) : FIRN_OK;
+    int code = is_inside(store) ? tell(store, "ROLLBACK", &result, &outcome, error) : FIRN_OK;
     PQclear(result);
     return code;
 }
 
-static int greet(store *s, firn_error *error) {
+static int greet(postgres_store *store, firn_error *error) {
     char text[STATEMENT_MAX];
     bool made = false;
-    if (PQserverVersion(s->db) < OLDEST_SERVER) {
+    if (PQserverVersion(store->db) < OLDEST_SERVER) {
         return module_fail(error, FIRN_ESTORE, "store %.60s is older than PostgreSQL 10: update it",
-                           where(s));
+                           where(store));
     }
-    int ended = end_transaction(s, error);
+    int ended = end_transaction(store, error);
     if (ended != FIRN_OK) {
         return ended;
     }
-    fill_in(s, text, greet_sql);
+    fill_in(store, text, greet_sql);
     for (int i = 0; i < 4; i++) {
         PGresult *result;
         enum outcome outcome;
-        int code = tell(s, text, &result, &outcome, error);
-        if (code == FIRN_OK && is_inside(s)) {
-            code = module_unreachable(error, where(s), inside_text);
+        int code = tell(store, text, &result, &outcome, error);
+        if (code == FIRN_OK && is_inside(store)) {
+            code = module_unreachable(error, where(store), inside_text);
         }
         if (code == FIRN_OK) {
-            code = judge(s, result, &made, error);
+            code = judge(store, result, &made, error);
         }
         if (code == FIRN_OK && made) {
-            snprintf(s->backend, sizeof s->backend, "%s", postgres_cell(result, 0, GREET_BACKEND));
-            snprintf(s->marks, sizeof s->marks, "%s", postgres_cell(result, 0, GREET_MARKS));
-            snprintf(s->system, sizeof s->system, "%s", postgres_cell(result, 0, GREET_SYSTEM));
+            snprintf(store->backend, sizeof store->backend, "%s",
+                     postgres_cell(result, 0, GREET_BACKEND));
+            snprintf(store->marks, sizeof store->marks, "%s",
+                     postgres_cell(result, 0, GREET_MARKS));
+            snprintf(store->system, sizeof store->system, "%s",
+                     postgres_cell(result, 0, GREET_SYSTEM));
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
-            return code != FIRN_OK || i == 0 ? code : postgres_run(s, BORN, NULL, error);
+            return code != FIRN_OK || i == 0 ? code : postgres_run(store, BORN, NULL, error);
         }
-        code = create(s, error);
+        code = create(store, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
     return module_fail(error, FIRN_ESTORE,
                        "store %.48s has no %.48s_mark although it was created: check search_path",
-                       where(s), s->table);
+                       where(store), store->table);
 }
 
 /* Does the server still have this handle's last reservation? */
-static int check_last(store *s, firn_error *error) {
-    const char *key[] = {s->last.ns, s->last.key};
+static int check_last(postgres_store *store, firn_error *error) {
+    const char *key[] = {store->last.ns, store->last.key};
     PGresult *row;
-    if (s->last.high == 0) {
+    if (store->last.high == 0) {
         return FIRN_OK;
     }
-    int code = postgres_read(s, READ, key, &row, error);
-    s->suspect =
-        s->suspect || (code == FIRN_OK && postgres_number_at(row, 0, READ_HIGH) < s->last.high);
+    int code = postgres_read(store, READ, key, &row, error);
+    store->suspect = store->suspect ||
+                     (code == FIRN_OK && postgres_number_at(row, 0, READ_HIGH) < store->last.high);
     PQclear(row);
     return code;
 }
 
 static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
-    store *s = self;
-    int code = reach(s, host, deadline_ms, error);
+    postgres_store *store = self;
+    int code = reach(store, host, deadline_ms, error);
     if (code == FIRN_OK) {
-        code = greet(s, error);
+        code = greet(store, error);
     }
     if (code == FIRN_OK) {
-        code = check_pooler(s, host, error);
+        code = check_pooler(store, host, error);
     }
     if (code == FIRN_OK) {
-        code = check_last(s, error);
+        code = check_last(store, error);
     }
     return code;
 }
 
 static bool is_open(void *self) {
-    const store *s = self;
-    struct pollfd one = {s->link.socket, POLLIN, 0};
-    for (int i = 0; i < 4 && s->db != NULL && poll(&one, 1, 0) > 0; i++) {
-        if (PQconsumeInput(s->db) == 0 || PQstatus(s->db) != CONNECTION_OK) {
+    const postgres_store *store = self;
+    struct pollfd poll_fd = {store->link.socket, POLLIN, 0};
+    for (int i = 0; i < 4 && store->db != NULL && poll(&poll_fd, 1, 0) > 0; i++) {
+        if (PQconsumeInput(store->db) == 0 || PQstatus(store->db) != CONNECTION_OK) {
             return false;
         }
-        PQisBusy(s->db); /* parses the buffered input */
+        PQisBusy(store->db); /* parses the buffered input */
     }
-    return s->db != NULL && PQstatus(s->db) == CONNECTION_OK;
+    return store->db != NULL && PQstatus(store->db) == CONNECTION_OK;
 }
 
 const module_engine postgres_engine = {
-    .size = sizeof(store),
+    .size = sizeof(postgres_store),
     .parameters = "table connect_timeout timeout tls ca unsafe, and libpq's sslmode "
                   "sslrootcert passfile options...",
     .set_up = postgres_set_up,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the PostgreSQL store. docs/reference/stores.md prints them for clients in other languages;
- * test/printed_pure_test.c compares both. */
+/* The statements of the PostgreSQL store. docs/reference/stores.md prints them for clients in other
+ * languages; test/printed_pure_test.c compares both. */
 #ifndef FIRN_POSTGRES_SQL_H
 #define FIRN_POSTGRES_SQL_H
 
@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-/* In all statements, "@" is the prefix from table=, "#" is the time limit for a locked row in ms, and "~" is
- * the system identifier that greet_sql has read.
+/* In all statements, "@" is the prefix from table=, "#" is the time limit for a locked row in ms,
+ * and "~" is the system identifier that greet_sql has read.
  *
- * The row with the empty name describes the store itself: a namespace whose identity differs from it is in doubt
- * (module.h). A table that was emptied and filled again from a copy has the same identity, so a trigger forbids DELETE
- * and TRUNCATE. */
+ * The row with the empty name describes the store itself: a namespace whose identity differs from
+ * it is in doubt (module.h). A table that was emptied and filled again from a copy has the same
+ * identity, so a trigger forbids DELETE and TRUNCATE. */
 static const char create_sql[] =
     "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
     "name text COLLATE \"C\" PRIMARY KEY,"
@@ -42,8 +42,9 @@ static const char create_sql[] =
     " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
-/* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it is on disk, here and
- * on synchronous standbys, and that a client which is gone holds no locks for long. */
+/* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it
+ * is on disk, here and on synchronous standbys, and that a client which is gone holds no locks for
+ * long. */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
@@ -63,20 +64,22 @@ static const char greet_sql[] =
     " UNION ALL SELECT 'rule ' || rulename, ev_class FROM pg_rewrite WHERE ev_enabled <> 'D') AS o"
     " WHERE at IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
 
-/* The engine's identity: system, timeline, database, table of marks. The timeline comes from the name of the current
- * WAL file: for a while after a promotion, the control file still has the old one. The statements compute the
- * identity themselves, so that the identity in a copied table is not taken for it. The system identifier is text,
- * because the function for it reads a file; it cannot change while the server process of the session lives. */
+/* The engine's identity: system, timeline, database, table of marks. The timeline comes from the
+ * name of the current WAL file: for a while after a promotion, the control file still has the old
+ * one. The statements compute the identity themselves, so that the identity in a copied table is
+ * not taken for it. The system identifier is text, because the function for it reads a file; it
+ * cannot change while the server process of the session lives. */
 #define IDENTITY                                                                                   \
     "concat_ws('/', '~', left(pg_walfile_name(pg_current_wal_lsn()), 8),"                          \
     " (SELECT oid FROM pg_database WHERE datname = current_database()),"                           \
     " '\"@_mark\"'::regclass::oid)"
 
-/* The nodes that the extension of this server issues with, as text; "": it is not preloaded. It can change at any time. */
+/* The nodes that the extension of this server issues with, as text; "": it is not preloaded. It can
+ * change at any time. */
 #define TAKEN "coalesce(current_setting('firn.taken', true), '')"
 
-/* What must be so for a mark to be raised: the namespace is as it was read, and current; the session, the table and
- * the extension's nodes are those that this handle knows. */
+/* What must be so for a mark to be raised: the namespace is as it was read, and current; the
+ * session, the table and the extension's nodes are those that this handle knows. */
 #define UNCHANGED                                                                                  \
     " n.name = $1 AND n.layout = $9 AND n.floor = $10::bigint AND n.identity = " IDENTITY          \
     " AND pg_backend_pid() = $11::int AND '\"@_mark\"'::regclass::oid = $12::oid"                  \
@@ -106,8 +109,9 @@ static const struct statement_text {
     const char *name, *text;
     int values;
 } statements[] = {
-    /* All records, in one snapshot. The first three columns are of the session: a pooler may have changed it, and with
-     * it the settings of greet_sql; another table may have replaced the table of this handle. */
+    /* All records, in one snapshot. The first three columns are of the session: a pooler may have
+     * changed it, and with it the settings of greet_sql; another table may have replaced the table
+     * of this handle. */
     [READ] = {"firn_read",
               "WITH i AS (SELECT " IDENTITY " AS identity)"
               " SELECT pg_backend_pid(), '\"@_mark\"'::regclass::oid, " TAKEN ","
@@ -118,7 +122,8 @@ static const struct statement_text {
               " LEFT JOIN \"@_namespace\" n ON n.name = $1"
               " LEFT JOIN \"@_mark\" m ON m.ns = $1 AND m.key = $2",
               2},
-    /* Raises a mark that exists: $3 low, $4 count; $5 least and $6 most of the mark that it has then. $9 to $13: UNCHANGED. */
+    /* Raises a mark that exists: $3 low, $4 count; $5 least and $6 most of the mark that it has
+     * then. $9 to $13: UNCHANGED. */
     [RAISE] = {"firn_raise",
                "UPDATE \"@_mark\" m SET high = greatest(m.high, $3::bigint) + $4::bigint,"
                " \"grant\" = $7::bigint, note = $8 FROM \"@_namespace\" n"
@@ -138,19 +143,20 @@ static const struct statement_text {
                    " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
                    " AND $5::bigint <= high RETURNING high",
                    5},
-    /* Its commit comes after what was read, and waits for the disk and the standbys; so what was read is there too. */
+    /* Its commit comes after what was read, and waits for the disk and the standbys; so what was
+     * read is there too. */
     [SETTLE] = {"firn_settle",
                 "UPDATE \"@_namespace\" SET floor = floor WHERE name = $1 RETURNING floor", 1},
-    /* A change of other records than marks is a transaction that reads again after this. Its locks keep out others that
-     * change such records; the table's comes first, as everywhere. */
+    /* A change of other records than marks is a transaction that reads again after this. Its locks
+     * keep out others that change such records; the table's comes first, as everywhere. */
     [BEGIN] = {"firn_begin",
                "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE \"@_namespace\", \"@_mark\" IN "
                "ROW EXCLUSIVE MODE;"
                " SELECT FROM \"@_namespace\" WHERE name IN ('', '" FIRN_ALL_NAMES "')"
                " ORDER BY name FOR UPDATE",
                0},
-    /* The same for a change of layouts, which waits for running reservations too. A statement that waits for the lock
-     * takes its snapshot afterwards. */
+    /* The same for a change of layouts, which waits for running reservations too. A statement that
+     * waits for the lock takes its snapshot afterwards. */
     [BEGIN_ALONE] = {"firn_begin_alone",
                      "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE \"@_namespace\", \"@_mark\" "
                      "IN SHARE ROW EXCLUSIVE MODE",
@@ -160,7 +166,8 @@ static const struct statement_text {
               " WHERE name = '' AND identity = 'new'",
               0},
     [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'", 0},
-    /* $4: the namespace has a record; $5: it is current from now on; $6: a change of layouts, which may lower the floor. */
+    /* $4: the namespace has a record; $5: it is current from now on; $6: a change of layouts, which
+     * may lower the floor. */
     [NAME] = {"firn_name",
               "INSERT INTO \"@_namespace\" AS n (name, layout, identity, floor)"
               " SELECT $1, $2, " IDENTITY ", $3::bigint"
@@ -188,8 +195,8 @@ static const struct statement_text {
          " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
          " ORDER BY m.ns, m.key LIMIT $3::int",
          3},
-    /* The extension's settings; does a superuser own its tables, and may this session read them? The owner of a view could
-     * run functions as this session's role. */
+    /* The extension's settings; does a superuser own its tables, and may this session read them?
+     * The owner of a view could run functions as this session's role. */
     [OTHERS] = {"firn_others",
                 "SELECT " TAKEN ", EXISTS (SELECT FROM pg_class c"
                 " JOIN pg_namespace n ON n.oid = c.relnamespace"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which nodes the PostgreSQL extension (ext/postgres) of the same server issues with: those that firn.node and
- * firn.history name. Its marks are not in the store, so the store leaves these nodes to it. */
+/* Which nodes the PostgreSQL extension (ext/postgres) of the same server issues with: those that
+ * firn.node and firn.history name. Its marks are not in the store, so the store leaves these nodes
+ * to it. */
 #include "postgres.h"
 
 #include <inttypes.h>
@@ -8,27 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number at *at, which then is after the number: every spelling that the extension reads, such as " 7", "+7", "007"
- * and "0x7". */
-static bool read_number(const char **at, uint64_t *number) {
-    const char *digits = *at + strspn(*at, " \t\n\v\f\r");
+/* A number at *at, which then is after the number: every spelling that the extension reads, such as
+ * " 7", "+7", "007" and "0x7". */
+static bool read_number(const char **position, uint64_t *number) {
+    const char *digits = *position + strspn(*position, " \t\n\v\f\r");
     char *end;
     digits += *digits == '+';
     if (*digits < '0' || *digits > '9') {
         return false;
     }
     *number = strtoull(digits, &end, digits[0] == '0' && (digits[1] | 32) == 'x' ? 16 : 10);
-    *at = end;
+    *position = end;
     return true;
 }
 
 /* The value of a field in "NAME=NUMBER NAME=NUMBER". */
 static bool field(const char *node, const char *name, size_t length, uint64_t *value) {
-    for (const char *at = node; *at != '\0' && *at != ';'; at += strcspn(at, " ;")) {
-        at += strspn(at, " ");
-        if (strncmp(at, name, length) == 0 && at[length] == '=') {
-            at += length + 1;
-            return read_number(&at, value);
+    for (const char *position = node; *position != '\0' && *position != ';';
+         position += strcspn(position, " ;")) {
+        position += strspn(position, " ");
+        if (strncmp(position, name, length) == 0 && position[length] == '=') {
+            position += length + 1;
+            return read_number(&position, value);
         }
     }
     return false;
@@ -42,17 +44,18 @@ static int count_fields(const char *node) {
     return count;
 }
 
-/* The fields of firn.node, in the order of the layout, joined. The extension refuses a scheme that does not
- * have all of them. */
+/* The fields of firn.node, in the order of the layout, joined. The extension refuses a scheme that
+ * does not have all of them. */
 static bool join_fields(const char *node, const char *layout, uint64_t *joined) {
     int found = 0;
     *joined = 0;
-    for (const char *at = layout; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
-        size_t length = strcspn(at, ": ");
+    for (const char *position = layout; *position != '\0';
+         position += strcspn(position, " "), position += strspn(position, " ")) {
+        size_t length = strcspn(position, ": ");
         uint64_t value, bits;
-        const char *width = at + length + 1;
-        if (at[length] == ':' && field(node, at, length, &value) && read_number(&width, &bits) &&
-            bits < 64) {
+        const char *width = position + length + 1;
+        if (position[length] == ':' && field(node, position, length, &value) &&
+            read_number(&width, &bits) && bits < 64) {
             *joined = *joined << bits | value;
             found++;
         }
@@ -62,9 +65,9 @@ static bool join_fields(const char *node, const char *layout, uint64_t *joined) 
 
 static bool is_node(const char *setting, const firn_records *records, uint64_t node) {
     uint64_t number;
-    const char *at = setting;
-    if (read_number(&at, &number)) {
-        return (*at == ';' || *at == '\0') && number == node;
+    const char *position = setting;
+    if (read_number(&position, &number)) {
+        return (*position == ';' || *position == '\0') && number == node;
     }
     return join_fields(setting, records->layout, &number) && number == node;
 }
@@ -84,29 +87,29 @@ static bool is_in_range(const char *setting, uint64_t node) {
     return node >= low && node <= high;
 }
 
-int postgres_taken(const store *s, const firn_records *records, firn_error *error) {
-    const char *history = strchr(s->taken, ';');
+int postgres_taken(const postgres_store *store, const firn_records *records, firn_error *error) {
+    const char *history = strchr(store->taken, ';');
     const char *before = history != NULL ? strchr(history + 1, ';') : NULL;
     const char *setting;
     uint64_t node;
     bool was = false;
-    if (strlen(s->taken) == sizeof s->taken - 1) { /* cut: it never equals the server's */
+    if (strlen(store->taken) == sizeof store->taken - 1) { /* cut: it never equals the server's */
         return module_fail(error, FIRN_ESTORE,
                            "firn.taken of store %.60s has more than %zu bytes: shorten firn.node "
                            "and firn.history of its server",
-                           where(s), sizeof s->taken - 2);
+                           where(store), sizeof store->taken - 2);
     }
     if (before == NULL || strchr(records->layout, ':') == NULL ||
         !module_uint64(&node, records->key, strcspn(records->key, "@"))) { /* also NODE@TICK */
         return FIRN_OK;
     }
-    for (const char *one = before; one != NULL && !was; one = strchr(one + 1, ';')) {
-        was = is_node(one + 1, records, node);
+    for (const char *word = before; word != NULL && !was; word = strchr(word + 1, ';')) {
+        was = is_node(word + 1, records, node);
     }
-    setting = is_node(s->taken, records, node) ? "is in firn.node"
-              : is_in_range(history + 1, node) ? "is in firn.history"
-              : was                            ? "was in firn.node"
-                                               : NULL;
+    setting = is_node(store->taken, records, node) ? "is in firn.node"
+              : is_in_range(history + 1, node)     ? "is in firn.history"
+              : was                                ? "was in firn.node"
+                                                   : NULL;
     if (setting == NULL) {
         return FIRN_OK;
     }
@@ -114,28 +117,32 @@ int postgres_taken(const store *s, const firn_records *records, firn_error *erro
         error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
         "node %" PRIu64 " %s of the server of store %.60s, whose extension issues IDs with it: use "
         "another node",
-        node, setting, where(s));
+        node, setting, where(store));
 }
 
 /* The settings in s->taken, in their order; after these come former values of firn.node. */
 static const char *const settings[] = {"extension: firn.node", "extension: firn.history"};
 
-int postgres_show_taken(const store *s, firn_visit *visit, void *context, firn_error *error) {
-    const char *at = s->taken, *end;
+int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context,
+                        firn_error *error) {
+    const char *position = store->taken, *end;
     int code = FIRN_OK;
-    for (size_t i = 0; code == FIRN_OK && at != NULL; i++, at = end != NULL ? end + 1 : NULL) {
+    for (size_t i = 0; code == FIRN_OK && position != NULL;
+         i++, position = end != NULL ? end + 1 : NULL) {
         const bool former = i >= sizeof settings / sizeof *settings;
-        const size_t length = (end = strchr(at, ';')) != NULL ? (size_t)(end - at) : strlen(at);
-        const size_t present = strcspn(s->taken, ";");
+        const size_t length =
+            (end = strchr(position, ';')) != NULL ? (size_t)(end - position) : strlen(position);
+        const size_t present = strcspn(store->taken, ";");
         char key[FIRN_KEY_SIZE];
-        snprintf(key, sizeof key, "%.*s", (int)length, at);
-        if (length == 0 || (former && length == present && strncmp(at, s->taken, length) == 0)) {
+        snprintf(key, sizeof key, "%.*s", (int)length, position);
+        if (length == 0 ||
+            (former && length == present && strncmp(position, store->taken, length) == 0)) {
             continue;
         }
         const firn_holding holding = {
             "",     "", key, former ? "extension: firn.node until its last change" : settings[i],
             {0, 0}, 0};
-        code = module_show(&s->link, visit, context, &holding, error);
+        code = module_show(&store->link, visit, context, &holding, error);
     }
     return code;
 }

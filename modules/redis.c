@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of Redis: a read, a write and an add are one script each, which sees the server's run ID and the records in one
- * step.
+/* The driver of Redis: a read, a write and an add are one script each, which sees the server's run
+ * ID and the records in one step.
  *
- * The keys are {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID of
- * the server) and losses (how often the store lost reservations, as far as noticed: another run ID, or a handle
- * that saw more); and {PREFIX}:NS, a hash with the fields layout, losses (when the namespace was last reserved
- * from), floor, and for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one
- * slot of a cluster. */
+ * The keys are {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run
+ * ID of the server) and losses (how often the store lost reservations, as far as noticed: another
+ * run ID, or a handle that saw more); and {PREFIX}:NS, a hash with the fields layout, losses (when
+ * the namespace was last reserved from), floor, and for each key "high KEY", "grant KEY" and "note
+ * KEY". The braces keep all of them in one slot of a cluster. */
 #include "redis.h"
 #include "redis_lua.h"
 
@@ -21,8 +21,8 @@
 
 static_assert(3 * LIST_CHUNK + 8 <= REDIS_ARGUMENTS_MAX, "a command of a listing fits");
 
-static void namespace_key(char out[REDIS_KEY_SIZE], const store *self, const char *ns) {
-    snprintf(out, REDIS_KEY_SIZE, "{%s}:%s", self->prefix, ns);
+static void namespace_key(char out[REDIS_KEY_SIZE], const redis_store *store, const char *ns) {
+    snprintf(out, REDIS_KEY_SIZE, "{%s}:%s", store->prefix, ns);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -30,15 +30,16 @@ static void namespace_key(char out[REDIS_KEY_SIZE], const store *self, const cha
 #define SEAL_SIZE 41
 
 /* The driver's part of the records. */
-typedef struct own {
+typedef struct redis_records {
     char seal[SEAL_SIZE]; /* of all but the key's record: see LUA_SEE */
     bool sound;           /* the store's record is of this run of the server */
-} own;
+} redis_records;
 
-static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
+static_assert(sizeof(redis_records) <= sizeof((firn_records *)NULL)->own,
+              "the driver's part has room");
 
-static own own_of(const firn_records *records) {
-    own out;
+static redis_records own_of(const firn_records *records) {
+    redis_records out;
     memcpy(&out, records->own, sizeof out);
     return out;
 }
@@ -77,37 +78,38 @@ static bool take_layout(char out[FIRN_LAYOUT_SIZE], const char *text) {
 }
 
 /* False: they are not firn's. A namespace that lacks a field has no layout. */
-static bool take_records(store *self, firn_records *out, redisReply *const *texts) {
+static bool take_records(redis_store *store, firn_records *out, redisReply *const *texts) {
     const redisReply *identity = texts[AT_IDENTITY], *grant = texts[AT_GRANT];
-    own mine = {.sound = is_there(identity) ? strcmp(identity->str, texts[AT_RUN]->str) == 0
-                                            : strcmp(texts[AT_MADE]->str, "0") == 0};
+    redis_records mine = {.sound = is_there(identity)
+                                       ? strcmp(identity->str, texts[AT_RUN]->str) == 0
+                                       : strcmp(texts[AT_MADE]->str, "0") == 0};
     int64_t all_losses;
     snprintf(mine.seal, sizeof mine.seal, "%s", texts[AT_SEAL]->str);
-    snprintf(self->note, sizeof self->note, "%s", texts[AT_NOTE]->str);
+    snprintf(store->note, sizeof store->note, "%s", texts[AT_NOTE]->str);
     const bool read =
         take_slot(&out->losses, texts[AT_LOSSES]) && take_slot(&out->floor, texts[AT_FLOOR]) &&
         take_slot(&out->ns_losses, texts[AT_NS_LOSSES]) &&
         take_slot(&all_losses, texts[AT_ALL_LOSSES]) &&
         take_slot(&out->mark.high, texts[AT_HIGH]) &&
-        take_layout(self->layout, is_there(texts[AT_NS_LOSSES]) ? texts[AT_LAYOUT]->str : "") &&
-        take_layout(self->shut, texts[AT_ALL_LAYOUT]->str) &&
+        take_layout(store->layout, is_there(texts[AT_NS_LOSSES]) ? texts[AT_LAYOUT]->str : "") &&
+        take_layout(store->shut, texts[AT_ALL_LAYOUT]->str) &&
         (!is_there(texts[AT_HIGH]) || module_uint64(&out->mark.grant, grant->str, grant->len));
     out->fresh = true;
     out->known = is_there(identity);
     out->all_new = is_there(texts[AT_ALL_LOSSES]) && all_losses == out->losses;
-    out->shut = firn_layout_closed(self->shut) ? self->shut : NULL;
+    out->shut = firn_layout_closed(store->shut) ? store->shut : NULL;
     out->ns_known = is_there(texts[AT_LAYOUT]) || is_there(texts[AT_NS_LOSSES]);
-    out->layout = self->layout;
+    out->layout = store->layout;
     out->key_known = is_there(texts[AT_HIGH]);
-    out->note = self->note;
+    out->note = store->note;
     memcpy(out->own, &mine, sizeof mine);
     return read;
 }
 
-static int unreadable(const store *self, int code, firn_error *error) {
+static int unreadable(const redis_store *store, int code, firn_error *error) {
     return module_fail(error, code,
                        "store %.60s sent an answer that cannot be read: name a Redis server",
-                       self->link.url.shown);
+                       store->link.url.shown);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------ */
@@ -117,24 +119,24 @@ static int redis_begin(void *self, const firn_records *names, firn_verb verb, fi
     return module_ready(self, error);
 }
 
-static int redis_read(void *of, firn_records *seen, bool surely, firn_error *error) {
-    store *self = of;
+static int redis_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    redis_store *store = self;
     char ns[REDIS_KEY_SIZE];
     redisReply *reply;
     (void)surely; /* there is one server */
-    namespace_key(ns, self, seen->ns);
-    const char *arguments[] = {ns, self->index, self->own, self->all, seen->ns, seen->key};
-    int code = redis_evaluate(self, &reply, &self->read, 4, 6, arguments, NULL, error);
+    namespace_key(ns, store, seen->ns);
+    const char *arguments[] = {ns, store->index, store->own, store->all, seen->ns, seen->key};
+    int code = redis_evaluate(store, &reply, &store->read, 4, 6, arguments, NULL, error);
     if (code != FIRN_OK) {
         return code;
     }
     if (reply->elements != READ_TEXTS) {
-        code = unreadable(self, FIRN_ESTORE, error);
-    } else if (!take_records(self, seen, reply->element)) {
+        code = unreadable(store, FIRN_ESTORE, error);
+    } else if (!take_records(store, seen, reply->element)) {
         code =
             module_fail(error, FIRN_ESTORE,
                         "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
-                        seen->ns, seen->key, self->prefix, seen->ns);
+                        seen->ns, seen->key, store->prefix, seen->ns);
     }
     freeReplyObject(reply);
     return code;
@@ -146,45 +148,45 @@ static bool redis_lost(void *self, const firn_records *seen) {
 }
 
 /* Runs a script that writes: on FIRN_OK, `out` has what it returned. */
-static int change(store *self, const script *what, int keys, int count, const char **arguments,
-                  firn_verb verb, char out[SEAL_SIZE], firn_error *error) {
+static int change(redis_store *store, const redis_script *script, int keys, int count,
+                  const char **arguments, firn_verb verb, char out[SEAL_SIZE], firn_error *error) {
     redisReply *reply;
-    int code =
-        redis_evaluate(self, &reply, what, keys, count, arguments, &module_points_of[verb], error);
+    int code = redis_evaluate(store, &reply, script, keys, count, arguments,
+                              &module_points_of[verb], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (redis_says(reply, "ok", 2)) {
         snprintf(out, SEAL_SIZE, "%s", reply->element[1]->str);
-        code = module_point(&self->link, module_points_of[verb].committed, error);
+        code = module_point(&store->link, module_points_of[verb].committed, error);
     } else {
         code = redis_says(reply, "changed", 1) ? FIRN_WRITE_CHANGED
-                                               : unreadable(self, FIRN_EUNKNOWN, error);
+                                               : unreadable(store, FIRN_EUNKNOWN, error);
     }
     freeReplyObject(reply);
     return code;
 }
 
-static const char *grant_digits(char out[MODULE_NUMBER_SIZE], const firn_records *of) {
-    snprintf(out, MODULE_NUMBER_SIZE, "%" PRIu64, of->mark.grant);
+static const char *grant_digits(char out[MODULE_NUMBER_SIZE], const firn_records *records) {
+    snprintf(out, MODULE_NUMBER_SIZE, "%" PRIu64, records->mark.grant);
     return out;
 }
 
-static int redis_write(void *of, const firn_records *seen, firn_records *next, int which,
+static int redis_write(void *self, const firn_records *seen, firn_records *next, int which,
                        firn_verb verb, firn_error *error) {
-    store *self = of;
+    redis_store *store = self;
     char name[REDIS_KEY_SIZE], texts[7][MODULE_NUMBER_SIZE];
     const bool known = seen->key_known, first = (which & FIRN_RECORD_STORE) != 0;
     const bool ns = (which & FIRN_RECORD_NS) != 0, mark = (which & FIRN_RECORD_KEY) != 0;
-    own it = own_of(seen);
-    namespace_key(name, self, seen->ns);
+    redis_records records = own_of(seen);
+    namespace_key(name, store, seen->ns);
     const char *arguments[] = {name,
-                               self->index,
-                               self->own,
-                               self->all,
+                               store->index,
+                               store->own,
+                               store->all,
                                seen->ns,
                                seen->key,
-                               it.seal,
+                               records.seal,
                                known ? module_digits(texts[0], seen->mark.high) : "",
                                known ? grant_digits(texts[1], seen) : "",
                                first ? module_digits(texts[2], next->losses) : "",
@@ -194,21 +196,21 @@ static int redis_write(void *of, const firn_records *seen, firn_records *next, i
                                mark ? module_digits(texts[5], next->mark.high) : "",
                                grant_digits(texts[6], next),
                                next->note};
-    int code = change(self, &self->write, 4, 16, arguments, verb, it.seal, error);
+    int code = change(store, &store->write, 4, 16, arguments, verb, records.seal, error);
     if (code == FIRN_OK) {
-        it.sound = it.sound || first;
-        memcpy(next->own, &it, sizeof it);
+        records.sound = records.sound || first;
+        memcpy(next->own, &records, sizeof records);
     }
     return code;
 }
 
-static int redis_add(void *of, const firn_records *seen, firn_records *next,
+static int redis_add(void *self, const firn_records *seen, firn_records *next,
                      const firn_raise *raise, firn_error *error) {
-    store *self = of;
+    redis_store *store = self;
     char ns[REDIS_KEY_SIZE], texts[7][MODULE_NUMBER_SIZE], text[SEAL_SIZE];
-    namespace_key(ns, self, seen->ns);
+    namespace_key(ns, store, seen->ns);
     const char *arguments[] = {ns,
-                               self->own,
+                               store->own,
                                seen->key,
                                module_digits(texts[0], seen->losses),
                                seen->layout,
@@ -221,9 +223,9 @@ static int redis_add(void *of, const firn_records *seen, firn_records *next,
                                grant_digits(texts[6], next),
                                next->note};
     int64_t first;
-    int code = change(self, &self->add, 2, 13, arguments, FIRN_VERB_RESERVE, text, error);
+    int code = change(store, &store->add, 2, 13, arguments, FIRN_VERB_RESERVE, text, error);
     if (code == FIRN_OK && !module_int64(&first, text, strlen(text))) {
-        return unreadable(self, FIRN_EUNKNOWN, error);
+        return unreadable(store, FIRN_EUNKNOWN, error);
     }
     if (code == FIRN_OK) {
         next->mark.high = first + raise->count;
@@ -231,21 +233,21 @@ static int redis_add(void *of, const firn_records *seen, firn_records *next,
     return code;
 }
 
-static const char *redis_source(void *of, const char *ns) {
-    const store *self = of;
+static const char *redis_source(void *self, const char *ns) {
+    const redis_store *store = self;
     (void)ns;
-    return self->counters ? "a plain counter" : NULL;
+    return store->counters ? "a plain counter" : NULL;
 }
 
-static const char *redis_where(void *of) {
-    return ((const store *)of)->link.url.shown;
+static const char *redis_where(void *self) {
+    return ((const redis_store *)self)->link.url.shown;
 }
 
-static int redis_now(void *of, firn_time *now, firn_error *error) {
-    store *self = of;
+static int redis_now(void *self, firn_time *now, firn_error *error) {
+    redis_store *store = self;
     redisReply *reply;
     int64_t sec, us;
-    int code = redis_ask(self, &reply, 1, (const char *[]){"TIME"}, error);
+    int code = redis_ask(store, &reply, 1, (const char *[]){"TIME"}, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -253,7 +255,7 @@ static int redis_now(void *of, firn_time *now, firn_error *error) {
         !redis_is_text(reply->element[0]) || !redis_is_text(reply->element[1]) ||
         !module_int64(&sec, reply->element[0]->str, reply->element[0]->len) ||
         !module_int64(&us, reply->element[1]->str, reply->element[1]->len) || us > 999999) {
-        return redis_refused(self, reply, error);
+        return redis_refused(store, reply, error);
     }
     freeReplyObject(reply);
     *now = (firn_time){sec, (int32_t)us * 1000};
@@ -311,20 +313,20 @@ static void names_sort(names *all) {
 
 /* The members of a set, or the keys of a namespace's hash, in small replies that do not block the
  * server: all that exist from the first reply to the last. */
-static int scan(store *self, names *all, const char *command, const char *key, const char *match,
-                firn_error *error) {
+static int scan(redis_store *store, names *all, const char *command, const char *key,
+                const char *match, firn_error *error) {
     char cursor[MODULE_NUMBER_SIZE] = "0";
     const size_t step = strcmp(command, "HSCAN") == 0 ? 2 : 1, skip = strcspn(match, "*");
     for (int i = 0; i < LIST_ROUNDS; i++) {
         redisReply *reply;
         const char *words[] = {command, key, cursor, "MATCH", match, "COUNT", "512"};
-        int code = redis_ask(self, &reply, 7, words, error);
+        int code = redis_ask(store, &reply, 7, words, error);
         if (code != FIRN_OK) {
             return code;
         }
         if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
             !redis_is_text(reply->element[0]) || reply->element[1]->type != REDIS_REPLY_ARRAY) {
-            return redis_refused(self, reply, error);
+            return redis_refused(store, reply, error);
         }
         const redisReply *part = reply->element[1];
         bool added = true;
@@ -342,11 +344,12 @@ static int scan(store *self, names *all, const char *command, const char *key, c
             return FIRN_OK;
         }
     }
-    return redis_failed(self, error, "a scan does not end");
+    return redis_failed(store, error, "a scan does not end");
 }
 
-static int visit_part(const store *self, const redisReply *part, const char *ns, char *const *keys,
-                      size_t count, firn_visit *visit, void *context, firn_error *error) {
+static int visit_part(const redis_store *store, const redisReply *part, const char *ns,
+                      char *const *keys, size_t count, firn_visit *visit, void *context,
+                      firn_error *error) {
     const redisReply *layout = part->element[0], *stored = part->element[1];
     int64_t floor = 0;
     bool readable = !redis_is_text(stored) || redis_read_slot(&floor, stored);
@@ -360,71 +363,71 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
             return module_fail(
                 error, FIRN_ESTORE,
                 "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'", ns,
-                keys[i], self->prefix, ns);
+                keys[i], store->prefix, ns);
         }
-        int code = module_show(&self->link, visit, context, &holding, error);
+        int code = module_show(&store->link, visit, context, &holding, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
     const firn_holding empty = {ns, layout->str, "", "", {0, 0}, floor};
     return count == 0 && redis_is_text(layout)
-               ? module_show(&self->link, visit, context, &empty, error)
+               ? module_show(&store->link, visit, context, &empty, error)
                : FIRN_OK;
 }
 
 /* Shows a few keys, read at one moment, or a namespace without keys. */
-static int list_part(store *self, const char *ns, char *const *keys, size_t count,
+static int list_part(redis_store *store, const char *ns, char *const *keys, size_t count,
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};
     char name[REDIS_KEY_SIZE], texts[3 * LIST_CHUNK][FIRN_KEY_SIZE + 8];
     const char *words[REDIS_ARGUMENTS_MAX] = {"HMGET", name, "layout", "floor"};
     redisReply *reply;
-    namespace_key(name, self, ns);
+    namespace_key(name, store, ns);
     for (size_t i = 0; i < 3 * count; i++) {
         snprintf(texts[i], sizeof texts[i], "%s %.63s", fields[i % 3], keys[i / 3]);
         words[4 + i] = texts[i];
     }
-    int code = redis_ask(self, &reply, (int)(4 + 3 * count), words, error);
+    int code = redis_ask(store, &reply, (int)(4 + 3 * count), words, error);
     if (code != FIRN_OK) {
         return code;
     }
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 + 3 * count) {
-        return redis_refused(self, reply, error);
+        return redis_refused(store, reply, error);
     }
-    code = visit_part(self, reply, ns, keys, count, visit, context, error);
+    code = visit_part(store, reply, ns, keys, count, visit, context, error);
     freeReplyObject(reply);
     return code;
 }
 
-static int list_namespace(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
-                          firn_error *error) {
+static int list_namespace(redis_store *store, const char *ns, bool whole, firn_visit *visit,
+                          void *context, firn_error *error) {
     char name[REDIS_KEY_SIZE];
     names keys = {NULL, 0, 0};
-    namespace_key(name, self, ns);
-    int code = scan(self, &keys, "HSCAN", name, "high *", error);
+    namespace_key(name, store, ns);
+    int code = scan(store, &keys, "HSCAN", name, "high *", error);
     for (size_t i = 0; (i < keys.count || (i == 0 && whole)) && code == FIRN_OK; i += LIST_CHUNK) {
         size_t left = keys.count - i;
-        code = list_part(self, ns, keys.items + i, left < LIST_CHUNK ? left : LIST_CHUNK, visit,
+        code = list_part(store, ns, keys.items + i, left < LIST_CHUNK ? left : LIST_CHUNK, visit,
                          context, error);
     }
     names_free(&keys);
     return code;
 }
 
-static int redis_list(void *of, const char *ns, firn_visit *visit, void *context,
+static int redis_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
-    store *self = of;
+    redis_store *store = self;
     names all = {NULL, 0, 0};
-    if (self->counters) {
-        return redis_counter_list(self, ns, visit, context, error);
+    if (store->counters) {
+        return redis_counter_list(store, ns, visit, context, error);
     }
     if (ns != NULL) {
-        return list_namespace(self, ns, false, visit, context, error);
+        return list_namespace(store, ns, false, visit, context, error);
     }
-    int code = scan(self, &all, "SSCAN", self->index, "*", error);
+    int code = scan(store, &all, "SSCAN", store->index, "*", error);
     for (size_t i = 0; i < all.count && code == FIRN_OK; i++) {
-        code = list_namespace(self, all.items[i], true, visit, context, error);
+        code = list_namespace(store, all.items[i], true, visit, context, error);
     }
     names_free(&all);
     return code;
@@ -432,12 +435,12 @@ static int redis_list(void *of, const char *ns, firn_visit *visit, void *context
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int read_database(store *self, firn_error *error) {
-    const module_number counters = {"counters", &self->counters, 0, 0, 1, NULL};
-    int code = module_param_numbers(&self->link.url, &counters, 1, error);
-    const char *path = self->link.url.path;
+static int read_database(redis_store *store, firn_error *error) {
+    const module_number counters = {"counters", &store->counters, 0, 0, 1, NULL};
+    int code = module_param_numbers(&store->link.url, &counters, 1, error);
+    const char *path = store->link.url.path;
     if (code == FIRN_OK && path != NULL &&
-        (!module_int64(&self->database, path, strlen(path)) || self->database > 65535)) {
+        (!module_int64(&store->database, path, strlen(path)) || store->database > 65535)) {
         code =
             module_fail(error, FIRN_EUSAGE,
                         "the store's URL has the path /%.40s: give the number of a database", path);
@@ -445,32 +448,32 @@ static int read_database(store *self, firn_error *error) {
     return code;
 }
 
-static int load_scripts(store *self, firn_error *error) {
-    int code = redis_load_script(&self->read, read_lua, error);
+static int load_scripts(redis_store *store, firn_error *error) {
+    int code = redis_load_script(&store->read, read_lua, error);
     if (code == FIRN_OK) {
-        code = redis_load_script(&self->write, write_lua, error);
+        code = redis_load_script(&store->write, write_lua, error);
     }
     if (code == FIRN_OK) {
-        code = redis_load_script(&self->add, add_lua, error);
+        code = redis_load_script(&store->add, add_lua, error);
     }
-    return code == FIRN_OK ? redis_load_script(&self->count, count_lua, error) : code;
+    return code == FIRN_OK ? redis_load_script(&store->count, count_lua, error) : code;
 }
 
-static int set_up(void *of, firn_error *error) {
-    store *self = of;
-    module_url *url = &self->link.url;
-    int code = read_database(self, error);
+static int set_up(void *self, firn_error *error) {
+    redis_store *store = self;
+    module_url *url = &store->link.url;
+    int code = read_database(store, error);
     if (code == FIRN_OK) {
-        code = module_param_name(&self->prefix, url, "prefix", "firn", error);
+        code = module_param_name(&store->prefix, url, "prefix", "firn", error);
     }
     if (code == FIRN_OK) {
         code = module_password(url, "REDISCLI_AUTH", error);
     }
     const bool secured = strncmp(url->shown, "rediss:", 7) == 0;
     if (code == FIRN_OK) {
-        code = module_tls_read(&self->tls, url, secured, error);
+        code = module_tls_read(&store->tls, url, secured, error);
     }
-    if (code == FIRN_OK && secured && !self->tls.on) {
+    if (code == FIRN_OK && secured && !store->tls.enabled) {
         code = module_fail(error, FIRN_EUSAGE,
                            "rediss:// is Redis with TLS: remove tls=0, or write redis://");
     }
@@ -479,23 +482,23 @@ static int set_up(void *of, firn_error *error) {
                            "the store's URL names no host: write redis://HOST:PORT");
     }
     if (code == FIRN_OK) {
-        snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
-        namespace_key(self->own, self, "");
-        namespace_key(self->all, self, FIRN_ALL_NAMES);
-        code = redis_trust(self, error);
+        snprintf(store->index, sizeof store->index, "{%s}", store->prefix);
+        namespace_key(store->own, store, "");
+        namespace_key(store->all, store, FIRN_ALL_NAMES);
+        code = redis_trust(store, error);
     }
-    return code == FIRN_OK ? load_scripts(self, error) : code;
+    return code == FIRN_OK ? load_scripts(store, error) : code;
 }
 
-static void clean(void *of) {
-    const store *self = of;
-    if (self->trust != NULL) {
-        gnutls_certificate_free_credentials(self->trust);
+static void clean(void *self) {
+    const redis_store *store = self;
+    if (store->trust != NULL) {
+        gnutls_certificate_free_credentials(store->trust);
     }
 }
 
 static const module_engine engine = {
-    .size = sizeof(store),
+    .size = sizeof(redis_store),
     .parameters = "connect_timeout timeout prefix counters tls ca cert key verify "
                   "password-file unsafe",
     .set_up = set_up,
@@ -521,7 +524,7 @@ const firn_driver firn_store_driver = {
     .lost = redis_lost,
     .write = redis_write,
     .add = redis_add,
-    .wait = module_nap,
+    .wait = module_sleep_randomly,
     .source = redis_source,
     .take = redis_counter_take,
     .where = redis_where,

@@ -43,9 +43,9 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
 
 /* The counter holds the last number issued, so a block starts after it. A block whose answer was
  * lost is lost: the counter keeps no grants. */
-int redis_counter_take(void *of, const firn_request *request, int64_t *first, firn_mark *held,
+int redis_counter_take(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                        firn_error *error) {
-    store *self = of;
+    redis_store *store = self;
     const char *name = counter_name(request->ns, request->key, request->layout, error);
     char count[MODULE_NUMBER_SIZE], least[MODULE_NUMBER_SIZE],
         most[MODULE_NUMBER_SIZE] = ""; /* "" is before 0 */
@@ -54,7 +54,7 @@ int redis_counter_take(void *of, const firn_request *request, int64_t *first, fi
     if (name == NULL) {
         return FIRN_EUSAGE;
     }
-    int code = module_ready(self, error);
+    int code = module_ready(store, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -64,14 +64,14 @@ int redis_counter_take(void *of, const firn_request *request, int64_t *first, fi
         module_digits(most, request->latest - 1);
     }
     const char *arguments[] = {name, count, least, most};
-    code = redis_evaluate(self, &reply, &self->count, 1, 4, arguments,
+    code = redis_evaluate(store, &reply, &store->count, 1, 4, arguments,
                           &module_points_of[FIRN_VERB_RESERVE], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(&before, reply->element[1])) {
         code = counter_refused(reply, request, name, held, error);
-    } else if ((code = module_point(&self->link, module_points_of[FIRN_VERB_RESERVE].committed,
+    } else if ((code = module_point(&store->link, module_points_of[FIRN_VERB_RESERVE].committed,
                                     error)) == FIRN_OK) {
         *first = before + 1;
     }
@@ -79,7 +79,7 @@ int redis_counter_take(void *of, const firn_request *request, int64_t *first, fi
     return code;
 }
 
-int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *context,
+int redis_counter_list(redis_store *store, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
     redisReply *reply;
     int64_t value;
@@ -92,7 +92,7 @@ int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *con
     if (name == NULL) {
         return FIRN_EUSAGE;
     }
-    int code = redis_ask(self, &reply, 2, (const char *[]){"GET", name}, error);
+    int code = redis_ask(store, &reply, 2, (const char *[]){"GET", name}, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -101,9 +101,9 @@ int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *con
         return FIRN_OK;
     }
     if (!redis_is_text(reply) || !redis_read_slot(&value, reply) || value == FIRN_SLOT_MAX) {
-        return redis_refused(self, reply, error);
+        return redis_refused(store, reply, error);
     }
     freeReplyObject(reply);
     const firn_holding holding = {ns, "integer", "1", "", {value + 1, 0}, 0};
-    return module_show(&self->link, visit, context, &holding, error);
+    return module_show(&store->link, visit, context, &holding, error);
 }

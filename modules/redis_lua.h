@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripts of the Redis store. docs/reference/stores.md prints the first three for clients in other languages;
- * test/printed_pure_test.c compares them. */
+/* The scripts of the Redis store. docs/reference/stores.md prints the first three for clients in
+ * other languages; test/printed_pure_test.c compares them. */
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
 
-/* Lua's numbers are doubles, exact only up to 2^53, so slots stay decimal texts. The longer text is the later slot; of
- * two of equal length, the one whose first differing digit is greater. (Lua's < depends on the locale.) */
+/* Lua's numbers are doubles, exact only up to 2^53, so slots stay decimal texts. The longer text is
+ * the later slot; of two of equal length, the one whose first differing digit is greater. (Lua's <
+ * depends on the locale.) */
 #define LUA_LATER                                                                                  \
     "local function less(a, b)\n"                                                                  \
     "  if #a ~= #b then return #a < #b end\n"                                                      \
@@ -17,9 +18,10 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* What each script sees. The first nine texts, which `seal` names, are all but the key's record that a reservation depends on:
- * the server's run ID (its own, so a copied hash never has it), the records of the store and of the namespace, and, if one of
- * them is missing, whether there is a set of namespaces, and the record of FIRN_ALL_NAMES. */
+/* What each script sees. The first nine texts, which `seal` names, are all but the key's record
+ * that a reservation depends on: the server's run ID (its own, so a copied hash never has it), the
+ * records of the store and of the namespace, and, if one of them is missing, whether there is a set
+ * of namespaces, and the record of FIRN_ALL_NAMES. */
 #define LUA_SEE                                                                                    \
     "local ns, index, own, all = unpack(KEYS)\n"                                                   \
     "local name, key = unpack(ARGV)\n"                                                             \
@@ -44,8 +46,9 @@ static const char read_lua[] = LUA_SEE "local it, seal = see()\n"
                                        "it[13] = seal\n"
                                        "return it\n";
 
-/* Writes the records that are given if all are as they were seen; the mark, which others raise all the time, only if it is
- * given. The mark comes last, so a script that is stopped leaves at most a counted loss or a gap. */
+/* Writes the records that are given if all are as they were seen; the mark, which others raise all
+ * the time, only if it is given. The mark comes last, so a script that is stopped leaves at most a
+ * counted loss or a gap. */
 static const char write_lua[] = LUA_SEE
     "local seal, high, grant = unpack(ARGV, 3, 5)\n"
     "local losses, layout, seen, floor, raised, taken, note = unpack(ARGV, 6, 12)\n"
@@ -65,8 +68,8 @@ static const char write_lua[] = LUA_SEE
     "it, present = see()\n"
     "return {'ok', present}\n";
 
-/* A firn_raise. The store's record is of this run and has `losses`, which are the namespace's, or nothing is written. The grant
- * is written before the mark is raised. */
+/* A firn_raise. The store's record is of this run and has `losses`, which are the namespace's, or
+ * nothing is written. The grant is written before the mark is raised. */
 static const char add_lua[] = LUA_LATER
     "local ns, own = unpack(KEYS)\n"
     "local key, losses, layout, floor, known = unpack(ARGV, 1, 5)\n"
@@ -86,7 +89,8 @@ static const char add_lua[] = LUA_LATER
     "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
     "return {'ok', first}\n";
 
-/* Raises a plain counter, which holds the last number issued. Before the call it must be between `low` and `top`. */
+/* Raises a plain counter, which holds the last number issued. Before the call it must be between
+ * `low` and `top`. */
 static const char count_lua[] =
     LUA_LATER "local count, low, top = unpack(ARGV)\n"
               "local old = redis.call('GET', KEYS[1]) or '0'\n"

@@ -94,55 +94,57 @@ static int judge(const redisReply *info, const redisReply *config) {
         [HAZARD_CLUSTER] = info_is(info, "cluster_enabled", "1"),
         [HAZARD_REPLICAS] = !info_is(info, "connected_slaves", "0"),
     };
-    int at = found[HAZARD_NO_LOG] ? HAZARD_NO_LOG : 0; /* says more than that CONFIG is forbidden */
-    while (at < HAZARDS && !found[at]) {
-        at++;
+    int position =
+        found[HAZARD_NO_LOG] ? HAZARD_NO_LOG : 0; /* says more than that CONFIG is forbidden */
+    while (position < HAZARDS && !found[position]) {
+        position++;
     }
-    return at;
+    return position;
 }
 
 /* Can this server keep marks, and is it configured to? */
-static int examine(store *self, const redisReply *info, const redisReply *config,
+static int examine(redis_store *store, const redisReply *info, const redisReply *config,
                    firn_error *error) {
     char identity[64];
     if (!redis_is_text(info)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s refuses INFO (%.60s): allow this user +info",
-                           self->link.url.shown, info->str != NULL ? info->str : "?");
+                           store->link.url.shown, info->str != NULL ? info->str : "?");
     }
     if (!info_is(info, "role", "master")) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s is a replica or a sentinel, which accepts no writes: name "
                            "the primary server",
-                           self->link.url.shown);
+                           store->link.url.shown);
     }
     if (!info_is(info, "loading", "0")) {
-        return redis_failed(self, error, "it is loading its data");
+        return redis_failed(store, error, "it is loading its data");
     }
     info_field(identity, sizeof identity, info, "run_id");
     if (identity[0] == '\0') {
-        return redis_failed(self, error, "INFO has no run_id");
+        return redis_failed(store, error, "INFO has no run_id");
     }
     int hazard = judge(info, config);
-    if (hazard < HAZARDS && !self->link.unsafe) {
+    if (hazard < HAZARDS && !store->link.unsafe) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.40s: %s: %s, or accept the risk with unsafe=1",
-                           self->link.url.shown, hazards[hazard].sentence, hazards[hazard].cure);
+                           store->link.url.shown, hazards[hazard].sentence, hazards[hazard].cure);
     }
-    snprintf(self->link.caution, sizeof self->link.caution, "%s",
+    snprintf(store->link.caution, sizeof store->link.caution, "%s",
              hazard < HAZARDS ? hazards[hazard].sentence : "");
     return FIRN_OK;
 }
 
 /* False sets errno. */
-static bool send_words(const store *self, int count, const char **words, int64_t deadline_ms) {
+static bool send_words(const redis_store *store, int count, const char **words,
+                       int64_t deadline_ms) {
     char *command = NULL;
     long long length = redisFormatCommandArgv(&command, count, words, NULL);
     if (length < 0) {
         errno = ENOMEM;
         return false;
     }
-    bool sent = redis_send(self, command, (size_t)length, deadline_ms);
+    bool sent = redis_send(store, command, (size_t)length, deadline_ms);
     int number = errno;
     explicit_bzero(command, (size_t)length); /* the command may contain a password */
     redisFreeCommand(command);
@@ -152,7 +154,7 @@ static bool send_words(const store *self, int count, const char **words, int64_t
 
 enum { HELLO_LOGIN, HELLO_SELECT, HELLO_INFO, HELLO_CONFIG, HELLO_SLOT, HELLOS };
 
-static int judge_hello(store *self, redisReply **replies, firn_error *error) {
+static int judge_hello(redis_store *store, redisReply **replies, firn_error *error) {
     static const char *const what[] = {"the login", "the database", NULL, NULL, NULL};
     for (int i = HELLO_LOGIN; i <= HELLO_SELECT; i++) {
         if (replies[i] != NULL && replies[i]->type == REDIS_REPLY_ERROR) {
@@ -160,7 +162,7 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
             return module_fail(error, FIRN_ESTORE,
                                "store %.60s refuses %s (%.*s): check the URL's user, password "
                                "and path",
-                               self->link.url.shown, what[i], (int)strcspn(replies[i]->str, " "),
+                               store->link.url.shown, what[i], (int)strcspn(replies[i]->str, " "),
                                replies[i]->str);
         }
     }
@@ -169,24 +171,24 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s needs a password: give it by URL, password-file= or "
                            "REDISCLI_AUTH",
-                           self->link.url.shown);
+                           store->link.url.shown);
     }
-    int code = examine(self, replies[HELLO_INFO], replies[HELLO_CONFIG], error);
+    int code = examine(store, replies[HELLO_INFO], replies[HELLO_CONFIG], error);
     const redisReply *slot = replies[HELLO_SLOT];
     if (code == FIRN_OK && slot != NULL &&
         slot->type == REDIS_REPLY_ERROR) { /* MOVED names the right host */
-        code = redis_failed(self, error, slot->str);
+        code = redis_failed(store, error, slot->str);
     }
     return code;
 }
 
 /* Logs in and checks the server, in one exchange: sends all commands, then reads the replies. */
-static int hello(store *self, int64_t deadline_ms, firn_error *error) {
+static int hello(redis_store *store, int64_t deadline_ms, firn_error *error) {
     char database[MODULE_NUMBER_SIZE];
-    const bool login = self->link.url.password != NULL, select = self->database != 0;
-    const bool slot = !self->counters; /* does this member of a cluster hold the keys? */
-    module_digits(database, self->database);
-    const module_url *url = &self->link.url;
+    const bool login = store->link.url.password != NULL, select = store->database != 0;
+    const bool slot = !store->counters; /* does this member of a cluster hold the keys? */
+    module_digits(database, store->database);
+    const module_url *url = &store->link.url;
     struct {
         int count; /* 0: not asked */
         const char *words[3];
@@ -195,7 +197,7 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
         [HELLO_SELECT] = {select ? 2 : 0, {"SELECT", database}},
         [HELLO_INFO] = {1, {"INFO"}},
         [HELLO_CONFIG] = {3, {"CONFIG", "GET", "*append*"}},
-        [HELLO_SLOT] = {slot ? 2 : 0, {"EXISTS", self->index}},
+        [HELLO_SLOT] = {slot ? 2 : 0, {"EXISTS", store->index}},
     };
     if (login && url->user != NULL) {
         asks[HELLO_LOGIN].count = 3;
@@ -205,14 +207,14 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     redisReply *replies[HELLOS] = {NULL};
     bool done = true;
     for (int i = 0; i < HELLOS && done; i++) {
-        done = asks[i].count == 0 || send_words(self, asks[i].count, asks[i].words, deadline_ms);
+        done = asks[i].count == 0 || send_words(store, asks[i].count, asks[i].words, deadline_ms);
     }
     for (int i = 0; i < HELLOS && done; i++) {
-        replies[i] = asks[i].count > 0 ? redis_receive(self, deadline_ms) : NULL;
+        replies[i] = asks[i].count > 0 ? redis_receive(store, deadline_ms) : NULL;
         done = asks[i].count == 0 || replies[i] != NULL;
     }
     int code =
-        done ? judge_hello(self, replies, error) : redis_failed(self, error, strerror(errno));
+        done ? judge_hello(store, replies, error) : redis_failed(store, error, strerror(errno));
     for (int i = 0; i < HELLOS; i++) {
         if (replies[i] != NULL) {
             freeReplyObject(replies[i]);
@@ -221,24 +223,25 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     return code;
 }
 
-int redis_connect(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
-    store *self = of;
-    const module_host *host = &self->link.url.hosts[at];
-    struct addrinfo *found = module_link_find(&self->link, at, PORT, deadline_ms, error);
-    const struct addrinfo *to = found;
+int redis_connect(void *self, size_t position, int64_t deadline_ms, firn_error *error) {
+    redis_store *store = self;
+    const module_host *host = &store->link.url.hosts[position];
+    struct addrinfo *found = module_link_find(&store->link, position, PORT, deadline_ms, error);
+    const struct addrinfo *address = found;
     if (found == NULL) {
         return FIRN_ESTORE;
     }
     int code = FIRN_ESTORE;
-    for (int i = 0; i < ADDRESSES && to != NULL && code != FIRN_OK; i++, to = to->ai_next) {
+    for (int i = 0; i < ADDRESSES && address != NULL && code != FIRN_OK;
+         i++, address = address->ai_next) {
         int64_t now_ms = module_now_ms();
-        int64_t end_ms = now_ms + (deadline_ms - now_ms) / (to->ai_next != NULL ? 2 : 1);
-        code = redis_dial(self, host, to, end_ms, error);
+        int64_t end_ms = now_ms + (deadline_ms - now_ms) / (address->ai_next != NULL ? 2 : 1);
+        code = redis_dial(store, host, address, end_ms, error);
         if (code == FIRN_OK) {
-            code = hello(self, end_ms, error);
+            code = hello(store, end_ms, error);
         }
         if (code != FIRN_OK) {
-            redis_hang_up(self, false);
+            redis_hang_up(store, false);
         }
     }
     freeaddrinfo(found);
@@ -247,7 +250,7 @@ int redis_connect(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-int redis_load_script(script *out, const char *text, firn_error *error) {
+int redis_load_script(redis_script *out, const char *text, firn_error *error) {
     unsigned char digest[20];
     if (gnutls_hash_fast(GNUTLS_DIG_SHA1, text, strlen(text), digest) != 0) {
         return module_fail(error, FIRN_ESYSTEM,
@@ -261,75 +264,77 @@ int redis_load_script(script *out, const char *text, firn_error *error) {
     return FIRN_OK;
 }
 
-static int gone(store *self, int code, const char *why, firn_error *error) {
-    redis_hang_up(self, false);
-    return code == FIRN_EUNKNOWN ? module_unknown(error, self->link.url.shown, why)
-                                 : module_unreachable(error, self->link.url.shown, why);
+static int gone(redis_store *store, int code, const char *why, firn_error *error) {
+    redis_hang_up(store, false);
+    return code == FIRN_EUNKNOWN ? module_unknown(error, store->link.url.shown, why)
+                                 : module_unreachable(error, store->link.url.shown, why);
 }
 
-/* Sends a command and reads its reply; `at`: the points of a write, or NULL. */
-static int exchange(store *self, redisReply **reply, int count, const char **arguments,
-                    const module_points *at, firn_error *error) {
-    int code = module_in_time(&self->link, error);
-    if (code == FIRN_OK && at != NULL) {
-        code = module_point(&self->link, at->before, error);
+/* Sends a command and reads its reply; `points`: the points of a write, or NULL. */
+static int exchange(redis_store *store, redisReply **reply, int count, const char **arguments,
+                    const module_points *points, firn_error *error) {
+    int code = module_in_time(&store->link, error);
+    if (code == FIRN_OK && points != NULL) {
+        code = module_point(&store->link, points->before, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
-    if (!send_words(self, count, arguments, deadline_ms)) {
+    int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
+    if (!send_words(store, count, arguments, deadline_ms)) {
         if (errno == ENOMEM) {
-            redis_hang_up(self, false); /* part of it may be sent */
+            redis_hang_up(store, false); /* part of it may be sent */
             return module_no_memory(error);
         }
-        return gone(self, FIRN_ESTORE, strerror(errno), error);
+        return gone(store, FIRN_ESTORE, strerror(errno), error);
     }
-    if (at != NULL && (code = module_point(&self->link, at->sent, error)) != FIRN_OK) {
+    if (points != NULL &&
+        (code = module_point(&store->link, points->request_sent, error)) != FIRN_OK) {
         return code;
     }
-    *reply = redis_receive(self, deadline_ms);
+    *reply = redis_receive(store, deadline_ms);
     return *reply != NULL
                ? FIRN_OK
-               : gone(self, at != NULL ? FIRN_EUNKNOWN : FIRN_ESTORE, strerror(errno), error);
+               : gone(store, points != NULL ? FIRN_EUNKNOWN : FIRN_ESTORE, strerror(errno), error);
 }
 
-int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
+int redis_ask(redis_store *store, redisReply **reply, int count, const char **arguments,
               firn_error *error) {
-    int code = module_ready(self, error);
-    return code != FIRN_OK ? code : exchange(self, reply, count, arguments, NULL, error);
+    int code = module_ready(store, error);
+    return code != FIRN_OK ? code : exchange(store, reply, count, arguments, NULL, error);
 }
 
 static bool is_error(const redisReply *reply, const char *word) {
     return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, word, strlen(word)) == 0;
 }
 
-int redis_refused(store *self, redisReply *reply, firn_error *error) {
+int redis_refused(redis_store *store, redisReply *reply, firn_error *error) {
     int code =
         module_fail(error, FIRN_ESTORE, "store %.50s refuses (%.90s): see docs/reference/stores.md",
-                    self->link.url.shown,
+                    store->link.url.shown,
                     reply->type == REDIS_REPLY_ERROR ? reply->str : "an unexpected answer");
     freeReplyObject(reply);
-    redis_hang_up(self, false);
+    redis_hang_up(store, false);
     return code;
 }
 
 /* A server that does not know the script has not run it, and gets its text. */
-int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
-                   const char **arguments, const module_points *at, firn_error *error) {
+int redis_evaluate(redis_store *store, redisReply **reply, const redis_script *script, int keys,
+                   int count, const char **arguments, const module_points *points,
+                   firn_error *error) {
     char number[MODULE_NUMBER_SIZE];
-    const char *words[REDIS_ARGUMENTS_MAX] = {"EVALSHA", what->sha, number};
+    const char *words[REDIS_ARGUMENTS_MAX] = {"EVALSHA", script->sha, number};
     redisReply *got = NULL;
     snprintf(number, sizeof number, "%d", keys);
     for (int i = 0; i < count; i++) {
         words[i + 3] = arguments[i];
     }
-    int code = exchange(self, &got, count + 3, words, at, error);
+    int code = exchange(store, &got, count + 3, words, points, error);
     if (code == FIRN_OK && is_error(got, "NOSCRIPT")) {
         freeReplyObject(got);
         words[0] = "EVAL";
-        words[1] = what->text;
-        code = exchange(self, &got, count + 3, words, at, error);
+        words[1] = script->text;
+        code = exchange(store, &got, count + 3, words, points, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -339,7 +344,7 @@ int redis_evaluate(store *self, redisReply **reply, const script *what, int keys
         right = redis_is_text(got->element[i]);
     }
     if (!right) {
-        return redis_refused(self, got, error);
+        return redis_refused(store, got, error);
     }
     *reply = got;
     return FIRN_OK;

@@ -13,7 +13,8 @@
 static const char mark_sql[] =
     "SELECT high, mark.\"grant\", note FROM mark WHERE ns = ?1 AND key = ?2";
 
-/* Over the mark ?6 with the grant ?7, or where there is no mark. No row comes back from another one. */
+/* Over the mark ?6 with the grant ?7, or where there is no mark. No row comes back from another
+ * one. */
 static const char write_sql[] =
     "INSERT INTO mark(ns, key, high, \"grant\", note) VALUES(?1, ?2, ?3, ?4, ?5)"
     " ON CONFLICT(ns, key) DO UPDATE SET high = ?3, \"grant\" = ?4, note = ?5"
@@ -27,9 +28,9 @@ static const char list_sql[] =
 
 /* A handle, and its verb in progress. */
 typedef struct driven {
-    store store; /* first */
+    sqlite_store store; /* first */
     char where[64];
-    session s;
+    sqlite_session s;
     sqlite3_stmt *mark, *write;
     record namespace;
     char shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
@@ -39,19 +40,19 @@ typedef struct driven {
 /* ---- open ------------------------------------------------------------------------------------ */
 
 /* The parameters after the path: sqlite:PATH?busy=500ms&create=no&unsafe=1 */
-static int parse_keys(store *it, char *keys, firn_error *error) {
+static int parse_keys(sqlite_store *store, char *keys, firn_error *error) {
     char *rest = keys;
     for (char *key; (key = strtok_r(rest, "&", &rest)) != NULL;) {
         char digits[2], end;
         int code = FIRN_OK;
         if (strncmp(key, "busy=", strlen("busy=")) == 0) {
-            code =
-                firn__duration_set(&it->busy_ms, "in the store's URL, busy=", key + strlen("busy="),
-                                   "ms", 0, 600000, error);
+            code = firn__duration_set(&store->busy_ms,
+                                      "in the store's URL, busy=", key + strlen("busy="), "ms", 0,
+                                      600000, error);
         } else if (sscanf(key, "unsafe=%1[01]%c", digits, &end) == 1) {
-            it->unsafe |= *digits == '1';
+            store->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {
-            it->create = it->folders = key[strlen("create=")] == 'y';
+            store->create = store->folders = key[strlen("create=")] == 'y';
         } else if (strncmp(key, "unsafe=", strlen("unsafe=")) == 0 ||
                    strncmp(key, "create=", strlen("create=")) == 0) {
             code = module_fail(error, FIRN_EUSAGE,
@@ -69,34 +70,34 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
 }
 
 static void sqlite_close(void *self) {
-    store *it = self;
-    sqlite_tidy(it);
-    free(it->vfs);
-    free(it);
+    sqlite_store *store = self;
+    sqlite_tidy(store);
+    free(store->vfs);
+    free(store);
 }
 
-static int set_up(store *it, const char *url, firn_error *error) {
+static int set_up(sqlite_store *store, const char *url, firn_error *error) {
     char path[2 * PATH_MAX], *keys;
     int code = FIRN_OK;
     snprintf(path, sizeof path, "%s", strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url);
     if ((keys = strrchr(path, '?')) != NULL) {
         *keys++ = '\0';
-        code = parse_keys(it, keys, error);
+        code = parse_keys(store, keys, error);
     }
     if (code == FIRN_OK) {
-        code = sqlite_settle_path(it, path, error);
+        code = sqlite_settle_path(store, path, error);
     }
     if (code == FIRN_OK) {
-        code = sqlite_find_or_make(it, error);
+        code = sqlite_find_or_make(store, error);
     }
-    return code == FIRN_OK ? sqlite_settle_file(it, error) : code;
+    return code == FIRN_OK ? sqlite_settle_file(store, error) : code;
 }
 
 static int sqlite_open(void **self, const char *url, const firn_store_options *options,
                        firn_error *error) {
     static const firn_store_options none;
     driven *d;
-    store *it;
+    sqlite_store *store;
     int code = sqlite_guard(error);
     if (code == FIRN_OK && sqlite3_libversion_number() < OLDEST_SQLITE) {
         code = module_fail(error, FIRN_ESYSTEM, "SQLite is %s: use 3.37 or newer",
@@ -110,22 +111,22 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
     }
     options = options != NULL ? options : &none;
     d = calloc(1, sizeof *d);
-    it = d != NULL ? &d->store : NULL;
-    if (it == NULL || (options->vfs != NULL && (it->vfs = strdup(options->vfs)) == NULL)) {
-        free(it);
+    store = d != NULL ? &d->store : NULL;
+    if (store == NULL || (options->vfs != NULL && (store->vfs = strdup(options->vfs)) == NULL)) {
+        free(store);
         return module_no_memory(error);
     }
-    it->options = *options;
-    it->busy_ms = options->wait_ms > 0 ? options->wait_ms : BUSY_MS;
-    it->unsafe = options->unsafe;
-    it->create = !options->must_exist;
-    code = set_up(it, url, error);
+    store->options = *options;
+    store->busy_ms = options->wait_ms > 0 ? options->wait_ms : BUSY_MS;
+    store->unsafe = options->unsafe;
+    store->create = !options->must_exist;
+    code = set_up(store, url, error);
     if (code != FIRN_OK) {
-        sqlite_close(it);
+        sqlite_close(store);
         return code;
     }
-    snprintf(d->where, sizeof d->where, "store %.40s", sqlite_tail(it->path));
-    *self = it;
+    snprintf(d->where, sizeof d->where, "store %.40s", sqlite_tail(store->path));
+    *self = store;
     return FIRN_OK;
 }
 
@@ -155,26 +156,27 @@ static int keep_verdict(void *context, int columns, char **texts, char **names) 
 }
 
 /* Before this handle creates its first key: a file that lost a page, or its end, has lost marks. */
-static int check_whole(session *s) {
+static int check_whole(sqlite_session *session) {
     char verdict[48] = "";
-    if (s->store->checked) {
+    if (session->store->checked) {
         return FIRN_OK;
     }
-    int result = sqlite3_exec(s->db, "PRAGMA quick_check(1)", keep_verdict, verdict, NULL);
+    int result = sqlite3_exec(session->db, "PRAGMA quick_check(1)", keep_verdict, verdict, NULL);
     if (result != SQLITE_OK) {
-        return sqlite_explain(s, result);
+        return sqlite_explain(session, result);
     }
     if (strcmp(verdict, "ok") != 0) {
-        return module_fail(s->error, FIRN_ESTORE,
+        return module_fail(session->error, FIRN_ESTORE,
                            "store %s is damaged (%s): its marks are lost: use a new path and nodes"
                            " never used, or wait",
-                           sqlite_tail(s->store->path), verdict);
+                           sqlite_tail(session->store->path), verdict);
     }
-    s->store->checked = true;
+    session->store->checked = true;
     return FIRN_OK;
 }
 
-/* What the first use of a key or namespace needs from the disk, before the transaction that others wait for. */
+/* What the first use of a key or namespace needs from the disk, before the transaction that others
+ * wait for. */
 static int look_ahead(driven *d, const firn_records *names) {
     firn_records seen;
     int code = FIRN_OK;
@@ -345,7 +347,8 @@ static int sqlite_write(void *self, const firn_records *seen, firn_records *next
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
         code = write_mark(d, seen, next);
     }
-    return code == FIRN_OK ? sqlite_commit(&d->s, points[verb].sent, points[verb].committed) : code;
+    return code == FIRN_OK ? sqlite_commit(&d->s, points[verb].request_sent, points[verb].committed)
+                           : code;
 }
 
 /* What this transaction read can be lost: the sync of somebody's commit may have failed. */
@@ -362,17 +365,18 @@ static const char *sqlite_where(void *self) {
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-static int visit_rows(const session *s, sqlite3_stmt *statement, firn_visit *visit, void *context) {
+static int visit_rows(const sqlite_session *session, sqlite3_stmt *statement, firn_visit *visit,
+                      void *context) {
     int result, code = FIRN_OK;
     while (code == FIRN_OK && (result = sqlite3_step(statement)) != SQLITE_DONE) {
         const char *text[4];
         if (result != SQLITE_ROW) {
-            return sqlite_explain(s, result);
+            return sqlite_explain(session, result);
         }
         for (int i = 0; i < 4; i++) {
             text[i] = (const char *)sqlite3_column_text(statement, i);
             if (text[i] == NULL) {
-                return sqlite_explain(s, SQLITE_NOMEM);
+                return sqlite_explain(session, SQLITE_NOMEM);
             }
         }
         firn_holding holding = {
@@ -384,7 +388,7 @@ static int visit_rows(const session *s, sqlite3_stmt *statement, firn_visit *vis
             sqlite3_column_int64(statement, 6)};
         code = visit(context, &holding);
         if (!sqlite_mine()) {
-            return sqlite_forked(s->error);
+            return sqlite_forked(session->error);
         }
     }
     return code;
@@ -392,26 +396,26 @@ static int visit_rows(const session *s, sqlite3_stmt *statement, firn_visit *vis
 
 static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    session s;
+    sqlite_session session;
     sqlite3_stmt *statement = NULL;
     int64_t version;
     char sql[sizeof list_sql + 16];
-    int result, code = sqlite_start(&s, self, true, error);
+    int result, code = sqlite_start(&session, self, true, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = sqlite_begin_to_read(&s, &version);
+    code = sqlite_begin_to_read(&session, &version);
     if (code == FIRN_OK) {
         snprintf(sql, sizeof sql, list_sql, version < 3 ? "row" : "layout",
                  version < 2 ? "0" : "n.floor");
-        result = sqlite_prepare(&s, &statement, sql, "t", ns);
-        code = result == SQLITE_OK ? visit_rows(&s, statement, visit, context)
-                                   : sqlite_explain(&s, result);
+        result = sqlite_prepare(&session, &statement, sql, "t", ns);
+        code = result == SQLITE_OK ? visit_rows(&session, statement, visit, context)
+                                   : sqlite_explain(&session, result);
     }
     if (sqlite_mine()) {
         sqlite3_finalize(statement);
     }
-    return sqlite_finish(&s, code);
+    return sqlite_finish(&session, code);
 }
 
 const firn_driver firn_store_driver = {

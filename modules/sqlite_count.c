@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The count next to the database: a small file that is not part of it, and stays if somebody
  * replaces the database by an older copy. It is written after a commit is durable, so it is never
- * ahead of the database; a database older than its count lost reservations. A count that is missing,
- * unreadable or of another store is ignored. Verbs also take turns by a lock on it. */
+ * ahead of the database; a database older than its count lost reservations. A count that is
+ * missing, unreadable or of another store is ignored. Verbs also take turns by a lock on it. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -32,23 +32,23 @@ static uint32_t sum_of(const char *text) {
     return sum;
 }
 
-static int open_count(const store *it, int flags) {
+static int open_count(const sqlite_store *store, int flags) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    snprintf(path, sizeof path, "%s" SUFFIX, store->path);
     return open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 }
 
-int sqlite_tally_open(const store *it) {
-    return open_count(it, O_RDONLY);
+int sqlite_tally_open(const sqlite_store *store) {
+    return open_count(store, O_RDONLY);
 }
 
-bool sqlite_tally_look(const store *it, struct stat *out) {
+bool sqlite_tally_look(const sqlite_store *store, struct stat *out) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    snprintf(path, sizeof path, "%s" SUFFIX, store->path);
     return lstat(path, out) == 0;
 }
 
-static bool read_count(int file, tally *out) {
+static bool read_count(int file, sqlite_tally *out) {
     char text[SIZE + 1] = "", again[SIZE + 1];
     uint64_t identity;
     uint32_t sum;
@@ -63,8 +63,8 @@ static bool read_count(int file, tally *out) {
     return memcmp(text, again, SIZE) == 0;
 }
 
-bool sqlite_tally_read(const store *it, tally *out) {
-    int file = open_count(it, O_RDONLY);
+bool sqlite_tally_read(const sqlite_store *store, sqlite_tally *out) {
+    int file = open_count(store, O_RDONLY);
     bool read = file >= 0 && read_count(file, out);
     if (file >= 0) {
         close(file);
@@ -72,21 +72,21 @@ bool sqlite_tally_read(const store *it, tally *out) {
     return read;
 }
 
-int sqlite_tally_check(const store *it, firn_error *error) {
+int sqlite_tally_check(const sqlite_store *store, firn_error *error) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    snprintf(path, sizeof path, "%s" SUFFIX, store->path);
     return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 || errno != EACCES
                ? FIRN_OK
                : module_fail(
                      error, FIRN_ESTORE,
                      "store %s: this user may not read and write its count %.160s: give that"
                      " the group and mode of the store (chgrp, chmod)",
-                     sqlite_tail(it->path), strrchr(path, '/') + 1);
+                     sqlite_tail(store->path), strrchr(path, '/') + 1);
 }
 
-int sqlite_no_tally(const store *it, int number, firn_error *error) {
-    const char *path = sqlite_tail(it->path), *slash = strrchr(path, '/');
-    int code = sqlite_tally_check(it, error);
+int sqlite_no_tally(const sqlite_store *store, int number, firn_error *error) {
+    const char *path = sqlite_tail(store->path), *slash = strrchr(path, '/');
+    int code = sqlite_tally_check(store, error);
     return code != FIRN_OK ? code
                            : module_fail(error, FIRN_ESTORE,
                                          "store %s: its count %s" SUFFIX
@@ -97,10 +97,10 @@ int sqlite_no_tally(const store *it, int number, firn_error *error) {
 
 /* A user who can write the database can write its count, as with SQLite's own files, also if the
  * database was shared later. Best effort: sqlite_tally_check reports users who cannot. */
-static void share(const store *it, int file, const struct stat *count) {
+static void share(const sqlite_store *store, int file, const struct stat *count) {
     struct stat database;
     uid_t me = geteuid();
-    if (stat(it->path, &database) != 0 || (me != 0 && me != count->st_uid)) {
+    if (stat(store->path, &database) != 0 || (me != 0 && me != count->st_uid)) {
         return;
     }
     if (count->st_gid != database.st_gid || (me == 0 && count->st_uid != database.st_uid)) {
@@ -112,37 +112,37 @@ static void share(const store *it, int file, const struct stat *count) {
     }
 }
 
-void sqlite_tally_make(const store *it) {
+void sqlite_tally_make(const sqlite_store *store) {
     struct stat status;
-    int file = open_count(it, O_RDWR | O_CREAT | O_EXCL);
+    int file = open_count(store, O_RDWR | O_CREAT | O_EXCL);
     if (file >= 0 && fstat(file, &status) == 0) {
-        share(it, file, &status);
+        share(store, file, &status);
     }
     if (file >= 0) {
         close(file);
     }
 }
 
-void sqlite_tally_write(const store *it, const tally *to) {
+void sqlite_tally_write(const sqlite_store *store, const sqlite_tally *out) {
     char text[SIZE + 1];
     struct stat status;
-    tally old;
-    int file = open_count(it, O_RDWR);
+    sqlite_tally old;
+    int file = open_count(store, O_RDWR);
     if (file < 0) {
-        file = open_count(it, O_RDWR | O_CREAT | O_EXCL);
+        file = open_count(store, O_RDWR | O_CREAT | O_EXCL);
     }
     if (file < 0) {
         return;
     }
     bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
     if (regular) {
-        share(it, file, &status);
+        share(store, file, &status);
     }
-    bool same = regular && read_count(file, &old) && old.identity == to->identity;
-    bool later = same && (sqlite_before(to->count, old.count) ||
-                          (to->count == old.count && sqlite_before(to->main, old.main)));
+    bool same = regular && read_count(file, &old) && old.identity == out->identity;
+    bool later = same && (sqlite_before(out->count, old.count) ||
+                          (out->count == old.count && sqlite_before(out->main, old.main)));
     if (regular && !later) { /* a later commit of another verb may be written first */
-        snprintf(text, sizeof text, FORMAT, (uint64_t)to->identity, to->count, to->main);
+        snprintf(text, sizeof text, FORMAT, (uint64_t)out->identity, out->count, out->main);
         snprintf(text + LENGTH, sizeof text - LENGTH, " %08" PRIx32 "\n", sum_of(text));
         if (pwrite(file, text, SIZE, 0) != SIZE) {
             close(file); /* an incomplete line has a wrong sum and is ignored */

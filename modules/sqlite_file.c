@@ -68,12 +68,12 @@ static void remove_all(const char *path) {
     }
 }
 
-/* Removes what creators that were killed left, after an hour: a creator takes seconds, and if it was stopped for so
- * long, giving the file its name fails. */
-static void sweep(const store *it) {
-    const char *name = strrchr(it->path, '/') + 1;
+/* Removes what creators that were killed left, after an hour: a creator takes seconds, and if it
+ * was stopped for so long, giving the file its name fails. */
+static void sweep(const sqlite_store *store) {
+    const char *name = strrchr(store->path, '/') + 1;
     const size_t length = strlen(name), fresh = sizeof NEW - 1;
-    DIR *folder = opendir(it->folder);
+    DIR *folder = opendir(store->folder);
     struct dirent *entry;
     for (int i = 0; folder != NULL && i < 100000 && (entry = readdir(folder)) != NULL; i++) {
         struct stat found;
@@ -89,38 +89,39 @@ static void sweep(const store *it) {
     }
 }
 
-static int fill_file(store *it, const char *path, firn_error *error) {
+static int fill_file(sqlite_store *store, const char *path, firn_error *error) {
     int64_t now_ms = module_now_ms();
-    session s = {.store = it, .error = error, .deadline_ms = now_ms + it->busy_ms};
+    sqlite_session session = {
+        .store = store, .error = error, .deadline_ms = now_ms + store->busy_ms};
     char sql[sizeof schema + 24];
     int64_t identity;
     int result, code = sqlite_draw(&identity, error);
     if (code != FIRN_OK) {
         return code;
     }
-    it->waits_ms = now_ms;
+    store->waits_ms = now_ms;
     snprintf(sql, sizeof sql, schema, identity);
-    if ((result = sqlite_attach(&s, path)) == SQLITE_OK) {
-        result = sqlite3_exec(s.db, sql, NULL, NULL, NULL);
+    if ((result = sqlite_attach(&session, path)) == SQLITE_OK) {
+        result = sqlite3_exec(session.db, sql, NULL, NULL, NULL);
     }
-    code = result == SQLITE_OK ? FIRN_OK : sqlite_explain(&s, result);
-    sqlite3_close(s.db);
+    code = result == SQLITE_OK ? FIRN_OK : sqlite_explain(&session, result);
+    sqlite3_close(session.db);
     return code;
 }
 
 /* Gives the file its name in one step that never replaces another file, without a moment in which
  * it has two names. Where the file system cannot, link(2) does, with such a moment. */
-static int give_name(const char *path, const store *it, bool *made, firn_error *error) {
+static int give_name(const char *path, const sqlite_store *store, bool *made, firn_error *error) {
     *made = true;
-    if (renameat2(AT_FDCWD, path, AT_FDCWD, it->path, RENAME_NOREPLACE) == 0 ||
-        (errno == EINVAL && link(path, it->path) == 0)) {
+    if (renameat2(AT_FDCWD, path, AT_FDCWD, store->path, RENAME_NOREPLACE) == 0 ||
+        (errno == EINVAL && link(path, store->path) == 0)) {
         return FIRN_OK;
     }
     *made = false;
     return errno == EEXIST ? FIRN_OK
                            : module_fail(error, FIRN_ESTORE,
                                          "store %s cannot be created (%s): name another path",
-                                         sqlite_tail(it->path), strerror(errno));
+                                         sqlite_tail(store->path), strerror(errno));
 }
 
 /* A store that root makes in the folder of another user, such as the server's, is that user's. */
@@ -136,43 +137,43 @@ static void give_to_folder(int file, const char *path) {
 
 /* The database is complete when it gets its name, so an empty file is a truncated one. firn creates
  * the file, because SQLite would use the umask. */
-static int make_file(store *it, firn_error *error) {
+static int make_file(sqlite_store *store, firn_error *error) {
     char path[PATH_MAX + 16];
     int file, code;
     bool made = false;
-    sweep(it);
-    snprintf(path, sizeof path, "%s" NEW "XXXXXX", it->path);
+    sweep(store);
+    snprintf(path, sizeof path, "%s" NEW "XXXXXX", store->path);
     file = mkostemp(path, O_CLOEXEC);
     if (file < 0) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s cannot be created (%s): let this user write its folder",
-                           sqlite_tail(it->path), strerror(errno));
+                           sqlite_tail(store->path), strerror(errno));
     }
     fchmod(file, 0600);
     give_to_folder(file, path);
     close(file); /* before SQLite has locks on it, which closing would drop */
-    code = sqlite_point(it, "create.before", error);
+    code = sqlite_point(store, "create.before", error);
     if (code == FIRN_OK) {
-        code = fill_file(it, path, error);
+        code = fill_file(store, path, error);
     }
     if (code == FIRN_OK) {
-        code = sqlite_point(it, "create.written", error);
+        code = sqlite_point(store, "create.written", error);
     }
     if (code == FIRN_OK) {
-        code = give_name(path, it, &made, error);
+        code = give_name(path, store, &made, error);
     }
     if (code != FIRN_EFORKED) {
         remove_all(path);
     }
     if (code == FIRN_OK && made) {
-        sqlite_tally_make(it);
+        sqlite_tally_make(store);
     }
-    if (code == FIRN_OK && made && it->options.notice != NULL) {
+    if (code == FIRN_OK && made && store->options.notice != NULL) {
         char text[PATH_MAX + 64];
-        snprintf(text, sizeof text, "created a new store at %s", it->path);
-        it->options.notice(it->options.notice_self, text);
+        snprintf(text, sizeof text, "created a new store at %s", store->path);
+        store->options.notice(store->options.notice_self, text);
     }
-    return code == FIRN_OK ? sqlite_point(it, "create.committed", error) : code;
+    return code == FIRN_OK ? sqlite_point(store, "create.committed", error) : code;
 }
 
 static bool is_missing(const char *path) {
@@ -181,53 +182,54 @@ static bool is_missing(const char *path) {
 
 /* A log without a database is left if the database was removed after a crash. SQLite would copy it
  * into the new file. */
-static int check_log(const store *it, firn_error *error) {
+static int check_log(const sqlite_store *store, firn_error *error) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s-wal", it->path);
+    snprintf(path, sizeof path, "%s-wal", store->path);
     if (is_missing(path) ||
-        !is_missing(it->path)) { /* else another process has just created both */
+        !is_missing(store->path)) { /* else another process has just created both */
         return FIRN_OK;
     }
     return module_fail(error, FIRN_ESTORE,
                        "store %s is missing, but its log %s is there: bring the store back, or"
                        " remove the log too",
-                       sqlite_tail(it->path), strrchr(path, '/') + 1);
+                       sqlite_tail(store->path), strrchr(path, '/') + 1);
 }
 
-/* A count that was just written without its database: somebody removed the database, and processes may still
- * issue from windows that they reserved in it. WINDOW_S is longer than each: a window ends at most 14 s
- * ahead, or 20 s in builds before the first release. */
-static int check_count(const store *it, firn_error *error) {
+/* A count that was just written without its database: somebody removed the database, and processes
+ * may still issue from windows that they reserved in it. WINDOW_S is longer than each: a window
+ * ends at most 14 s ahead, or 20 s in builds before the first release. */
+static int check_count(const sqlite_store *store, firn_error *error) {
     enum { WINDOW_S = 25 };
     struct stat count;
-    tally old;
-    if (!sqlite_tally_look(it, &count) || !sqlite_tally_read(it, &old)) {
+    sqlite_tally old;
+    if (!sqlite_tally_look(store, &count) || !sqlite_tally_read(store, &old)) {
         return FIRN_OK;
     }
     int64_t left_s = (int64_t)count.st_mtime + WINDOW_S - (int64_t)time(NULL);
-    if (left_s <= 0 || !is_missing(it->path)) { /* else another process has just created both */
+    if (left_s <= 0 || !is_missing(store->path)) { /* else another process has just created both */
         return FIRN_OK;
     }
     return module_fail(error, FIRN_ESTORE,
                        "store %s is missing, but was used %" PRId64
                        " s ago, and its processes may still issue IDs: bring it back, or end them"
                        " and wait %" PRId64 " s",
-                       sqlite_tail(it->path), WINDOW_S - left_s, left_s);
+                       sqlite_tail(store->path), WINDOW_S - left_s, left_s);
 }
 
-int sqlite_find_or_make(store *it, firn_error *error) {
+int sqlite_find_or_make(sqlite_store *store, firn_error *error) {
     int code;
-    if (!is_missing(it->path)) {
+    if (!is_missing(store->path)) {
         return FIRN_OK;
     }
-    if (!it->create) {
-        return sqlite_no_store(it->path, error);
+    if (!store->create) {
+        return sqlite_no_store(store->path, error);
     }
-    if ((code = check_log(it, error)) != FIRN_OK || (code = check_count(it, error)) != FIRN_OK ||
-        (code = sqlite_enter(it, error)) != FIRN_OK) {
+    if ((code = check_log(store, error)) != FIRN_OK ||
+        (code = check_count(store, error)) != FIRN_OK ||
+        (code = sqlite_enter(store, error)) != FIRN_OK) {
         return code;
     }
-    code = make_file(it, error);
+    code = make_file(store, error);
     if (code != FIRN_EFORKED) {
         sqlite_leave();
     } else {
@@ -239,44 +241,44 @@ int sqlite_find_or_make(store *it, firn_error *error) {
 /* ---- an older file --------------------------------------------------------------------------- */
 
 /* Another process may have upgraded the file already. */
-static bool is_old(const session *s) {
-    bool old =
-        sqlite3_step(s->meta) != SQLITE_ROW || sqlite3_column_int64(s->meta, 0) != SCHEMA_VERSION;
-    sqlite3_reset(s->meta);
+static bool is_old(const sqlite_session *session) {
+    bool old = sqlite3_step(session->meta) != SQLITE_ROW ||
+               sqlite3_column_int64(session->meta, 0) != SCHEMA_VERSION;
+    sqlite3_reset(session->meta);
     return old;
 }
 
 /* A file of schema 1 has no identity. If a count exists next to it, the file is an older copy. */
-static int compose_from_1(const session *s, char *sql, size_t size) {
+static int compose_from_1(const sqlite_session *session, char *sql, size_t size) {
     int64_t identity, history = 0;
-    tally seen = {0};
-    int code = sqlite_draw(&identity, s->error);
-    if (code == FIRN_OK && sqlite_tally_read(s->store, &seen)) {
+    sqlite_tally seen = {0};
+    int code = sqlite_draw(&identity, session->error);
+    if (code == FIRN_OK && sqlite_tally_read(session->store, &seen)) {
         identity = seen.identity;
-        code = sqlite_draw(&history, s->error);
+        code = sqlite_draw(&history, session->error);
         history = 1 + (history & INT32_MAX);
     }
     snprintf(sql, size, from_1, identity, history, (int32_t)seen.count);
     return code;
 }
 
-int sqlite_upgrade(const session *s, int64_t version) {
+int sqlite_upgrade(const sqlite_session *session, int64_t version) {
     char first[sizeof from_1 + 64] = "", sql[sizeof first + sizeof from_2 + 24];
-    int code = version == 1 ? compose_from_1(s, first, sizeof first) : FIRN_OK;
+    int code = version == 1 ? compose_from_1(session, first, sizeof first) : FIRN_OK;
     if (code == FIRN_OK) {
-        code = sqlite_point(s->store, "upgrade.before", s->error);
+        code = sqlite_point(session->store, "upgrade.before", session->error);
     }
     if (code != FIRN_OK) {
         return code;
     }
     snprintf(sql, sizeof sql, "BEGIN IMMEDIATE;%s%s", first, from_2);
-    int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    int result = sqlite3_exec(session->db, sql, NULL, NULL, NULL);
     if (result != SQLITE_OK) {
-        code = sqlite_explain(s, result);
-        if (!sqlite3_get_autocommit(s->db)) {
-            sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        code = sqlite_explain(session, result);
+        if (!sqlite3_get_autocommit(session->db)) {
+            sqlite3_exec(session->db, "ROLLBACK", NULL, NULL, NULL);
         }
-        return is_old(s) ? code : FIRN_OK;
+        return is_old(session) ? code : FIRN_OK;
     }
-    return sqlite_point(s->store, "upgrade.committed", s->error);
+    return sqlite_point(session->store, "upgrade.committed", session->error);
 }

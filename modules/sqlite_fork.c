@@ -38,11 +38,11 @@ static int forked_inside(firn_error *error) {
                        " mutexes stay locked here: call exec, or fork before threads use SQLite");
 }
 
-static int forked_with(const store *it, firn_error *error) {
+static int forked_with(const sqlite_store *store, firn_error *error) {
     return module_fail(error, FIRN_EFORKED,
                        "this process has inherited store %s open, with locks that are not its own:"
                        " call exec, or close it before the fork",
-                       sqlite_tail(it->path));
+                       sqlite_tail(store->path));
 }
 
 /* Was each of SQLite's mutexes free at some moment? In a child whose parent had a thread inside,
@@ -66,7 +66,7 @@ static bool mutexes_are_free(void) {
     return true;
 }
 
-static bool is_of(const store *it, int file) {
+static bool is_of(const sqlite_store *store, int file) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     struct stat opened, named;
     bool same = false;
@@ -75,7 +75,7 @@ static bool is_of(const store *it, int file) {
     }
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && !same; i++) {
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s%s", it->path, suffixes[i]);
+        snprintf(path, sizeof path, "%s%s", store->path, suffixes[i]);
         same = stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
                named.st_ino == opened.st_ino;
     }
@@ -83,25 +83,26 @@ static bool is_of(const store *it, int file) {
 }
 
 /* Does this process have one of the store's files open? Between verbs this module has none. */
-static bool has_inherited(const store *it) {
+static bool has_inherited(const sqlite_store *store) {
     DIR *open_files = opendir("/proc/self/fd");
     bool found = false;
     if (open_files == NULL) {
         for (int file = 0; file < 65536 && !found; file++) {
-            found = is_of(it, file);
+            found = is_of(store, file);
         }
         return found;
     }
-    for (struct dirent *one; !found && (one = readdir(open_files)) != NULL;) {
+    for (struct dirent *item; !found && (item = readdir(open_files)) != NULL;) {
         char *end;
-        long file = strtol(one->d_name, &end, 10);
-        found = *end == '\0' && end != one->d_name && is_of(it, (int)file);
+        long file = strtol(item->d_name, &end, 10);
+        found = *end == '\0' && end != item->d_name && is_of(store, (int)file);
     }
     closedir(open_files);
     return found;
 }
 
-/* The module is never unloaded: SQLite may stay loaded for others, and the guard's state with it. */
+/* The module is never unloaded: SQLite may stay loaded for others, and the guard's state with
+ * it. */
 static bool stays_loaded(void) {
 #ifdef FIRN_STATIC
     return true;
@@ -135,7 +136,7 @@ int sqlite_guard(firn_error *error) {
 
 /* A child forked between verbs takes over. Reads the count before it checks the process again: a
  * thread that increased the count in this process has set it first. */
-int sqlite_enter(store *it, firn_error *error) {
+int sqlite_enter(sqlite_store *store, firn_error *error) {
     const int64_t me = module_process();
     if (!sqlite_mine()) {
         if (module_insiders() != 0 && !sqlite_mine()) {
@@ -148,12 +149,12 @@ int sqlite_enter(store *it, firn_error *error) {
         atomic_store_explicit(&child, me, memory_order_seq_cst);
         atomic_store_explicit(&process, me, memory_order_seq_cst);
     }
-    if (atomic_load_explicit(&child, memory_order_seq_cst) == me && it->cleared != me &&
-        it->inode != 0) {
-        if (has_inherited(it)) {
-            return forked_with(it, error);
+    if (atomic_load_explicit(&child, memory_order_seq_cst) == me && store->cleared != me &&
+        store->inode != 0) {
+        if (has_inherited(store)) {
+            return forked_with(store, error);
         }
-        it->cleared = me;
+        store->cleared = me;
     }
     sqlite_hold_signal();
     module_inside();
@@ -165,9 +166,9 @@ void sqlite_leave(void) {
     sqlite_release_signal();
 }
 
-int sqlite_point(const store *it, const char *name, firn_error *error) {
-    if (it->options.failpoint != NULL && name != NULL) {
-        it->options.failpoint(it->options.failpoint_self, name);
+int sqlite_point(const sqlite_store *store, const char *name, firn_error *error) {
+    if (store->options.failpoint != NULL && name != NULL) {
+        store->options.failpoint(store->options.failpoint_self, name);
     }
     return sqlite_mine() ? FIRN_OK : sqlite_forked(error);
 }

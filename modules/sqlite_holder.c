@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds which other process holds the lock that a verb waited for, in /proc. This process may hold one of the
- * locks, such as the count's, while it waits for the next. It does not open the files: closing a descriptor of the file would
- * drop all locks of this process on it. */
+/* Finds which other process holds the lock that a verb waited for, in /proc. This process may hold
+ * one of the locks, such as the count's, while it waits for the next. It does not open the files:
+ * closing a descriptor of the file would drop all locks of this process on it. */
 #include "sqlite.h"
 
 #include <inttypes.h>
@@ -11,8 +11,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* firn locks the whole count; SQLite locks bytes: in -shm for writing, checkpointing and recovering, in the database for a
- * writer outside of WAL mode and for a connection with exclusive access. */
+/* firn locks the whole count; SQLite locks bytes: in -shm for writing, checkpointing and
+ * recovering, in the database for a writer outside of WAL mode and for a connection with exclusive
+ * access. */
 static const struct {
     const char *suffix;
     int64_t first, last;
@@ -69,17 +70,17 @@ static void read_state(pid_t pid, char name[32], bool *stopped) {
     }
 }
 
-pid_t sqlite_holder(const store *it, char name[32], bool *stopped) {
+pid_t sqlite_holder(const sqlite_store *store, char name[32], bool *stopped) {
     pid_t found = 0;
     name[0] = '\0';
     *stopped = false;
     for (size_t i = 0; i < 2 * sizeof bytes / sizeof bytes[0] && found == 0; i++) {
-        size_t at = i % (sizeof bytes / sizeof bytes[0]);
+        size_t position = i % (sizeof bytes / sizeof bytes[0]);
         struct stat file;
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s%s", it->path, bytes[at].suffix);
+        snprintf(path, sizeof path, "%s%s", store->path, bytes[position].suffix);
         if (stat(path, &file) == 0) {
-            found = holder_of(&file, bytes[at].first, bytes[at].last, i != at);
+            found = holder_of(&file, bytes[position].first, bytes[position].last, i != position);
         }
     }
     if (found != 0) {

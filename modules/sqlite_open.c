@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections of the embedded store: opening, waiting for locks, statements, and failures as text. */
+/* Connections of the embedded store: opening, waiting for locks, statements, and failures as
+ * text. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -35,66 +36,67 @@ static const struct {
 };
 
 /* Names the process that holds the lock, if it is visible. */
-static int locked(const session *s) {
+static int locked(const sqlite_session *session) {
     char name[32];
     bool stopped;
-    pid_t pid = sqlite_holder(s->store, name, &stopped);
-    const char *path = sqlite_tail(s->store->path);
-    int64_t waited_ms = module_now_ms() - s->store->waits_ms;
+    pid_t pid = sqlite_holder(session->store, name, &stopped);
+    const char *path = sqlite_tail(session->store->path);
+    int64_t waited_ms = module_now_ms() - session->store->waits_ms;
     if (pid == 0) {
-        return module_fail(s->error, FIRN_ESTORE,
+        return module_fail(session->error, FIRN_ESTORE,
                            "store %s is locked by another process (waited %" PRId64
                            " ms): end the process that holds it (fuser names it)",
                            path, waited_ms);
     }
-    return stopped ? module_fail(s->error, FIRN_ESTORE,
+    return stopped ? module_fail(session->error, FIRN_ESTORE,
                                  "store %s is locked by process %d (%s), which is stopped (waited"
                                  " %" PRId64 " ms): continue it (kill -CONT %d) or end it",
                                  path, (int)pid, name, waited_ms, (int)pid)
-                   : module_fail(s->error, FIRN_ESTORE,
+                   : module_fail(session->error, FIRN_ESTORE,
                                  "store %s is locked by process %d (%s) (waited %" PRId64
                                  " ms): wait, or end it",
                                  path, (int)pid, name, waited_ms);
 }
 
-int sqlite_explain(const session *s, int result) {
-    const char *path = sqlite_tail(s->store->path), *why;
+int sqlite_explain(const sqlite_session *session, int result) {
+    const char *path = sqlite_tail(session->store->path), *why;
     int primary = result & 0xff;
-    int number = s->db != NULL ? sqlite3_system_errno(s->db) : 0;
+    int number = session->db != NULL ? sqlite3_system_errno(session->db) : 0;
     if (primary == SQLITE_BUSY || primary == SQLITE_PROTOCOL) {
-        s->store->hurry_ms = module_now_ms() + s->store->busy_ms;
-        return locked(s);
+        session->store->hurry_ms = module_now_ms() + session->store->busy_ms;
+        return locked(session);
     }
     if (number != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
         why = strerror(number);
     } else {
-        /* the connection's text belongs to its last call, which may be another one, and have worked */
-        const bool last = s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == primary;
-        why = last ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+        /* the connection's text belongs to its last call, which may be another one, and have
+         * worked */
+        const bool last = session->db != NULL && (sqlite3_errcode(session->db) & 0xff) == primary;
+        why = last ? sqlite3_errmsg(session->db) : sqlite3_errstr(result);
     }
     if (primary == SQLITE_CANTOPEN && (number == EMFILE || number == ENFILE)) {
-        return module_fail(s->error, FIRN_ESTORE,
+        return module_fail(session->error, FIRN_ESTORE,
                            "store %s cannot be opened (%.40s): raise the limit of open files "
                            "(ulimit -n)",
                            path, why);
     }
     for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
         if (explanations[i].result == primary) {
-            return module_fail(s->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
+            return module_fail(session->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
                                "store %s %s (%.40s): %s", path, explanations[i].what, why,
                                explanations[i].cure);
         }
     }
-    return module_fail(s->error, FIRN_ESTORE, "store %s failed (%.60s, %d): name another path",
-                       path, why, result);
+    return module_fail(session->error, FIRN_ESTORE,
+                       "store %s failed (%.60s, %d): name another path", path, why, result);
 }
 
-int sqlite_unknown(const session *s, int result) {
+int sqlite_unknown(const sqlite_session *session, int result) {
     return module_fail(
-        s->error, FIRN_EUNKNOWN,
+        session->error, FIRN_EUNKNOWN,
         "store %s failed (%.50s), and it is unknown whether the write was done: check"
         " the disk, then send the request again with the same grant",
-        sqlite_tail(s->store->path), sqlite3_errstr(result));
+        sqlite_tail(session->store->path), sqlite3_errstr(result));
 }
 
 int sqlite_no_store(const char *path, firn_error *error) {
@@ -108,10 +110,10 @@ int sqlite_no_store(const char *path, firn_error *error) {
 
 /* SQLite also calls this function for each lock that it does not get. All locks share the verb's
  * time. */
-int sqlite_wait(void *of, int tries) {
+int sqlite_wait(void *self, int tries) {
     static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
-    const session *s = of;
-    int64_t left_ms = s->deadline_ms - module_now_ms();
+    const sqlite_session *session = self;
+    int64_t left_ms = session->deadline_ms - module_now_ms();
     int64_t nap_ms = naps_ms[tries < 6 ? tries : 6];
     if (left_ms <= 0) {
         return 0;
@@ -121,20 +123,20 @@ int sqlite_wait(void *of, int tries) {
     return 1;
 }
 
-int sqlite_attach(session *s, const char *path) {
-    int result =
-        sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, s->store->vfs);
+int sqlite_attach(sqlite_session *session, const char *path) {
+    int result = sqlite3_open_v2(path, &session->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                                 session->store->vfs);
     if (result == SQLITE_OK) {
-        sqlite3_extended_result_codes(s->db, 1);
-        sqlite3_busy_handler(s->db, sqlite_wait, s);
+        sqlite3_extended_result_codes(session->db, 1);
+        sqlite3_busy_handler(session->db, sqlite_wait, session);
     }
     return result;
 }
 
-int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
-                   ...) {
+int sqlite_prepare(const sqlite_session *session, sqlite3_stmt **statement, const char *sql,
+                   const char *types, ...) {
     va_list values;
-    int result = sqlite3_prepare_v2(s->db, sql, -1, statement, NULL);
+    int result = sqlite3_prepare_v2(session->db, sql, -1, statement, NULL);
     va_start(values, types);
     for (int i = 0; types[i] != '\0' && result == SQLITE_OK; i++) {
         result = types[i] == 't'

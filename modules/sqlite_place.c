@@ -48,24 +48,24 @@ static const struct {
 };
 
 /* Judges the file, or the nearest existing folder above it. */
-static int check_place(const store *it, const char *path, firn_error *error) {
-    char at[PATH_MAX];
+static int check_place(const sqlite_store *store, const char *path, firn_error *error) {
+    char position[PATH_MAX];
     struct statfs place;
-    snprintf(at, sizeof at, "%s", path);
-    while (statfs(at, &place) != 0) {
-        char *slash = strrchr(at, '/');
-        if (errno != ENOENT || strcmp(at, ".") == 0 || strcmp(at, "/") == 0) {
+    snprintf(position, sizeof position, "%s", path);
+    while (statfs(position, &place) != 0) {
+        char *slash = strrchr(position, '/');
+        if (errno != ENOENT || strcmp(position, ".") == 0 || strcmp(position, "/") == 0) {
             return module_fail(error, FIRN_ESTORE,
                                "store %s cannot be reached (%s): name another path",
                                sqlite_tail(path), strerror(errno));
         }
         if (slash == NULL) {
-            strcpy(at, ".");
+            strcpy(position, ".");
         } else {
-            slash[slash == at] = '\0'; /* "/name" leaves "/" */
+            slash[slash == position] = '\0'; /* "/name" leaves "/" */
         }
     }
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !it->unsafe; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !store->unsafe; i++) {
         if (places[i].type == (uint32_t)place.f_type) {
             return module_advise(error, FIRN_ESTORE, FIRN_CURE_LOCAL_DISK,
                                  "store %s is on %s, which %s", sqlite_tail(path), places[i].name,
@@ -77,16 +77,16 @@ static int check_place(const store *it, const char *path, firn_error *error) {
 
 /* Creates the missing folders of a path, for this user only. */
 static int make_folders(const char *path, firn_error *error) {
-    char at[PATH_MAX];
-    snprintf(at, sizeof at, "%s", path);
-    for (char *slash = strchr(at + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    char position[PATH_MAX];
+    snprintf(position, sizeof position, "%s", path);
+    for (char *slash = strchr(position + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        int why = mkdir(at, 0700) == 0 ? 0 : errno;
+        int why = mkdir(position, 0700) == 0 ? 0 : errno;
         if (why == 0) {
-            chmod(at, 0700); /* a umask may remove the user's own rights */
-        } else if (why != EEXIST && access(at, X_OK) != 0) {
+            chmod(position, 0700); /* a umask may remove the user's own rights */
+        } else if (why != EEXIST && access(position, X_OK) != 0) {
             return module_advise(error, FIRN_ESTORE, FIRN_CURE_OTHER_PLACE,
-                                 "folder %s cannot be created (%s)", sqlite_tail(at),
+                                 "folder %s cannot be created (%s)", sqlite_tail(position),
                                  strerror(why));
         }
         *slash = '/';
@@ -95,7 +95,7 @@ static int make_folders(const char *path, firn_error *error) {
 }
 
 /* Makes the path absolute, because a process may change its working directory. */
-int sqlite_settle_path(store *it, const char *path, firn_error *error) {
+int sqlite_settle_path(sqlite_store *store, const char *path, firn_error *error) {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     char folder[PATH_MAX], real[PATH_MAX];
     int code, length;
@@ -109,12 +109,12 @@ int sqlite_settle_path(store *it, const char *path, firn_error *error) {
                            sqlite_tail(path));
     }
     snprintf(folder, sizeof folder, "%.*s.", (int)(name - path), path);
-    if ((code = check_place(it, path, error)) != FIRN_OK ||
-        (it->folders && (code = make_folders(path, error)) != FIRN_OK)) {
+    if ((code = check_place(store, path, error)) != FIRN_OK ||
+        (store->folders && (code = make_folders(path, error)) != FIRN_OK)) {
         return code;
     }
     if (realpath(folder, real) == NULL) {
-        if (errno == ENOENT && !it->create) {
+        if (errno == ENOENT && !store->create) {
             return sqlite_no_store(path, error);
         }
         folder[strlen(folder) > 2 ? strlen(folder) - 2 : 1] = '\0'; /* the /. at its end */
@@ -127,8 +127,8 @@ int sqlite_settle_path(store *it, const char *path, firn_error *error) {
                                  "folder %s cannot be reached (%s): name another",
                                  sqlite_tail(folder), strerror(errno));
     }
-    snprintf(it->folder, sizeof it->folder, "%.*s", SQLITE_PATH_SIZE - 1, real);
-    length = snprintf(it->path, sizeof it->path, "%s/%s", real[1] == '\0' ? "" : real, name);
+    snprintf(store->folder, sizeof store->folder, "%.*s", SQLITE_PATH_SIZE - 1, real);
+    length = snprintf(store->path, sizeof store->path, "%s/%s", real[1] == '\0' ? "" : real, name);
     return length < SQLITE_PATH_SIZE
                ? FIRN_OK
                : module_fail(error, FIRN_EUSAGE, "the path %s has %d bytes: use at most %d",
@@ -185,99 +185,100 @@ static int look_at(const char *path, target *out) {
 
 /* The file must have one name, in its folder and not mounted over. A bind mount or a second link is
  * noticed by the process that uses that name. */
-static int check_name(const store *it, const target *folder, const char *suffix, const target *file,
-                      firn_error *error) {
+static int check_name(const sqlite_store *store, const target *folder, const char *suffix,
+                      const target *file, firn_error *error) {
     if (file->links > 1) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s%s has %u names (hard links), each with its own locks:"
                            " keep one (find FOLDER -samefile %.160s%s)",
-                           sqlite_tail(it->path), suffix, (unsigned)file->links,
-                           strrchr(it->path, '/') + 1, suffix);
+                           sqlite_tail(store->path), suffix, (unsigned)file->links,
+                           strrchr(store->path, '/') + 1, suffix);
     }
     if (file->mount != folder->mount || file->device != folder->device) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s%s is mounted without its folder, so its locks do not hold:"
                            " mount the folder instead of the file",
-                           sqlite_tail(it->path), suffix);
+                           sqlite_tail(store->path), suffix);
     }
     return FIRN_OK;
 }
 
-static int not_told(const store *it, firn_error *error) {
+static int not_told(const sqlite_store *store, firn_error *error) {
     return errno == ENOSYS
                ? module_fail(error, FIRN_ESYSTEM,
                              "the kernel does not report how store %s is mounted: use Linux 5.8 or"
                              " newer, or mount /proc",
-                             sqlite_tail(it->path))
+                             sqlite_tail(store->path))
                : module_fail(error, FIRN_ESTORE,
                              "store %s is gone (%s): bring it back and start again",
-                             sqlite_tail(it->path), strerror(errno));
+                             sqlite_tail(store->path), strerror(errno));
 }
 
-int sqlite_replaced(const store *it, firn_error *error) {
+int sqlite_replaced(const sqlite_store *store, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
                        "store %s was replaced while in use: put back the old file, or treat"
                        " it as lost (docs/reference/stores.md)",
-                       sqlite_tail(it->path));
+                       sqlite_tail(store->path));
 }
 
-int sqlite_check_file(const store *it, session *s, firn_error *error) {
+int sqlite_check_file(const sqlite_store *store, sqlite_session *session, firn_error *error) {
     static const char *const beside[] = {"-wal", "-shm"};
     target folder, file;
-    if (look_at(it->path, &file) != 0 || look_at(it->folder, &folder) != 0) {
-        return not_told(it, error);
+    if (look_at(store->path, &file) != 0 || look_at(store->folder, &folder) != 0) {
+        return not_told(store, error);
     }
-    bool other = file.inode != it->inode, changed = s != NULL && s->inode != 0;
-    if (file.device != it->device || !S_ISREG(file.mode) || (other && (s == NULL || !it->known)) ||
-        (changed && file.inode != s->inode)) {
-        return sqlite_replaced(it, error);
+    bool other = file.inode != store->inode, changed = session != NULL && session->inode != 0;
+    if (file.device != store->device || !S_ISREG(file.mode) ||
+        (other && (session == NULL || !store->known)) ||
+        (changed && file.inode != session->inode)) {
+        return sqlite_replaced(store, error);
     }
-    if (s != NULL) {
-        s->inode = file.inode;
+    if (session != NULL) {
+        session->inode = file.inode;
     }
-    int code = check_name(it, &folder, "", &file, error);
+    int code = check_name(store, &folder, "", &file, error);
     for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s%s", it->path, beside[i]);
+        snprintf(path, sizeof path, "%s%s", store->path, beside[i]);
         if (look_at(path, &file) == 0) { /* the file may not exist */
             file.links = file.links == 0 ? 1 : file.links;
-            code = check_name(it, &folder, beside[i], &file, error);
+            code = check_name(store, &folder, beside[i], &file, error);
         }
     }
     return code;
 }
 
 /* A file system without RENAME_NOREPLACE gives a new file two names for a moment. */
-static void await_one_name(const store *it) {
+static void await_one_name(const sqlite_store *store) {
     target file;
-    for (int i = 0; i < 100 && look_at(it->path, &file) == 0 && file.links > 1; i++) {
+    for (int i = 0; i < 100 && look_at(store->path, &file) == 0 && file.links > 1; i++) {
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
 }
 
-int sqlite_settle_file(store *it, firn_error *error) {
+int sqlite_settle_file(sqlite_store *store, firn_error *error) {
     char real[PATH_MAX];
     struct stat file;
-    if (realpath(it->path, real) == NULL || stat(real, &file) != 0 || !S_ISREG(file.st_mode) ||
+    if (realpath(store->path, real) == NULL || stat(real, &file) != 0 || !S_ISREG(file.st_mode) ||
         strlen(real) >= SQLITE_PATH_SIZE) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s is not a file that can be reached: name another",
-                           sqlite_tail(it->path));
+                           sqlite_tail(store->path));
     }
-    strcpy(it->path, real); /* SQLite follows a symbolic link too */
-    strcpy(it->folder, real);
-    strrchr(it->folder, '/')[strrchr(it->folder, '/') == it->folder] = '\0';
-    it->device = file.st_dev;
-    it->inode = file.st_ino;
-    int code = check_place(it, it->path, error);
+    strcpy(store->path, real); /* SQLite follows a symbolic link too */
+    strcpy(store->folder, real);
+    strrchr(store->folder, '/')[strrchr(store->folder, '/') == store->folder] = '\0';
+    store->device = file.st_dev;
+    store->inode = file.st_ino;
+    int code = check_place(store, store->path, error);
     if (code == FIRN_OK) {
-        code = check_place(it, it->folder, error);
+        code = check_place(store, store->folder, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    await_one_name(it);
-    return sqlite_check_file(it, NULL, error);
+    await_one_name(store);
+    return sqlite_check_file(store, NULL, error);
 }
 
 /* ---- what lasts ------------------------------------------------------------------------------ */
@@ -292,17 +293,18 @@ static int sync_folder(const char *path) {
     return result;
 }
 
-int sqlite_sync_folders(const session *s) {
-    char at[PATH_MAX], *slash;
+int sqlite_sync_folders(const sqlite_session *session) {
+    char position[PATH_MAX], *slash;
     int result = 0;
-    snprintf(at, sizeof at, "%s", s->store->path);
-    while (result == 0 && (slash = strrchr(at, '/')) != at) {
+    snprintf(position, sizeof position, "%s", session->store->path);
+    while (result == 0 && (slash = strrchr(position, '/')) != position) {
         *slash = '\0';
-        result = sync_folder(at);
+        result = sync_folder(position);
     }
     if (result != 0 || sync_folder("/") != 0) {
-        return module_fail(s->error, FIRN_ESTORE, "folder %s cannot be synced (%s): check the disk",
-                           sqlite_tail(at), strerror(errno));
+        return module_fail(session->error, FIRN_ESTORE,
+                           "folder %s cannot be synced (%s): check the disk", sqlite_tail(position),
+                           strerror(errno));
     }
     return FIRN_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* SIGXFSZ during a verb: a write past the limit on the size of files (RLIMIT_FSIZE) is an error of the verb, and does not
- * end the process. Only the mask of the calling thread changes, and only during the verb. */
+/* SIGXFSZ during a verb: a write past the limit on the size of files (RLIMIT_FSIZE) is an error of
+ * the verb, and does not end the process. Only the mask of the calling thread changes, and only
+ * during the verb. */
 #include "sqlite.h"
 
 #include <signal.h>

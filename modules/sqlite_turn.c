@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations take turns by a lock of firn's own: flock(2) on FILE-count, held around SQLite's locks. SQLite's locks
- * belong to the process, and the kernel drops them as soon as any code of the process closes one of the database's
- * files. The flock belongs to a descriptor that only its session knows. A store that an older firn made has no
- * FILE-count before its first commit; until then, SQLite's locks are the only ones. */
+/* Operations take turns by a lock of firn's own: flock(2) on FILE-count, held around SQLite's
+ * locks. SQLite's locks belong to the process, and the kernel drops them as soon as any code of the
+ * process closes one of the database's files. The flock belongs to a descriptor that only its
+ * session knows. A store that an older firn made has no FILE-count before its first commit; until
+ * then, SQLite's locks are the only ones. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -35,8 +36,9 @@ static void forget(int file) {
     }
 }
 
-/* Runs in each child. A child shares the lock of its parent and would keep it after the parent was killed, so it closes
- * all noted descriptors. It misses one that was opened but not yet noted when a signal handler forked. */
+/* Runs in each child. A child shares the lock of its parent and would keep it after the parent was
+ * killed, so it closes all noted descriptors. It misses one that was opened but not yet noted when
+ * a signal handler forked. */
 static void close_in_child(void) {
     int number = errno;
     for (int i = 0; i < DESCRIPTORS; i++) {
@@ -59,41 +61,43 @@ bool sqlite_turns_begin(void) {
 }
 
 /* Whether the descriptor is still FILE-count: somebody may have removed or replaced the file. */
-static bool is_current(const session *s, int file) {
+static bool is_current(const sqlite_session *session, int file) {
     struct stat opened, named;
-    return fstat(file, &opened) == 0 && sqlite_tally_look(s->store, &named) &&
+    return fstat(file, &opened) == 0 && sqlite_tally_look(session->store, &named) &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-int sqlite_take_turn(session *s) {
+int sqlite_take_turn(sqlite_session *session) {
     for (;;) {
-        if (s->turn == 0) {
-            int file = sqlite_tally_open(s->store);
+        if (session->turn == 0) {
+            int file = sqlite_tally_open(session->store);
             if (file < 0) {
                 return errno == ENOENT ? SQLITE_OK : SQLITE_CANTOPEN;
             }
             note(file);
-            s->turn = file + 1;
+            session->turn = file + 1;
         }
-        if (flock(s->turn - 1, LOCK_EX | LOCK_NB) == 0) {
-            if (is_current(s, s->turn - 1)) {
+        if (flock(session->turn - 1, LOCK_EX | LOCK_NB) == 0) {
+            if (is_current(session, session->turn - 1)) {
                 return SQLITE_OK;
             }
-            sqlite_end_turn(s);
+            sqlite_end_turn(session);
         } else if (errno != EWOULDBLOCK && errno != EINTR) {
-            return s->store->unsafe ? SQLITE_OK : SQLITE_IOERR_LOCK;
+            return session->store->unsafe ? SQLITE_OK : SQLITE_IOERR_LOCK;
         }
-        if (!sqlite_wait(s, 0)) { /* polls often, as a loop of reservations leaves short gaps */
+        if (!sqlite_wait(session,
+                         0)) { /* polls often, as a loop of reservations leaves short gaps */
             return SQLITE_BUSY;
         }
     }
 }
 
-void sqlite_end_turn(session *s) {
-    if (s->turn != 0 && sqlite_mine()) { /* in a child, the number may be another file's */
-        flock(s->turn - 1, LOCK_UN); /* close does not unlock while a child has the descriptor */
-        forget(s->turn - 1);
-        close(s->turn - 1);
-        s->turn = 0;
+void sqlite_end_turn(sqlite_session *session) {
+    if (session->turn != 0 && sqlite_mine()) { /* in a child, the number may be another file's */
+        flock(session->turn - 1,
+              LOCK_UN); /* close does not unlock while a child has the descriptor */
+        forget(session->turn - 1);
+        close(session->turn - 1);
+        session->turn = 0;
     }
 }

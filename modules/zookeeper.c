@@ -14,17 +14,18 @@
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The driver's part of the records. A version counts on one connection: another one may reach another history, in which
- * a znode with that version has another record. */
-typedef struct own {
+/* The driver's part of the records. A version counts on one connection: another one may reach
+ * another history, in which a znode with that version has another record. */
+typedef struct zookeeper_records {
     int64_t connection;
     int store_version, ns_version, version;
-} own;
+} zookeeper_records;
 
-static_assert(sizeof(own) <= sizeof((firn_records *)NULL)->own, "the driver's part has room");
+static_assert(sizeof(zookeeper_records) <= sizeof((firn_records *)NULL)->own,
+              "the driver's part has room");
 
-static own own_of(const firn_records *records) {
-    own out;
+static zookeeper_records own_of(const firn_records *records) {
+    zookeeper_records out;
     memcpy(&out, records->own, sizeof out);
     return out;
 }
@@ -36,12 +37,13 @@ static int zookeeper_begin(void *self, const firn_records *names, firn_verb verb
 }
 
 static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_error *error) {
-    store *self = handle;
-    state *now = &self->state;
-    zk_name(self, now, seen->ns, seen->key);
-    int code = zk_look_soon(self, now, surely, error);
-    const own it = {self->connections, now->store_version, now->ns_version, now->version};
-    memcpy(seen->own, &it, sizeof it);
+    zookeeper_store *store = handle;
+    zookeeper_state *now = &store->state;
+    zk_name(store, now, seen->ns, seen->key);
+    int code = zk_look_soon(store, now, surely, error);
+    const zookeeper_records records = {store->connections, now->store_version, now->ns_version,
+                                       now->version};
+    memcpy(seen->own, &records, sizeof records);
     seen->fresh = surely;
     seen->known = now->store_found;
     seen->origin = now->origin;
@@ -60,37 +62,38 @@ static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_er
 }
 
 static bool zookeeper_usable(void *handle, const firn_records *seen) {
-    const store *self = handle;
-    return own_of(seen).connection == self->connections && !self->suspect;
+    const zookeeper_store *store = handle;
+    return own_of(seen).connection == store->connections && !store->suspect;
 }
 
 /* A zxid never falls in one history. */
 static bool zookeeper_lost(void *handle, const firn_records *seen) {
     (void)seen;
-    return ((const store *)handle)->suspect;
+    return ((const zookeeper_store *)handle)->suspect;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Carries out all operations or none. */
-static int commit(store *self, zoo_op_t *ops, int count, const module_points *at, int64_t *mzxid) {
-    call *it = zk_call(2);
-    if (it == NULL) {
+static int commit(zookeeper_store *store, zoo_op_t *ops, int count, const module_points *points,
+                  int64_t *mzxid) {
+    zookeeper_call *call = zk_call(2);
+    if (call == NULL) {
         return ZMARSHALLINGERROR; /* nothing was sent */
     }
     for (int i = 0; i < count; i++) {
         if (ops[i].type == ZOO_SETDATA_OP) {
-            ops[i].set_op.stat = &it->stats[i]; /* can be written after the deadline */
+            ops[i].set_op.stat = &call->stats[i]; /* can be written after the deadline */
         }
     }
-    int queued = zoo_amulti(self->handle, count, ops, it->results, zk_on_done, it);
-    int code = queued == ZOK ? module_point(&self->link, at->sent, NULL) : ZOK;
+    int queued = zoo_amulti(store->handle, count, ops, call->results, zk_on_done, call);
+    int code = queued == ZOK ? module_point(&store->link, points->request_sent, NULL) : ZOK;
     if (code == FIRN_EFORKED) {
         return code; /* in a forked child the library has no thread */
     }
-    code = zk_answer(self, it, queued);
-    *mzxid = code == ZOK ? it->stats[count - 1].mzxid : 0;
-    zk_leave(it);
+    code = zk_answer(store, call, queued);
+    *mzxid = code == ZOK ? call->stats[count - 1].mzxid : 0;
+    zk_leave(call);
     return code;
 }
 
@@ -107,13 +110,14 @@ static int next_version(int version) {
     return (int)((unsigned)version + 1);
 }
 
-/* Adds the operation that writes a record; `found`: over the one of that version, which becomes the next. */
-static void put(const store *self, zoo_op_t *op, const char *path, bool found, int *version,
-                const char *record, int length) {
+/* Adds the operation that writes a record; `found`: over the one of that version, which becomes the
+ * next. */
+static void put(const zookeeper_store *store, zoo_op_t *op, const char *path, bool found,
+                int *version, const char *record, int length) {
     if (found) {
         zoo_set_op_init(op, path, record, length, *version, NULL);
     } else {
-        zoo_create_op_init(op, path, record, length, zk_rights(self), ZOO_PERSISTENT, NULL, 0);
+        zoo_create_op_init(op, path, record, length, zk_rights(store), ZOO_PERSISTENT, NULL, 0);
     }
     *version = found ? next_version(*version) : 0;
 }
@@ -122,95 +126,96 @@ static void put(const store *self, zoo_op_t *op, const char *path, bool found, i
 typedef struct change {
     zoo_op_t ops[ZK_OPS_MOST];
     int count;
-    state names;
+    zookeeper_state names;
     char store_path[ZK_PATH_SIZE];
     char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
 } change;
 
-/* Records that stay are checked. Sets the versions of `it`. */
-static void compose(const store *self, change *out, own *it, const firn_records *seen,
-                    const firn_records *next, int which) {
+/* Records that stay are checked. Sets the versions of `records`. */
+static void compose(const zookeeper_store *store, change *out, zookeeper_records *records,
+                    const firn_records *seen, const firn_records *next, int which) {
     const bool key = (which & FIRN_RECORD_KEY) != 0;
-    const bool unprotected = key && seen->key_known && it->version == ANY_VERSION;
-    zk_name(self, &out->names, seen->ns, seen->key);
-    snprintf(out->store_path, sizeof out->store_path, "%s/%s", self->root, ZK_STORE_NAME);
+    const bool unprotected = key && seen->key_known && records->version == ANY_VERSION;
+    zk_name(store, &out->names, seen->ns, seen->key);
+    snprintf(out->store_path, sizeof out->store_path, "%s/%s", store->root, ZK_STORE_NAME);
     out->count = 0;
     if (!seen->known || (which & FIRN_RECORD_STORE) != 0) {
         int length = zk_write_store(out->store_record, next->losses, next->origin);
-        put(self, &out->ops[out->count++], out->store_path, seen->known, &it->store_version,
+        put(store, &out->ops[out->count++], out->store_path, seen->known, &records->store_version,
             out->store_record, length);
     } else {
-        zoo_check_op_init(&out->ops[out->count++], out->store_path, it->store_version);
+        zoo_check_op_init(&out->ops[out->count++], out->store_path, records->store_version);
     }
     if ((which & FIRN_RECORD_NS) != 0 || unprotected) {
         int length = zk_write_ns(out->ns_record, next->floor, next->ns_losses, next->layout);
-        put(self, &out->ops[out->count++], out->names.ns_path, seen->ns_known, &it->ns_version,
-            out->ns_record, length);
+        put(store, &out->ops[out->count++], out->names.ns_path, seen->ns_known,
+            &records->ns_version, out->ns_record, length);
     } else if (seen->ns_known) {
-        zoo_check_op_init(&out->ops[out->count++], out->names.ns_path, it->ns_version);
+        zoo_check_op_init(&out->ops[out->count++], out->names.ns_path, records->ns_version);
     }
     if (key) {
         int length = zk_write_mark(out->record, next->mark.high, next->mark.grant, next->note);
-        put(self, &out->ops[out->count++], out->names.path, seen->key_known, &it->version,
+        put(store, &out->ops[out->count++], out->names.path, seen->key_known, &records->version,
             out->record, length);
     }
 }
 
 /* The outcome of a commit. */
-static int outcome(store *self, int code, int64_t mzxid, bool loss, bool sent, firn_error *error) {
+static int outcome(zookeeper_store *store, int code, int64_t mzxid, bool loss, bool sent,
+                   firn_error *error) {
     if (code == FIRN_EFORKED) {
-        return module_point(&self->link, NULL, error);
+        return module_point(&store->link, NULL, error);
     }
     if (was_late(code)) {
-        self->rooted = false; /* somebody may have removed it */
+        store->rooted = false; /* somebody may have removed it */
         return FIRN_WRITE_CHANGED;
     }
     if (code != ZOK) {
-        return zk_explain(self, code, sent, error);
+        return zk_explain(store, code, sent, error);
     }
-    if (mzxid > 0 && mzxid <= self->newest && !loss) {
-        self->suspect = true; /* another history: what it was granted is never used */
+    if (mzxid > 0 && mzxid <= store->newest && !loss) {
+        store->suspect = true; /* another history: what it was granted is never used */
         return FIRN_WRITE_FOREIGN;
     }
-    self->newest = module_later(mzxid, self->newest);
+    store->newest = module_later(mzxid, store->newest);
     return FIRN_OK;
 }
 
 static int zookeeper_write(void *handle, const firn_records *seen, firn_records *next, int which,
                            firn_verb verb, firn_error *error) {
-    store *self = handle;
-    own it = own_of(seen);
+    zookeeper_store *store = handle;
+    zookeeper_records records = own_of(seen);
     change made;
     int64_t mzxid = 0;
     int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     if (code == FIRN_OK) {
-        code = module_point(&self->link, module_points_of[verb].before, error);
+        code = module_point(&store->link, module_points_of[verb].before, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    int root = self->rooted || seen->ns_known ? ZOK : zk_make_root(self);
+    int root = store->rooted || seen->ns_known ? ZOK : zk_make_root(store);
     if (root != ZOK) {
-        return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(self, root, false, error);
+        return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(store, root, false, error);
     }
-    compose(self, &made, &it, seen, next, which);
-    code = commit(self, made.ops, made.count, &module_points_of[verb], &mzxid);
+    compose(store, &made, &records, seen, next, which);
+    code = commit(store, made.ops, made.count, &module_points_of[verb], &mzxid);
     code =
-        outcome(self, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
+        outcome(store, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
     if (code != FIRN_OK) {
         return code;
     }
-    memcpy(next->own, &it, sizeof it);
+    memcpy(next->own, &records, sizeof records);
     next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
-    return module_point(&self->link, module_points_of[verb].committed, error);
+    return module_point(&store->link, module_points_of[verb].committed, error);
 }
 
 static void zookeeper_wait(int round) {
-    module_nap(round);
+    module_sleep_randomly(round);
 }
 
 static const char *zookeeper_where(void *handle) {
-    return ((const store *)handle)->link.url.shown;
+    return ((const zookeeper_store *)handle)->link.url.shown;
 }
 
 /* ---- list and now ---------------------------------------------------------------------------- */
@@ -220,64 +225,66 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* The names below a znode, sorted by bytes; none if it does not exist. */
-static int list_names(call **out, store *self, const char *path, size_t size, firn_error *error) {
-    call *it = *out = zk_call(2);
-    if (it == NULL) {
+static int list_names(zookeeper_call **out, zookeeper_store *store, const char *path, size_t size,
+                      firn_error *error) {
+    zookeeper_call *call = *out = zk_call(2);
+    if (call == NULL) {
         return module_no_memory(error);
     }
-    int code = zk_answer(self, it, zoo_aget_children(self->handle, path, 0, zk_on_children, it));
+    int code =
+        zk_answer(store, call, zoo_aget_children(store->handle, path, 0, zk_on_children, call));
     if (code != ZOK) {
-        it->children.count = code == ZNONODE ? 0 : it->children.count;
-        return code == ZNONODE ? FIRN_OK : zk_explain(self, code, false, error);
+        call->children.count = code == ZNONODE ? 0 : call->children.count;
+        return code == ZNONODE ? FIRN_OK : zk_explain(store, code, false, error);
     }
-    for (int i = 0; i < it->children.count; i++) {
-        char *name = it->children.data[i]; /* never becomes longer */
+    for (int i = 0; i < call->children.count; i++) {
+        char *name = call->children.data[i]; /* never becomes longer */
         if (strcmp(name, ZK_STORE_NAME) != 0 && !zk_unescape(name, size, name)) {
-            return zk_not_ours(self, name, error);
+            return zk_not_ours(store, name, error);
         }
     }
-    qsort(it->children.data, (size_t)it->children.count, sizeof *it->children.data, by_name);
+    qsort(call->children.data, (size_t)call->children.count, sizeof *call->children.data, by_name);
     return FIRN_OK;
 }
 
-static int visit_key(store *self, const char *ns, const char *key, firn_visit *visit, void *context,
-                     firn_error *error) {
-    state seen;
-    module_link_deadline(&self->link); /* the visitor may be slow */
-    zk_name(self, &seen, ns, key);
-    int code = zk_look(self, &seen, false, error);
+static int visit_key(zookeeper_store *store, const char *ns, const char *key, firn_visit *visit,
+                     void *context, firn_error *error) {
+    zookeeper_state seen;
+    module_link_deadline(&store->link); /* the visitor may be slow */
+    zk_name(store, &seen, ns, key);
+    int code = zk_look(store, &seen, false, error);
     if (code != FIRN_OK || !seen.ns_found || !seen.found) {
         return code;
     }
     firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}, seen.floor};
-    return module_show(&self->link, visit, context, &holding, error);
+    return module_show(&store->link, visit, context, &holding, error);
 }
 
 /* A namespace without a key. */
-static int visit_empty(store *self, const char *ns, firn_visit *visit, void *context,
+static int visit_empty(zookeeper_store *store, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    state seen;
-    zk_name(self, &seen, ns, "1");
-    int code = zk_look(self, &seen, false, error);
+    zookeeper_state seen;
+    zk_name(store, &seen, ns, "1");
+    int code = zk_look(store, &seen, false, error);
     const firn_holding holding = {ns, seen.layout, "", "", {0, 0}, seen.floor};
     return code == FIRN_OK && seen.ns_found
-               ? module_show(&self->link, visit, context, &holding, error)
+               ? module_show(&store->link, visit, context, &holding, error)
                : code;
 }
 
-static int visit_ns(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
-                    firn_error *error) {
-    state at;
-    call *keys = NULL;
-    zk_name(self, &at, ns, "");
-    int code = list_names(&keys, self, at.ns_path, FIRN_KEY_SIZE, error);
+static int visit_ns(zookeeper_store *store, const char *ns, bool whole, firn_visit *visit,
+                    void *context, firn_error *error) {
+    zookeeper_state state;
+    zookeeper_call *keys = NULL;
+    zk_name(store, &state, ns, "");
+    int code = list_names(&keys, store, state.ns_path, FIRN_KEY_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < keys->children.count; i++) {
-        code = visit_key(self, ns, keys->children.data[i], visit, context, error);
+        code = visit_key(store, ns, keys->children.data[i], visit, context, error);
     }
     if (code == FIRN_OK && whole && keys->children.count == 0) {
-        code = visit_empty(self, ns, visit, context, error);
+        code = visit_empty(store, ns, visit, context, error);
     }
-    if (keys != NULL && module_process() == self->link.process) {
+    if (keys != NULL && module_process() == store->link.process) {
         zk_leave(keys);
     }
     return code;
@@ -285,47 +292,47 @@ static int visit_ns(store *self, const char *ns, bool whole, firn_visit *visit, 
 
 static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void *context,
                           firn_error *error) {
-    store *self = handle;
-    call *all = NULL;
-    int code = zk_enter(self, error);
+    zookeeper_store *store = handle;
+    zookeeper_call *all = NULL;
+    int code = zk_enter(store, error);
     if (code != FIRN_OK) {
         return code;
     }
-    int answered = zk_synchronise(self);
+    int answered = zk_synchronise(store);
     if (answered != ZOK && answered != ZNONODE) {
-        return zk_explain(self, answered, false, error);
+        return zk_explain(store, answered, false, error);
     }
     if (ns != NULL) {
-        return visit_ns(self, ns, false, visit, context, error);
+        return visit_ns(store, ns, false, visit, context, error);
     }
-    code = list_names(&all, self, self->root, FIRN_NS_SIZE, error);
+    code = list_names(&all, store, store->root, FIRN_NS_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < all->children.count; i++) {
         if (strcmp(all->children.data[i], ZK_STORE_NAME) == 0) {
             continue;
         }
-        code = visit_ns(self, all->children.data[i], true, visit, context, error);
+        code = visit_ns(store, all->children.data[i], true, visit, context, error);
     }
-    if (all != NULL && module_process() == self->link.process) {
+    if (all != NULL && module_process() == store->link.process) {
         zk_leave(all);
     }
     return code;
 }
 
 /* Writes the root's own data again, which may be another program's. */
-static int touch_root(store *self, firn_time *now) {
-    call *was = NULL, *it = zk_call(2);
-    int code = it != NULL ? zk_read(&was, self, self->root) : ZSYSTEMERROR;
-    int queued = code == ZOK ? zoo_aset(self->handle, self->root, was->data, was->length,
-                                        was->stat.version, zk_on_stat, it)
+static int touch_root(zookeeper_store *store, firn_time *now) {
+    zookeeper_call *was = NULL, *call = zk_call(2);
+    int code = call != NULL ? zk_read(&was, store, store->root) : ZSYSTEMERROR;
+    int queued = code == ZOK ? zoo_aset(store->handle, store->root, was->data, was->length,
+                                        was->stat.version, zk_on_stat, call)
                              : code;
-    if (it != NULL && code == ZOK) {
-        code = zk_answer(self, it, queued);
-        now->sec = it->stat.mtime / 1000;
-        now->ns = (int32_t)(it->stat.mtime % 1000 * 1000000);
-        zk_leave(it);
-    } else if (it != NULL) {
-        it->holders = 1;
-        zk_leave(it);
+    if (call != NULL && code == ZOK) {
+        code = zk_answer(store, call, queued);
+        now->sec = call->stat.mtime / 1000;
+        now->ns = (int32_t)(call->stat.mtime % 1000 * 1000000);
+        zk_leave(call);
+    } else if (call != NULL) {
+        call->holders = 1;
+        zk_leave(call);
     }
     if (was != NULL) {
         zk_leave(was);
@@ -335,27 +342,27 @@ static int touch_root(store *self, firn_time *now) {
 
 /* The leader records its time at every write, so this writes something. */
 static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
-    store *self = handle;
-    int code = zk_enter(self, error);
+    zookeeper_store *store = handle;
+    int code = zk_enter(store, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = self->rooted ? ZOK : zk_make_root(self);
-    code = code == ZOK ? touch_root(self, now) : code;
+    code = store->rooted ? ZOK : zk_make_root(store);
+    code = code == ZOK ? touch_root(store, now) : code;
     for (int round = 1;
-         code == ZBADVERSION && round < ROUNDS && module_in_time(&self->link, NULL) == FIRN_OK;
+         code == ZBADVERSION && round < ROUNDS && module_in_time(&store->link, NULL) == FIRN_OK;
          round++) {
-        module_nap(round);
-        code = touch_root(self, now);
+        module_sleep_randomly(round);
+        code = touch_root(store, now);
     }
-    return code == ZOK ? FIRN_OK : zk_explain(self, code, false, error);
+    return code == ZOK ? FIRN_OK : zk_explain(store, code, false, error);
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int take_hosts(const store *self, firn_error *error) {
-    for (size_t i = 0; i < self->link.url.host_count; i++) {
-        const module_host *host = &self->link.url.hosts[i];
+static int take_hosts(const zookeeper_store *store, firn_error *error) {
+    for (size_t i = 0; i < store->link.url.host_count; i++) {
+        const module_host *host = &store->link.url.hosts[i];
         if (strlen(host->name) > 255 || strpbrk(host->name, ",/ ") != NULL) {
             return module_fail(error, FIRN_EUSAGE,
                                "the store's URL has '%.60s', which is not a valid host: write "
@@ -363,22 +370,22 @@ static int take_hosts(const store *self, firn_error *error) {
                                host->name);
         }
     }
-    return self->link.url.host_count > 0 ? FIRN_OK
-                                         : module_fail(error, FIRN_EUSAGE,
-                                                       "the store's URL names no host: write "
-                                                       "zookeeper://HOST[:PORT][,HOST...][/PATH]");
+    return store->link.url.host_count > 0 ? FIRN_OK
+                                          : module_fail(error, FIRN_EUSAGE,
+                                                        "the store's URL names no host: write "
+                                                        "zookeeper://HOST[:PORT][,HOST...][/PATH]");
 }
 
 /* The path of a znode: names between single slashes, without . and .., and not ZooKeeper's own. */
-static int take_root(store *self, firn_error *error) {
+static int take_root(zookeeper_store *store, firn_error *error) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/.";
-    const char *path = self->link.url.path != NULL ? self->link.url.path : ROOT;
+    const char *path = store->link.url.path != NULL ? store->link.url.path : ROOT;
     size_t length = strlen(path);
-    snprintf(self->root, sizeof self->root, "/%s", path);
+    snprintf(store->root, sizeof store->root, "/%s", path);
     if (length < 1 || length > ZK_ROOT_MOST || strspn(path, plain) != length ||
         path[length - 1] == '/' || path[0] == '/' || strstr(path, "//") != NULL ||
-        strstr(self->root, "/.") != NULL || strcmp(path, "zookeeper") == 0 ||
+        strstr(store->root, "/.") != NULL || strcmp(path, "zookeeper") == 0 ||
         strncmp(path, "zookeeper/", 10) == 0) {
         return module_fail(
             error, FIRN_EUSAGE,
@@ -389,47 +396,47 @@ static int take_root(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
-static int take_login(store *self, firn_error *error) {
-    int code = module_password(&self->link.url, "FIRN_ZOOKEEPER_PASSWORD", error);
-    if (code != FIRN_OK || (self->link.url.user == NULL && self->link.url.password == NULL)) {
+static int take_login(zookeeper_store *store, firn_error *error) {
+    int code = module_password(&store->link.url, "FIRN_ZOOKEEPER_PASSWORD", error);
+    if (code != FIRN_OK || (store->link.url.user == NULL && store->link.url.password == NULL)) {
         return code;
     }
-    if (self->link.url.user == NULL || self->link.url.password == NULL) {
+    if (store->link.url.user == NULL || store->link.url.password == NULL) {
         return module_fail(
             error, FIRN_EUSAGE,
             "the store's URL has a user or a password alone: give user:password@, or "
             "user@ and password-file= or FIRN_ZOOKEEPER_PASSWORD");
     }
-    return asprintf(&self->login, "%s:%s", self->link.url.user, self->link.url.password) < 0
+    return asprintf(&store->login, "%s:%s", store->link.url.user, store->link.url.password) < 0
                ? module_no_memory(error)
                : FIRN_OK;
 }
 
 static int set_up(void *handle, firn_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    store *self = handle;
+    zookeeper_store *store = handle;
     pthread_once(&once, zk_watch_forks);
-    if (module_param(&self->link.url, "tls") != NULL) {
+    if (module_param(&store->link.url, "tls") != NULL) {
         return module_fail(error, FIRN_EUSAGE,
                            "Debian's ZooKeeper library has no TLS: omit tls=, and use a tunnel "
                            "where others can listen");
     }
-    int code = take_hosts(self, error);
-    code = code == FIRN_OK ? take_root(self, error) : code;
-    return code == FIRN_OK ? take_login(self, error) : code;
+    int code = take_hosts(store, error);
+    code = code == FIRN_OK ? take_root(store, error) : code;
+    return code == FIRN_OK ? take_login(store, error) : code;
 }
 
 static void clean(void *handle) {
-    store *self = handle;
-    if (self->login != NULL) {
-        explicit_bzero(self->login, strlen(self->login));
-        free(self->login);
+    zookeeper_store *store = handle;
+    if (store->login != NULL) {
+        explicit_bzero(store->login, strlen(store->login));
+        free(store->login);
     }
 }
 
 /* Opening does not connect; the first verb does, so that the server can start later. */
 static const module_engine engine = {
-    .size = sizeof(store),
+    .size = sizeof(zookeeper_store),
     .parameters = "connect_timeout timeout password-file unsafe",
     .set_up = set_up,
     .hang_up = zk_hang_up,

@@ -15,7 +15,7 @@
 #define ZK_STORE_NAME  "%store" /* next to the namespaces; no namespace has such a name */
 
 /* The znodes of the store, of a namespace and of one of its keys. */
-typedef struct state {
+typedef struct zookeeper_state {
     char ns_path[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
     bool store_found, ns_found, found;
     bool all_new; /* see FIRN_ALL_NAMES */
@@ -27,11 +27,11 @@ typedef struct state {
     uint64_t grant;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
     char shut[FIRN_LAYOUT_SIZE]; /* the layout of FIRN_ALL_NAMES if that is closed, or "" */
-} state;
+} zookeeper_state;
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the
  * last of the two frees it. */
-typedef struct call {
+typedef struct zookeeper_call {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int holders;
@@ -44,28 +44,28 @@ typedef struct call {
     struct String_vector children;
     zoo_op_result_t results[ZK_OPS_MOST];
     struct Stat stats[ZK_OPS_MOST];
-} call;
+} zookeeper_call;
 
-typedef struct store {
+typedef struct zookeeper_store {
     module_link link;
     char root[ZK_ROOT_MOST + 2]; /* begins with a /, ends without one */
     char *login;                 /* user:password, or NULL */
     const char *no_host;         /* why no host's address was found, or NULL */
     zhandle_t *handle;           /* NULL: not connected */
-    call *session;               /* what the handle's watcher reports */
+    zookeeper_call *session;     /* what the handle's watcher reports */
     bool rooted;                 /* the root exists */
     int64_t newest;              /* the greatest zxid seen */
     bool suspect;                /* an answer contradicts what this handle knows */
     int64_t connections;         /* made so far */
-    state state;                 /* that was read */
-} store;
+    zookeeper_state state;       /* that was read */
+} zookeeper_store;
 
 /* ---- calls of the library (zookeeper_call.c) ------------------------------------------------- */
 
 /* Once per process: notices forks while connecting. */
 void zk_watch_forks(void);
 /* Starts a verb on a working connection. */
-int zk_enter(store *self, firn_error *error);
+int zk_enter(zookeeper_store *store, firn_error *error);
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void zk_hang_up(void *self, bool forked);
 /* Forgets everything about the engine. */
@@ -73,10 +73,10 @@ void zk_forget(void *self);
 
 /* A call with this many holders: the caller and, once it is queued, the library. NULL: out of
  * memory. */
-call *zk_call(int holders);
-void zk_leave(call *it);
+zookeeper_call *zk_call(int holders);
+void zk_leave(zookeeper_call *call);
 /* Waits for the answer; `queued` is the library's result of the request. Returns its code. */
-int zk_answer(store *self, call *it, int queued);
+int zk_answer(zookeeper_store *store, zookeeper_call *call, int queued);
 /* Callbacks for data, for a stat, for children and for the rest, with a call as their context. */
 void zk_on_data(int code, const char *value, int length, const struct Stat *stat, const void *data);
 void zk_on_stat(int code, const struct Stat *stat, const void *data);
@@ -86,30 +86,30 @@ void zk_on_done(int code, const void *data);
 
 /* Reports a code of the library. `sent`: a write was sent, so only a refusal proves that it was not
  * carried out. */
-int zk_explain(const store *self, int code, bool sent, firn_error *error);
+int zk_explain(const zookeeper_store *store, int code, bool sent, firn_error *error);
 
 /* ---- records (zookeeper_record.c) ------------------------------------------------------------ */
 
 /* Sets the names of a state, which is otherwise empty. */
-void zk_name(const store *self, state *it, const char *ns, const char *key);
+void zk_name(const zookeeper_store *store, zookeeper_state *state, const char *ns, const char *key);
 /* False: not an escaped name of less than `size` bytes. */
-bool zk_unescape(char *to, size_t size, const char *name);
+bool zk_unescape(char *out, size_t size, const char *name);
 int zk_write_store(char record[ZK_RECORD_SIZE], int64_t losses, uint64_t origin);
 int zk_write_ns(char record[ZK_RECORD_SIZE], int64_t floor, int64_t losses, const char *layout);
 int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, const char *note);
-int zk_not_ours(const store *self, const char *path, firn_error *error);
+int zk_not_ours(const zookeeper_store *store, const char *path, firn_error *error);
 
 /* Later reads are at least as new as everything acknowledged before. Returns the library's code, as
  * the next two. */
-int zk_synchronise(store *self);
+int zk_synchronise(zookeeper_store *store);
 /* Reads a znode into a call that the caller leaves (NULL: none). */
-int zk_read(call **out, store *self, const char *path);
+int zk_read(zookeeper_call **out, zookeeper_store *store, const char *path);
 /* Makes the root and the znodes above it. */
-int zk_make_root(store *self);
-const struct ACL_vector *zk_rights(const store *self);
+int zk_make_root(zookeeper_store *store);
+const struct ACL_vector *zk_rights(const zookeeper_store *store);
 /* Reads the znodes; `fresh`: after zk_synchronise. */
-int zk_look(store *self, state *to, bool fresh, firn_error *error);
+int zk_look(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error);
 /* The same, on a new connection if that one is dead: no write was sent yet. */
-int zk_look_soon(store *self, state *to, bool fresh, firn_error *error);
+int zk_look_soon(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error);
 
 #endif

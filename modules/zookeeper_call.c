@@ -36,7 +36,7 @@ static const struct {
     {ZSESSIONEXPIRED, false, "ended the session", "try again"},
 };
 
-int zk_explain(const store *self, int code, bool sent, firn_error *error) {
+int zk_explain(const zookeeper_store *store, int code, bool sent, firn_error *error) {
     const char *what = zerror(code), *cure = "read its log";
     bool refused = false;
     for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
@@ -50,124 +50,125 @@ int zk_explain(const store *self, int code, bool sent, firn_error *error) {
                ? module_fail(error, FIRN_EUNKNOWN,
                              "%.90s %.40s before it confirmed the write: send the same request "
                              "again with the same grant",
-                             self->link.url.shown, what)
-               : module_fail(error, FIRN_ESTORE, "%.90s %.40s: %s", self->link.url.shown, what,
+                             store->link.url.shown, what)
+               : module_fail(error, FIRN_ESTORE, "%.90s %.40s: %s", store->link.url.shown, what,
                              cure);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-call *zk_call(int holders) {
-    call *it = calloc(1, sizeof *it);
-    if (it != NULL) {
-        pthread_mutex_init(&it->lock, NULL);
-        module_cond_init(&it->changed);
-        it->holders = holders;
+zookeeper_call *zk_call(int holders) {
+    zookeeper_call *call = calloc(1, sizeof *call);
+    if (call != NULL) {
+        pthread_mutex_init(&call->lock, NULL);
+        module_cond_init(&call->changed);
+        call->holders = holders;
     }
-    return it;
+    return call;
 }
 
-void zk_leave(call *it) {
-    pthread_mutex_lock(&it->lock);
-    bool last = --it->holders == 0;
-    pthread_mutex_unlock(&it->lock);
+void zk_leave(zookeeper_call *call) {
+    pthread_mutex_lock(&call->lock);
+    bool last = --call->holders == 0;
+    pthread_mutex_unlock(&call->lock);
     if (last) {
-        for (int i = 0; i < it->children.count; i++) {
-            free(it->children.data[i]);
+        for (int i = 0; i < call->children.count; i++) {
+            free(call->children.data[i]);
         }
-        free(it->children.data);
-        free(it->data);
-        pthread_mutex_destroy(&it->lock);
-        pthread_cond_destroy(&it->changed);
-        free(it);
+        free(call->children.data);
+        free(call->data);
+        pthread_mutex_destroy(&call->lock);
+        pthread_cond_destroy(&call->changed);
+        free(call);
     }
 }
 
 /* The library's code, or ZOPERATIONTIMEOUT. */
-static int call_wait(call *it, int64_t deadline_ms) {
-    pthread_mutex_lock(&it->lock);
-    while (!it->done && module_cond_wait(&it->changed, &it->lock, deadline_ms)) {
+static int call_wait(zookeeper_call *call, int64_t deadline_ms) {
+    pthread_mutex_lock(&call->lock);
+    while (!call->done && module_cond_wait(&call->changed, &call->lock, deadline_ms)) {
     }
-    int code = it->done ? it->code : ZOPERATIONTIMEOUT;
-    pthread_mutex_unlock(&it->lock);
+    int code = call->done ? call->code : ZOPERATIONTIMEOUT;
+    pthread_mutex_unlock(&call->lock);
     return code;
 }
 
-static void call_done(call *it, int code) {
-    pthread_mutex_lock(&it->lock);
-    it->done = true;
-    it->code = code;
-    pthread_cond_broadcast(&it->changed);
-    pthread_mutex_unlock(&it->lock);
-    zk_leave(it);
+static void call_done(zookeeper_call *call, int code) {
+    pthread_mutex_lock(&call->lock);
+    call->done = true;
+    call->code = code;
+    pthread_cond_broadcast(&call->changed);
+    pthread_mutex_unlock(&call->lock);
+    zk_leave(call);
 }
 
 /* The callbacks run in the library's thread, and must not wait. */
 
 void zk_on_data(int code, const char *value, int length, const struct Stat *stat,
                 const void *data) {
-    call *it = (call *)(uintptr_t)data;
+    zookeeper_call *call = (zookeeper_call *)(uintptr_t)data;
     if (code == ZOK) {
-        it->length = length > 0 ? length : 0; /* -1: a znode without data */
-        it->stat = *stat;
-        it->data = malloc((size_t)it->length + 1);
-        if (it->data == NULL) {
+        call->length = length > 0 ? length : 0; /* -1: a znode without data */
+        call->stat = *stat;
+        call->data = malloc((size_t)call->length + 1);
+        if (call->data == NULL) {
             code = ZSYSTEMERROR;
         } else {
-            memcpy(it->data, length > 0 ? value : "", (size_t)it->length);
-            it->data[it->length] = '\0';
+            memcpy(call->data, length > 0 ? value : "", (size_t)call->length);
+            call->data[call->length] = '\0';
         }
     }
-    call_done(it, code);
+    call_done(call, code);
 }
 
 void zk_on_stat(int code, const struct Stat *stat, const void *data) {
-    call *it = (call *)(uintptr_t)data;
+    zookeeper_call *call = (zookeeper_call *)(uintptr_t)data;
     if (code == ZOK) {
-        it->stat = *stat;
+        call->stat = *stat;
     }
-    call_done(it, code);
+    call_done(call, code);
 }
 
 void zk_on_children(int code, const struct String_vector *strings, const void *data) {
-    call *it = (call *)(uintptr_t)data;
+    zookeeper_call *call = (zookeeper_call *)(uintptr_t)data;
     int count = code == ZOK && strings != NULL ? strings->count : 0;
     if (count > CHILDREN_MOST) {
         count = 0;
         code = ZSYSTEMERROR;
     }
-    it->children.data = calloc((size_t)count + 1, sizeof *it->children.data);
-    for (int i = 0; i < count && it->children.data != NULL; i++) {
-        it->children.data[i] = strdup(strings->data[i]);
-        if (it->children.data[i] == NULL) {
+    call->children.data = calloc((size_t)count + 1, sizeof *call->children.data);
+    for (int i = 0; i < count && call->children.data != NULL; i++) {
+        call->children.data[i] = strdup(strings->data[i]);
+        if (call->children.data[i] == NULL) {
             break;
         }
-        it->children.count++;
+        call->children.count++;
     }
-    call_done(it, it->children.count < count ? ZSYSTEMERROR : code);
+    call_done(call, call->children.count < count ? ZSYSTEMERROR : code);
 }
 
 void zk_on_string(int code, const char *value, const void *data) {
     (void)value;
-    call_done((call *)(uintptr_t)data, code);
+    call_done((zookeeper_call *)(uintptr_t)data, code);
 }
 
 void zk_on_done(int code, const void *data) {
-    call_done((call *)(uintptr_t)data, code);
+    call_done((zookeeper_call *)(uintptr_t)data, code);
 }
 
 static void on_session(zhandle_t *handle, int type, int now, const char *path, void *context) {
-    call *it = context;
+    zookeeper_call *call = context;
     (void)handle;
     (void)path;
     if (type == ZOO_SESSION_EVENT) {
-        pthread_mutex_lock(&it->lock);
-        it->cut = it->cut || (it->done && it->code == ZOO_CONNECTED_STATE && now != it->code);
-        it->code = now;
-        it->done = now == ZOO_CONNECTED_STATE || now == ZOO_AUTH_FAILED_STATE ||
-                   now == ZOO_EXPIRED_SESSION_STATE;
-        pthread_cond_broadcast(&it->changed);
-        pthread_mutex_unlock(&it->lock);
+        pthread_mutex_lock(&call->lock);
+        call->cut =
+            call->cut || (call->done && call->code == ZOO_CONNECTED_STATE && now != call->code);
+        call->code = now;
+        call->done = now == ZOO_CONNECTED_STATE || now == ZOO_AUTH_FAILED_STATE ||
+                     now == ZOO_EXPIRED_SESSION_STATE;
+        pthread_cond_broadcast(&call->changed);
+        pthread_mutex_unlock(&call->lock);
     }
 }
 
@@ -178,51 +179,52 @@ static void on_log(const char *message) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-void zk_forget(void *of) {
-    store *self = of;
-    self->newest = 0;
-    self->suspect = false;
+void zk_forget(void *self) {
+    zookeeper_store *store = self;
+    store->newest = 0;
+    store->suspect = false;
 }
 
 /* A forked child has none of the library's threads, and their locks may stay locked: everything of
  * the library is abandoned, with the socket, which exec closes. What the handle remembers may be
  * incomplete. */
-void zk_hang_up(void *of, bool forked) {
-    store *self = of;
+void zk_hang_up(void *self, bool forked) {
+    zookeeper_store *store = self;
     if (forked) {
-        self->handle = NULL;
-        self->session = NULL;
-        self->rooted = false;
-        zk_forget(self);
+        store->handle = NULL;
+        store->session = NULL;
+        store->rooted = false;
+        zk_forget(store);
     }
-    if (self->handle != NULL) {
-        zookeeper_close(self->handle); /* up to 1.5 s if the server does not answer */
-        self->handle = NULL;
+    if (store->handle != NULL) {
+        zookeeper_close(store->handle); /* up to 1.5 s if the server does not answer */
+        store->handle = NULL;
     }
-    if (self->session != NULL) {
-        zk_leave(self->session);
-        self->session = NULL;
+    if (store->session != NULL) {
+        zk_leave(store->session);
+        store->session = NULL;
     }
 }
 
-static int failed_to_connect(store *self, int answer, firn_error *error) {
-    zk_hang_up(self, false);
+static int failed_to_connect(zookeeper_store *store, int answer, firn_error *error) {
+    zk_hang_up(store, false);
     if (answer == ZOO_AUTH_FAILED_STATE) {
-        return zk_explain(self, ZAUTHFAILED, false, error);
+        return zk_explain(store, ZAUTHFAILED, false, error);
     }
-    if (self->no_host != NULL) {
+    if (store->no_host != NULL) {
         return module_fail(error, FIRN_ESTORE,
                            "the host of %.90s is not found (%.60s): correct the name in the URL",
-                           self->link.url.shown, self->no_host);
+                           store->link.url.shown, store->no_host);
     }
     return module_fail(error, FIRN_ESTORE,
                        "%.90s cannot be reached (tried for %" PRId64
                        " ms): start it, or name another host",
-                       self->link.url.shown, self->link.connect_ms);
+                       store->link.url.shown, store->link.connect_ms);
 }
 
 /* The C library looks names up under a lock, which a forked child may inherit locked. So names are
- * looked up only while connecting, a fork waits for that, and a child that was forked nevertheless never connects. */
+ * looked up only while connecting, a fork waits for that, and a child that was forked nevertheless
+ * never connects. */
 static _Atomic bool lost_by_fork;
 
 static void in_child(void) {
@@ -235,17 +237,17 @@ void zk_watch_forks(void) {
     pthread_atfork(NULL, NULL, in_child);
 }
 
-static int log_in(store *self) {
-    return self->login == NULL ? ZOK
-                               : zoo_add_auth(self->handle, "digest", self->login,
-                                              (int)strlen(self->login), NULL, NULL);
+static int log_in(zookeeper_store *store) {
+    return store->login == NULL ? ZOK
+                                : zoo_add_auth(store->handle, "digest", store->login,
+                                               (int)strlen(store->login), NULL, NULL);
 }
 
 /* Adds a host's addresses to the list, as far as there is room. */
-static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct addrinfo *at) {
-    for (; at != NULL; at = at->ai_next) {
+static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct addrinfo *address) {
+    for (; address != NULL; address = address->ai_next) {
         char name[64], port[8];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, name, sizeof name, port, sizeof port,
+        if (getnameinfo(address->ai_addr, address->ai_addrlen, name, sizeof name, port, sizeof port,
                         NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
             continue;
         }
@@ -262,47 +264,48 @@ static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct 
 }
 
 /* The addresses of all hosts found before the deadline. False: none. */
-static bool find_hosts(store *self, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
+static bool find_hosts(zookeeper_store *store, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
     size_t length = 0;
-    self->no_host = NULL;
-    for (size_t i = 0; i < self->link.url.host_count; i++) {
+    store->no_host = NULL;
+    for (size_t i = 0; i < store->link.url.host_count; i++) {
         int64_t now_ms = module_now_ms();
-        int64_t share_ms = (deadline_ms - now_ms) / (int64_t)(self->link.url.host_count - i + 1);
+        int64_t share_ms = (deadline_ms - now_ms) / (int64_t)(store->link.url.host_count - i + 1);
         const char *why = NULL;
-        struct addrinfo *found = module_link_resolve(&self->link, i, PORT, now_ms + share_ms, &why);
+        struct addrinfo *found =
+            module_link_resolve(&store->link, i, PORT, now_ms + share_ms, &why);
         if (found != NULL) {
             length = add_addresses(hosts, length, found);
             freeaddrinfo(found);
         } else {
-            self->no_host = why;
+            store->no_host = why;
         }
     }
-    self->no_host = length > 0 ? NULL : self->no_host;
+    store->no_host = length > 0 ? NULL : store->no_host;
     return length > 0;
 }
 
-/* Returns the session's state; 0: none. The library gets addresses, since it would look names up without
- * a time limit. */
-static int begin_session(store *self) {
-    int session_ms = (int)(2 * self->link.timeout_ms);
+/* Returns the session's state; 0: none. The library gets addresses, since it would look names up
+ * without a time limit. */
+static int begin_session(zookeeper_store *store) {
+    int session_ms = (int)(2 * store->link.timeout_ms);
     session_ms = session_ms > SESSION_MS ? session_ms : SESSION_MS;
-    int64_t deadline_ms = module_now_ms() + self->link.connect_ms;
+    int64_t deadline_ms = module_now_ms() + store->link.connect_ms;
     char hosts[HOSTS_SIZE];
-    if (!find_hosts(self, hosts, deadline_ms)) {
+    if (!find_hosts(store, hosts, deadline_ms)) {
         return 0;
     }
-    self->handle = zookeeper_init2(hosts, on_session, session_ms, NULL, self->session,
-                                   ZOO_NO_LOG_CLIENTENV, on_log);
-    if (self->handle == NULL || zoo_set_servers_resolution_delay(self->handle, -1) != ZOK ||
-        log_in(self) != ZOK) {
+    store->handle = zookeeper_init2(hosts, on_session, session_ms, NULL, store->session,
+                                    ZOO_NO_LOG_CLIENTENV, on_log);
+    if (store->handle == NULL || zoo_set_servers_resolution_delay(store->handle, -1) != ZOK ||
+        log_in(store) != ZOK) {
         return 0;
     }
-    return call_wait(self->session, deadline_ms);
+    return call_wait(store->session, deadline_ms);
 }
 
-static int make_connection(store *self, firn_error *error) {
+static int make_connection(zookeeper_store *store, firn_error *error) {
     firn_error own = {0};
-    int code = module_link_waits(&self->link, error);
+    int code = module_link_waits(&store->link, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -311,58 +314,58 @@ static int make_connection(store *self, firn_error *error) {
                            "this process was forked while a store was connected: call exec, or "
                            "fork between calls");
     }
-    self->session = zk_call(1);
-    if (self->session == NULL) {
+    store->session = zk_call(1);
+    if (store->session == NULL) {
         return module_no_memory(error);
     }
     module_inside();
-    int answer = begin_session(self);
+    int answer = begin_session(store);
     module_outside();
     if (answer != ZOO_CONNECTED_STATE) {
-        code = failed_to_connect(self, answer, &own);
-        module_link_failed(&self->link, code, &own);
+        code = failed_to_connect(store, answer, &own);
+        module_link_failed(&store->link, code, &own);
         return module_copy(error, code, &own);
     }
-    module_retry_worked(&self->link.retry);
-    self->connections++;
+    module_retry_worked(&store->link.retry);
+    store->connections++;
     return FIRN_OK;
 }
 
-/* Has the handle the connection that it was made with? The library may have made another one since, to a server of
- * another history. */
-static bool is_connected(const store *self) {
-    pthread_mutex_lock(&self->session->lock);
-    const bool cut = self->session->cut;
-    pthread_mutex_unlock(&self->session->lock);
-    return !cut && zoo_state(self->handle) == ZOO_CONNECTED_STATE;
+/* Has the handle the connection that it was made with? The library may have made another one since,
+ * to a server of another history. */
+static bool is_connected(const zookeeper_store *store) {
+    pthread_mutex_lock(&store->session->lock);
+    const bool cut = store->session->cut;
+    pthread_mutex_unlock(&store->session->lock);
+    return !cut && zoo_state(store->handle) == ZOO_CONNECTED_STATE;
 }
 
 /* A handle that lost its connection is not used again, although the library would reconnect it: a
  * request would wait in it and could be sent after its caller gave up. */
-int zk_enter(store *self, firn_error *error) {
-    if (module_link_begin(&self->link)) {
-        zk_hang_up(self, true);
+int zk_enter(zookeeper_store *store, firn_error *error) {
+    if (module_link_begin(&store->link)) {
+        zk_hang_up(store, true);
     }
-    if (self->handle != NULL && !is_connected(self)) {
-        zk_hang_up(self, false);
+    if (store->handle != NULL && !is_connected(store)) {
+        zk_hang_up(store, false);
     }
-    return self->handle != NULL ? FIRN_OK : make_connection(self, error);
+    return store->handle != NULL ? FIRN_OK : make_connection(store, error);
 }
 
 /* Disconnects after an answer that leaves the connection in doubt. */
-static int settle(store *self, int code) {
+static int settle(zookeeper_store *store, int code) {
     if (code == ZCONNECTIONLOSS || code == ZOPERATIONTIMEOUT || code == ZSESSIONEXPIRED ||
         code == ZINVALIDSTATE || code == ZCLOSING || code == ZAUTHFAILED || code == ZSESSIONMOVED) {
-        zk_hang_up(self, false);
-        module_retry_failed(&self->link.retry);
+        zk_hang_up(store, false);
+        module_retry_failed(&store->link.retry);
     }
     return code;
 }
 
-int zk_answer(store *self, call *it, int queued) {
+int zk_answer(zookeeper_store *store, zookeeper_call *call, int queued) {
     if (queued != ZOK) {
-        it->holders = 1; /* the library never calls back */
-        return settle(self, queued);
+        call->holders = 1; /* the library never calls back */
+        return settle(store, queued);
     }
-    return settle(self, call_wait(it, module_now_ms() + self->link.timeout_ms));
+    return settle(store, call_wait(call, module_now_ms() + store->link.timeout_ms));
 }

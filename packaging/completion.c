@@ -29,15 +29,15 @@ static void put_schemes(FILE *page, const char *lead) {
 }
 
 static void put_commands(FILE *page, const char *lead) {
-    for (const command *at = commands; at->name != NULL; at++) {
-        fprintf(page, "%s%s ", lead, at->name);
+    for (const command *row = commands; row->name != NULL; row++) {
+        fprintf(page, "%s%s ", lead, row->name);
     }
 }
 
 static void put_urls(FILE *page, const char *lead) {
-    for (const store_line *at = store_lines; at->scheme != NULL; at++) {
-        int slashes = (int)strspn(at->rest, ":/");
-        fprintf(page, "%s%s%.*s ", lead, at->scheme, slashes, at->rest);
+    for (const store_line *line = store_lines; line->scheme != NULL; line++) {
+        int slashes = (int)strspn(line->rest, ":/");
+        fprintf(page, "%s%s%.*s ", lead, line->scheme, slashes, line->rest);
     }
 }
 
@@ -167,8 +167,8 @@ static void add_key(key_list *list, const key_text *key) {
 }
 
 static void add_keys(key_list *list, const command *about) {
-    for (const key_text *at = about->keys; at->name != NULL; at++) {
-        add_key(list, at);
+    for (const key_text *key = about->keys; key->name != NULL; key++) {
+        add_key(list, key);
     }
 }
 
@@ -207,7 +207,7 @@ static void put_fields(FILE *page, bool pack, const char *before, const char *be
     }
 }
 
-/* ---- bash and zsh: case lines over "values" --------------------------------------------------- */
+/* ---- bash and zsh: case lines over "values" -------------------------------------------------- */
 
 static void put_sh_commands(FILE *page) {
     fputs("    values='", page);
@@ -236,8 +236,8 @@ static void put_sh_option_values(FILE *page) {
 static void put_sh_options(FILE *page) {
     for (const command *about = commands; about->name != NULL; about++) {
         fprintf(page, "    %s) values='", about->name);
-        for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-            const option_name *name = &option_names[at->option];
+        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+            const option_name *name = &option_names[option->option];
             char flag[32];
             fprintf(page, "--%s ", option_flag(flag, name));
             if (name->letter != 0) {
@@ -316,15 +316,15 @@ static void put_zsh_texts(FILE *page) {
         fprintf(page, "    /%s) text='", about->name);
         put_quoted(page, about->summary, ZSH_QUOTE);
         fputs("' ;;\n", page);
-        for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-            const option_name *name = &option_names[at->option];
+        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+            const option_name *name = &option_names[option->option];
             char flag[32];
             fprintf(page, "    %s/--%s", about->name, option_flag(flag, name));
             if (name->letter != 0) {
                 fprintf(page, " | %s/-%c", about->name, name->letter);
             }
             fputs(") text='", page);
-            put_quoted(page, at->text, ZSH_QUOTE);
+            put_quoted(page, option->text, ZSH_QUOTE);
             fputs("' ;;\n", page);
         }
         key_list keys = list_keys(about);
@@ -336,7 +336,7 @@ static void put_zsh_texts(FILE *page) {
     }
 }
 
-/* ---- fish: a line each ------------------------------------------------------------------------ */
+/* ---- fish: a line each ----------------------------------------------------------------------- */
 
 static void put_fish_text(FILE *page, const char *text) {
     fputs(" -d '", page);
@@ -400,8 +400,8 @@ static void put_fish_lines(FILE *page) {
         operand_list list = list_operands(about);
         fprintf(page, "\ncomplete -c firn -n __firn_first -f -a %s", about->name);
         put_fish_text(page, about->summary);
-        for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-            put_fish_option(page, about, at);
+        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+            put_fish_option(page, about, option);
         }
         put_fish_operands(page, about, &list);
         put_fish_keys(page, about, list.required);
@@ -430,7 +430,7 @@ static void put_fish_fields(FILE *page) {
     put_fields(page, false, "        case '*/", "'\n            string split -n ' ' '", "'\n");
 }
 
-const part completion_parts[] = {
+const page_part completion_parts[] = {
     {"sh-commands", put_sh_commands},
     {"sh-option-values", put_sh_option_values},
     {"sh-options", put_sh_options},

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes pages. firn_pages page TEMPLATE PAGE HEADER... copies the template and puts parts in place of
- * its lines "@word"; firn_pages functions FOLDER HEADER... writes one page for each function of the
- * headers. A program of the build, run on the machine that builds, and never installed. The same
- * inputs give the same bytes: no date, no path, no environment. */
+/* Writes pages. firn_pages page TEMPLATE PAGE HEADER... copies the template and puts parts in place
+ * of its lines "@word"; firn_pages functions FOLDER HEADER... writes one page for each function of
+ * the headers. A program of the build, run on the machine that builds, and never installed. The
+ * same inputs give the same bytes: no date, no path, no environment. */
 #include "pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const part *find_part(const char *word) {
-    const part *const lists[] = {manual_parts, function_parts, completion_parts, setting_parts};
+static const page_part *find_part(const char *word) {
+    const page_part *const lists[] = {manual_parts, function_parts, completion_parts,
+                                      setting_parts};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        for (const part *at = lists[i]; at->word != NULL; at++) {
-            if (strcmp(at->word, word) == 0) {
-                return at;
+        for (const page_part *part = lists[i]; part->word != NULL; part++) {
+            if (strcmp(part->word, word) == 0) {
+                return part;
             }
         }
     }
@@ -23,9 +24,9 @@ static const part *find_part(const char *word) {
 static void write_page(const char *path, char **lines) {
     FILE *page = open_page(path);
     for (size_t i = 0; lines[i] != NULL; i++) {
-        const part *at = lines[i][0] == '@' ? find_part(lines[i] + 1) : NULL;
-        if (at != NULL) {
-            at->put(page);
+        const page_part *part = lines[i][0] == '@' ? find_part(lines[i] + 1) : NULL;
+        if (part != NULL) {
+            part->put(page);
         } else if (lines[i][0] == '@') {
             remove(path);
             die(lines[i], "there is no such part");

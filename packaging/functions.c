@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The public headers as manual pages: their program, types and functions for firn(3), and a page for
- * each function. Reads the headers line by line and relies on their layout; this is not a parser of
- * C, and test/manual.sh counts the functions. */
+/* The public headers as manual pages: their program, types and functions for firn(3), and a page
+ * for each function. Reads the headers line by line and relies on their layout; this is not a
+ * parser of C, and test/manual.sh counts the functions. */
 #include "pages.h"
 
 #include <ctype.h>
@@ -34,7 +34,7 @@ static void put_program(FILE *page) {
     fputs(".Ed\n", page);
 }
 
-/* ---- comments and prototypes ------------------------------------------------------------------ */
+/* ---- comments and prototypes ----------------------------------------------------------------- */
 
 /* Adds a line to a text, one blank between. */
 static void add(char text[TEXT_SIZE], const char *line) {
@@ -44,9 +44,9 @@ static void add(char text[TEXT_SIZE], const char *line) {
 }
 
 static void cut_end(char *text, const char *end) {
-    char *at = strstr(text, end);
-    if (at != NULL) {
-        *at = '\0';
+    char *position = strstr(text, end);
+    if (position != NULL) {
+        *position = '\0';
     }
     for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; length--) {
         text[length - 1] = '\0';
@@ -78,7 +78,8 @@ static size_t read_prototype(char text[TEXT_SIZE], size_t i) {
     return i;
 }
 
-/* Writes a comment as sentences; "Pure." first says that a function is pure, which a page spells out. */
+/* Writes a comment as sentences; "Pure." first says that a function is pure, which a page spells
+ * out. */
 static void put_comment(FILE *page, const char *text) {
     if (strncmp(text, "Pure. ", 6) == 0) {
         fputs(
@@ -133,14 +134,14 @@ static void put_prototype(FILE *page, const function *f) {
     char arguments[TEXT_SIZE];
     snprintf(arguments, sizeof arguments, "%s", f->arguments);
     fprintf(page, ".Ft \"%s\"\n.Fn %s", f->type, f->name);
-    for (char *at = arguments; at != NULL;) {
-        char *comma = strchr(at, ',');
+    for (char *position = arguments; position != NULL;) {
+        char *comma = strchr(position, ',');
         if (comma != NULL) {
             *comma = '\0';
         }
         fputc(' ', page);
-        put_argument(page, at + strspn(at, " "));
-        at = comma != NULL ? comma + 1 : NULL;
+        put_argument(page, position + strspn(position, " "));
+        position = comma != NULL ? comma + 1 : NULL;
     }
     fputs("\n", page);
 }
@@ -231,8 +232,8 @@ static size_t put_type(FILE *page, size_t comment, size_t i) {
     while (strchr(header_lines[last], '}') == NULL && header_lines[last + 1] != NULL) {
         last++;
     }
-    for (size_t at = comment; at <= last; at++) {
-        put_text(page, header_lines[at]);
+    for (size_t position = comment; position <= last; position++) {
+        put_text(page, header_lines[position]);
         fputs("\n", page);
     }
     fputs("\n", page);
@@ -301,7 +302,7 @@ void write_functions(const char *folder) {
     each_function(write_function, (void *)(uintptr_t)folder);
 }
 
-const part function_parts[] = {
+const page_part function_parts[] = {
     {"program", put_program},
     {"functions", put_functions},
     {"types", put_types},

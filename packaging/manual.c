@@ -94,15 +94,15 @@ static void put_option(FILE *page, const option_text *option) {
 /* Every subcommand takes --help: said once, in the prose. */
 static void put_options(FILE *page, const command *about) {
     bool any = false;
-    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
-        if (at->option == OPTION_HELP) {
+    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        if (option->option == OPTION_HELP) {
             continue;
         }
         if (!any) {
             fputs(".Bl -tag -width Ds\n", page);
         }
         any = true;
-        put_option(page, at);
+        put_option(page, option);
     }
     if (any) {
         fputs(".El\n", page);
@@ -122,25 +122,25 @@ static void put_command_keys(FILE *page, const command *about) {
         return;
     }
     fputs(".Pp\nSettings, as name=value or --name value:\n.Bl -tag -width Ds -compact\n", page);
-    for (const key_text *at = about->keys; at->name != NULL; at++) {
-        put_key_line(page, at->name, at->value);
-        put_sentence(page, at->text);
+    for (const key_text *key = about->keys; key->name != NULL; key++) {
+        put_key_line(page, key->name, key->value);
+        put_sentence(page, key->text);
     }
     fputs(".El\n", page);
 }
 
 static void put_commands(FILE *page) {
-    for (const command *at = commands; at->name != NULL; at++) {
-        fprintf(page, ".Ss firn %s\n.Nm Cm ", at->name);
-        put_argument(page, at->name);
-        if (at->operands[0] != '\0') {
+    for (const command *row = commands; row->name != NULL; row++) {
+        fprintf(page, ".Ss firn %s\n.Nm Cm ", row->name);
+        put_argument(page, row->name);
+        if (row->operands[0] != '\0') {
             fputs(" Ar ", page);
-            put_argument(page, at->operands);
+            put_argument(page, row->operands);
         }
         fputs(" Op Ar option ...\n.Pp\n", page);
-        put_sentence(page, at->summary);
-        put_options(page, at);
-        put_command_keys(page, at);
+        put_sentence(page, row->summary);
+        put_options(page, row);
+        put_command_keys(page, row);
     }
 }
 
@@ -177,8 +177,8 @@ static void put_choice(FILE *page, const char *name, size_t initial, const char 
     for (; initial > 0; initial--) {
         chosen += strcspn(chosen, " ") + 1;
     }
-    for (char *at = value; *at != '\0'; at++) {
-        *at = *at == ' ' ? '|' : *at;
+    for (char *position = value; *position != '\0'; position++) {
+        *position = *position == ' ' ? '|' : *position;
     }
     put_key_line(page, name, value);
     put_sentence(page, text);
@@ -331,10 +331,10 @@ static void put_schemes(FILE *page) {
 
 static void put_stores(FILE *page) {
     fputs(".Bl -tag -width Ds\n", page);
-    for (const store_line *at = store_lines; at->scheme != NULL; at++) {
+    for (const store_line *line = store_lines; line->scheme != NULL; line++) {
         char url[128], text[256];
-        snprintf(url, sizeof url, "%s%s", at->scheme, at->rest);
-        snprintf(text, sizeof text, "Keeps the marks %s; shared by %s", at->place, at->reach);
+        snprintf(url, sizeof url, "%s%s", line->scheme, line->rest);
+        snprintf(text, sizeof text, "Keeps the marks %s; shared by %s", line->place, line->reach);
         fputs(".It Li ", page);
         put_argument(page, url);
         fputc('\n', page);
@@ -346,12 +346,12 @@ static void put_stores(FILE *page) {
 /* The parameters of each store's URL. Compares whole words. */
 static bool takes(const parameter_line *parameter, const char *scheme) {
     size_t length = strlen(scheme);
-    for (const char *at = parameter->schemes; *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == length && strncmp(at, scheme, length) == 0) {
+    for (const char *position = parameter->schemes; *position != '\0';) {
+        size_t word = strcspn(position, " ");
+        if (word == length && strncmp(position, scheme, length) == 0) {
             return true;
         }
-        at += word + (at[word] == ' ');
+        position += word + (position[word] == ' ');
     }
     return false;
 }
@@ -359,25 +359,25 @@ static bool takes(const parameter_line *parameter, const char *scheme) {
 static void put_parameters(FILE *page) {
     for (const store_line *store = store_lines; store->scheme != NULL; store++) {
         bool any = false;
-        for (const parameter_line *at = parameter_lines; at->schemes != NULL; at++) {
-            if (!takes(at, store->scheme)) {
+        for (const parameter_line *line = parameter_lines; line->schemes != NULL; line++) {
+            if (!takes(line, store->scheme)) {
                 continue;
             }
             if (!any) {
                 fprintf(page, ".Ss %s\n.Bl -tag -width Ds -compact\n", store->scheme);
             }
             any = true;
-            put_key_line(page, at->name, at->values);
-            put_sentence(page, at->text);
-            if (at->initial[0] != '\0') {
-                fprintf(page, "Default: %s.\n", at->initial);
+            put_key_line(page, line->name, line->values);
+            put_sentence(page, line->text);
+            if (line->initial[0] != '\0') {
+                fprintf(page, "Default: %s.\n", line->initial);
             }
         }
         fputs(any ? ".El\n" : "", page);
     }
 }
 
-const part manual_parts[] = {
+const page_part manual_parts[] = {
     {"os", put_os},
     {"commands", put_commands},
     {"keys", put_keys},

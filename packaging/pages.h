@@ -11,15 +11,15 @@
 #include <stdio.h>
 
 /* A line "@word" of a template gives way to what `put` writes. */
-typedef struct part {
+typedef struct page_part {
     const char *word; /* NULL ends the list */
     void (*put)(FILE *page);
-} part;
+} page_part;
 
-extern const part manual_parts[];
-extern const part function_parts[];
-extern const part completion_parts[];
-extern const part setting_parts[];
+extern const page_part manual_parts[];
+extern const page_part function_parts[];
+extern const page_part completion_parts[];
+extern const page_part setting_parts[];
 
 /* A store of stores.def. */
 typedef struct store_line {
@@ -41,7 +41,8 @@ extern char **header_lines;
 /* Ends the program with a message. */
 _Noreturn void die(const char *what, const char *why);
 
-/* The lines of files, one after the other, without line ends, ended by NULL. `paths` ends with NULL. */
+/* The lines of files, one after the other, without line ends, ended by NULL. `paths` ends with
+ * NULL. */
 char **read_lines(char *const *paths);
 void free_lines(char **lines);
 

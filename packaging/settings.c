@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A row of server/config/settings.def. */
-typedef struct row {
+/* A row of server/settings/settings.def. */
+typedef struct setting_line {
     const char *name;
     char letter;          /* of an option that is not a setting, or 0 */
     const char *argument; /* NULL: none */
@@ -17,9 +17,9 @@ typedef struct row {
     bool is_switch, is_flag, reloads;
     const char *text;
     const char *unit; /* of a duration, or NULL */
-} row;
+} setting_line;
 
-static const row rows[] = {
+static const setting_line rows[] = {
 #define FLAG(name, letter, argument, text)                                                         \
     {#name, letter, argument, NULL, 0, 0, false, true, false, text, NULL},
 #define TEXT(name, preset, reloads, argument, text)                                                \
@@ -32,42 +32,43 @@ static const row rows[] = {
     {#name, 0, NULL, preset ? "yes" : "no", 0, 0, true, false, reloads, text, NULL},
 #define CHOICE(name, preset, words, reloads, text)                                                 \
     {#name, 0, words, preset, 0, 0, false, false, reloads, text, NULL},
-#include "../server/config/settings.def"
+#include "../server/settings/settings.def"
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 /* ---- the manual ----------------------------------------------------------------------------- */
 
-static void put_head(FILE *page, const row *it) {
+static void put_head(FILE *page, const setting_line *row) {
     char flag[32];
-    const option_name name = {.name = it->name};
+    const option_name name = {.name = row->name};
     fputs(".It ", page);
-    if (it->letter != 0) {
-        fprintf(page, "Fl %c Ar %s , ", it->letter, it->argument);
+    if (row->letter != 0) {
+        fprintf(page, "Fl %c Ar %s , ", row->letter, row->argument);
     }
     fputs("Fl \\-", page);
-    for (const char *at = option_flag(flag, &name); *at != '\0'; at++) {
-        fputs(*at == '-' ? "\\-" : (char[]){*at, '\0'}, page);
+    for (const char *position = option_flag(flag, &name); *position != '\0'; position++) {
+        fputs(*position == '-' ? "\\-" : (char[]){*position, '\0'}, page);
     }
-    if (it->argument != NULL) {
+    if (row->argument != NULL) {
         fputs(" Ar ", page);
-        put_argument(page, it->argument);
+        put_argument(page, row->argument);
     }
     fputc('\n', page);
 }
 
 /* A limit of the row, with its unit. */
-static const char *limit_of(char text[FIRN__DURATION_SIZE], const row *it, int64_t limit) {
+static const char *limit_of(char text[FIRN__DURATION_SIZE], const setting_line *row,
+                            int64_t limit) {
     snprintf(text, FIRN__DURATION_SIZE, "%jd", (intmax_t)limit);
-    return it->unit != NULL ? firn__duration_write(text, limit * firn__unit_us(it->unit)) : text;
+    return row->unit != NULL ? firn__duration_write(text, limit * firn__unit_us(row->unit)) : text;
 }
 
 static void put_flags(FILE *page) {
     fputs(".Bl -tag -width Ds\n", page);
-    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
-        if (at->is_flag) {
-            put_head(page, at);
-            put_text(page, at->text);
+    for (const setting_line *row = rows; row < rows + ROW_COUNT; row++) {
+        if (row->is_flag) {
+            put_head(page, row);
+            put_text(page, row->text);
             fputs(".\n", page);
         }
     }
@@ -77,24 +78,24 @@ static void put_flags(FILE *page) {
 /* Each with its default, its limits, and whether it needs a restart. */
 static void put_settings(FILE *page) {
     fputs(".Bl -tag -width Ds\n", page);
-    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
-        if (at->is_flag) {
+    for (const setting_line *row = rows; row < rows + ROW_COUNT; row++) {
+        if (row->is_flag) {
             continue;
         }
-        put_head(page, at);
-        put_text(page, at->text);
+        put_head(page, row);
+        put_text(page, row->text);
         fputs(".\n", page);
         char low[FIRN__DURATION_SIZE], high[FIRN__DURATION_SIZE];
-        if (at->most > 0) {
-            fprintf(page, "Range: %s to %s.\n", limit_of(low, at, at->least),
-                    limit_of(high, at, at->most));
+        if (row->most > 0) {
+            fprintf(page, "Range: %s to %s.\n", limit_of(low, row, row->least),
+                    limit_of(high, row, row->most));
         }
-        if (at->preset != NULL) {
+        if (row->preset != NULL) {
             fputs("Default: ", page);
-            put_text(page, at->preset);
+            put_text(page, row->preset);
             fputs(".\n", page);
         }
-        if (!at->reloads) {
+        if (!row->reloads) {
             fputs("Needs a restart.\n", page);
         }
     }
@@ -121,26 +122,27 @@ static void put_comment(FILE *page, const char *text) {
 }
 
 static void put_sample(FILE *page) {
-    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
-        if (at->is_flag) {
+    for (const setting_line *row = rows; row < rows + ROW_COUNT; row++) {
+        if (row->is_flag) {
             continue;
         }
         char text[600], low[FIRN__DURATION_SIZE], high[FIRN__DURATION_SIZE];
-        const char *words = at->argument != NULL && strchr(at->argument, '|') ? at->argument : "";
-        snprintf(text, sizeof text, "%s%s%s%s", at->text, words[0] != '\0' ? " (" : "", words,
+        const char *words =
+            row->argument != NULL && strchr(row->argument, '|') ? row->argument : "";
+        snprintf(text, sizeof text, "%s%s%s%s", row->text, words[0] != '\0' ? " (" : "", words,
                  words[0] != '\0' ? ")" : "");
-        if (at->most > 0) {
-            snprintf(text, sizeof text, "%s (%s to %s)", at->text, limit_of(low, at, at->least),
-                     limit_of(high, at, at->most));
+        if (row->most > 0) {
+            snprintf(text, sizeof text, "%s (%s to %s)", row->text, limit_of(low, row, row->least),
+                     limit_of(high, row, row->most));
         }
         text[0] = (char)toupper((unsigned char)text[0]);
         put_comment(page, text);
-        fprintf(page, "#%s =%s%s\n\n", at->name, at->preset != NULL ? " " : "",
-                at->preset != NULL ? at->preset : "");
+        fprintf(page, "#%s =%s%s\n\n", row->name, row->preset != NULL ? " " : "",
+                row->preset != NULL ? row->preset : "");
     }
 }
 
-const part setting_parts[] = {
+const page_part setting_parts[] = {
     {"flags", put_flags},
     {"settings", put_settings},
     {"sample", put_sample},

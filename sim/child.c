@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store of a forked child: its parent, who waits for it and serves its verbs over a socket, so that
- * what the child claims is claimed from the one store of the run. */
+/* The store of a forked child: its parent, who waits for it and serves its verbs over a socket, so
+ * that what the child claims is claimed from the one store of the run. */
 #include "sim.h"
 
 #include <sys/socket.h>
@@ -31,7 +31,7 @@ bool child_begin(void) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
 }
 
-/* ---- in the child ----------------------------------------------------------------------------- */
+/* ---- in the child ---------------------------------------------------------------------------- */
 
 void child_born(void) {
     close(ends[0]);
@@ -52,8 +52,9 @@ static answer ask(const question *what) {
     return hear_answer();
 }
 
-int child_reserve(const maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
-    question what = {.verb = RESERVE, .from = (int)(from - sim.makers), .request = *request};
+int child_reserve(const sim_maker *sender, const firn_request *request, int64_t *first,
+                  firn_mark *held) {
+    question what = {.verb = RESERVE, .from = (int)(sender - sim.makers), .request = *request};
     snprintf(what.ns, sizeof what.ns, "%s", request->ns);
     snprintf(what.layout, sizeof what.layout, "%s", request->layout);
     snprintf(what.key, sizeof what.key, "%s", request->key);
@@ -63,17 +64,17 @@ int child_reserve(const maker *from, const firn_request *request, int64_t *first
     return got.code;
 }
 
-int child_give_back(const maker *from, const char *ns, const char *key, const firn_mark *mine,
+int child_give_back(const sim_maker *sender, const char *ns, const char *key, const firn_mark *mine,
                     int64_t high) {
     question what = {
-        .verb = GIVE_BACK, .from = (int)(from - sim.makers), .mine = *mine, .high = high};
+        .verb = GIVE_BACK, .from = (int)(sender - sim.makers), .mine = *mine, .high = high};
     snprintf(what.ns, sizeof what.ns, "%s", ns);
     snprintf(what.key, sizeof what.key, "%s", key);
     return ask(&what).code;
 }
 
-int child_list(const maker *from, const char *ns, firn_visit *visit, void *context) {
-    question what = {.verb = LIST, .from = (int)(from - sim.makers), .any = ns == NULL};
+int child_list(const sim_maker *sender, const char *ns, firn_visit *visit, void *context) {
+    question what = {.verb = LIST, .from = (int)(sender - sim.makers), .any = ns == NULL};
     snprintf(what.ns, sizeof what.ns, "%s", ns != NULL ? ns : "");
     int code = FIRN_OK;
     for (answer got = ask(&what); got.more; got = hear_answer()) {
@@ -83,7 +84,7 @@ int child_list(const maker *from, const char *ns, firn_visit *visit, void *conte
     return code;
 }
 
-/* ---- in the parent ---------------------------------------------------------------------------- */
+/* ---- in the parent --------------------------------------------------------------------------- */
 
 static int tell_mark(void *context, const firn_holding *holding) {
     answer told = {.more = true, .mark = holding->mark};
@@ -99,17 +100,17 @@ void child_serve(void) {
     close(ends[1]);
     while (recv(ends[0], &what, sizeof what, 0) == (ssize_t)sizeof what) {
         answer told = {.code = FIRN_OK};
-        maker *from = &sim.makers[what.from];
+        sim_maker *sender = &sim.makers[what.from];
         what.request.ns = what.ns;
         what.request.layout = what.layout;
         what.request.key = what.key;
         what.request.note = "child";
         switch (what.verb) {
         case RESERVE:
-            told.code = wire_carry_out(from, &what.request, &told.first, &told.mark);
+            told.code = wire_carry_out(sender, &what.request, &told.first, &told.mark);
             break;
         case GIVE_BACK:
-            judge_giving(from, what.ns, what.key, what.high, what.mine.high);
+            judge_giving(sender, what.ns, what.key, what.high, what.mine.high);
             told.code = wire_carry_back(what.ns, what.key, &what.mine, what.high);
             break;
         case LIST:

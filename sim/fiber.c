@@ -37,13 +37,14 @@ static int find_locals(struct dl_phdr_info *info, size_t size, void *unused) {
 void fibers_make(void) {
     dl_iterate_phdr(find_locals, NULL);
     for (unsigned i = 0; i < FIBERS; i++) {
-        fiber *it = &sim.fibers[i];
-        it->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        it->locals = calloc(1, locals.size + 1);
-        if (it->stack == MAP_FAILED || it->locals == NULL) {
+        sim_fiber *fiber = &sim.fibers[i];
+        fiber->stack =
+            mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        fiber->locals = calloc(1, locals.size + 1);
+        if (fiber->stack == MAP_FAILED || fiber->locals == NULL) {
             abort();
         }
-        memcpy(it->locals, locals.at, locals.size); /* as each thread finds them */
+        memcpy(fiber->locals, locals.at, locals.size); /* as each thread finds them */
     }
 }
 
@@ -54,48 +55,48 @@ unsigned fiber_index(void) {
 }
 
 static void give_turn_away(void) {
-    fiber *me = sim.fiber;
+    sim_fiber *me = sim.fiber;
     memcpy(me->locals, locals.at, locals.size);
     swapcontext(&me->context, &home);
 }
 
-static void take_turn(fiber *it) {
-    memcpy(locals.at, it->locals, locals.size);
-    sim.fiber = it;
-    swapcontext(&home, &it->context);
+static void take_turn(sim_fiber *fiber) {
+    memcpy(locals.at, fiber->locals, locals.size);
+    sim.fiber = fiber;
+    swapcontext(&home, &fiber->context);
     sim.fiber = NULL;
 }
 
 static void body(void) {
-    fiber *me = sim.fiber;
+    sim_fiber *me = sim.fiber;
     me->run(me->process);
     me->used = false;
     give_turn_away();
 }
 
-bool fiber_start(process *of, void (*run)(process *)) {
+bool fiber_start(sim_process *process, void (*run)(sim_process *)) {
     for (unsigned i = 0; i < FIBERS; i++) {
-        fiber *it = &sim.fibers[i];
-        if (!it->used && it != sim.fiber) {
-            it->used = true;
-            it->process = of;
-            it->run = run;
-            it->wake = 0;
-            it->waits = NULL;
-            getcontext(&it->context);
-            it->context.uc_stack.ss_sp = it->stack;
-            it->context.uc_stack.ss_size = STACK;
-            it->context.uc_link = NULL;
-            makecontext(&it->context, body, 0);
+        sim_fiber *fiber = &sim.fibers[i];
+        if (!fiber->used && fiber != sim.fiber) {
+            fiber->used = true;
+            fiber->process = process;
+            fiber->run = run;
+            fiber->wake = 0;
+            fiber->waits = NULL;
+            getcontext(&fiber->context);
+            fiber->context.uc_stack.ss_sp = fiber->stack;
+            fiber->context.uc_stack.ss_size = STACK;
+            fiber->context.uc_link = NULL;
+            makecontext(&fiber->context, body, 0);
             return true;
         }
     }
     return false;
 }
 
-void fiber_drop_all(const process *of) {
+void fiber_drop_all(const sim_process *process) {
     for (unsigned i = 0; i < FIBERS; i++) {
-        if (sim.fibers[i].process == of) {
+        if (sim.fibers[i].process == process) {
             sim.fibers[i].used = false;
         }
     }
@@ -155,27 +156,28 @@ void fiber_sleep(int64_t ns) {
     give_turn_away();
 }
 
-static bool may_run(const fiber *it) {
-    return it->used && it->wake <= sim.now && it->process->paused_until <= sim.now &&
-           (it->waits == NULL || *it->waits == 0);
+static bool may_run(const sim_fiber *fiber) {
+    return fiber->used && fiber->wake <= sim.now && fiber->process->paused_until <= sim.now &&
+           (fiber->waits == NULL || *fiber->waits == 0);
 }
 
 /* When the first of them may run; INT64_MAX: none will. */
 static int64_t next_wake(void) {
     int64_t first = INT64_MAX;
     for (unsigned i = 0; i < FIBERS; i++) {
-        const fiber *it = &sim.fibers[i];
-        if (it->used && (it->waits == NULL || *it->waits == 0)) {
-            int64_t at =
-                it->wake > it->process->paused_until ? it->wake : it->process->paused_until;
-            first = at < first ? at : first;
+        const sim_fiber *fiber = &sim.fibers[i];
+        if (fiber->used && (fiber->waits == NULL || *fiber->waits == 0)) {
+            int64_t position = fiber->wake > fiber->process->paused_until
+                                   ? fiber->wake
+                                   : fiber->process->paused_until;
+            first = position < first ? position : first;
         }
     }
     return first;
 }
 
-static fiber *pick(unsigned *left) {
-    fiber *able[FIBERS];
+static sim_fiber *pick(unsigned *left) {
+    sim_fiber *able[FIBERS];
     unsigned count = 0;
     *left = 0;
     for (unsigned i = 0; i < FIBERS; i++) {
@@ -195,7 +197,7 @@ void fibers_run(void) {
             return;
         }
         life_event();
-        fiber *next = pick(&left);
+        sim_fiber *next = pick(&left);
         if (left == 0) {
             return;
         }

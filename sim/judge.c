@@ -19,12 +19,12 @@ typedef struct seen_id {
 } seen_id;
 
 /* Slots that a maker may issue from. */
-typedef struct grant {
+typedef struct judge_grant {
     uint64_t key;                /* hash of namespace and key */
     int64_t first, end, granted; /* granted: the end before anything was given back */
     int to;
     bool whole; /* a history node, taken from 0 past the layout's end */
-} grant;
+} judge_grant;
 
 /* The greatest slot issued under a key. */
 typedef struct issued_mark {
@@ -35,7 +35,7 @@ typedef struct issued_mark {
 static seen_id seen_ids[SEEN_SIZE];
 static unsigned seen_count;
 static uint64_t stamp;
-static grant grants[GRANT_SIZE];
+static judge_grant grants[GRANT_SIZE];
 static unsigned grant_count;
 static issued_mark marks[MARK_SIZE];
 static unsigned mark_count;
@@ -65,28 +65,31 @@ static uint64_t hash_key(const char *ns, const char *key) {
     return hash(key, hash(ns, 1));
 }
 
-/* Processes that share a generator share its grants, a child among them; any other child has its own grants. */
-static int index_of(const maker *by) {
-    return (int)(group_of(by) - sim.makers) + (by->group != NULL ? 0 : sim.child_number * MAKERS);
+/* Processes that share a generator share its grants, a child among them; any other child has its
+ * own grants. */
+static int index_of(const sim_maker *maker) {
+    return (int)(group_of(maker) - sim.makers) +
+           (maker->group != NULL ? 0 : sim.child_number * MAKERS);
 }
 
 /* ---- twice ----------------------------------------------------------------------------------- */
 
-static void see(const maker *by, const firn_id *id, const char *how) {
-    uint64_t ns = hash(by->ns, 0);
-    uint64_t at = (ns ^ id->low * 0x9e3779b97f4a7c15 ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top) *
-                      0xff51afd7ed558ccd >>
-                  20;
-    for (;; at++) {
-        seen_id *it = &seen_ids[at & (SEEN_SIZE - 1)];
-        if (it->stamp != stamp) {
-            *it = (seen_id){stamp, ns, *id, index_of(by)};
+static void see(const sim_maker *maker, const firn_id *id, const char *how) {
+    uint64_t ns = hash(maker->ns, 0);
+    uint64_t position =
+        (ns ^ id->low * 0x9e3779b97f4a7c15 ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top) *
+            0xff51afd7ed558ccd >>
+        20;
+    for (;; position++) {
+        seen_id *self = &seen_ids[position & (SEEN_SIZE - 1)];
+        if (self->stamp != stamp) {
+            *self = (seen_id){stamp, ns, *id, index_of(maker)};
             break;
         }
-        if (it->ns == ns && firn_id_cmp(&it->id, id) == 0 && it->id.bits == id->bits) {
+        if (self->ns == ns && firn_id_cmp(&self->id, id) == 0 && self->id.bits == id->bits) {
             char text[FIRN_TEXT_SIZE];
             failed("%s of %s was issued twice: by g%d, and %s by g%d",
-                   firn_format(text, id, FIRN_FORM_HEX), by->ns, it->by, how, index_of(by));
+                   firn_format(text, id, FIRN_FORM_HEX), maker->ns, self->by, how, index_of(maker));
             return;
         }
     }
@@ -96,20 +99,20 @@ static void see(const maker *by, const firn_id *id, const char *how) {
 }
 
 /* The ID as its namespace knows it: a uuid6 is a uuid1 in another order. */
-static void see_id(const maker *by, const firn_id *id, const char *how) {
+static void see_id(const sim_maker *maker, const firn_id *id, const char *how) {
     firn_id same = *id;
-    if (by->canonical != NULL && firn_convert(&same, firn_scheme_find(by->canonical), id,
-                                              firn_gen_scheme(by->gen), NULL) != FIRN_OK) {
-        failed("an ID cannot be read as %s", by->canonical);
+    if (maker->canonical != NULL && firn_convert(&same, firn_scheme_find(maker->canonical), id,
+                                                 firn_gen_scheme(maker->gen), NULL) != FIRN_OK) {
+        failed("an ID cannot be read as %s", maker->canonical);
     }
-    see(by, &same, how);
+    see(maker, &same, how);
 }
 
 /* ---- grants ---------------------------------------------------------------------------------- */
 
-void judge_granted(maker *to, const firn_request *request, int64_t first) {
-    bool whole = !to->dead && to->gen != NULL && request->earliest == 0 && request->latest == 0 &&
-                 request->count > to->gen->mark_end;
+void judge_granted(sim_maker *maker, const firn_request *request, int64_t first) {
+    bool whole = !maker->dead && maker->gen != NULL && request->earliest == 0 &&
+                 request->latest == 0 && request->count > maker->gen->mark_end;
     if (grant_count == GRANT_SIZE) {
         failed("the judge has seen too many grants to remember");
         return;
@@ -120,26 +123,26 @@ void judge_granted(maker *to, const firn_request *request, int64_t first) {
                    request->ns, request->key, floors[i].slot, first);
         }
     }
-    grants[grant_count++] = (grant){hash_key(request->ns, request->key),
-                                    first,
-                                    first + request->count,
-                                    first + request->count,
-                                    index_of(to),
-                                    whole};
+    grants[grant_count++] = (judge_grant){hash_key(request->ns, request->key),
+                                          first,
+                                          first + request->count,
+                                          first + request->count,
+                                          index_of(maker),
+                                          whole};
 }
 
 /* [high, end) is granted no longer. */
-static void shorten(grant *it, int64_t high, int64_t end) {
-    if (it->first < end && high < it->end) {
-        it->end = high;
+static void shorten(judge_grant *grant, int64_t high, int64_t end) {
+    if (grant->first < end && high < grant->end) {
+        grant->end = high;
     }
 }
 
 /* With any outcome of a give back: its sender issues nothing of it any more. */
-void judge_giving(maker *from, const char *ns, const char *key, int64_t high, int64_t end) {
+void judge_giving(sim_maker *sender, const char *ns, const char *key, int64_t high, int64_t end) {
     uint64_t hashed = hash_key(ns, key);
     for (unsigned i = 0; i < grant_count; i++) {
-        if (grants[i].to == index_of(from) && grants[i].key == hashed) {
+        if (grants[i].to == index_of(sender) && grants[i].key == hashed) {
             shorten(&grants[i], high, end);
         }
     }
@@ -176,11 +179,11 @@ static void issued_to(uint64_t key, int64_t slot) {
     marks[i].slot = slot > marks[i].slot ? slot : marks[i].slot;
 }
 
-static bool is_granted(const maker *to, uint64_t key, int64_t slot, bool whole) {
+static bool is_granted(const sim_maker *maker, uint64_t key, int64_t slot, bool whole) {
     for (unsigned i = grant_count; i-- > 0;) {
-        const grant *it = &grants[i];
-        if (it->to == index_of(to) && it->key == key && it->first <= slot && slot < it->end &&
-            it->whole == whole) {
+        const judge_grant *grant = &grants[i];
+        if (grant->to == index_of(maker) && grant->key == key && grant->first <= slot &&
+            slot < grant->end && grant->whole == whole) {
             return true;
         }
     }
@@ -190,25 +193,25 @@ static bool is_granted(const maker *to, uint64_t key, int64_t slot, bool whole) 
 /* ---- reading an ID --------------------------------------------------------------------------- */
 
 /* The content of an ID. */
-typedef struct reading {
+typedef struct judge_reading {
     uint64_t node, tick, count;
     char key[FIRN_KEY_SIZE]; /* of its node in the store */
-} reading;
+} judge_reading;
 
 static uint64_t value_of(const firn_scheme *scheme, const firn_fields *fields, int role) {
     int i = firn__scheme_role(scheme, role);
     return i < 0 ? 0 : fields->value[firn_scheme_first(scheme, (uint32_t)i)].low;
 }
 
-static reading read_id(const maker *by, const firn_id *id) {
-    const firn_scheme *scheme = firn_gen_scheme(by->gen);
+static judge_reading read_id(const sim_maker *maker, const firn_id *id) {
+    const firn_scheme *scheme = firn_gen_scheme(maker->gen);
     firn_fields fields;
-    reading out = {0, 0, 0, ""};
+    judge_reading out = {0, 0, 0, ""};
     if (firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
-        failed("g%d issued what is no ID of %s", index_of(by), scheme->name);
+        failed("g%d issued what is no ID of %s", index_of(maker), scheme->name);
         return out;
     }
-    for (uint32_t i = 0; by->gen->reserved && i < scheme->slice_count; i++) {
+    for (uint32_t i = 0; maker->gen->reserved && i < scheme->slice_count; i++) {
         if (firn__scheme_is_node(scheme, i) && firn_scheme_first(scheme, i) == i) {
             out.node = out.node << firn_scheme_width(scheme, i) | fields.value[i].low;
         }
@@ -219,41 +222,41 @@ static reading read_id(const maker *by, const firn_id *id) {
     return out;
 }
 
-static uint64_t tick_at(const maker *by, int64_t wall) {
+static uint64_t tick_at(const sim_maker *maker, int64_t wall) {
     firn_time time = {wall / SECOND, (int32_t)(wall % SECOND)};
     uint64_t tick = 0;
-    if (firn_gen_scheme(by->gen)->tick_ns != 0) {
-        firn_scheme_tick(firn_gen_scheme(by->gen), &time, &tick, NULL);
+    if (firn_gen_scheme(maker->gen)->tick_ns != 0) {
+        firn_scheme_tick(firn_gen_scheme(maker->gen), &time, &tick, NULL);
     }
     return tick;
 }
 
-static int64_t slot_of(const maker *by, const reading *it) {
-    return (int64_t)(it->tick << by->gen->s | it->count);
+static int64_t slot_of(const sim_maker *maker, const judge_reading *reading) {
+    return (int64_t)(reading->tick << maker->gen->s | reading->count);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static int64_t *node_slot(maker *by, uint64_t node, bool make) {
-    for (unsigned i = 0; i < by->node_count; i++) {
-        if (by->nodes[i].node == node) {
-            return &by->nodes[i].slot;
+static int64_t *node_slot(sim_maker *maker, uint64_t node, bool make) {
+    for (unsigned i = 0; i < maker->node_count; i++) {
+        if (maker->nodes[i].node == node) {
+            return &maker->nodes[i].slot;
         }
     }
-    if (!make || by->node_count == NODES) {
+    if (!make || maker->node_count == NODES) {
         return NULL;
     }
-    by->nodes[by->node_count].node = node;
-    by->nodes[by->node_count].slot = -1;
-    return &by->nodes[by->node_count++].slot;
+    maker->nodes[maker->node_count].node = node;
+    maker->nodes[maker->node_count].slot = -1;
+    return &maker->nodes[maker->node_count++].slot;
 }
 
-call judge_begin(maker *by) {
-    const maker *all = group_of(by);
-    call out = {.by = by,
-                .before = all->last[by->thread ? fiber_index() : FIBERS],
+call judge_begin(sim_maker *maker) {
+    const sim_maker *all = group_of(maker);
+    call out = {.maker = maker,
+                .before = all->last[maker->thread ? fiber_index() : FIBERS],
                 .leaves = all->leaves,
-                .wall = machine_wall(sim.processes[by->process].machine),
+                .wall = machine_wall(sim.processes[maker->process].machine),
                 .node_count = all->node_count};
     for (unsigned i = 0; i < all->node_count; i++) {
         out.nodes[i] = all->nodes[i].slot;
@@ -266,65 +269,68 @@ call judge_begin(maker *by) {
 }
 
 /* Of one node the later call has the greater slot, with any clock. */
-static void check_node_order(const call *made, const reading *it) {
-    maker *by = made->by;
+static void check_node_order(const call *made, const judge_reading *reading) {
+    sim_maker *maker = made->maker;
     for (unsigned i = 0; i < made->node_count; i++) {
-        if (group_of(by)->nodes[i].node == it->node && !by->thread &&
-            made->nodes[i] >= slot_of(by, it)) {
-            failed("g%d issued slot %" PRId64 " of node %s after %" PRId64, index_of(by),
-                   slot_of(by, it), it->key, made->nodes[i]);
+        if (group_of(maker)->nodes[i].node == reading->node && !maker->thread &&
+            made->nodes[i] >= slot_of(maker, reading)) {
+            failed("g%d issued slot %" PRId64 " of node %s after %" PRId64, index_of(maker),
+                   slot_of(maker, reading), reading->key, made->nodes[i]);
         }
     }
-    int64_t *last = node_slot(group_of(by), it->node, true);
-    if (last != NULL && *last < slot_of(by, it)) {
-        *last = slot_of(by, it);
+    int64_t *last = node_slot(group_of(maker), reading->node, true);
+    if (last != NULL && *last < slot_of(maker, reading)) {
+        *last = slot_of(maker, reading);
     }
 }
 
-static void check_order(const call *made, const reading *it, const firn_id *id) {
-    maker *by = made->by;
+static void check_order(const call *made, const judge_reading *reading, const firn_id *id) {
+    sim_maker *maker = made->maker;
     const last_issue *before = &made->before;
-    const firn_scheme *scheme = firn_gen_scheme(by->gen);
-    if (!(by->strict || by->thread) || !before->any || before->leaves != group_of(by)->leaves) {
+    const firn_scheme *scheme = firn_gen_scheme(maker->gen);
+    if (!(maker->strict || maker->thread) || !before->any ||
+        before->leaves != group_of(maker)->leaves) {
         return;
     }
-    bool same = before->node == it->node;
-    bool slots = by->gen->kind == FIRN__KIND_SLOTS;
-    bool later = it->tick > before->tick ||
-                 (it->tick == before->tick && same && (!slots || it->count > before->count));
+    bool same = before->node == reading->node;
+    bool slots = maker->gen->kind == FIRN__KIND_SLOTS;
+    bool later = reading->tick > before->tick || (reading->tick == before->tick && same &&
+                                                  (!slots || reading->count > before->count));
     if (!later) {
         failed("g%d issued tick %" PRIu64 " count %" PRIu64 " of node %s after tick %" PRIu64
                " count %" PRIu64 " of node %" PRIu64,
-               index_of(by), it->tick, it->count, it->key, before->tick, before->count,
-               before->node);
+               index_of(maker), reading->tick, reading->count, reading->key, before->tick,
+               before->count, before->node);
     } else if (scheme->sorts == FIRN_SORTS_YES && firn_id_cmp(id, &before->id) <= 0) {
-        failed("g%d issued an ID that is not above the one before", index_of(by));
+        failed("g%d issued an ID that is not above the one before", index_of(maker));
     }
 }
 
 /* The IDs that precede the next call. Calls during which a node was left count for neither
  * side. */
-static void remember(const call *made, const reading *it, const firn_id *id) {
-    maker *by = group_of(made->by);
-    last_issue *last = &by->last[by->thread ? fiber_index() : FIBERS];
-    if (made->leaves != by->leaves) {
+static void remember(const call *made, const judge_reading *reading, const firn_id *id) {
+    sim_maker *maker = group_of(made->maker);
+    last_issue *last = &maker->last[maker->thread ? fiber_index() : FIBERS];
+    if (made->leaves != maker->leaves) {
         return;
     }
-    bool fresh = !last->any || last->leaves != by->leaves;
-    if (fresh || it->tick > last->tick || (it->tick == last->tick && it->count >= last->count)) {
-        *last = (last_issue){true, by->leaves, it->node, it->tick, it->count, *id};
+    bool fresh = !last->any || last->leaves != maker->leaves;
+    if (fresh || reading->tick > last->tick ||
+        (reading->tick == last->tick && reading->count >= last->count)) {
+        *last =
+            (last_issue){true, maker->leaves, reading->node, reading->tick, reading->count, *id};
     }
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void check_time(const call *made, const reading *it) {
-    const maker *by = made->by;
-    bool honest = sim.processes[by->process].machine->touched < group_of(by)->opened &&
-                  sim.processes[by->process].machine->rate_ppm == 0;
+static void check_time(const call *made, const judge_reading *reading) {
+    const sim_maker *maker = made->maker;
+    bool honest = sim.processes[maker->process].machine->touched < group_of(maker)->opened &&
+                  sim.processes[maker->process].machine->rate_ppm == 0;
     /* By another thread's reading too, which may be later than this one's. */
-    int64_t greatest = machine_wall(sim.processes[by->process].machine);
-    if (firn_gen_scheme(by->gen)->tick_ns == 0) {
+    int64_t greatest = machine_wall(sim.processes[maker->process].machine);
+    if (firn_gen_scheme(maker->gen)->tick_ns == 0) {
         return;
     }
     if (sim.fiber != NULL && sim.fiber->greatest_wall > greatest) {
@@ -332,85 +338,85 @@ static void check_time(const call *made, const reading *it) {
     }
     /* Random rows have no lead to run into: what another thread read before a step back may still
      * carry them on. Where the time stays, the lead is not limited. */
-    bool bound = (by->gen->kind != FIRN__KIND_RANDOM || honest) && !group_of(by)->stays;
-    if (bound && it->tick > tick_at(by, greatest) + by->gen->lead_ticks) {
+    bool bound = (maker->gen->kind != FIRN__KIND_RANDOM || honest) && !group_of(maker)->stays;
+    if (bound && reading->tick > tick_at(maker, greatest) + maker->gen->lead_ticks) {
         failed("g%d issued tick %" PRIu64 ", further ahead of %" PRIu64 " than max_lead",
-               index_of(by), it->tick, tick_at(by, greatest));
+               index_of(maker), reading->tick, tick_at(maker, greatest));
     }
-    if (honest && it->tick < tick_at(by, made->wall)) {
-        failed("g%d issued tick %" PRIu64 ", before the call at %" PRIu64, index_of(by), it->tick,
-               tick_at(by, made->wall));
+    if (honest && reading->tick < tick_at(maker, made->wall)) {
+        failed("g%d issued tick %" PRIu64 ", before the call at %" PRIu64, index_of(maker),
+               reading->tick, tick_at(maker, made->wall));
     }
 }
 
 /* ---- the verdicts ---------------------------------------------------------------------------- */
 
-static void check_grant(const maker *by, const reading *it) {
-    uint64_t key = hash_key(by->ns, it->key);
-    if (!by->gen->reserved) {
+static void check_grant(const sim_maker *maker, const judge_reading *reading) {
+    uint64_t key = hash_key(maker->ns, reading->key);
+    if (!maker->gen->reserved) {
         return;
     }
-    if (!is_granted(by, key, slot_of(by, it), false)) {
-        failed("g%d issued slot %" PRId64 " of %s/%s, which it was not granted", index_of(by),
-               slot_of(by, it), by->ns, it->key);
+    if (!is_granted(maker, key, slot_of(maker, reading), false)) {
+        failed("g%d issued slot %" PRId64 " of %s/%s, which it was not granted", index_of(maker),
+               slot_of(maker, reading), maker->ns, reading->key);
     }
-    issued_to(key, slot_of(by, it));
+    issued_to(key, slot_of(maker, reading));
 }
 
 void judge_issued(const call *made, const firn_id *ids, size_t n) {
-    maker *by = made->by;
+    sim_maker *maker = made->maker;
     for (size_t i = 0; i < n && !sim.failed; i++) {
-        reading it = read_id(by, &ids[i]);
+        judge_reading reading = read_id(maker, &ids[i]);
         if (sim.trace) {
-            note("g%d: node %s tick %" PRIu64 " count %" PRIu64, index_of(by), it.key, it.tick,
-                 it.count);
+            note("g%d: node %s tick %" PRIu64 " count %" PRIu64, index_of(maker), reading.key,
+                 reading.tick, reading.count);
         }
-        check_grant(by, &it);
-        see_id(by, &ids[i], "again");
+        check_grant(maker, &reading);
+        see_id(maker, &ids[i], "again");
         if (i == 0) {
-            check_order(made, &it, &ids[i]);
+            check_order(made, &reading, &ids[i]);
         }
-        if (by->gen->kind == FIRN__KIND_SLOTS && by->gen->reserved) {
-            check_node_order(made, &it);
+        if (maker->gen->kind == FIRN__KIND_SLOTS && maker->gen->reserved) {
+            check_node_order(made, &reading);
         }
-        check_time(made, &it);
+        check_time(made, &reading);
         if (i + 1 == n) {
-            remember(made, &it, &ids[i]);
+            remember(made, &reading, &ids[i]);
         }
     }
     if (sim.plant_duplicate && n > 0 && chance(10)) {
-        see_id(by, &ids[n - 1], "planted");
+        see_id(maker, &ids[n - 1], "planted");
     }
     sim.counts.ids += n;
-    sim.counts.shared_ids += by->group != NULL ? n : 0;
+    sim.counts.shared_ids += maker->group != NULL ? n : 0;
 }
 
-void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n) {
+void judge_backdated(sim_maker *maker, const firn_time *instant, const firn_id *ids, size_t n) {
     uint64_t tick = 0;
-    firn_scheme_tick(firn_gen_scheme(by->gen), at, &tick, NULL);
+    firn_scheme_tick(firn_gen_scheme(maker->gen), instant, &tick, NULL);
     for (size_t i = 0; i < n && !sim.failed; i++) {
-        reading it = read_id(by, &ids[i]);
+        judge_reading reading = read_id(maker, &ids[i]);
         char key[FIRN_KEY_SIZE], ns[FIRN_NS_SIZE];
-        snprintf(key, sizeof key, "%.20s@%" PRIu64, it.key, it.tick);
-        snprintf(ns, sizeof ns, "%.200s ticks", by->ns);
-        note("g%d: back-dated, node %s tick %" PRIu64 " count %" PRIu64, index_of(by), it.key,
-             it.tick, it.count);
-        see_id(by, &ids[i], "back-dated");
-        if (it.tick < tick || it.tick > tick + by->gen->lead_ticks) {
-            failed("g%d back-dated to tick %" PRIu64 " instead of %" PRIu64, index_of(by), it.tick,
-                   tick);
+        snprintf(key, sizeof key, "%.20s@%" PRIu64, reading.key, reading.tick);
+        snprintf(ns, sizeof ns, "%.200s ticks", maker->ns);
+        note("g%d: back-dated, node %s tick %" PRIu64 " count %" PRIu64, index_of(maker),
+             reading.key, reading.tick, reading.count);
+        see_id(maker, &ids[i], "back-dated");
+        if (reading.tick < tick || reading.tick > tick + maker->gen->lead_ticks) {
+            failed("g%d back-dated to tick %" PRIu64 " instead of %" PRIu64, index_of(maker),
+                   reading.tick, tick);
         }
-        if (by->gen->reserved && by->gen->kind == FIRN__KIND_SLOTS &&
-            !is_granted(by, hash_key(ns, key), (int64_t)it.count, false) &&
-            !is_granted(by, hash_key(by->ns, it.key), slot_of(by, &it), true)) {
-            failed("g%d back-dated slot %" PRIu64 " of %s, which it was not granted", index_of(by),
-                   it.count, key);
+        if (maker->gen->reserved && maker->gen->kind == FIRN__KIND_SLOTS &&
+            !is_granted(maker, hash_key(ns, key), (int64_t)reading.count, false) &&
+            !is_granted(maker, hash_key(maker->ns, reading.key), slot_of(maker, &reading), true)) {
+            failed("g%d back-dated slot %" PRIu64 " of %s, which it was not granted",
+                   index_of(maker), reading.count, key);
         }
     }
     sim.counts.backdated += n;
 }
 
-void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id) {
+void judge_job(const sim_maker *maker, unsigned job, unsigned k, const firn_id *id) {
     char text[FIRN_TEXT_SIZE];
     if (job_ids[job][k].known && firn_id_cmp(&job_ids[job][k].id, id) != 0) {
         failed("job %u gave another ID for its row %u: %s", job, k,
@@ -419,76 +425,78 @@ void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id) {
     if (!job_ids[job][k].known) {
         job_ids[job][k].known = true;
         job_ids[job][k].id = *id;
-        see(by, id, "by a job");
+        see(maker, id, "by a job");
     }
 }
 
-static uint64_t integer_key(const maker *by) {
+static uint64_t integer_key(const sim_maker *maker) {
     char key[FIRN_KEY_SIZE] = "1";
-    if (by->offset > 0) { /* a ticket's */
-        snprintf(key, sizeof key, "%" PRId64, by->offset);
+    if (maker->offset > 0) { /* a ticket's */
+        snprintf(key, sizeof key, "%" PRId64, maker->offset);
     }
-    return hash_key(by->ns, key);
+    return hash_key(maker->ns, key);
 }
 
-int64_t judge_end_of(const maker *by) {
+int64_t judge_end_of(const sim_maker *maker) {
     int64_t end = 0;
-    /* Of all servers of a ticket: they share the namespace, and so the floor that an advance sets. */
-    for (int64_t offset = 0; offset <= by->increment; offset++) {
-        maker server = {.offset = by->offset > 0 ? offset : 0};
-        snprintf(server.ns, sizeof server.ns, "%s", by->ns);
+    /* Of all servers of a ticket: they share the namespace, and so the floor that an advance
+     * sets. */
+    for (int64_t offset = 0; offset <= maker->increment; offset++) {
+        sim_maker server = {.offset = maker->offset > 0 ? offset : 0};
+        snprintf(server.ns, sizeof server.ns, "%s", maker->ns);
         uint64_t key = integer_key(&server);
         for (unsigned i = 0; i < grant_count; i++) {
-            int64_t last = server.offset + (grants[i].granted - 1) * by->increment;
+            int64_t last = server.offset + (grants[i].granted - 1) * maker->increment;
             end = grants[i].key == key && last >= end ? last + 1 : end;
         }
     }
     return end;
 }
 
-void judge_advanced(maker *by, int64_t least, int64_t next) {
-    int64_t slot = least <= by->offset ? 0 : (least - by->offset - 1) / by->increment + 1;
+void judge_advanced(sim_maker *maker, int64_t least, int64_t next) {
+    int64_t slot = least <= maker->offset ? 0 : (least - maker->offset - 1) / maker->increment + 1;
     unsigned i = 0;
-    while (i < floor_count && floors[i].key != integer_key(by)) {
+    while (i < floor_count && floors[i].key != integer_key(maker)) {
         i++;
     }
     if (i == FLOORS) {
         return;
     }
     floor_count += i == floor_count;
-    floors[i] = (issued_mark){integer_key(by), slot > floors[i].slot ? slot : floors[i].slot};
-    note("g%d: advanced to %" PRId64, index_of(by), least);
+    floors[i] = (issued_mark){integer_key(maker), slot > floors[i].slot ? slot : floors[i].slot};
+    note("g%d: advanced to %" PRId64, index_of(maker), least);
     if (next < least) {
-        failed("g%d advanced to %" PRId64 ", told %" PRId64, index_of(by), least, next);
+        failed("g%d advanced to %" PRId64 ", told %" PRId64, index_of(maker), least, next);
     }
 }
 
-void judge_integers(maker *by, int64_t before, int64_t first, int64_t count) {
-    uint64_t key = integer_key(by);
+void judge_integers(sim_maker *maker, int64_t before, int64_t first, int64_t count) {
+    uint64_t key = integer_key(maker);
     for (int64_t i = 0; i < count && !sim.failed; i++) {
-        int64_t value = first + i * by->increment;
-        int64_t slot = (value - by->offset) / by->increment;
+        int64_t value = first + i * maker->increment;
+        int64_t slot = (value - maker->offset) / maker->increment;
         firn_id id = {(uint64_t)value, 0, 0, 64};
-        note("g%d: integer %" PRId64, index_of(by), value);
-        see(by, &id, "again");
+        note("g%d: integer %" PRId64, index_of(maker), value);
+        see(maker, &id, "again");
         if (value <= before) {
-            failed("g%d handed out %" PRId64 " after %" PRId64, index_of(by), value, before);
+            failed("g%d handed out %" PRId64 " after %" PRId64, index_of(maker), value, before);
         }
-        if ((value - by->offset) % by->increment != 0 || !is_granted(by, key, slot, false)) {
-            failed("g%d handed out %" PRId64 ", which it was not granted", index_of(by), value);
+        if ((value - maker->offset) % maker->increment != 0 ||
+            !is_granted(maker, key, slot, false)) {
+            failed("g%d handed out %" PRId64 ", which it was not granted", index_of(maker), value);
         }
         issued_to(key, slot);
     }
     sim.counts.integers += (uint64_t)count;
 }
 
-void judge_child(maker *by, const firn_id *id) {
-    reading it = read_id(by, id);
-    see_id(by, id, "in a forked child");
-    check_grant(by, &it);
-    if (by->gen->reserved && by->gen->fixed && by->group == NULL) {
+void judge_child(sim_maker *maker, const firn_id *id) {
+    judge_reading reading = read_id(maker, id);
+    see_id(maker, id, "in a forked child");
+    check_grant(maker, &reading);
+    if (maker->gen->reserved && maker->gen->fixed && maker->group == NULL) {
         failed("a forked child issued slot %" PRId64 " of %s/%s, which is its parent's fixed node",
-               slot_of(by, &it), by->ns, it.key);
+               slot_of(maker, &reading), maker->ns, reading.key);
     }
     sim.counts.child_ids++;
 }

@@ -124,9 +124,9 @@ void life_plan(void) {
     }
     sim.process_count = 1 + (unsigned)draw(sim.storm ? 2 : PROCESSES);
     for (unsigned i = 0; i < sim.process_count; i++) {
-        sim.processes[i] = (process){.machine = &sim.machines[draw(sim.machine_count)],
-                                     .lives = sim.storm ? 20 : 1 + (int)draw(4),
-                                     .workers = (int)draw(sim.storm ? 2 : 4)};
+        sim.processes[i] = (sim_process){.machine = &sim.machines[draw(sim.machine_count)],
+                                         .lives = sim.storm ? 20 : 1 + (int)draw(4),
+                                         .workers = (int)draw(sim.storm ? 2 : 4)};
         process_begin(&sim.processes[i]);
     }
 }
@@ -134,8 +134,8 @@ void life_plan(void) {
 /* ---- the parts of a process ------------------------------------------------------------------ */
 
 static int read_wall(void *self, firn_time *now) {
-    const process *it = self;
-    int64_t wall = machine_wall(it->machine);
+    const sim_process *process = self;
+    int64_t wall = machine_wall(process->machine);
     *now = (firn_time){wall / SECOND, (int32_t)(wall % SECOND)};
     if (sim.fiber != NULL && wall > sim.fiber->greatest_wall) {
         sim.fiber->greatest_wall = wall;
@@ -144,8 +144,8 @@ static int read_wall(void *self, firn_time *now) {
 }
 
 static int read_steady(void *self, int64_t *ns) {
-    const process *it = self;
-    *ns = 1000 * SECOND + sim.now - NOON - it->machine->steady_lag;
+    const sim_process *process = self;
+    *ns = 1000 * SECOND + sim.now - NOON - process->machine->steady_lag;
     return FIRN_OK;
 }
 
@@ -156,58 +156,58 @@ static int pause_for(void *self, int64_t ns) {
 }
 
 static int fill(void *self, void *out, size_t size) {
-    process *it = self;
+    sim_process *process = self;
     if (!sim.child && chance(sim.entropy_fails)) {
         return FIRN_EENTROPY;
     }
-    return it->seeded.fill(it->seeded.self, out, size);
+    return process->seeded.fill(process->seeded.self, out, size);
 }
 
 static void hear(void *self, const char *text) {
-    maker *it = self;
+    sim_maker *maker = self;
     bool stays = strstr(text, "the time of IDs stays") != NULL;
-    group_of(it)->stays = group_of(it)->stays || stays;
-    group_of(it)->leaves += strncmp(text, "the clock stepped back", 22) == 0 && !stays;
-    note("g%d: %s", (int)(it - sim.makers), text);
+    group_of(maker)->stays = group_of(maker)->stays || stays;
+    group_of(maker)->leaves += strncmp(text, "the clock stepped back", 22) == 0 && !stays;
+    note("g%d: %s", (int)(maker - sim.makers), text);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-maker *maker_new(const process *owner) {
+sim_maker *maker_new(const sim_process *owner) {
     if (sim.maker_count == MAKERS) {
         return NULL;
     }
-    maker *it = &sim.makers[sim.maker_count++];
-    memset(it, 0, sizeof *it);
-    it->used = true;
-    it->process = (int)(owner - sim.processes);
-    it->opened = sim.now;
-    if (firn_store_wrap(&it->link, &wire_ops, it, NULL) != FIRN_OK) {
+    sim_maker *maker = &sim.makers[sim.maker_count++];
+    memset(maker, 0, sizeof *maker);
+    maker->used = true;
+    maker->process = (int)(owner - sim.processes);
+    maker->opened = sim.now;
+    if (firn_store_wrap(&maker->link, &wire_ops, maker, NULL) != FIRN_OK) {
         abort();
     }
-    return it;
+    return maker;
 }
 
 /* Keys of one generator of a namespace. `common`: keys of its group; NULL: not shared. */
-static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
-                        const char *common, bool *has_renewer) {
+static void choose_keys(char text[400], sim_maker *maker, const profile *space,
+                        const char *policies, const char *common, bool *has_renewer) {
     bool fixed = common == NULL && space->nodes > 0 && !sim.storm && chance(350), windows = false;
     snprintf(text, 400, "%s%s%s", space->keys, policies, common == NULL ? "" : common);
     if (fixed) {
         append(text, 400, " node=%d", (int)draw(space->nodes));
     }
-    it->strict = true;
+    maker->strict = true;
     if (sim.storm || common != NULL) {
         windows = true;
     } else if (chance(150)) {
         append(text, 400, " mode=online");
     } else if (space->sequence && chance(200)) {
         append(text, 400, " ordering=thread");
-        it->strict = false;
-        it->thread = true;
+        maker->strict = false;
+        maker->thread = true;
     } else if (space->sequence && space->nodes > 0 && !fixed && chance(150)) {
         append(text, 400, " nodes=%d", 2 + (int)draw(2));
-        it->strict = false;
+        maker->strict = false;
     } else {
         windows = true;
     }
@@ -223,7 +223,7 @@ static void choose_keys(char text[400], maker *it, const profile *space, const c
     }
 }
 
-static void open_generator(process *owner, maker *it) {
+static void open_generator(sim_process *owner, sim_maker *maker) {
     unsigned which = (unsigned)draw(2);
     const profile *space = &plan.spaces[which];
     char keys[400];
@@ -234,21 +234,21 @@ static void open_generator(process *owner, maker *it) {
                           .scheme =
                               space->twin != NULL && chance(500) ? space->twin : space->scheme,
                           .keys = keys,
-                          .store = it->link,
+                          .store = maker->link,
                           .clock = &owner->clock,
                           .entropy = &owner->entropy,
                           .notice = hear,
-                          .notice_self = it,
+                          .notice_self = maker,
                           .note = "sim"};
-    choose_keys(keys, it, space, plan.policies[which],
-                together_join(owner, it, which, space->nodes, &config), &has_renewer);
+    choose_keys(keys, maker, space, plan.policies[which],
+                together_join(owner, maker, which, space->nodes, &config), &has_renewer);
     config.has_renewer = has_renewer;
     int code = FIRN_EBUSY;
     for (int i = 0; i < OPEN_TRIES && code != FIRN_OK && gen == NULL; i++) {
-        it->opened = sim.now;
+        maker->opened = sim.now;
         sim.fiber->calls_in_call = 0;
         code = firn_open_with(&gen, &config, &error);
-        note("g%d: open %s %s: %s %s", (int)(it - sim.makers), config.scheme, keys,
+        note("g%d: open %s %s: %s %s", (int)(maker - sim.makers), config.scheme, keys,
              firn_errname(code), code == FIRN_OK ? "" : error.text);
         if (code == FIRN_EUSAGE || code == FIRN_ERANGE || code == FIRN_ENAMESPACE) {
             failed("the plan is wrong: %s %s: %s", config.scheme, keys, error.text);
@@ -258,50 +258,50 @@ static void open_generator(process *owner, maker *it) {
         }
     }
     if (gen != NULL) {
-        it->canonical = space->twin != NULL ? "uuid1" : NULL;
-        snprintf(it->ns, sizeof it->ns, "%s", gen->ns);
-        it->gen = gen;
-        it->space = which;
+        maker->canonical = space->twin != NULL ? "uuid1" : NULL;
+        snprintf(maker->ns, sizeof maker->ns, "%s", gen->ns);
+        maker->gen = gen;
+        maker->space = which;
     }
 }
 
-static void open_range(const process *owner, maker *it) {
+static void open_range(const sim_process *owner, sim_maker *maker) {
     char keys[128];
-    it->increment = plan.integer_increment;
+    maker->increment = plan.integer_increment;
     snprintf(keys, sizeof keys, "%s", plan.integer_keys);
     if (strstr(keys, "ticket") != NULL) {
-        it->offset = 1 + (int64_t)draw((uint64_t)it->increment);
-        append(keys, sizeof keys, " offset=%d", (int)it->offset);
+        maker->offset = 1 + (int64_t)draw((uint64_t)maker->increment);
+        append(keys, sizeof keys, " offset=%d", (int)maker->offset);
     }
-    snprintf(it->ns, sizeof it->ns, "integer orders");
-    it->last_integer = -1;
+    snprintf(maker->ns, sizeof maker->ns, "integer orders");
+    maker->last_integer = -1;
     firn_segment *range = NULL;
     firn_error error;
-    if (firn_segment_open(&range, "orders", keys, it->link, &owner->clock, &error) != FIRN_OK) {
+    if (firn_segment_open(&range, "orders", keys, maker->link, &owner->clock, &error) != FIRN_OK) {
         failed("the plan is wrong: %s: %s", keys, error.text);
     }
-    note("g%d: range %s", (int)(it - sim.makers), keys);
-    it->range = range;
+    note("g%d: range %s", (int)(maker - sim.makers), keys);
+    maker->range = range;
 }
 
-static void open_all(process *owner) {
+static void open_all(sim_process *owner) {
     unsigned count = sim.storm ? 1 : 1 + (unsigned)draw(HELD);
     owner->clock = (firn_clock){1, owner, read_wall, read_steady, pause_for};
     owner->entropy_state = draw(UINT64_MAX);
     owner->seeded = firn__entropy_seeded(&owner->entropy_state);
     owner->entropy = (firn_entropy){1, owner, fill};
     for (unsigned i = 0; i < count && !sim.failed; i++) {
-        maker *it = maker_new(owner);
-        owner->makers[i] = it;
-        if (it == NULL) {
+        sim_maker *maker = maker_new(owner);
+        owner->makers[i] = maker;
+        if (maker == NULL) {
             return;
         }
         if (plan.integers && chance(400)) {
-            open_range(owner, it);
+            open_range(owner, maker);
         } else {
-            open_generator(owner, it);
+            open_generator(owner, maker);
         }
-        bool opened = it->gen != NULL || it->range != NULL;
+        bool opened = maker->gen != NULL || maker->range != NULL;
         sim.counts.opened += opened;
         sim.counts.unopened += !opened;
     }
@@ -309,58 +309,58 @@ static void open_all(process *owner) {
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-static void told(const maker *it, int code, const firn_error *error) {
+static void told(const sim_maker *maker, int code, const firn_error *error) {
     sim.counts.refused += code != FIRN_OK;
     if (code != FIRN_OK) {
-        note("g%d: %s %s", (int)(it - sim.makers), firn_errname(code), error->text);
+        note("g%d: %s %s", (int)(maker - sim.makers), firn_errname(code), error->text);
     }
     if (code == FIRN_ECLONED) {
-        failed("g%d was taken for a copy of itself: %s", (int)(it - sim.makers), error->text);
+        failed("g%d was taken for a copy of itself: %s", (int)(maker - sim.makers), error->text);
     }
     if (code == FIRN_EFORKED && !sim.child) {
-        failed("g%d was taken for a child: %s", (int)(it - sim.makers), error->text);
+        failed("g%d was taken for a child: %s", (int)(maker - sim.makers), error->text);
     }
 }
 
-static void issue(maker *it) {
+static void issue(sim_maker *maker) {
     firn_id ids[AT_MOST];
     uint64_t numbers[AT_MOST];
     firn_error error = {0};
     size_t n = chance(700) ? 1 : 1 + draw(chance(500) ? 4 : AT_MOST);
-    call made = judge_begin(it);
+    call made = judge_begin(maker);
     int code;
     if (n == 1 && chance(900)) {
-        code = firn_next(it->gen, ids, &error);
-    } else if (firn_gen_scheme(it->gen)->bits <= 64 && chance(300)) {
-        code = firn_next_u64(it->gen, numbers, n, &error);
+        code = firn_next(maker->gen, ids, &error);
+    } else if (firn_gen_scheme(maker->gen)->bits <= 64 && chance(300)) {
+        code = firn_next_u64(maker->gen, numbers, n, &error);
         for (size_t i = 0; code == FIRN_OK && i < n; i++) {
-            ids[i] = (firn_id){numbers[i], 0, 0, firn_gen_scheme(it->gen)->bits};
+            ids[i] = (firn_id){numbers[i], 0, 0, firn_gen_scheme(maker->gen)->bits};
         }
     } else {
-        code = firn_next_n(it->gen, ids, n, &error);
+        code = firn_next_n(maker->gen, ids, n, &error);
     }
-    told(it, code, &error);
+    told(maker, code, &error);
     if (code == FIRN_OK) {
         judge_issued(&made, ids, n);
     }
 }
 
-static void back_date(maker *it) {
+static void back_date(sim_maker *maker) {
     firn_id ids[AT_MOST];
     firn_error error = {0};
-    int64_t at = NOON - DAY * (1 + (int64_t)draw(2)) + MILLI * (int64_t)draw(3);
-    firn_time time = {at / SECOND, (int32_t)(at % SECOND)};
+    int64_t position = NOON - DAY * (1 + (int64_t)draw(2)) + MILLI * (int64_t)draw(3);
+    firn_time time = {position / SECOND, (int32_t)(position % SECOND)};
     size_t n = 1 + draw(chance(700) ? 2 : 8);
     sim.fiber->calls_in_call = 0;
-    int code = firn_at(it->gen, &time, ids, n, &error);
-    told(it, code, &error);
+    int code = firn_at(maker->gen, &time, ids, n, &error);
+    told(maker, code, &error);
     if (code == FIRN_OK) {
-        judge_backdated(it, &time, ids, n);
+        judge_backdated(maker, &time, ids, n);
     }
 }
 
 /* A job from its first record on, or a part of it, to simulate a kill. */
-static void do_job(const maker *it) {
+static void do_job(const sim_maker *maker) {
     const profile *space = &plan.spaces[0];
     char name[8];
     firn_error error = {0};
@@ -369,83 +369,85 @@ static void do_job(const maker *it) {
     firn_job_config config = {.size = sizeof config,
                               .scheme = space->scheme,
                               .keys = space->keys,
-                              .store = it->link,
+                              .store = maker->link,
                               .name = name,
                               .digest = 100 + which,
                               .shift_ms = 5};
-    if (it->gen == NULL || it->space != 0 || space->nodes == 0 || space->twin != NULL) {
+    if (maker->gen == NULL || maker->space != 0 || space->nodes == 0 || space->twin != NULL) {
         return;
     }
     snprintf(name, sizeof name, "job%u", which);
     sim.fiber->calls_in_call = 0;
     int code = firn_job_open(&job, &config, &error);
-    told(it, code, &error);
+    told(maker, code, &error);
     for (unsigned k = 0; k < rows && code == FIRN_OK; k++) {
-        int64_t at = NOON - DAY + (int64_t)(k % 3) * MILLI, shift; /* where others back-date, too */
-        firn_time time = {at / SECOND, (int32_t)(at % SECOND)};
+        int64_t position = NOON - DAY + (int64_t)(k % 3) * MILLI,
+                shift; /* where others back-date, too */
+        firn_time time = {position / SECOND, (int32_t)(position % SECOND)};
         firn_id id;
         fiber_point();
         code = firn_job_next(job, &time, &id, &shift, &error);
         if (code == FIRN_OK) {
-            judge_job(it, which, k, &id);
+            judge_job(maker, which, k, &id);
         }
     }
     sim.counts.jobs += job != NULL;
     firn_job_close(job);
 }
 
-static void advance(maker *it) {
+static void advance(sim_maker *maker) {
     firn_error error = {0};
-    int64_t least = (it->last_integer < 0 ? 0 : it->last_integer) + (int64_t)draw(20), next = 0;
+    int64_t least = (maker->last_integer < 0 ? 0 : maker->last_integer) + (int64_t)draw(20),
+            next = 0;
     if (sim.restores > 0 && !sim.back) {
         return; /* under way while the store is restored, it would be taken for the cure */
     }
-    least = sim.back ? judge_end_of(it) : least; /* as the manual requires before an advance */
-    int code = firn_segment_advance(it->range, least, &next, &error);
-    told(it, code, &error);
+    least = sim.back ? judge_end_of(maker) : least; /* as the manual requires before an advance */
+    int code = firn_segment_advance(maker->range, least, &next, &error);
+    told(maker, code, &error);
     if (code == FIRN_OK) {
-        judge_advanced(it, least, next);
+        judge_advanced(maker, least, next);
     }
 }
 
-static void take_integers(maker *it) {
+static void take_integers(sim_maker *maker) {
     firn_error error = {0};
-    int64_t value = 0, before = it->last_integer, count = 1;
+    int64_t value = 0, before = maker->last_integer, count = 1;
     sim.fiber->calls_in_call = 0;
     bool block = chance(200);
     int code;
     if (block) {
         count = 1 + (int64_t)draw(5);
         before = -1; /* a block has no place in the order of the others */
-        code = firn_segment_block(it->range, count, &value, &error);
+        code = firn_segment_block(maker->range, count, &value, &error);
     } else if (chance(200)) {
-        code = firn_segment_take(it->range, 1 + (int64_t)draw(6), &value, &count, NULL, &error);
+        code = firn_segment_take(maker->range, 1 + (int64_t)draw(6), &value, &count, NULL, &error);
     } else if (chance(200)) {
         count = 1 + (int64_t)draw(6);
-        code = firn_segment_exact(it->range, count, chance(700), &value, NULL, &error);
+        code = firn_segment_exact(maker->range, count, chance(700), &value, NULL, &error);
     } else if (chance(40)) {
-        advance(it);
+        advance(maker);
         return;
     } else {
-        code = firn_segment_next(it->range, &value, &error);
+        code = firn_segment_next(maker->range, &value, &error);
     }
-    told(it, code, &error);
+    told(maker, code, &error);
     if (code == FIRN_OK) {
-        judge_integers(it, before, value, count);
+        judge_integers(maker, before, value, count);
     }
-    int64_t last = value + (count - 1) * it->increment;
-    if (code == FIRN_OK && !block && last > it->last_integer) {
-        it->last_integer = last;
+    int64_t last = value + (count - 1) * maker->increment;
+    if (code == FIRN_OK && !block && last > maker->last_integer) {
+        maker->last_integer = last;
     }
 }
 
-static void step(maker *it) {
+static void step(sim_maker *maker) {
     int64_t wait_ms = 0;
     firn_error error = {0};
     sim.fiber->calls_in_call = 0;
-    int code = it->range != NULL ? firn_segment_step(it->range, &wait_ms, &error)
-                                 : firn_gen_step(it->gen, &wait_ms, &error);
-    told(it, code, &error);
+    int code = maker->range != NULL ? firn_segment_step(maker->range, &wait_ms, &error)
+                                    : firn_gen_step(maker->gen, &wait_ms, &error);
+    told(maker, code, &error);
 }
 
 /* ---- forks ----------------------------------------------------------------------------------- */
@@ -456,41 +458,41 @@ typedef struct child_log {
     bool left;   /* the node of the shared generator, because of the clock */
     unsigned count;
     struct {
-        maker *maker;
+        sim_maker *maker;
         bool backdated, integer;
         firn_id id; /* or the integer, in low */
     } issued[CHILD_ISSUES];
 } child_log;
 
-static void child_issue(child_log *log, maker *it, bool backdated) {
+static void child_issue(child_log *log, sim_maker *maker, bool backdated) {
     firn_id ids[3];
     firn_time time = {(NOON - DAY) / SECOND, 0};
     size_t n = 1 + draw(3);
-    unsigned leaves = group_of(it)->leaves;
-    int code =
-        backdated ? firn_at(it->gen, &time, ids, n, NULL) : firn_next_n(it->gen, ids, n, NULL);
-    log->left = log->left || (it->group != NULL && group_of(it)->leaves != leaves);
+    unsigned leaves = group_of(maker)->leaves;
+    int code = backdated ? firn_at(maker->gen, &time, ids, n, NULL)
+                         : firn_next_n(maker->gen, ids, n, NULL);
+    log->left = log->left || (maker->group != NULL && group_of(maker)->leaves != leaves);
     for (size_t i = 0; code == FIRN_OK && i < n && log->count < CHILD_ISSUES; i++) {
-        log->issued[log->count].maker = it;
+        log->issued[log->count].maker = maker;
         log->issued[log->count].backdated = backdated;
         log->issued[log->count++].id = ids[i];
     }
 }
 
-static void live_as_child(process *me, child_log *log) {
+static void live_as_child(sim_process *me, child_log *log) {
     sim.child = true;
     child_born();
     me->entropy_state = sim.system = draw(UINT64_MAX); /* as the system's is another one */
     alarm(10);
     for (int i = 0; i < 6; i++) {
-        maker *it = me->makers[draw(HELD)];
-        if (it != NULL && it->gen != NULL) {
-            child_issue(log, it, chance(300));
-        } else if (it != NULL && it->range != NULL) {
+        sim_maker *maker = me->makers[draw(HELD)];
+        if (maker != NULL && maker->gen != NULL) {
+            child_issue(log, maker, chance(300));
+        } else if (maker != NULL && maker->range != NULL) {
             int64_t value;
-            if (firn_segment_next(it->range, &value, NULL) == FIRN_OK &&
+            if (firn_segment_next(maker->range, &value, NULL) == FIRN_OK &&
                 log->count < CHILD_ISSUES) {
-                log->issued[log->count].maker = it;
+                log->issued[log->count].maker = maker;
                 log->issued[log->count].integer = true;
                 log->issued[log->count++].id.low = (uint64_t)value;
             }
@@ -504,7 +506,7 @@ static void live_as_child(process *me, child_log *log) {
     _exit(0);
 }
 
-static void fork_now(process *me) {
+static void fork_now(sim_process *me) {
     static unsigned children;
     child_log *log =
         mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -531,14 +533,14 @@ static void fork_now(process *me) {
     sim.now =
         log->now; /* else the clocks of the parent would show an earlier time, and nobody set them back */
     for (unsigned i = 0; i < log->count && !sim.failed; i++) {
-        maker *by = log->issued[i].maker;
+        sim_maker *maker = log->issued[i].maker;
         const firn_time yesterday = {(NOON - DAY) / SECOND, 0};
         if (log->issued[i].integer) {
-            judge_integers(by, -1, (int64_t)log->issued[i].id.low, 1);
+            judge_integers(maker, -1, (int64_t)log->issued[i].id.low, 1);
         } else if (log->issued[i].backdated) {
-            judge_backdated(by, &yesterday, &log->issued[i].id, 1);
+            judge_backdated(maker, &yesterday, &log->issued[i].id, 1);
         } else {
-            judge_child(by, &log->issued[i].id);
+            judge_child(maker, &log->issued[i].id);
         }
     }
     for (int k = 0; k < HELD; k++) {
@@ -552,25 +554,25 @@ static void fork_now(process *me) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void work(process *me) {
+static void work(sim_process *me) {
     unsigned calls = sim.storm ? 2 + (unsigned)draw(8) : 5 + (unsigned)draw(25);
     unsigned backdating = !sim.storm && chance(300) ? 150 : 0;
     for (unsigned i = 0; i < calls && !sim.failed; i++) {
-        maker *it = me->makers[draw(HELD)];
+        sim_maker *maker = me->makers[draw(HELD)];
         fiber_point();
-        if (it == NULL || (it->gen == NULL && it->range == NULL)) {
+        if (maker == NULL || (maker->gen == NULL && maker->range == NULL)) {
             continue;
         }
-        if (chance(40) || (it->gen != NULL && it->gen->has_renewer && chance(300))) {
-            step(it);
-        } else if (it->range != NULL) {
-            take_integers(it);
+        if (chance(40) || (maker->gen != NULL && maker->gen->has_renewer && chance(300))) {
+            step(maker);
+        } else if (maker->range != NULL) {
+            take_integers(maker);
         } else if (chance(10)) {
-            do_job(it);
+            do_job(maker);
         } else if (chance(backdating)) {
-            back_date(it);
+            back_date(maker);
         } else {
-            issue(it);
+            issue(maker);
         }
         if (chance(sim.forks)) {
             fork_now(me);
@@ -581,30 +583,30 @@ static void work(process *me) {
     }
 }
 
-static void worker(process *me) {
+static void worker(sim_process *me) {
     work(me);
     me->workers--;
 }
 
-static void close_all(process *me) {
+static void close_all(sim_process *me) {
     for (int i = 0; i < HELD; i++) {
-        maker *it = me->makers[i];
-        if (it == NULL) {
+        sim_maker *maker = me->makers[i];
+        if (maker == NULL) {
             continue;
         }
-        firn_gen *gen = it->gen;
-        firn_segment *range = it->range;
+        firn_gen *gen = maker->gen;
+        firn_segment *range = maker->range;
         sim.fiber->calls_in_call = 0;
-        note("g%d: close", (int)(it - sim.makers));
+        note("g%d: close", (int)(maker - sim.makers));
         firn_close(gen, NULL);
         firn_segment_close(range, NULL);
-        it->gen = NULL;
-        it->range = NULL;
+        maker->gen = NULL;
+        maker->range = NULL;
         sim.counts.closed++;
     }
 }
 
-static void main_thread(process *me) {
+static void main_thread(sim_process *me) {
     open_all(me);
     int workers = me->workers, started = 0;
     while (started < workers && fiber_start(me, worker)) {
@@ -624,19 +626,19 @@ static void main_thread(process *me) {
     }
 }
 
-void process_begin(process *it) {
+void process_begin(sim_process *process) {
     for (int i = 0; i < HELD; i++) {
-        it->makers[i] = NULL;
+        process->makers[i] = NULL;
     }
-    fiber_start(it, main_thread);
+    fiber_start(process, main_thread);
 }
 
-/* Frees without giving back: as the kernel does. The address space of the object that a thread was about to
- * open is lost until this program ends. */
-void process_free(process *it) {
+/* Frees without giving back: as the kernel does. The address space of the object that a thread was
+ * about to open is lost until this program ends. */
+void process_free(sim_process *process) {
     for (int i = 0; i < HELD; i++) {
-        maker *gone = it->makers[i];
-        it->makers[i] = NULL;
+        sim_maker *gone = process->makers[i];
+        process->makers[i] = NULL;
         if (gone == NULL) {
             continue;
         }
@@ -652,39 +654,39 @@ void process_free(process *it) {
     }
 }
 
-void process_crash(process *it) {
+void process_crash(sim_process *process) {
     bool lives = false;
     for (unsigned i = 0; i < FIBERS; i++) {
-        lives |= sim.fibers[i].used && sim.fibers[i].process == it;
+        lives |= sim.fibers[i].used && sim.fibers[i].process == process;
     }
     if (!lives) {
         return;
     }
-    note("p%d crashes", (int)(it - sim.processes));
+    note("p%d crashes", (int)(process - sim.processes));
     sim.counts.crashes++;
-    fiber_drop_all(it);
-    together_crash(it);
-    process_free(it);
-    if (it->workers < 0) {
-        it->workers = 0;
+    fiber_drop_all(process);
+    together_crash(process);
+    process_free(process);
+    if (process->workers < 0) {
+        process->workers = 0;
     }
     if (chance(300)) {
-        machine_step(it->machine, chance(500) ? -HOUR : -draw_span(SECOND));
+        machine_step(process->machine, chance(500) ? -HOUR : -draw_span(SECOND));
     }
-    if (--it->lives > 0) {
-        it->paused_until = sim.now + draw_span(20 * sim.pace);
-        process_begin(it);
+    if (--process->lives > 0) {
+        process->paused_until = sim.now + draw_span(20 * sim.pace);
+        process_begin(process);
     }
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
 void life_event(void) {
-    process *somebody = &sim.processes[draw(sim.process_count)];
+    sim_process *somebody = &sim.processes[draw(sim.process_count)];
     if (chance(sim.clock_faults)) {
         machine_disturb(&sim.machines[draw(sim.machine_count)]);
     }
-    process *doomed = together_doomed();
+    sim_process *doomed = together_doomed();
     if (doomed != NULL) {
         process_crash(doomed);
     } else if (chance(sim.crashes)) {

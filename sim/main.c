@@ -159,7 +159,7 @@ static void fix_addresses(char **arguments) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t from = 1, last = 100000, one = 0;
+    uint64_t from = 1, last = 100000, item = 0;
     unsigned jobs = 1;
     bool check = false;
     for (int i = 1; i < argc; i++) {
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
             from = strtoull(value, NULL, 10);
             last = strtoull(strstr(value, "..") + 2, NULL, 10);
             i++;
-        } else if (strcmp(argv[i], "--seed") == 0 && (one = strtoull(value, NULL, 10)) > 0) {
+        } else if (strcmp(argv[i], "--seed") == 0 && (item = strtoull(value, NULL, 10)) > 0) {
             i++;
         } else if (strcmp(argv[i], "--jobs") == 0 && strtoul(value, NULL, 10) - 1 < JOBS) {
             jobs = (unsigned)strtoul(value, NULL, 10);
@@ -183,11 +183,11 @@ int main(int argc, char **argv) {
     }
     fix_addresses(argv);
     sim.plant_duplicate = check;
-    if (one == 0) {
+    if (item == 0) {
         return check ? run_many(1, 1000, 1) : run_many(from, last, jobs);
     }
     fibers_make();
-    bool good = run_seed(one);
-    printf("seed %llu: %s\n", (unsigned long long)one, good ? "good" : "failed");
+    bool good = run_seed(item);
+    printf("seed %llu: %s\n", (unsigned long long)item, good ? "good" : "failed");
     return good ? 0 : 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* In builds of the simulation, another thread may run before each atomic operation of the core, and
- * after a compare-and-swap, and a weak compare-and-swap may fail for nothing, as it does on other processors. Included by the
- * compiler before the files of the core that threads meet in (CMakeLists.txt, add_firn_sim). */
+ * after a compare-and-swap, and a weak compare-and-swap may fail for nothing, as it does on other
+ * processors. Included by the compiler before the files of the core that threads meet in
+ * (CMakeLists.txt, add_firn_sim). */
 #ifndef FIRN_SIM_PREEMPT_H
 #define FIRN_SIM_PREEMPT_H
 

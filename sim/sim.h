@@ -42,17 +42,17 @@ int64_t draw_span(int64_t most_ns); /* 0 .. most_ns, small ones as often as larg
 /* ---- machines -------------------------------------------------------------------------------- */
 
 /* A machine's clocks. */
-typedef struct machine {
+typedef struct sim_machine {
     int64_t wall_base, since; /* wall was wall_base at world.now = since */
     int64_t rate_ppm;         /* how much too fast it runs */
     int64_t steady_lag;       /* what its steady clock has missed */
     bool frozen;
     int64_t touched; /* when it was last set: since then it is honest */
-} machine;
+} sim_machine;
 
-int64_t machine_wall(const machine *it);
-void machine_disturb(machine *it); /* steps, freezes, thaws, drifts */
-void machine_step(machine *it, int64_t by_ns);
+int64_t machine_wall(const sim_machine *machine);
+void machine_disturb(sim_machine *machine); /* steps, freezes, thaws, drifts */
+void machine_step(sim_machine *machine, int64_t by_ns);
 
 /* ---- generators, as the judge knows them ----------------------------------------------------- */
 
@@ -65,9 +65,9 @@ typedef struct last_issue {
 } last_issue;
 
 /* A generator or a range of one incarnation of a process. */
-typedef struct maker {
+typedef struct sim_maker {
     bool used, dead;
-    struct maker *group; /* of all that share the generator; NULL: it is not shared */
+    struct sim_maker *group; /* of all that share the generator; NULL: it is not shared */
     int process;
     firn_gen *gen;
     firn_segment *range;
@@ -88,63 +88,65 @@ typedef struct maker {
     unsigned node_count;
     int64_t last_integer;
     int64_t increment, offset;
-} maker;
+} sim_maker;
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-typedef struct process {
-    machine *machine;
+typedef struct sim_process {
+    sim_machine *machine;
     firn_clock clock;
     uint64_t entropy_state;
     firn_entropy seeded, entropy;
-    maker *makers[HELD];
+    sim_maker *makers[HELD];
     int lives;            /* incarnations left */
     int workers;          /* fibers besides the main one */
     int64_t paused_until; /* world.now */
-} process;
+} sim_process;
 
-void process_begin(process *of); /* a main fiber, which opens, works, closes */
-void process_crash(process *of); /* nothing is given back; another life begins if one is left */
-void process_free(process *of);  /* the memory of its generators */
+void process_begin(sim_process *process); /* a main fiber, which opens, works, closes */
+void process_crash(
+    sim_process *process); /* nothing is given back; another life begins if one is left */
+void process_free(sim_process *process); /* the memory of its generators */
 
-/* ---- shared generators ------------------------------------------------------------------------ */
+/* ---- shared generators ----------------------------------------------------------------------- */
 
 /* Whom the judge holds responsible. */
-static inline maker *group_of(const maker *by) {
-    return by->group != NULL ? by->group : (maker *)(uintptr_t)by;
+static inline sim_maker *group_of(const sim_maker *maker) {
+    return maker->group != NULL ? maker->group : (sim_maker *)(uintptr_t)maker;
 }
 
-maker *maker_new(const process *owner); /* NULL: there are too many */
-void together_clear(void);              /* before a run */
-void together_plan(machine *on, unsigned space);
-/* Perhaps makes `it` one of those that share; their keys, or NULL: it does not. `nodes` to choose a fixed one from. */
-const char *together_join(const process *owner, maker *it, unsigned space, unsigned nodes,
-                          firn_config *config);
-void together_crash(const process *of); /* before its makers are freed */
+sim_maker *maker_new(const sim_process *owner); /* NULL: there are too many */
+void together_clear(void);                      /* before a run */
+void together_plan(sim_machine *machine, unsigned space);
+/* Perhaps makes `maker` one of those that share; their keys, or NULL: it does not. `nodes` to
+ * choose a fixed one from. */
+const char *together_join(const sim_process *owner, sim_maker *maker, unsigned space,
+                          unsigned nodes, firn_config *config);
+void together_crash(const sim_process *process); /* before its makers are freed */
 /* The lock in the shared memory. */
 bool together_is_free(const int *word);
 int together_locked(int *word); /* EOWNERDEAD, or 0 */
 void together_unlocked(const int *word);
-bool together_kills(void);      /* the running process, at this step, if it holds the lock */
-process *together_doomed(void); /* once; NULL: nobody */
+bool together_kills(void);          /* the running process, at this step, if it holds the lock */
+sim_process *together_doomed(void); /* once; NULL: nobody */
 
 /* ---- fibers ---------------------------------------------------------------------------------- */
 
 /* A thread of a process, in its own stack. */
-typedef struct fiber {
+typedef struct sim_fiber {
     ucontext_t context;
     void *stack, *locals; /* locals: what is thread-local in libfirn while it does not run */
     bool used;
-    process *process; /* NULL: free */
-    void (*run)(process *of);
+    sim_process *process; /* NULL: free */
+    void (*run)(sim_process *of);
     int64_t wake;           /* not before this */
     const int *waits;       /* for this lock word to become 0 */
     int64_t greatest_wall;  /* that it read in this call */
     unsigned calls_in_call; /* points passed in this call, to end runaway ones */
-} fiber;
+} sim_fiber;
 
-bool fiber_start(process *of, void (*run)(process *of));
-void fiber_drop_all(const process *of);
+bool fiber_start(sim_process *process, void (*run)(sim_process *process));
+void fiber_drop_all(const sim_process *process);
 void fiber_point(void);       /* here another thread may run */
 void fiber_sleep(int64_t ns); /* others run until then */
 void fibers_run(void);        /* until none is left, or the run has failed */
@@ -154,38 +156,39 @@ void fibers_make(void);       /* once a program */
 /* ---- the network ----------------------------------------------------------------------------- */
 
 /* A request that is still under way, or a copy that will arrive once more. */
-typedef struct letter {
+typedef struct sim_letter {
     bool used, give_back;
-    maker *from;
+    sim_maker *sender;
     char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
     firn_request request;
     firn_mark mine;
     int64_t high;
-} letter;
+} sim_letter;
 
 extern const firn_store_ops wire_ops; /* self is the maker */
 void wire_deliver(void);              /* one letter, if there is any */
 void wire_backup(void);               /* the store is copied, and */
 void wire_restore(void);              /* put back as it was then */
 /* What the store does; informs the judge. */
-int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held);
+int wire_carry_out(sim_maker *sender, const firn_request *request, int64_t *first, firn_mark *held);
 int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high);
 
-/* ---- a forked child's way to the store -------------------------------------------------------- */
+/* ---- a forked child's way to the store ------------------------------------------------------- */
 
 bool child_begin(void); /* before the fork */
 void child_serve(void); /* in the parent: until the child has ended */
 void child_born(void);  /* in the child, where the verbs below are then asked of the parent */
-int child_reserve(const maker *from, const firn_request *request, int64_t *first, firn_mark *held);
-int child_give_back(const maker *from, const char *ns, const char *key, const firn_mark *mine,
+int child_reserve(const sim_maker *sender, const firn_request *request, int64_t *first,
+                  firn_mark *held);
+int child_give_back(const sim_maker *sender, const char *ns, const char *key, const firn_mark *mine,
                     int64_t high);
-int child_list(const maker *from, const char *ns, firn_visit *visit, void *context);
+int child_list(const sim_maker *sender, const char *ns, firn_visit *visit, void *context);
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 
 /* What is known when a call begins. */
 typedef struct call {
-    maker *by;
+    sim_maker *maker;
     last_issue before;
     unsigned leaves;
     int64_t wall;
@@ -194,21 +197,21 @@ typedef struct call {
 } call;
 
 void judge_clear(void);
-void judge_granted(maker *to, const firn_request *request, int64_t first);
-void judge_giving(maker *from, const char *ns, const char *key, int64_t high, int64_t end);
+void judge_granted(sim_maker *maker, const firn_request *request, int64_t first);
+void judge_giving(sim_maker *sender, const char *ns, const char *key, int64_t high, int64_t end);
 void judge_given(const char *ns, const char *key, int64_t high, int64_t end);
-call judge_begin(maker *by);
+call judge_begin(sim_maker *maker);
 void judge_issued(const call *made, const firn_id *ids, size_t n);
-void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n);
-void judge_integers(maker *by, int64_t before, int64_t first, int64_t count);
+void judge_backdated(sim_maker *maker, const firn_time *instant, const firn_id *ids, size_t n);
+void judge_integers(sim_maker *maker, int64_t before, int64_t first, int64_t count);
 /* The first integer after all that were ever granted there. */
-int64_t judge_end_of(const maker *by);
+int64_t judge_end_of(const sim_maker *maker);
 /* Nothing below `least` is reserved from now on. */
-void judge_advanced(maker *by, int64_t least, int64_t next);
+void judge_advanced(sim_maker *maker, int64_t least, int64_t next);
 /* The k-th ID of a job: the same whenever the job is done again, and nobody else's. */
-void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id);
+void judge_job(const sim_maker *maker, unsigned job, unsigned k, const firn_id *id);
 /* IDs of a forked child: unique, from its own grants, and none of a fixed node. */
-void judge_child(maker *by, const firn_id *id);
+void judge_child(sim_maker *maker, const firn_id *id);
 
 /* ---- steps of a clock ------------------------------------------------------------------------ */
 
@@ -263,15 +266,15 @@ typedef struct world {
     bool plant_duplicate; /* the self-check: one ID is shown to the judge twice */
     int64_t now;          /* true time, ns since 1970 */
     int64_t pace;         /* how fast it passes, ns */
-    machine machines[MACHINES];
-    process processes[PROCESSES];
+    sim_machine machines[MACHINES];
+    sim_process processes[PROCESSES];
     unsigned process_count, machine_count;
-    maker makers[MAKERS];
+    sim_maker makers[MAKERS];
     unsigned maker_count;
-    fiber fibers[FIBERS];
-    fiber *fiber; /* the running one; NULL: the scheduler */
+    sim_fiber fibers[FIBERS];
+    sim_fiber *fiber; /* the running one; NULL: the scheduler */
     firn_store *store;
-    letter letters[LETTERS];
+    sim_letter letters[LETTERS];
     firn_store *backup; /* what a restore puts in the store's place; NULL: none yet */
     bool back;          /* the store lost reservations, and knows it */
     int64_t outage_until;

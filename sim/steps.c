@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock that steps, and a generator without a store that must continue: in order, at the clock's time as soon as the
- * clock is believed, never further ahead than allowed, and without an error. Whether a clock is believed follows from its
- * steps here, not from the library's state. */
+/* A clock that steps, and a generator without a store that must continue: in order, at the clock's
+ * time as soon as the clock is believed, never further ahead than allowed, and without an error.
+ * Whether a clock is believed follows from its steps here, not from the library's state. */
 #include "sim.h"
 
 #include "entropy.h"
@@ -43,7 +43,7 @@ static int pause_for(void *self, int64_t ns) {
 }
 
 /* What has been seen of the clock and of the IDs. */
-typedef struct record {
+typedef struct step_record {
     firn_gen *gen;
     const char *name;
     int64_t back, since,
@@ -54,79 +54,83 @@ typedef struct record {
     int64_t greatest; /* reading that was used since the clock stepped back */
     uint64_t steps, tick;
     firn_id id;
-} record;
+} step_record;
 
-static uint64_t tick_at(const record *it, int64_t wall) {
+static uint64_t tick_at(const step_record *record, int64_t wall) {
     firn_time time = {wall / SECOND, (int32_t)(wall % SECOND)};
     uint64_t tick = 0;
-    firn_scheme_tick(firn_gen_scheme(it->gen), &time, &tick, NULL);
+    firn_scheme_tick(firn_gen_scheme(record->gen), &time, &tick, NULL);
     return tick;
 }
 
 /* Before a call. */
-static void see_clock(record *it) {
-    if (!it->seen || it->offset != hands.offset) {
-        it->since = hands.steady;
-        it->least = it->seen && it->least < hands.offset ? it->least : hands.offset;
-        it->lowest = it->seen && it->lowest < hands.offset ? it->lowest : hands.offset;
-        it->highest = it->seen && it->highest > hands.offset ? it->highest : hands.offset;
-    } else if (hands.steady - it->since > ANCHORED) {
-        it->least = hands.offset;
+static void see_clock(step_record *record) {
+    if (!record->seen || record->offset != hands.offset) {
+        record->since = hands.steady;
+        record->least = record->seen && record->least < hands.offset ? record->least : hands.offset;
+        record->lowest =
+            record->seen && record->lowest < hands.offset ? record->lowest : hands.offset;
+        record->highest =
+            record->seen && record->highest > hands.offset ? record->highest : hands.offset;
+    } else if (hands.steady - record->since > ANCHORED) {
+        record->least = hands.offset;
     }
-    it->offset = hands.offset;
-    it->seen = true;
+    record->offset = hands.offset;
+    record->seen = true;
 }
 
-static void judge(record *it, const firn_id *id) {
-    const firn_scheme *scheme = firn_gen_scheme(it->gen);
+static void judge(step_record *record, const firn_id *id) {
+    const firn_scheme *scheme = firn_gen_scheme(record->gen);
     firn_fields fields;
     int64_t wall = wall_now();
-    uint64_t now = tick_at(it, wall);
+    uint64_t now = tick_at(record, wall);
     if (firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
-        failed("%s: what was issued is no ID", it->name);
+        failed("%s: what was issued is no ID", record->name);
         return;
     }
     int i = firn__scheme_role(scheme, FIRN_ROLE_TIME);
     uint64_t tick = fields.value[firn_scheme_first(scheme, (uint32_t)i)].low;
-    note("%s: tick %" PRIu64 " at %" PRIu64, it->name, tick, now);
-    bool believed = hands.offset - it->least <= JUMP || hands.steady - it->since >= BELIEVED;
-    if (it->any &&
-        (tick < it->tick || (scheme->sorts == FIRN_SORTS_YES && firn_id_cmp(id, &it->id) <= 0))) {
-        failed("%s: tick %" PRIu64 " after %" PRIu64, it->name, tick, it->tick);
+    note("%s: tick %" PRIu64 " at %" PRIu64, record->name, tick, now);
+    bool believed =
+        hands.offset - record->least <= JUMP || hands.steady - record->since >= BELIEVED;
+    if (record->any && (tick < record->tick ||
+                        (scheme->sorts == FIRN_SORTS_YES && firn_id_cmp(id, &record->id) <= 0))) {
+        failed("%s: tick %" PRIu64 " after %" PRIu64, record->name, tick, record->tick);
     } else if (believed && tick < now) {
-        failed("%s: tick %" PRIu64 " is before the clock's %" PRIu64, it->name, tick, now);
+        failed("%s: tick %" PRIu64 " is before the clock's %" PRIu64, record->name, tick, now);
     }
     bool used = tick >= now; /* else the reading is doubted */
-    if (used && it->any && wall < it->greatest - it->back) {
-        it->steps++;
-        it->greatest = wall;
+    if (used && record->any && wall < record->greatest - record->back) {
+        record->steps++;
+        record->greatest = wall;
     }
-    it->greatest = used && (wall > it->greatest || !it->any) ? wall : it->greatest;
-    /* Only the order may hold an ID ahead of the clock, and only a step back further than the lead. */
-    uint64_t lead = it->gen->lead_ticks + tick_at(it, wall + BRIEF) - now;
-    if (tick > now && tick > it->tick + 1) {
+    record->greatest = used && (wall > record->greatest || !record->any) ? wall : record->greatest;
+    /* Only the order may hold an ID ahead of the clock, and only a step back further than the
+     * lead. */
+    uint64_t lead = record->gen->lead_ticks + tick_at(record, wall + BRIEF) - now;
+    if (tick > now && tick > record->tick + 1) {
         failed("%s: tick %" PRIu64 " is after both the last ID's %" PRIu64
                " and the clock's %" PRIu64,
-               it->name, tick, it->tick, now);
-    } else if (it->steps == 0 && it->highest - it->least <= JUMP && tick > now + lead) {
+               record->name, tick, record->tick, now);
+    } else if (record->steps == 0 && record->highest - record->least <= JUMP && tick > now + lead) {
         failed("%s: tick %" PRIu64 " is further ahead of the clock's %" PRIu64 " than max_lead",
-               it->name, tick, now);
+               record->name, tick, now);
     }
-    it->tick = tick;
-    it->id = *id;
-    it->any = true;
+    record->tick = tick;
+    record->id = *id;
+    record->any = true;
 }
 
-static void call_once(record *it) {
+static void call_once(step_record *record) {
     firn_id id;
     firn_error error = {0};
-    see_clock(it);
-    int code = firn_next(it->gen, &id, &error);
+    see_clock(record);
+    int code = firn_next(record->gen, &id, &error);
     if (code != FIRN_OK) {
-        failed("%s: %s: %s", it->name, firn_errname(code), error.text);
+        failed("%s: %s: %s", record->name, firn_errname(code), error.text);
         return;
     }
-    judge(it, &id);
+    judge(record, &id);
     sim.counts.stepped_ids++;
 }
 
@@ -135,19 +139,21 @@ static void step_clock(void) {
                                     8 * SECOND, 60 * SECOND, HOUR,   DAY};
     int64_t span = spans[draw(sizeof spans / sizeof spans[0])];
     span += draw_span(span);
-    int64_t by = chance(200) ? -hands.offset : chance(400) ? -span : span; /* or it is put right */
-    hands.offset += by;
-    note("the clock steps by %+.6f ms", (double)by / 1e6);
+    int64_t count = chance(200)   ? -hands.offset
+                    : chance(400) ? -span
+                                  : span; /* or it is put right */
+    hands.offset += count;
+    note("the clock steps by %+.6f ms", (double)count / 1e6);
 }
 
-static void check_counts(record *it) {
+static void check_counts(step_record *record) {
     firn_status status = {.size = sizeof status};
-    firn_gen_status(it->gen, &status);
-    if (it->highest - it->lowest <= JUMP && status.jumps_ahead != 0) {
-        failed("%s: a step of at most 5 s is a jump", it->name);
-    } else if (status.jumps_ahead == 0 && status.steps_back_left != it->steps) {
-        failed("%s: %" PRIu64 " steps back are counted, and %" PRIu64 " were made", it->name,
-               status.steps_back_left, it->steps);
+    firn_gen_status(record->gen, &status);
+    if (record->highest - record->lowest <= JUMP && status.jumps_ahead != 0) {
+        failed("%s: a step of at most 5 s is a jump", record->name);
+    } else if (status.jumps_ahead == 0 && status.steps_back_left != record->steps) {
+        failed("%s: %" PRIu64 " steps back are counted, and %" PRIu64 " were made", record->name,
+               status.steps_back_left, record->steps);
     }
 }
 
@@ -156,8 +162,8 @@ void steps_run(void) {
         "uuid7",   "uuid1",  "uuid6",     "ulid",     "typeid",        "objectid", "xid",
         "scru128", "pushid", "timeflake", "locality", "uuid1-swapped", "ksuid",    "simpleflake"};
     static const int64_t backs[] = {0, 2, 100, 1000, 3000};
-    record it = {.name = schemes[draw(sizeof schemes / sizeof schemes[0])],
-                 .back = backs[draw(5)] * MILLI};
+    step_record record = {.name = schemes[draw(sizeof schemes / sizeof schemes[0])],
+                          .back = backs[draw(5)] * MILLI};
     char keys[80];
     firn_error error = {0};
     firn_clock clock = {1, NULL, read_wall, read_steady, pause_for};
@@ -165,31 +171,31 @@ void steps_run(void) {
     hands.entropy = draw(UINT64_MAX);
     firn_entropy entropy = firn__entropy_seeded(&hands.entropy);
     firn_config config = {.size = sizeof config,
-                          .scheme = it.name,
+                          .scheme = record.name,
                           .keys = keys,
                           .clock = &clock,
                           .entropy = &entropy};
-    snprintf(keys, sizeof keys, "max_back=%dms max_lead=%dms", (int)(it.back / MILLI),
-             (int)(it.back / MILLI) + (chance(500) ? 5 : 1000));
+    snprintf(keys, sizeof keys, "max_back=%dms max_lead=%dms", (int)(record.back / MILLI),
+             (int)(record.back / MILLI) + (chance(500) ? 5 : 1000));
     sim.fiber = NULL;
-    note("%s %s", it.name, keys);
-    if (firn_open_with(&it.gen, &config, &error) != FIRN_OK) {
-        failed("the plan is wrong: %s %s: %s", it.name, keys, error.text);
+    note("%s %s", record.name, keys);
+    if (firn_open_with(&record.gen, &config, &error) != FIRN_OK) {
+        failed("the plan is wrong: %s %s: %s", record.name, keys, error.text);
         return;
     }
-    it.seen = false;
+    record.seen = false;
     for (unsigned phases = 2 + (unsigned)draw(PHASES - 1); phases > 0 && !sim.failed; phases--) {
         unsigned calls = (unsigned)draw(chance(700) ? 4 : 40);
         int64_t gap = MILLI + draw_span(300 * MILLI);
         for (unsigned i = 0; i <= calls && !sim.failed; i++) {
-            call_once(&it);
+            call_once(&record);
             hands.steady += gap;
         }
         hands.steady += chance(300) ? draw_span(20 * SECOND) : 0;
         step_clock();
     }
     if (!sim.failed) {
-        check_counts(&it);
+        check_counts(&record);
     }
-    firn_close(it.gen, NULL);
+    firn_close(record.gen, NULL);
 }

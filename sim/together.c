@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A generator that several processes of one machine share (firn_config.shared): its memory, its robust lock, and which
- * process belongs to it. To the judge its processes are one maker. A process dies between any two atomic operations. */
+/* A generator that several processes of one machine share (firn_config.shared): its memory, its
+ * robust lock, and which process belongs to it. To the judge its processes are one maker. A process
+ * dies between any two atomic operations. */
 #include "sim.h"
 
 #include <errno.h>
@@ -14,18 +15,18 @@
 static struct {
     void *memory; /* also a forked child's */
     bool planned; /* of this run */
-    machine *machine;
+    sim_machine *machine;
     unsigned space;
-    char keys[64];      /* that all its processes give */
-    maker *group;       /* what the judge knows them as; NULL: the memory is zeros */
-    int *lock;          /* its first word */
-    process *holder;    /* NULL: nobody, or a forked child */
-    unsigned deadly;    /* how often a holder dies at one of its steps, per thousand */
-    process *doomed;    /* dies before anybody else's turn */
+    char keys[64];       /* that all its processes give */
+    sim_maker *group;    /* what the judge knows them as; NULL: the memory is zeros */
+    int *lock;           /* its first word */
+    sim_process *holder; /* NULL: nobody, or a forked child */
+    unsigned deadly;     /* how often a holder dies at one of its steps, per thousand */
+    sim_process *doomed; /* dies before anybody else's turn */
     bool dead, settled; /* its last holder died; the one after it called pthread_mutex_consistent */
 } common;
 
-void together_plan(machine *on, unsigned space) {
+void together_plan(sim_machine *machine, unsigned space) {
     if (common.memory == NULL) {
         common.memory = mmap(NULL, firn_shared_size(), PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -34,7 +35,7 @@ void together_plan(machine *on, unsigned space) {
         }
     }
     common.planned = true;
-    common.machine = on;
+    common.machine = machine;
     common.space = space;
     common.group = NULL;
     static const unsigned rates[] = {0, 5, 30};
@@ -50,8 +51,8 @@ void together_clear(void) {
 static bool is_used(void) {
     for (unsigned i = 0; i < sim.process_count; i++) {
         for (int k = 0; k < HELD; k++) {
-            const maker *it = sim.processes[i].makers[k];
-            if (it != NULL && it->group == common.group) {
+            const sim_maker *maker = sim.processes[i].makers[k];
+            if (maker != NULL && maker->group == common.group) {
                 return true;
             }
         }
@@ -60,8 +61,8 @@ static bool is_used(void) {
 }
 
 /* Zeros, as after the machine started again. */
-static bool begin_anew(const process *owner, unsigned nodes) {
-    maker *group = maker_new(owner);
+static bool begin_anew(const sim_process *owner, unsigned nodes) {
+    sim_maker *group = maker_new(owner);
     if (group == NULL) {
         return false;
     }
@@ -84,8 +85,8 @@ static bool begin_anew(const process *owner, unsigned nodes) {
     return true;
 }
 
-const char *together_join(const process *owner, maker *it, unsigned space, unsigned nodes,
-                          firn_config *config) {
+const char *together_join(const sim_process *owner, sim_maker *maker, unsigned space,
+                          unsigned nodes, firn_config *config) {
     if (!common.planned || common.space != space || common.machine != owner->machine ||
         chance(100)) {
         return NULL;
@@ -93,15 +94,15 @@ const char *together_join(const process *owner, maker *it, unsigned space, unsig
     if ((common.group == NULL || (!is_used() && chance(300))) && !begin_anew(owner, nodes)) {
         return NULL;
     }
-    it->group = common.group;
-    it->strict = it->group->strict = true;
+    maker->group = common.group;
+    maker->strict = maker->group->strict = true;
     config->shared = common.memory;
     config->shared_size = firn_shared_size();
     sim.counts.joined++;
     return common.keys;
 }
 
-/* ---- the lock ---------------------------------------------------------------------------------- */
+/* ---- the lock -------------------------------------------------------------------------------- */
 
 static bool is_common(const void *mutex) {
     return common.planned && (uintptr_t)mutex - (uintptr_t)common.memory < firn_shared_size();
@@ -139,17 +140,17 @@ int pthread_mutex_consistent(pthread_mutex_t *mutex) {
     return common.dead ? 0 : EINVAL;
 }
 
-void together_crash(const process *of) {
+void together_crash(const sim_process *process) {
     if (common.group == NULL) {
         return;
     }
     for (int k = 0; k < HELD; k++) {
-        if (of->makers[k] != NULL && of->makers[k]->group == common.group &&
-            of->machine->touched >= common.group->opened) {
+        if (process->makers[k] != NULL && process->makers[k]->group == common.group &&
+            process->machine->touched >= common.group->opened) {
             common.group->leaves++; /* a process may have left a node and died unheard */
         }
     }
-    if (common.holder == of) {
+    if (common.holder == process) {
         common.holder = NULL;
         *common.lock = DEAD;
         sim.counts.holders_died++;
@@ -164,19 +165,19 @@ bool together_kills(void) {
     return true;
 }
 
-process *together_doomed(void) {
-    process *doomed = common.doomed;
+sim_process *together_doomed(void) {
+    sim_process *doomed = common.doomed;
     common.doomed = NULL;
     return doomed;
 }
 
-/* ---- who is alive: for the process that prepares the lock -------------------------------------- */
+/* ---- who is alive: for the process that prepares the lock ------------------------------------ */
 
 long syscall(long number, ...) {
     if (number != SYS_gettid || sim.fiber == NULL) {
         abort();
     }
-    const process *me = sim.fiber->process;
+    const sim_process *me = sim.fiber->process;
     return 1000 + 100 * (me - sim.processes) + me->lives;
 }
 

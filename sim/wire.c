@@ -14,7 +14,8 @@ static int say(firn_error *error, int code, const char *text) {
     return code;
 }
 
-/* ---- a store that loses reservations------------------------------------------------------------ */
+/* ---- a store that loses
+ * reservations------------------------------------------------------------ */
 
 static struct {
     char ns[FIRN_NS_SIZE];
@@ -64,8 +65,9 @@ void wire_restore(void) {
     note("the store is restored");
 }
 
-/* What the engines' modules do once the store is known to have lost reservations (docs/reference/stores.md): the first
- * request of a namespace that names a guard sets its floor, and until then nothing is granted. */
+/* What the engines' modules do once the store is known to have lost reservations
+ * (docs/reference/stores.md): the first request of a namespace that names a guard sets its floor,
+ * and until then nothing is granted. */
 static int guard_against(const firn_request *request, firn_request *guarded, firn_mark *held) {
     unsigned i = 0;
     *guarded = *request;
@@ -93,12 +95,12 @@ static int guard_against(const firn_request *request, firn_request *guarded, fir
 
 /* ---- carrying out ---------------------------------------------------------------------------- */
 
-int wire_carry_out(maker *from, const firn_request *asked, int64_t *first, firn_mark *held) {
+int wire_carry_out(sim_maker *sender, const firn_request *wanted, int64_t *first, firn_mark *held) {
     firn_request guarded, *request = &guarded;
-    int refused = guard_against(asked, &guarded, held);
+    int refused = guard_against(wanted, &guarded, held);
     if (refused != FIRN_OK) {
-        note("store: g%d %.20s/%s: %s, it lost reservations", (int)(from - sim.makers), asked->ns,
-             asked->key, firn_errname(refused));
+        note("store: g%d %.20s/%s: %s, it lost reservations", (int)(sender - sim.makers),
+             wanted->ns, wanted->key, firn_errname(refused));
         return refused;
     }
     sim.whole = true;
@@ -106,11 +108,11 @@ int wire_carry_out(maker *from, const firn_request *asked, int64_t *first, firn_
     sim.whole = false;
     if (code == FIRN_OK) {
         sim.counts.grants++;
-        judge_granted(from, request, *first);
+        judge_granted(sender, request, *first);
     }
     sim.counts.busy += code == FIRN_EBUSY;
     note("store: g%d %.20s/%s count %lld from %lld to %lld grant %llx: %s %lld",
-         (int)(from - sim.makers), request->ns, request->key, (long long)request->count,
+         (int)(sender - sim.makers), request->ns, request->key, (long long)request->count,
          (long long)request->earliest, (long long)request->latest,
          (unsigned long long)request->grant, firn_errname(code),
          (long long)(code == FIRN_OK ? *first : held->high));
@@ -132,56 +134,57 @@ int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int6
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static letter *free_letter(void) {
-    letter *it = &sim.letters[draw(LETTERS)]; /* one that is overwritten is lost */
-    memset(it, 0, sizeof *it);
-    it->used = true;
-    return it;
+static sim_letter *free_letter(void) {
+    sim_letter *letter = &sim.letters[draw(LETTERS)]; /* one that is overwritten is lost */
+    memset(letter, 0, sizeof *letter);
+    letter->used = true;
+    return letter;
 }
 
-static void keep_request(maker *from, const firn_request *request) {
-    letter *it = free_letter();
-    it->from = from;
-    snprintf(it->ns, sizeof it->ns, "%s", request->ns);
-    snprintf(it->layout, sizeof it->layout, "%s", request->layout);
-    snprintf(it->key, sizeof it->key, "%s", request->key);
-    it->request = *request;
-    it->request.ns = it->ns;
-    it->request.layout = it->layout;
-    it->request.key = it->key;
-    it->request.note = "late";
+static void keep_request(sim_maker *sender, const firn_request *request) {
+    sim_letter *letter = free_letter();
+    letter->sender = sender;
+    snprintf(letter->ns, sizeof letter->ns, "%s", request->ns);
+    snprintf(letter->layout, sizeof letter->layout, "%s", request->layout);
+    snprintf(letter->key, sizeof letter->key, "%s", request->key);
+    letter->request = *request;
+    letter->request.ns = letter->ns;
+    letter->request.layout = letter->layout;
+    letter->request.key = letter->key;
+    letter->request.note = "late";
 }
 
-static void keep_give_back(maker *from, const char *ns, const char *key, const firn_mark *mine,
-                           int64_t high) {
-    letter *it = free_letter();
-    it->give_back = true;
-    it->from = from;
-    snprintf(it->ns, sizeof it->ns, "%s", ns);
-    snprintf(it->key, sizeof it->key, "%s", key);
-    it->mine = *mine;
-    it->high = high;
+static void keep_give_back(sim_maker *sender, const char *ns, const char *key,
+                           const firn_mark *mine, int64_t high) {
+    sim_letter *letter = free_letter();
+    letter->give_back = true;
+    letter->sender = sender;
+    snprintf(letter->ns, sizeof letter->ns, "%s", ns);
+    snprintf(letter->key, sizeof letter->key, "%s", key);
+    letter->mine = *mine;
+    letter->high = high;
 }
 
 void wire_deliver(void) {
     uint64_t from = draw(LETTERS);
-    letter *it = NULL;
-    for (unsigned i = 0; i < LETTERS && (it == NULL || !it->used); i++) {
-        it = &sim.letters[(from + i) % LETTERS];
+    sim_letter *letter = NULL;
+    for (unsigned i = 0; i < LETTERS && (letter == NULL || !letter->used); i++) {
+        letter = &sim.letters[(from + i) % LETTERS];
     }
-    if (!it->used) {
+    if (!letter->used) {
         return;
     }
     sim.counts.late++;
     note("late:");
-    if (it->give_back) {
-        wire_carry_back(it->ns, it->key, &it->mine, it->high);
+    if (letter->give_back) {
+        wire_carry_back(letter->ns, letter->key, &letter->mine, letter->high);
     } else {
         int64_t first;
         firn_mark held;
-        sim.counts.late_granted += wire_carry_out(it->from, &it->request, &first, &held) == FIRN_OK;
+        sim.counts.late_granted +=
+            wire_carry_out(letter->sender, &letter->request, &first, &held) == FIRN_OK;
     }
-    it->used = chance(850); /* and once more, perhaps */
+    letter->used = chance(850); /* and once more, perhaps */
 }
 
 /* ---- the verbs ------------------------------------------------------------------------------- */
@@ -215,7 +218,8 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
         return say(error, FIRN_EUNKNOWN, "nobody answered");
     }
     int code = wire_carry_out(self, request, &granted, &mark);
-    /* In a storm only renewals: a claim that comes again moves the mark on, and the rest is moot. */
+    /* In a storm only renewals: a claim that comes again moves the mark on, and the rest is
+     * moot. */
     if (chance(sim.repeats) && !(sim.storm && request->earliest != request->latest)) {
         keep_request(self, request);
     }
@@ -266,8 +270,8 @@ static int wire_list(void *self, const char *ns, firn_visit *visit, void *contex
     return code;
 }
 
-/* The engine's clock is right. Only where the store may be restored: elsewhere generators have no clock to compare
- * theirs with. */
+/* The engine's clock is right. Only where the store may be restored: elsewhere generators have no
+ * clock to compare theirs with. */
 static int wire_now(void *self, firn_time *now, firn_error *error) {
     (void)self;
     if (sim.restores == 0 || sim.child) {

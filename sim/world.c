@@ -34,7 +34,8 @@ int64_t draw_span(int64_t most_ns) {
     return (int64_t)draw((uint64_t)most + 1);
 }
 
-/* Replaces the system's function and the processor's noise, so that a trace is the same to the last digit. */
+/* Replaces the system's function and the processor's noise, so that a trace is the same to the last
+ * digit. */
 firn__noise __wrap_firn__processor_noise(void);
 firn__noise __wrap_firn__processor_noise(void) {
     return (firn__noise){word(&sim.system), word(&sim.system)};
@@ -86,25 +87,25 @@ void failed(const char *format, ...) {
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-int64_t machine_wall(const machine *it) {
-    int64_t passed = it->frozen ? 0 : sim.now - it->since;
-    return it->wall_base + passed + passed / 1000 * it->rate_ppm / 1000;
+int64_t machine_wall(const sim_machine *machine) {
+    int64_t passed = machine->frozen ? 0 : sim.now - machine->since;
+    return machine->wall_base + passed + passed / 1000 * machine->rate_ppm / 1000;
 }
 
-static void rebase(machine *it) {
-    it->wall_base = machine_wall(it);
-    it->since = sim.now;
-    it->touched = sim.now;
+static void rebase(sim_machine *machine) {
+    machine->wall_base = machine_wall(machine);
+    machine->since = sim.now;
+    machine->touched = sim.now;
 }
 
-void machine_step(machine *it, int64_t by_ns) {
-    rebase(it);
-    it->wall_base += by_ns;
+void machine_step(sim_machine *machine, int64_t by_ns) {
+    rebase(machine);
+    machine->wall_base += by_ns;
     sim.counts.clock_steps++;
-    note("clock %d steps by %+.6f ms", (int)(it - sim.machines), (double)by_ns / 1e6);
+    note("clock %d steps by %+.6f ms", (int)(machine - sim.machines), (double)by_ns / 1e6);
 }
 
-void machine_disturb(machine *it) {
+void machine_disturb(sim_machine *machine) {
     static const int64_t spans[] = {MICRO,      10 * MICRO, 100 * MICRO, MILLI,      3 * MILLI,
                                     10 * MILLI, 50 * MILLI, SECOND,      6 * SECOND, 60 * SECOND,
                                     HOUR,       DAY,        YEAR};
@@ -112,22 +113,25 @@ void machine_disturb(machine *it) {
     span += draw_span(span);
     switch (draw(8)) {
     case 0:
-        rebase(it);
-        it->frozen = !it->frozen;
-        note("clock %d is %s", (int)(it - sim.machines), it->frozen ? "frozen" : "running");
+        rebase(machine);
+        machine->frozen = !machine->frozen;
+        note("clock %d is %s", (int)(machine - sim.machines),
+             machine->frozen ? "frozen" : "running");
         break;
     case 1:
-        rebase(it);
-        it->rate_ppm = (int64_t)draw(400001) - 200000;
-        note("clock %d drifts by %lld ppm", (int)(it - sim.machines), (long long)it->rate_ppm);
+        rebase(machine);
+        machine->rate_ppm = (int64_t)draw(400001) - 200000;
+        note("clock %d drifts by %lld ppm", (int)(machine - sim.machines),
+             (long long)machine->rate_ppm);
         break;
     case 2: /* a virtual machine that was held still: its steady clock has missed it */
-        it->steady_lag += draw_span(10 * SECOND);
-        it->steady_lag = it->steady_lag > sim.now - NOON ? sim.now - NOON : it->steady_lag;
-        it->touched = sim.now;
+        machine->steady_lag += draw_span(10 * SECOND);
+        machine->steady_lag =
+            machine->steady_lag > sim.now - NOON ? sim.now - NOON : machine->steady_lag;
+        machine->touched = sim.now;
         break;
     default:
-        machine_step(it, chance(600) ? -span : span);
+        machine_step(machine, chance(600) ? -span : span);
     }
 }
 
@@ -176,8 +180,8 @@ void world_make(uint64_t seed) {
     }
     sim.backup = NULL;
     sim.back = false;
-    /* The guard of a restored store protects the grants that it forgot, with any clocks of its users.
-     * Nobody is paused between reading the store's clock and the call. */
+    /* The guard of a restored store protects the grants that it forgot, with any clocks of its
+     * users. Nobody is paused between reading the store's clock and the call. */
     sim.restores = !sim.storm && chance(100) ? 40 : 0;
     if (sim.restores > 0) {
         sim.pauses = 0;
@@ -186,7 +190,7 @@ void world_make(uint64_t seed) {
     for (unsigned i = 0; i < sim.machine_count; i++) {
         int64_t off = chance(500) ? draw_span(HOUR) - draw_span(HOUR) : draw_span(20 * MILLI);
         off = sim.restores > 0 && chance(800) ? draw_span(4 * SECOND) - 2 * SECOND : off;
-        sim.machines[i] = (machine){.wall_base = NOON + off, .since = NOON};
+        sim.machines[i] = (sim_machine){.wall_base = NOON + off, .since = NOON};
     }
     firn_error error;
     if (firn_store_open(&sim.store, "memory:", NULL, &error) != FIRN_OK) {

@@ -29,28 +29,28 @@ static inline bool firn__above(firn_value value, firn_value most) {
     return value.high > most.high || (value.high == most.high && value.low > most.low);
 }
 
-/* Moves a value of up to 128 bits up by `by` (0..127); what leaves at the top is lost. */
-static inline firn_value firn__up(firn_value value, uint32_t by) {
+/* Moves a value of up to 128 bits up by `count` (0..127); what leaves at the top is lost. */
+static inline firn_value firn__up(firn_value value, uint32_t count) {
     firn_value out = value;
-    if (by >= 64) {
-        out.high = value.low << (by - 64);
+    if (count >= 64) {
+        out.high = value.low << (count - 64);
         out.low = 0;
-    } else if (by > 0) {
-        out.high = value.high << by | value.low >> (64 - by);
-        out.low = value.low << by;
+    } else if (count > 0) {
+        out.high = value.high << count | value.low >> (64 - count);
+        out.low = value.low << count;
     }
     return out;
 }
 
-/* Moves a value of up to 128 bits down by `by` (0..127). */
-static inline firn_value firn__down(firn_value value, uint32_t by) {
+/* Moves a value of up to 128 bits down by `count` (0..127). */
+static inline firn_value firn__down(firn_value value, uint32_t count) {
     firn_value out = value;
-    if (by >= 64) {
-        out.low = value.high >> (by - 64);
+    if (count >= 64) {
+        out.low = value.high >> (count - 64);
         out.high = 0;
-    } else if (by > 0) {
-        out.low = value.low >> by | value.high << (64 - by);
-        out.high = value.high >> by;
+    } else if (count > 0) {
+        out.low = value.low >> count | value.high << (64 - count);
+        out.high = value.high >> count;
     }
     return out;
 }
@@ -64,17 +64,17 @@ static inline firn_value firn__part(firn_value value, uint32_t from, uint32_t bi
     return part;
 }
 
-/* The whole ID up by `by` (1..128), with `value` (of `by` bits) below: ids are built most
+/* The whole ID up by `count` (1..128), with `value` (of `count` bits) below: ids are built most
  * significant slice first. */
-static inline void firn__push(firn_id *id, firn_value value, uint32_t by) {
-    if (by < 64) {
-        id->top = (uint32_t)((uint64_t)id->top << by) | (uint32_t)(id->high >> (64 - by));
-        id->high = id->high << by | id->low >> (64 - by);
-        id->low = id->low << by | value.low;
-    } else if (by < 128) {
+static inline void firn__push(firn_id *id, firn_value value, uint32_t count) {
+    if (count < 64) {
+        id->top = (uint32_t)((uint64_t)id->top << count) | (uint32_t)(id->high >> (64 - count));
+        id->high = id->high << count | id->low >> (64 - count);
+        id->low = id->low << count | value.low;
+    } else if (count < 128) {
         firn_value mid = {id->low, id->high};
-        id->top = (uint32_t)firn__part(mid, 128 - by, 32).low;
-        id->high = by == 64 ? id->low : id->low << (by - 64);
+        id->top = (uint32_t)firn__part(mid, 128 - count, 32).low;
+        id->high = count == 64 ? id->low : id->low << (count - 64);
         id->high |= value.high;
         id->low = value.low;
     } else {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks: IDs issued ahead into a page that a fork wipes, from which other languages take them without a call. */
+/* Blocks: IDs issued ahead into a page that a fork wipes, from which other languages take them
+ * without a call. */
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
-#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -42,8 +43,8 @@ static void put(uint32_t *member, uint32_t value) {
 }
 
 /* Any thread: the IDs of the page are void, and those that a fill is issuing. */
-static void renew_page(void *at) {
-    firn_page *page = at;
+static void renew_page(void *memory) {
+    firn_page *page = memory;
     put(&page->stride, 0);
     put(&page->count, 0);
 }
@@ -81,8 +82,8 @@ firn_page *firn_block_page(const firn_block *block) {
     return block->page;
 }
 
-/* Twice as many when all IDs of the last fill were taken, half as many when most of them were dropped: a process that
- * takes few IDs drops few. */
+/* Twice as many when all IDs of the last fill were taken, half as many when most of them were
+ * dropped: a process that takes few IDs drops few. */
 static void adapt(firn_block *block) {
     uint32_t taken = block->page->next, count = get(&block->page->count);
     if (count > 0 && taken >= count && block->want < FIRN_BLOCK_MAX) {
@@ -104,8 +105,8 @@ static int issue(firn_block *block, uint32_t n, firn_error *error) {
     return code;
 }
 
-/* Was the page wiped or renewed since a fill wrote its stride? A handler of a signal may fork between any two
- * instructions. */
+/* Was the page wiped or renewed since a fill wrote its stride? A handler of a signal may fork
+ * between any two instructions. */
 static bool is_wiped(const firn_page *page) {
     atomic_signal_fence(memory_order_seq_cst);
     return get(&page->stride) == 0;
@@ -114,15 +115,16 @@ static bool is_wiped(const firn_page *page) {
 int firn_block_fill(firn_block *block, firn_error *error) {
     firn_page *page = block->page;
     int code;
-    /* Where the kernel does not wipe, a child is only noticed in a call: nothing is kept for the next one. */
-    bool one = firn__wiped_watch();
+    /* Where the kernel does not wipe, a child is only noticed in a call: nothing is kept for the
+     * next one. */
+    bool single = firn__wiped_watch();
     do {
         firn__wiped_look();
         adapt(block);
         page->next = 0;
         put(&page->count, 0);
         put(&page->stride, block->stride);
-        uint32_t n = one ? 1 : block->want;
+        uint32_t n = single ? 1 : block->want;
         /* Before the IDs, so that they are never older than it says. */
         int64_t now = monotonic_ns();
         code = issue(block, n, error);

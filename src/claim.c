@@ -27,7 +27,7 @@ int64_t firn__gen_spent_ms(void) {
     return firn__patience_spent_ms(&patience);
 }
 
-int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sending, int64_t *first,
+int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__attempts *sending, int64_t *first,
                       firn_error *error) {
     int code =
         request->grant == 0 ? firn__reserve_grant(gen->entropy, &request->grant, error) : FIRN_OK;
@@ -56,9 +56,10 @@ static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
     return gen->past->has_last && gen->past->last_tick >= tick ? gen->past->last_tick + 1 : tick;
 }
 
-/* Without a store: a permit for all slots from now on, to the end of the scheme or of the cursor. */
+/* Without a store: a window for all slots from now on, to the end of the scheme or of the
+ * cursor. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     uint64_t from = later_tick(gen, tick), most = (uint64_t)FIRN__NO_SLOT >> gen->s;
     if (gen->tick_end <= from) {
         return firn__gen_ended(gen, error);
@@ -71,34 +72,35 @@ int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *erro
         return code;
     }
     live->locked.unidentified = false;
-    firn__permit *permit = firn__permit_new(gen, &code, error);
-    if (permit == NULL) {
+    firn__window *window = firn__window_new(gen, &code, error);
+    if (window == NULL) {
         return code;
     }
-    permit->base_tick = from;
-    permit->first = 0;
+    window->base_tick = from;
+    window->first = 0;
     atomic_store_explicit(
-        &permit->end,
+        &window->end,
         firn__slots_of(gen, gen->tick_end - from < most ? gen->tick_end - from : most),
         memory_order_release);
-    code = firn__gen_base(gen, 0, &permit->base, error);
+    code = firn__gen_base(gen, 0, &window->base, error);
     if (code == FIRN_OK) {
-        code = firn__permit_publish(gen, k, permit, error);
+        code = firn__window_publish(gen, k, window, error);
     }
     if (code != FIRN_OK) {
-        firn__permit_drop(gen, permit);
+        firn__window_drop(gen, window);
     }
     return code;
 }
 
-/* ---- which node --------------------------------------------------------------------------------- */
+/* ---- which node ------------------------------------------------------------------------------ */
 
 struct used {
     uint64_t node;
     int64_t high;
 };
 
-/* The nodes of the namespace that have been used, as far as they match the pinned fields and may be claimed. */
+/* The nodes of the namespace that have been used, as far as they match the pinned fields and may be
+ * claimed. */
 typedef struct listing {
     firn_gen *gen;
     struct used *used;
@@ -219,23 +221,23 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
            (*failed == FIRN_OK && pick_new(gen, list, node, failed, error));
 }
 
-/* ---- one claim ---------------------------------------------------------------------------------- */
+/* ---- one claim ------------------------------------------------------------------------------- */
 
 /* The slots that a claim requests. */
-typedef struct claim_wish {
+typedef struct claim_bounds {
     uint64_t tick;  /* the present */
     int64_t offset; /* where in a new tick the sequence begins */
     int64_t count;  /* slots */
     bool online;    /* exactly these: the own mark may then be ahead of the clock */
-} claim_wish;
+} claim_bounds;
 
 /* Sends a claim and writes its result to `out`. `again`: it was sent before. */
-static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out, firn_mark *held,
+static int send(firn_gen *gen, firn__claim *claim, bool again, firn__window *out, firn_mark *held,
                 firn_error *error) {
     char key[FIRN_KEY_SIZE];
     int64_t first;
     uint64_t grant = atomic_load_explicit(&claim->grant, memory_order_relaxed);
-    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = again, .held = *held};
+    firn__attempts sending = {.tries = FIRN__SENDINGS, .sent = again, .held = *held};
     firn_request request = {.ns = gen->ns,
                             .key = key,
                             .count = claim->count,
@@ -265,9 +267,9 @@ static int send(firn_gen *gen, firn__claim *claim, bool again, firn__permit *out
     return code;
 }
 
-/* Repeats a claim of unknown outcome that a process sharing the generator sent. FIRN_EBUSY: there is no
- * such claim, or its slots are before the clock or too far ahead of it. */
-static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn_mark *held,
+/* Repeats a claim of unknown outcome that a process sharing the generator sent. FIRN_EBUSY: there
+ * is no such claim, or its slots are before the clock or too far ahead of it. */
+static int resume(firn_gen *gen, const claim_bounds *wish, firn__window *out, firn_mark *held,
                   firn_error *error) {
     firn__claim *sent = firn__shared_claim(gen);
     if (sent == NULL || atomic_load_explicit(&sent->grant, memory_order_acquire) == 0) {
@@ -282,9 +284,10 @@ static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn
     return code == FIRN_OK ? send(gen, sent, true, out, held, error) : code;
 }
 
-/* Requests one node. Its first slot is in the present tick, or within the lead if the caller set the
- * node. The own node continues at its mark; another one begins in a later tick than the last ID. */
-static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out,
+/* Requests one node. Its first slot is in the present tick, or within the lead if the caller set
+ * the node. The own node continues at its mark; another one begins in a later tick than the last
+ * ID. */
+static int ask(firn_gen *gen, uint64_t node, bool own, const claim_bounds *wish, firn__window *out,
                firn_mark *held, firn_error *error) {
     uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from, grant;
     firn__claim mine, *claim = firn__shared_claim(gen);
@@ -382,7 +385,7 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
 }
 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
-static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
+static int claim(firn_gen *gen, uint32_t k, const claim_bounds *wish, firn__window *out,
                  firn_error *error) {
     listing list = {.gen = gen, .error = error};
     firn_mark held = {0, 0};
@@ -401,7 +404,8 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     code = resume(gen, wish, out, &held, error);
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         firn_mark before = held;
-        /* A call that waited for a node tries once more; a call whose time went to the store does not. */
+        /* A call that waited for a node tries once more; a call whose time went to the store does
+         * not. */
         int64_t spent_ms = firn__gen_spent_ms() - before_ms;
         if (spent_ms >= patience.max_ms || (tried > 0 && firn__patience_over(&patience))) {
             failed = 2 * spent_ms >= patience.max_ms ? too_slow(gen, error) : FIRN_OK;
@@ -429,7 +433,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
 }
 
 int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error) {
-    claim_wish wish = {tick, 0, firn__slots_of(gen, gen->window_ticks), false};
+    claim_bounds wish = {tick, 0, firn__slots_of(gen, gen->window_ticks), false};
     uint64_t from = later_tick(gen, tick);
     if (from >= (uint64_t)gen->slot_end >> gen->s) {
         return firn__gen_ended(gen, error);
@@ -443,33 +447,33 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
     wish.count = wish.count < needed ? needed : wish.count;
     wish.count = wish.count < room ? wish.count : room;
     int code;
-    firn__permit *permit = firn__permit_new(gen, &code, error);
-    if (permit == NULL) {
+    firn__window *window = firn__window_new(gen, &code, error);
+    if (window == NULL) {
         return code;
     }
-    code = claim(gen, k, &wish, permit, error);
+    code = claim(gen, k, &wish, window, error);
     /* Retires another window of this generator that has the same node: its slots are before the new
      * ones, and it must not issue them after these. */
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
-        const firn__permit *other = firn__permit_of(gen, j);
-        if (j != k && other != NULL && other->node == permit->node) {
+        const firn__window *other = firn__window_of(gen, j);
+        if (j != k && other != NULL && other->node == window->node) {
             gen->past->has_node[j] = false;
-            firn__permit_retire(gen, j, false, NULL);
+            firn__window_retire(gen, j, false, NULL);
         }
     }
     if (code == FIRN_OK) {
-        code = firn__permit_publish(gen, k, permit, error);
+        code = firn__window_publish(gen, k, window, error);
     }
     if (code != FIRN_OK) {
-        firn__permit_drop(gen, permit);
+        firn__window_drop(gen, window);
     }
     return code;
 }
 
-int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__window *out,
                        firn_error *error) {
-    firn__live *live = gen->live;
-    claim_wish wish = {tick, 0, n, true};
+    firn__process_state *live = gen->live;
+    claim_bounds wish = {tick, 0, n, true};
     int code = firn__gen_start(gen, &wish.offset, error);
     if (code == FIRN_OK) {
         code = claim(gen, 0, &wish, out, error);

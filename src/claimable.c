@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Confined claims: which nodes of a namespace a generator may claim. `firn nodes claim` writes them in front of the stored
- * layout, which every reservation compares: "claim=0..899 LAYOUT". A generator that is refused for that text learns the
- * text. Nodes that are given need not be among them. Called with the renewal lock held. */
+/* Confined claims: which nodes of a namespace a generator may claim. `firn nodes claim` writes them
+ * in front of the stored layout, which every reservation compares: "claim=0..899 LAYOUT". A
+ * generator that is refused for that text learns the text. Nodes that are given need not be among
+ * them. Called with the renewal lock held. */
 #include "error.h"
 #include "gen.h"
 
@@ -52,7 +53,8 @@ uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number) {
     return node;
 }
 
-/* The smallest number up to `most` whose node is at least `node`, or else `most`. Greater numbers have greater nodes. */
+/* The smallest number up to `most` whose node is at least `node`, or else `most`. Greater numbers
+ * have greater nodes. */
 static uint64_t number_from(const firn_gen *gen, uint64_t node, uint64_t most) {
     uint64_t low = 0, high = most;
     while (low < high) {
@@ -84,7 +86,7 @@ bool firn__claimable_numbers(const firn_gen *gen, uint64_t *first, uint64_t *las
     return *first <= *last && firn__claimable_node(gen, *first) >= claims.first;
 }
 
-/* ---- reservations of a node ------------------------------------------------------------------- */
+/* ---- reservations of a node ------------------------------------------------------------------ */
 
 typedef struct search {
     firn_gen *gen;
@@ -92,28 +94,28 @@ typedef struct search {
 } search;
 
 static int see_layout(void *context, const firn_holding *holding) {
-    search *it = context;
-    if (strcmp(holding->ns, it->gen->ns) != 0) {
+    search *self = context;
+    if (strcmp(holding->ns, self->gen->ns) != 0) {
         return 0;
     }
-    it->seen = true;
-    it->learned = firn__claimable_read(it->gen, holding->layout);
+    self->seen = true;
+    self->learned = firn__claimable_read(self->gen, holding->layout);
     return 1; /* ends the listing */
 }
 
 /* Only the listing of all namespaces shows one without keys. */
 static bool learn(firn_gen *gen) {
-    search it = {.gen = gen};
+    search self = {.gen = gen};
     firn_error unused;
-    int code = firn_store_list(gen->store, gen->ns, see_layout, &it, &unused);
-    if (code == FIRN_OK && !it.seen) {
-        (void)firn_store_list(gen->store, NULL, see_layout, &it, &unused);
+    int code = firn_store_list(gen->store, gen->ns, see_layout, &self, &unused);
+    if (code == FIRN_OK && !self.seen) {
+        (void)firn_store_list(gen->store, NULL, see_layout, &self, &unused);
     }
-    return it.learned;
+    return self.learned;
 }
 
 /* The mark is nobody's, so that neither the floor nor a copy of this process is suspected. */
-static int refuse_outside(const firn_gen *gen, const firn_request *request, firn__sending *sending,
+static int refuse_outside(const firn_gen *gen, const firn_request *request, firn__attempts *sending,
                           firn_error *error) {
     char claims[FIRN__CLAIMS_SIZE];
     sending->held = (firn_mark){request->latest + 1, 2};
@@ -124,8 +126,8 @@ static int refuse_outside(const firn_gen *gen, const firn_request *request, firn
 }
 
 int firn__claimable_reserve(firn_gen *gen, uint64_t node, firn_request *request,
-                            firn__sending *sending, int64_t *first, firn_error *error) {
-    const firn__sending before = *sending;
+                            firn__attempts *sending, int64_t *first, firn_error *error) {
+    const firn__attempts before = *sending;
     if (!firn__claimable_allows(gen, node)) {
         return refuse_outside(gen, request, sending, error);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks: the system's readings, the cycle counter's trustworthiness, and the judgement of steps
- * and jumps. Integers only; what a step means for slots is present.c's. */
+ * and jumps. Integers only; what a step means for slots is now.c's. */
 #include "clock.h"
 
 #include "error.h"
@@ -131,8 +131,8 @@ static void step_back(firn__watch *watch, const firn_time *wall, int64_t steady)
     anchor(watch, wall, steady);
 }
 
-/* The clock is further ahead of `expected` than a correction moves it. Until this has held for 2 s, the
- * expected time is used. */
+/* The clock is further ahead of `expected` than a correction moves it. Until this has held for 2 s,
+ * the expected time is used. */
 static void doubt(firn__watch *watch, firn_time *wall, int64_t steady, const firn_time *expected) {
     int64_t deviation = firn__time_since(wall, expected);
     bool held = watch->ahead && deviation - watch->deviation < NEAR_NS &&
@@ -151,9 +151,10 @@ static void doubt(firn__watch *watch, firn_time *wall, int64_t steady, const fir
     use(watch, wall, steady);
 }
 
-/* The one place where a reading is judged. A clock that stepped back shows a time before the last reading that was used;
- * a clock that jumped ahead, a time after both that reading and the time that the steady clock has counted since the
- * anchor. An anchor alone has not seen the steps between two judgements. */
+/* The one place where a reading is judged. A clock that stepped back shows a time before the last
+ * reading that was used; a clock that jumped ahead, a time after both that reading and the time
+ * that the steady clock has counted since the anchor. An anchor alone has not seen the steps
+ * between two judgements. */
 static void judge(firn__watch *watch, firn_time *wall, int64_t steady, const firn_time *used,
                   int64_t back_ns) {
     firn_time counted = firn__time_after(&watch->wall, steady - watch->steady),
@@ -197,7 +198,8 @@ int firn__clock_refused(const firn_clock *clock, firn_error *error) {
                             "return 0 and set sec, and ns from 0 to 999999999");
 }
 
-/* 2554-07-21: ns since 1970 wrap in 64 bits. A host whose steady clock is its wall clock (WebAssembly) has no other bound. */
+/* 2554-07-21: ns since 1970 wrap in 64 bits. A host whose steady clock is its wall clock
+ * (WebAssembly) has no other bound. */
 #define WRAP_S INT64_C(18446744073)
 
 static int too_late(const firn_time *wall, firn_error *error) {
@@ -214,8 +216,8 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     int64_t steady;
     int code;
     pthread_mutex_lock(&watch->lock);
-    /* Before the clock is read, and both clocks under the lock: then neither a thread that slept since its reading nor
-     * a later reading of another thread looks like a step back. */
+    /* Before the clock is read, and both clocks under the lock: then neither a thread that slept
+     * since its reading nor a later reading of another thread looks like a step back. */
     firn_time used = firn__time_of_brief(atomic_load_explicit(&watch->used, memory_order_acquire));
     if (*steps == atomic_load_explicit(&watch->stepped, memory_order_relaxed)) {
         used = later_of(&used, wall);
@@ -249,9 +251,9 @@ static void measure_from(firn__watch *watch, int64_t steady, uint64_t cycles) {
     watch->cycles = cycles;
 }
 
-/* After a virtual machine moves to another host, the counter may run at another rate. A measured rate that
- * differs from the known one by more than an eighth may be an average of both, so no reading is used
- * again until the new rate was measured alone. */
+/* After a virtual machine moves to another host, the counter may run at another rate. A measured
+ * rate that differs from the known one by more than an eighth may be an average of both, so no
+ * reading is used again until the new rate was measured alone. */
 void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*counter)(void),
                        int64_t stale_us) {
     int64_t steady;

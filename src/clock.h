@@ -50,7 +50,8 @@ int64_t firn__time_since(const firn_time *a, const firn_time *b);
 /* time + ns. */
 firn_time firn__time_after(const firn_time *time, int64_t ns);
 
-/* A time in one word, in units of 2^20 ns (about a ms) of its second, rounded down. Sorts as times do. */
+/* A time in one word, in units of 2^20 ns (about a ms) of its second, rounded down. Sorts as times
+ * do. */
 static inline int64_t firn__time_brief(const firn_time *time) {
     return (int64_t)((uint64_t)time->sec << 10 | (uint64_t)time->ns >> 20);
 }
@@ -59,8 +60,8 @@ static inline firn_time firn__time_of_brief(int64_t brief) {
 }
 
 /* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new
- * watch. All members are used with `lock` held, except that any thread may read the atomic ones, and count `stepped`
- * (present.c) and raise `used` (firn__watch_used), without it. */
+ * watch. All members are used with `lock` held, except that any thread may read the atomic ones,
+ * and count `stepped` (now.c) and raise `used` (firn__watch_used), without it. */
 typedef struct firn__watch {
     pthread_mutex_t lock;
     bool anchored;
@@ -84,8 +85,8 @@ typedef struct firn__watch {
  * because `used` knows it to a ms only; steps UINT64_MAX: it has none. */
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       uint64_t *steps, firn_error *error);
-/* Notes a reading that was used without judgement. `used` was loaded before the clock was read: if it has changed since,
- * another thread has noted as late a reading, or a step back. */
+/* Notes a reading that was used without judgement. `used` was loaded before the clock was read: if
+ * it has changed since, another thread has noted as late a reading, or a step back. */
 static inline void firn__watch_used(firn__watch *watch, int64_t used, const firn_time *wall) {
     if (firn__time_brief(wall) > used) {
         atomic_compare_exchange_strong_explicit(&watch->used, &used, firn__time_brief(wall),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stored layout adds to the layout: the nodes that may be claimed, in front, and the long reach, at the end. The
- * library and what is built on it include this file. */
+/* What a stored layout adds to the layout: the nodes that may be claimed, in front, and the long
+ * reach, at the end. The library and what is built on it include this file. */
 #ifndef FIRN_CONFINED_H
 #define FIRN_CONFINED_H
 
@@ -12,7 +12,8 @@
 #define FIRN__CLAIMS_SIZE 48 /* room for "0..899" */
 #define FIRN__CONFINED    "claim="
 
-/* The end of the stored layout of a namespace with this reach; with the other one, nothing is added. */
+/* The end of the stored layout of a namespace with this reach; with the other one, nothing is
+ * added. */
 #define FIRN__LONG_REACH " reach=10min"
 
 /* The nodes of a namespace that may be claimed. */
@@ -22,35 +23,36 @@ typedef struct firn__claims {
 
 /* A number as firn writes it. *text: what follows. */
 static inline bool firn__claims_number(uint64_t *number, const char **text) {
-    const char *at = *text;
+    const char *position = *text;
     uint64_t sum = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        const uint64_t digit = (uint64_t)(*at - '0');
-        if (sum > (UINT64_MAX - digit) / 10 || (sum == 0 && at > *text)) {
+    for (; *position >= '0' && *position <= '9'; position++) {
+        const uint64_t digit = (uint64_t)(*position - '0');
+        if (sum > (UINT64_MAX - digit) / 10 || (sum == 0 && position > *text)) {
             return false;
         }
         sum = sum * 10 + digit;
     }
-    const bool read = at > *text;
+    const bool read = position > *text;
     *number = sum;
-    *text = at;
+    *text = position;
     return read;
 }
 
-/* Reads "claim=0..899 LAYOUT", and returns LAYOUT; another text is returned whole, and *claims untouched. */
+/* Reads "claim=0..899 LAYOUT", and returns LAYOUT; another text is returned whole, and *claims
+ * untouched. */
 static inline const char *firn__confined_read(const char *layout, firn__claims *claims) {
-    const char *at = layout + sizeof FIRN__CONFINED - 1;
+    const char *position = layout + sizeof FIRN__CONFINED - 1;
     firn__claims read;
     if (strncmp(layout, FIRN__CONFINED, sizeof FIRN__CONFINED - 1) != 0 ||
-        !firn__claims_number(&read.first, &at) || strncmp(at, "..", 2) != 0) {
+        !firn__claims_number(&read.first, &position) || strncmp(position, "..", 2) != 0) {
         return layout;
     }
-    at += 2;
-    if (!firn__claims_number(&read.last, &at) || *at != ' ' || read.first > read.last) {
+    position += 2;
+    if (!firn__claims_number(&read.last, &position) || *position != ' ' || read.first > read.last) {
         return layout;
     }
     *claims = read;
-    return at + 1;
+    return position + 1;
 }
 
 /* Writes "0..899". Returns `text`. */

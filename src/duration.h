@@ -42,17 +42,17 @@ static inline bool firn__duration_read(int64_t *us, const char *text) {
     if (whole == 0 || (point && decimals == 0) || unit == 0) {
         return false;
     }
-    for (const char *at = text; at < text + whole; at++) {
+    for (const char *position = text; position < text + whole; position++) {
         large = large || __builtin_mul_overflow(sum, 10, &sum) ||
-                __builtin_add_overflow(sum, *at - '0', &sum);
+                __builtin_add_overflow(sum, *position - '0', &sum);
     }
     large = large || __builtin_mul_overflow(sum, unit, &sum);
-    for (const char *at = text + whole + 1; at < name; at++) {
-        if ((unit == 0 || unit % 10 != 0) && *at != '0') {
+    for (const char *position = text + whole + 1; position < name; position++) {
+        if ((unit == 0 || unit % 10 != 0) && *position != '0') {
             return false;
         }
         unit /= 10;
-        large = large || __builtin_add_overflow(sum, (*at - '0') * unit, &sum);
+        large = large || __builtin_add_overflow(sum, (*position - '0') * unit, &sum);
     }
     *us = large ? INT64_MAX : sum;
     return true;
@@ -88,8 +88,8 @@ __attribute__((format(printf, 3, 4))) static inline int firn__duration_refuse(fi
     return code;
 }
 
-/* Reads a duration as a whole number of `unit`, least..most. `before` precedes the errors, such as "window=".
- * FIRN_EUSAGE: not a duration; FIRN_ERANGE. */
+/* Reads a duration as a whole number of `unit`, least..most. `before` precedes the errors, such as
+ * "window=". FIRN_EUSAGE: not a duration; FIRN_ERANGE. */
 static inline int firn__duration_set(int64_t *value, const char *before, const char *text,
                                      const char *unit, int64_t least, int64_t most,
                                      firn_error *error) {

@@ -107,19 +107,20 @@ static bool get_58(firn_id *body, const char *text) {
     return memcmp(again, text, sizeof again) == 0;
 }
 
-/* The first or last letter of an NCName, A to P; 16 or more: another character. Base32 has no case. */
+/* The first or last letter of an NCName, A to P; 16 or more: another character. Base32 has no
+ * case. */
 static uint32_t value_of_end(const firn__form *form, char c) {
     const bool lower = form->digit_bits == 5 && c >= 'a' && c <= 'z';
     return (uint32_t)((unsigned char)c - (lower ? 'a' : 'A'));
 }
 
 /* The needed character at a place; NULL: the character there is valid. */
-static const char *needed_at(const firn__form *form, uint32_t bits, size_t at, char c) {
+static const char *needed_at(const firn__form *form, uint32_t bits, size_t position, char c) {
     const size_t width = firn__encoded_width(form, bits);
-    if (form->kind == KIND_NCNAME && (at == 0 || at == width - 1)) {
+    if (form->kind == KIND_NCNAME && (position == 0 || position == width - 1)) {
         return value_of_end(form, c) < 16 ? NULL : "a letter from A to P";
     }
-    if (form->kind == KIND_BYTES && at >= firn__form_digits(form, bits)) {
+    if (form->kind == KIND_BYTES && position >= firn__form_digits(form, bits)) {
         return c == '=' ? NULL : "'='";
     }
     return form->values[(unsigned char)c] != 0 || (form->digit_bits == 0 && c == '_')
@@ -130,11 +131,12 @@ static const char *needed_at(const firn__form *form, uint32_t bits, size_t at, c
 /* The place of the first character that is not valid, or the width. */
 static size_t count_valid(const firn__form *form, uint32_t bits, const char *text, size_t length) {
     const size_t width = firn__encoded_width(form, bits);
-    size_t at = 0;
-    while (at < length && at < width && needed_at(form, bits, at, text[at]) == NULL) {
-        at++;
+    size_t position = 0;
+    while (position < length && position < width &&
+           needed_at(form, bits, position, text[position]) == NULL) {
+        position++;
     }
-    return at;
+    return position;
 }
 
 static bool get_ncname(firn_id *id, const firn__form *form, const char *text) {
@@ -159,19 +161,19 @@ bool firn__encoded_read(firn_id *id, const firn__form *form, const char *text, s
 int firn__encoded_refuse(firn_error *error, const firn__form *form, uint32_t bits, const char *text,
                          size_t length) {
     const size_t width = firn__encoded_width(form, bits);
-    size_t at = count_valid(form, bits, text, length);
+    size_t position = count_valid(form, bits, text, length);
     char why[80];
-    if (at < length && at < width) {
-        snprintf(why, sizeof why, "%s is needed", needed_at(form, bits, at, text[at]));
+    if (position < length && position < width) {
+        snprintf(why, sizeof why, "%s is needed", needed_at(form, bits, position, text[position]));
     } else if (length != width) {
         snprintf(why, sizeof why, "%s of %u bits has %zu characters", form->name, (unsigned)bits,
                  width);
     } else if (form->kind == KIND_NCNAME) {
-        at = 1;
+        position = 1;
         snprintf(why, sizeof why, "base58 digits of 15 bytes and then _ are needed from here on");
     } else {
-        at = firn__form_digits(form, bits) - 1;
+        position = firn__form_digits(form, bits) - 1;
         snprintf(why, sizeof why, "the spare bits of the last digit must be zero");
     }
-    return firn__refuse(error, text, length, at, why);
+    return firn__refuse(error, text, length, position, why);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text forms of whole bytes: base64 of RFC 4648, and UUIDs as NCNames, which begin with a letter
- * (draft-taylor-uuid-ncname). For the inside of the library; knows no scheme. */
+/* The text forms of whole bytes: base64 of RFC 4648, and UUIDs as NCNames, which begin with a
+ * letter (draft-taylor-uuid-ncname). For the inside of the library; knows no scheme. */
 #ifndef FIRN_ENCODED_H
 #define FIRN_ENCODED_H
 

@@ -9,9 +9,9 @@
 
 #include "clock.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "law.h"
 #include "reserve.h"
-#include "wiped.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@
 #define ROUNDS_MOST 1000
 
 /* The records of a key as this handle last read or wrote them, with copies of their texts. */
-typedef struct state {
+typedef struct engine_state {
     firn_records records; /* ns NULL: none */
     bool usable;          /* nobody is known to have changed them */
     firn_mark mine;       /* of this handle's last reservation; {0, 0}: none, or given back */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
-} state;
+} engine_state;
 
 /* A verb in progress. */
 typedef struct turn {
@@ -65,18 +65,18 @@ typedef struct engine {
     uint64_t sent;   /* the grant of the last write of unknown outcome */
     uint64_t wasted; /* the grant of a write that another store carried out; it is never adopted */
     size_t oldest;   /* of the states */
-    state states[REMEMBERED];
+    engine_state states[REMEMBERED];
     turn turn; /* of the verb in progress: large, and not to be cleared for each */
 } engine;
 
 /* ---- what a handle remembers ----------------------------------------------------------------- */
 
-static state *state_of(engine *e, const firn_records *names) {
+static engine_state *state_of(engine *e, const firn_records *names) {
     for (size_t i = 0; i < REMEMBERED && !e->driver->locks; i++) {
-        state *it = &e->states[i];
-        if (it->records.ns != NULL && strcmp(it->ns, names->ns) == 0 &&
-            strcmp(it->key, names->key) == 0) {
-            return it;
+        engine_state *state = &e->states[i];
+        if (state->records.ns != NULL && strcmp(state->ns, names->ns) == 0 &&
+            strcmp(state->key, names->key) == 0) {
+            return state;
         }
     }
     return NULL;
@@ -91,32 +91,32 @@ static const char *keep_text(char *to, size_t size, const char *from) {
 }
 
 static void keep_state(engine *e, const firn_records *records) {
-    state *it = state_of(e, records);
-    if (it == NULL) {
-        it = &e->states[e->oldest++ % REMEMBERED];
-        it->mine = (firn_mark){0, 0};
+    engine_state *state = state_of(e, records);
+    if (state == NULL) {
+        state = &e->states[e->oldest++ % REMEMBERED];
+        state->mine = (firn_mark){0, 0};
     }
-    it->records = *records;
-    it->usable =
+    state->records = *records;
+    state->usable =
         records->ns_known && records->ns_losses == records->losses; /* else a guard may apply */
-    it->records.fresh = false;
-    it->records.shut = NULL; /* counts for a namespace without a record only */
-    it->records.ns = keep_text(it->ns, sizeof it->ns, records->ns);
-    it->records.key = keep_text(it->key, sizeof it->key, records->key);
-    it->records.layout = keep_text(it->layout, sizeof it->layout, records->layout);
-    it->records.note = keep_text(it->note, sizeof it->note, records->note);
+    state->records.fresh = false;
+    state->records.shut = NULL; /* counts for a namespace without a record only */
+    state->records.ns = keep_text(state->ns, sizeof state->ns, records->ns);
+    state->records.key = keep_text(state->key, sizeof state->key, records->key);
+    state->records.layout = keep_text(state->layout, sizeof state->layout, records->layout);
+    state->records.note = keep_text(state->note, sizeof state->note, records->note);
 }
 
 /* The smallest mark that the key can have. */
 static int64_t least_of(engine *e, const firn_records *names) {
-    const state *it = state_of(e, names);
-    return it != NULL ? it->mine.high : 0;
+    const engine_state *state = state_of(e, names);
+    return state != NULL ? state->mine.high : 0;
 }
 
 static void set_mine(engine *e, const firn_records *names, firn_mark mark) {
-    state *it = state_of(e, names);
-    if (it != NULL) {
-        it->mine = mark;
+    engine_state *state = state_of(e, names);
+    if (state != NULL) {
+        state->mine = mark;
     }
 }
 
@@ -137,8 +137,8 @@ static void renew_life(void *mine) {
     atomic_store_explicit(&((life *)mine)->alone, false, memory_order_relaxed);
 }
 
-/* In a child, and in a copy of the process: the other process may give back earlier reservations. In a child, another
- * thread may have been in a verb at the fork. */
+/* In a child, and in a copy of the process: the other process may give back earlier reservations.
+ * In a child, another thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
     if (e->mine->used == 0) {
         if (e->driver->forked != NULL) {
@@ -155,8 +155,8 @@ static void look_who(engine *e) {
     }
 }
 
-/* Do the records show that the store lost reservations? Reservations made by this handle before another one noticed do not
- * count. */
+/* Do the records show that the store lost reservations? Reservations made by this handle before
+ * another one noticed do not count. */
 static bool went_back(engine *e, const firn_records *seen) {
     if (e->driver->lost == NULL) {
         return false;
@@ -164,7 +164,7 @@ static bool went_back(engine *e, const firn_records *seen) {
     if (e->known && seen->known && seen->origin == e->origin && seen->losses > e->losses) {
         forget(e);
     }
-    const state *was = state_of(e, seen);
+    const engine_state *was = state_of(e, seen);
     return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
            (e->known && (!seen->known || seen->origin != e->origin || seen->losses < e->losses)) ||
            (was != NULL &&
@@ -184,16 +184,16 @@ static int64_t steady_ms(void) {
     return now_ns / 1000000;
 }
 
-static firn__kept kept_of(engine *e, const firn_records *seen, bool timed) {
-    return (firn__kept){.back = went_back(e, seen),
-                        .known = seen->ns_known,
-                        .current = seen->ns_losses == seen->losses,
-                        .complete = seen->losses == 0 || seen->all_new,
-                        .layout = seen->layout,
-                        .shut = seen->shut,
-                        .floor = seen->floor,
-                        .mark = seen->mark,
-                        .now_ms = timed ? steady_ms() : 0};
+static firn__store_record kept_of(engine *e, const firn_records *seen, bool timed) {
+    return (firn__store_record){.back = went_back(e, seen),
+                                .known = seen->ns_known,
+                                .current = seen->ns_losses == seen->losses,
+                                .complete = seen->losses == 0 || seen->all_new,
+                                .layout = seen->layout,
+                                .shut = seen->shut,
+                                .floor = seen->floor,
+                                .mark = seen->mark,
+                                .now_ms = timed ? steady_ms() : 0};
 }
 
 /* Counts the loss that was just noticed. */
@@ -205,7 +205,7 @@ static void count_loss(const engine *e, turn *t) {
 
 static int decide_reserve(engine *e, turn *t) {
     const firn_request *request = t->request;
-    const firn__kept kept = kept_of(e, &t->seen, request->guard_tick_ns > 0);
+    const firn__store_record kept = kept_of(e, &t->seen, request->guard_tick_ns > 0);
     firn__verdict verdict;
     t->held = (firn_mark){FIRN_SLOT_MAX, 2}; /* no claim waits for it, and no grant is even */
     int code = firn__law_reserve(&verdict, &kept, &e->memory, request, e->driver->where(e->self),
@@ -249,7 +249,7 @@ static int decide_give_back(engine *e, turn *t) {
 
 /* Writes the store's record too, which each reservation of an unknown namespace compares. */
 static int decide_relabel(engine *e, turn *t) {
-    const firn__kept kept = kept_of(e, &t->seen, false);
+    const firn__store_record kept = kept_of(e, &t->seen, false);
     int code =
         firn__law_relabel(&t->floor, &kept, t->change, e->driver->where(e->self), &t->refusal);
     if (kept.back || firn__declares_loss(t->change)) {
@@ -292,22 +292,23 @@ static int read_records(engine *e, turn *t, bool surely, firn_error *error) {
 
 /* The state that the last verb left, or what the store has. */
 static int first_look(engine *e, turn *t, firn_error *error) {
-    state *it = state_of(e, &t->seen);
-    const bool stands = it != NULL && it->usable && t->verb != FIRN_VERB_RELABEL &&
-                        (e->driver->usable == NULL || e->driver->usable(e->self, &it->records));
+    engine_state *state = state_of(e, &t->seen);
+    const bool stands = state != NULL && state->usable && t->verb != FIRN_VERB_RELABEL &&
+                        (e->driver->usable == NULL || e->driver->usable(e->self, &state->records));
     if (!stands) {
-        return read_records(e, t, it != NULL, error);
+        return read_records(e, t, state != NULL, error);
     }
-    const firn_records asked = t->seen;
-    t->seen = it->records;
-    t->seen.ns = asked.ns;
-    t->seen.key = asked.key;
-    t->seen.used_before = asked.used_before;
-    it->usable = false; /* until the verb is done */
+    const firn_records wanted = t->seen;
+    t->seen = state->records;
+    t->seen.ns = wanted.ns;
+    t->seen.key = wanted.key;
+    t->seen.used_before = wanted.used_before;
+    state->usable = false; /* until the verb is done */
     return FIRN_OK;
 }
 
-/* The store has what `next` says. A namespace without a record is not remembered: it would be a loss each time. */
+/* The store has what `next` says. A namespace without a record is not remembered: it would be a
+ * loss each time. */
 static void remember_store(engine *e, const firn_records *next) {
     e->known = true;
     e->origin = next->origin;
@@ -344,7 +345,8 @@ static void take_over(engine *e, turn *t) {
     }
 }
 
-/* The law's verdict is final. What somebody else wrote, and this verb relies on, must be durable. */
+/* The law's verdict is final. What somebody else wrote, and this verb relies on, must be
+ * durable. */
 static int finish(engine *e, turn *t, int verdict, firn_error *error) {
     if (verdict == FIRN_EBUSY && t->verb == FIRN_VERB_RESERVE && t->which == 0 && t->seen.known &&
         e->driver->lost != NULL) {
@@ -508,26 +510,28 @@ typedef struct listing {
 
 /* The visitor may fork: its child must not continue the parent's listing. */
 static int visit_one(void *context, const firn_holding *holding) {
-    const listing *it = context;
-    int code = it->visit(it->context, holding);
-    return it->engine->mine->used != 0 ? code
-                                       : firn_error_set(it->error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
-                                                        "this process was forked during a listing");
+    const listing *self = context;
+    int code = self->visit(self->context, holding);
+    return self->engine->mine->used != 0
+               ? code
+               : firn_error_set(self->error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
+                                "this process was forked during a listing");
 }
 
 static int engine_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
     engine *e = self;
-    listing it = {e, visit, context, error};
+    listing state = {e, visit, context, error};
     look_who(e);
-    return e->driver->list(e->self, ns, visit_one, &it, error);
+    return e->driver->list(e->self, ns, visit_one, &state, error);
 }
 
 int firn__engine_others(void *self, firn_visit *visit, void *context, firn_error *error) {
     engine *e = self;
-    listing it = {e, visit, context, error};
+    listing state = {e, visit, context, error};
     look_who(e);
-    return e->driver->others != NULL ? e->driver->others(e->self, visit_one, &it, error) : FIRN_OK;
+    return e->driver->others != NULL ? e->driver->others(e->self, visit_one, &state, error)
+                                     : FIRN_OK;
 }
 
 static int engine_now(void *self, firn_time *now, firn_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of stores: reserve, give back and relabel as rounds of read, law, write and confirm, over any driver. Knows no
- * database and no generator. */
+/* The engine of stores: reserve, give back and relabel as rounds of read, law, write and confirm,
+ * over any driver. Knows no database and no generator. */
 #ifndef FIRN_ENGINE_H
 #define FIRN_ENGINE_H
 

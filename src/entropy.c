@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a thread's block of random bytes: from the kernel, and once a thread has used 1 MiB from a cipher, whose key each
- * refill replaces and mixes with bytes of the kernel. Each refill also mixes in what the processor offers, so that two
- * copies of a machine differ. docs/explanation/randomness.md says why. */
+/* Fills a thread's block of random bytes: from the kernel, and once a thread has used 1 MiB from a
+ * cipher, whose key each refill replaces and mixes with bytes of the kernel. Each refill also mixes
+ * in what the processor offers, so that two copies of a machine differ.
+ * docs/explanation/randomness.md says why. */
 #include "entropy.h"
 
 #include "error.h"
+#include "fork_memory.h"
 #include "processor.h"
 #include "stream.h"
-#include "wiped.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@
 #define STREAM           (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
 #define STREAM_OF(block) ((uint8_t *)(block) + offsetof(firn__block, key))
 
-_Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "wiped.c needs one page");
+_Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "fork_memory.c needs one page");
 _Static_assert(STREAM % 16 == 0, "whole blocks of the cipher");
 
 FIRN_TLS firn__block *firn__block_here;
@@ -30,7 +31,7 @@ static pthread_key_t at_exit; /* frees a thread's blocks when it ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool key_made;
 
-/* ---- blocks ------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void release(firn__block **here) {
     if (*here != NULL) {
@@ -81,7 +82,7 @@ static int make_block(firn__block **here, firn_error *error) {
     return FIRN_OK;
 }
 
-/* ---- refills ------------------------------------------------------------------------------------ */
+/* ---- refills --------------------------------------------------------------------------------- */
 
 static int system_fill(void *out, size_t size, firn_error *error) {
     for (size_t done = 0; done < size;) {
@@ -96,15 +97,17 @@ static int system_fill(void *out, size_t size, firn_error *error) {
     return FIRN_OK;
 }
 
-/* What the cipher did not write is 0. It writes the key first, which stays out of registers here: they are dumped. */
+/* What the cipher did not write is 0. It writes the key first, which stays out of registers here:
+ * they are dumped. */
 static bool is_written(const uint8_t bytes[16]) {
     uint64_t words[2];
     memcpy(words, bytes, sizeof words);
     return (words[0] | words[1]) != 0;
 }
 
-/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. The noise is the upper part of the
- * first counter, so that two noises have no counter in common: the cipher is the hash. *done: false if the cipher fails. */
+/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. The noise is
+ * the upper part of the first counter, so that two noises have no counter in common: the cipher is
+ * the hash. *done: false if the cipher fails. */
 static int stream_fill(firn__block *block, bool *done, firn_error *error) {
     uint8_t counter[16] = {0};
     int code = system_fill(block->seed, sizeof block->seed, error);
@@ -124,7 +127,8 @@ static int stream_fill(firn__block *block, bool *done, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Bytes of the kernel. Unless the kernel alone may decide them, XORed with 32 bytes that the processor has changed. */
+/* Bytes of the kernel. Unless the kernel alone may decide them, XORed with 32 bytes that the
+ * processor has changed. */
 static int kernel_fill(firn__block *block, firn_error *error) {
     if (block == of_kernel) {
         return system_fill(block->bytes, sizeof block->bytes, error);
@@ -222,7 +226,7 @@ int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *err
 }
 
 bool firn__block_close(firn__bytes *bytes) {
-    memset(bytes->at, 0, bytes->size);
+    memset(bytes->bytes, 0, bytes->size);
     return firn__block_intact(firn__block_here, bytes->owner);
 }
 

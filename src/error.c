@@ -60,18 +60,19 @@ int firn_error_set(firn_error *error, int code, int cure, const char *format, ..
     return code;
 }
 
-int firn__refuse(firn_error *error, const char *text, size_t length, size_t at, const char *why) {
+int firn__refuse(firn_error *error, const char *text, size_t length, size_t position,
+                 const char *why) {
     if (length == 0) {
         return firn__fail(error, FIRN_ETEXT, "the text is empty: %s", why);
     }
-    if (at >= length) {
+    if (position >= length) {
         return firn__fail(error, FIRN_ETEXT,
                           "text ends after " FIRN__VALUE("%zu") " character%s: %s", length,
                           length == 1 ? "" : "s", why);
     }
     char shown[5];
-    unsigned char c = (unsigned char)text[at];
+    unsigned char c = (unsigned char)text[position];
     snprintf(shown, sizeof shown, c >= ' ' && c <= '~' ? "%c" : "\\x%02x", c);
     return firn__fail(error, FIRN_ETEXT, "character %zu of %zu is '" FIRN__VALUE("%s") "': %s",
-                      at + 1, length, shown, why);
+                      position + 1, length, shown, why);
 }

@@ -91,18 +91,19 @@ static inline size_t firn__plan_write(const firn__plan *plan, char *text, size_t
 /* A span of the text between two marks, unless it is beyond `end`. */
 static inline firn_span firn__plan_span(const firn__plan *plan, const size_t mark[2], size_t end,
                                         va_list arguments) {
-    size_t at = mark[1] != 0 ? firn__plan_measure(plan, mark[0] - 1, arguments) : end;
+    size_t position = mark[1] != 0 ? firn__plan_measure(plan, mark[0] - 1, arguments) : end;
     size_t stop = mark[1] != 0 ? firn__plan_measure(plan, mark[1] - 1, arguments) : end;
-    return stop > at && stop <= end ? (firn_span){(uint16_t)at, (uint16_t)(stop - at)}
-                                    : (firn_span){0, 0};
+    return stop > position && stop <= end
+               ? (firn_span){(uint16_t)position, (uint16_t)(stop - position)}
+               : (firn_span){0, 0};
 }
 
-/* Where a text may be cut at or before `at`: not inside a character of UTF-8. */
-static inline size_t firn__character(const char *text, size_t at) {
-    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
-        at--;
+/* Where a text may be cut at or before `position`: not inside a character of UTF-8. */
+static inline size_t firn__character(const char *text, size_t position) {
+    while (position > 0 && ((unsigned char)text[position] & 0xC0) == 0x80) {
+        position--;
     }
-    return at;
+    return position;
 }
 
 /* Puts `text` into the error. Where it is too long, "..." takes the place of the end of the

@@ -2,7 +2,7 @@
 /* Fields: packed into an ID, read out of one, converted, and as text. Pure. */
 #include "fields.h"
 
-#include "dated.h"
+#include "date_form.h"
 #include "error.h"
 #include "nearest.h"
 #include "number.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognising: the formats of formats.def that a text may have, best first. How sure a match is depends on what could be
- * checked, in bits: an ID of the format always passes, another text of the same length and alphabet in 1 of 2^bits
- * cases. 20 bits are certain, 6 likely, fewer possible. Matches that are equally sure are sorted by these bits, with
- * those that the alphabet itself shows. */
+/* Recognising: the formats of formats.def that a text may have, best first. How sure a match is
+ * depends on what could be checked, in bits: an ID of the format always passes, another text of the
+ * same length and alphabet in 1 of 2^bits cases. 20 bits are certain, 6 likely, fewer possible.
+ * Matches that are equally sure are sorted by these bits, with those that the alphabet itself
+ * shows. */
 #include "formats.h"
 
 #include "traits.h"
@@ -88,20 +89,20 @@ typedef struct ranking {
 } ranking;
 
 static void insert(ranking *list, const firn_match *match, int bits, int rank) {
-    size_t at = list->count;
-    while (at > 0 && list->ranks[at - 1] < rank) {
-        at--;
+    size_t position = list->count;
+    while (position > 0 && list->ranks[position - 1] < rank) {
+        position--;
     }
     list->count += list->count < FIRN_MATCHES_MAX;
-    for (size_t i = list->count - 1; i > at; i--) {
+    for (size_t i = list->count - 1; i > position; i--) {
         list->matches[i] = list->matches[i - 1];
         list->ranks[i] = list->ranks[i - 1];
     }
-    if (at < FIRN_MATCHES_MAX) {
-        list->matches[at] = *match;
-        list->ranks[at] = rank;
+    if (position < FIRN_MATCHES_MAX) {
+        list->matches[position] = *match;
+        list->ranks[position] = rank;
     }
-    list->best_bits = at == 0 ? bits : list->best_bits;
+    list->best_bits = position == 0 ? bits : list->best_bits;
 }
 
 /* Adds how often another text looks like this. */

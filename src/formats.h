@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats that firn recognises and does not issue, for the inside of the library: what the list (formats.def) and the
- * recognisers share. */
+/* Formats that firn recognises and does not issue, for the inside of the library: what the list
+ * (formats.def) and the recognisers share. */
 #ifndef FIRN_FORMATS_H
 #define FIRN_FORMATS_H
 
@@ -15,8 +15,8 @@ typedef struct firn__look {
 
 enum { FIRN__CERTAIN_BITS = 20, FIRN__LIKELY_BITS = 6 };
 
-/* Whether a text of the entry's length and alphabet has the format. Fills `out` except `format`, `sure`
- * and `leads`, and sets *bits: it is in the format by chance in 1 of 2^bits cases. */
+/* Whether a text of the entry's length and alphabet has the format. Fills `out` except `format`,
+ * `sure` and `leads`, and sets *bits: it is in the format by chance in 1 of 2^bits cases. */
 typedef bool firn__recognizer(firn_match *out, int *bits, const firn__look *seen);
 
 #define FORMAT(recogniser, ...) firn__recognizer firn__is_##recogniser;
@@ -29,7 +29,8 @@ bool firn__matched(firn_match *out, int *bits, int chance, const char *reason, .
 void firn__match_field(firn_match *out, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void firn__match_number(firn_match *out, const char *name, uint64_t number);
-/* Sets the time, ms since 1970 with `digits` decimals shown. Returns whether it is in [2005, 2045). */
+/* Sets the time, ms since 1970 with `digits` decimals shown. Returns whether it is in [2005,
+ * 2045). */
 bool firn__match_ms(firn_match *out, uint64_t ms, int digits);
 
 /* Bitcoin's base58, and base64 with - and _. */

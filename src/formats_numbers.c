@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sqids and Hashids with their default alphabets: integers in a text, and back, because most texts can be decoded and
- * only one of them is what the integers encode to. The list of blocked words of Sqids is not here: an ID that avoids
- * such a word is not recognised. */
+/* Sqids and Hashids with their default alphabets: integers in a text, and back, because most texts
+ * can be decoded and only one of them is what the integers encode to. The list of blocked words of
+ * Sqids is not here: an ID that avoids such a word is not recognised. */
 #include "formats.h"
 
 #include <stdio.h>
@@ -24,12 +24,12 @@ static void swap(char *text, size_t i, size_t j) {
 }
 
 static bool put_numbers(char *out, size_t size, const numbers *list) {
-    size_t at = 0;
+    size_t position = 0;
     for (size_t i = 0; i < list->count; i++) {
-        int length = snprintf(out + at, size - at, "%s%llu", i > 0 ? " " : "",
+        int length = snprintf(out + position, size - position, "%s%llu", i > 0 ? " " : "",
                               (unsigned long long)list->value[i]);
-        at += (size_t)length;
-        if (at >= size) {
+        position += (size_t)length;
+        if (position >= size) {
             return false;
         }
     }
@@ -51,17 +51,18 @@ static bool read_number(uint64_t *number, const char *digits, size_t base, const
 }
 
 /* Returns the new length; what does not fit is left out, so that the text differs. */
-static size_t put_number(char *out, size_t at, const char *digits, size_t base, uint64_t number) {
+static size_t put_number(char *out, size_t position, const char *digits, size_t base,
+                         uint64_t number) {
     char reversed[TEXT_MAX];
     size_t length = 0;
     do {
         reversed[length++] = digits[number % base];
         number /= base;
     } while (number > 0);
-    while (length > 0 && at < TEXT_MAX) {
-        out[at++] = reversed[--length];
+    while (length > 0 && position < TEXT_MAX) {
+        out[position++] = reversed[--length];
     }
-    return at;
+    return position;
 }
 
 /* ---- Sqids ----------------------------------------------------------------------------------- */
@@ -83,30 +84,30 @@ static void sqids_turn(char out[LETTERS], const char letters[LETTERS], size_t of
 static size_t sqids_encode(char out[TEXT_MAX], const numbers *list, const char letters[LETTERS],
                            size_t wanted) {
     char turned[LETTERS];
-    size_t offset = list->count, at = 0;
+    size_t offset = list->count, position = 0;
     for (size_t i = 0; i < list->count; i++) {
         offset += (unsigned char)letters[list->value[i] % LETTERS] + i;
     }
     offset %= LETTERS;
-    out[at++] = letters[offset];
+    out[position++] = letters[offset];
     sqids_turn(turned, letters, offset);
     for (size_t i = 0; i < list->count; i++) {
-        at = put_number(out, at, turned + 1, LETTERS - 1, list->value[i]);
-        if (i + 1 < list->count && at < TEXT_MAX) {
-            out[at++] = turned[0];
+        position = put_number(out, position, turned + 1, LETTERS - 1, list->value[i]);
+        if (i + 1 < list->count && position < TEXT_MAX) {
+            out[position++] = turned[0];
             sqids_shuffle(turned);
         }
     }
-    if (at < wanted) {
-        out[at++] = turned[0];
-        while (at < wanted) {
+    if (position < wanted) {
+        out[position++] = turned[0];
+        while (position < wanted) {
             sqids_shuffle(turned);
-            for (size_t i = 0; i < LETTERS && at < wanted; i++) {
-                out[at++] = turned[i];
+            for (size_t i = 0; i < LETTERS && position < wanted; i++) {
+                out[position++] = turned[i];
             }
         }
     }
-    return at;
+    return position;
 }
 
 bool firn__sqids_read(char *out, size_t size, const char *text, size_t length) {
@@ -119,16 +120,17 @@ bool firn__sqids_read(char *out, size_t size, const char *text, size_t length) {
         return false;
     }
     sqids_turn(turned, letters, (size_t)(first - letters));
-    for (size_t at = 1; at < length && list.count < NUMBERS_MAX;) {
-        const char *end = memchr(text + at, turned[0], length - at);
-        const size_t digits = end != NULL ? (size_t)(end - text) - at : length - at;
+    for (size_t position = 1; position < length && list.count < NUMBERS_MAX;) {
+        const char *end = memchr(text + position, turned[0], length - position);
+        const size_t digits = end != NULL ? (size_t)(end - text) - position : length - position;
         if (digits == 0) {
             break;
         }
-        if (!read_number(&list.value[list.count++], turned + 1, LETTERS - 1, text + at, digits)) {
+        if (!read_number(&list.value[list.count++], turned + 1, LETTERS - 1, text + position,
+                         digits)) {
             return false;
         }
-        at += digits + 1;
+        position += digits + 1;
         sqids_shuffle(turned);
     }
     return list.count > 0 && sqids_encode(again, &list, letters, length) == length &&
@@ -156,23 +158,23 @@ static void hashids_shuffle(char letters[HASHIDS], char lottery) {
 
 static size_t hashids_encode(char out[TEXT_MAX], const numbers *list) {
     char letters[HASHIDS];
-    size_t hash = 0, at = 0;
+    size_t hash = 0, position = 0;
     memcpy(letters, hashids_letters, HASHIDS);
     for (size_t i = 0; i < list->count; i++) {
         hash += (size_t)(list->value[i] % (i + 100));
     }
     const char lottery = letters[hash % HASHIDS];
-    out[at++] = lottery;
+    out[position++] = lottery;
     for (size_t i = 0; i < list->count; i++) {
         hashids_shuffle(letters, lottery);
-        const size_t begin = at;
-        at = put_number(out, at, letters, HASHIDS, list->value[i]);
-        if (i + 1 < list->count && at < TEXT_MAX) {
+        const size_t begin = position;
+        position = put_number(out, position, letters, HASHIDS, list->value[i]);
+        if (i + 1 < list->count && position < TEXT_MAX) {
             const uint64_t next = list->value[i] % ((unsigned char)out[begin] + i);
-            out[at++] = hashids_separators[next % SEPARATORS];
+            out[position++] = hashids_separators[next % SEPARATORS];
         }
     }
-    return at;
+    return position;
 }
 
 bool firn__hashids_read(char *out, size_t size, const char *text, size_t length) {
@@ -182,18 +184,18 @@ bool firn__hashids_read(char *out, size_t size, const char *text, size_t length)
     if (length < 2 || length >= TEXT_MAX) {
         return false;
     }
-    for (size_t at = 1; at < length;) {
+    for (size_t position = 1; position < length;) {
         size_t digits = 0;
-        while (at + digits < length &&
-               memchr(hashids_separators, text[at + digits], SEPARATORS) == NULL) {
+        while (position + digits < length &&
+               memchr(hashids_separators, text[position + digits], SEPARATORS) == NULL) {
             digits++;
         }
         hashids_shuffle(letters, text[0]);
         if (list.count == NUMBERS_MAX ||
-            !read_number(&list.value[list.count++], letters, HASHIDS, text + at, digits)) {
+            !read_number(&list.value[list.count++], letters, HASHIDS, text + position, digits)) {
             return false;
         }
-        at += digits + 1;
+        position += digits + 1;
     }
     return hashids_encode(again, &list) == length && memcmp(again, text, length) == 0 &&
            put_numbers(out, size, &list);

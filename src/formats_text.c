@@ -296,8 +296,8 @@ static uint64_t byte_of(const firn_id *id, uint32_t i) {
     return firn__get(id, 8 * (14 - i), 8).low;
 }
 
-/* The bytes that change least come first, since such IDs compress better. Older versions wrote the time, the address
- * and the sequence in this order. */
+/* The bytes that change least come first, since such IDs compress better. Older versions wrote the
+ * time, the address and the sequence in this order. */
 bool firn__is_elasticsearch(firn_match *out, int *bits, const firn__look *seen) {
     const int64_t from = 1262304000, mixed_from = 1451606400, plain_end = 1546300800,
                   end = 2208988800;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognisers of UUIDs that are not schemes (NCS, Microsoft, other byte order) and of UUIDs in other
- * alphabets. */
+/* Recognisers of UUIDs that are not schemes (NCS, Microsoft, other byte order) and of UUIDs in
+ * other alphabets. */
 #include "bits.h"
 #include "formats.h"
 #include "scheme.h"
@@ -10,8 +10,8 @@
 
 /* ---- the UUID inside ------------------------------------------------------------------------- */
 
-/* Other orders of the 16 bytes: the place of each byte, the versions that are looked for, and how many bits less likely
- * the order is than the usual one. */
+/* Other orders of the 16 bytes: the place of each byte, the versions that are looked for, and how
+ * many bits less likely the order is than the usual one. */
 static const struct order {
     const char *name, *versions;
     uint8_t from[16], bits;
@@ -115,7 +115,8 @@ static bool add_bytes(firn_match *out, int *bits, const firn_id *id, const char 
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Reads 128 bits in the form of a UUID; with `other`, only without the version and variant of a UUID. */
+/* Reads 128 bits in the form of a UUID; with `other`, only without the version and variant of a
+ * UUID. */
 static bool read_frame(firn_id *id, const firn__look *seen, bool other) {
     const int form = seen->length == 36   ? FIRN_FORM_UUID
                      : seen->length == 38 ? FIRN_FORM_BRACED
@@ -174,8 +175,8 @@ bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
                          "the variant, 16 zero bits and a family of NCS");
 }
 
-/* A valid UUID may be in another order, too, but only a version 7 of today is mentioned, in a UUID that is not one
- * itself: others have one by chance in at most 1 of 2600 cases. */
+/* A valid UUID may be in another order, too, but only a version 7 of today is mentioned, in a UUID
+ * that is not one itself: others have one by chance in at most 1 of 2600 cases. */
 bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
     const char what[] = "reversed bytes";
     firn_id id;
@@ -279,7 +280,8 @@ bool firn__is_shortuuid58(firn_match *out, int *bits, const firn__look *seen) {
                      "22 base58 digits");
 }
 
-/* Other programs leave the leading zero out: 1 of 32 UUIDs has 21 digits then, and almost none fewer. */
+/* Other programs leave the leading zero out: 1 of 32 UUIDs has 21 digits then, and almost none
+ * fewer. */
 bool firn__is_base58_uuid(firn_match *out, int *bits, const firn__look *seen) {
     const bool found = is_digits(out, bits, seen, firn__base58, "base58 digits, capitals first,");
     if (seen->length == 21) {

@@ -2,7 +2,7 @@
 /* Names and widths of the text forms: see forms.h. */
 #include "forms.h"
 
-#include "dated.h"
+#include "date_form.h"
 #include "encoded.h"
 
 #include <string.h>

@@ -9,8 +9,8 @@
 
 /* ---- alphabets ----------------------------------------------------------------------------- */
 
-/* D(value, character) is a digit, L(value, upper) a letter of either case. The digits for writing, by
- * value, and the values for reading, by character, come from the same lists, so they agree.
+/* D(value, character) is a digit, L(value, upper) a letter of either case. The digits for writing,
+ * by value, and the values for reading, by character, come from the same lists, so they agree.
  * RUN_5(X, value, c) is X of five characters from c on, with five values. */
 /* clang-format off */
 #define RUN_2(X, value, c)  X(value, c) X((value) + 1, (c) + 1)
@@ -103,7 +103,7 @@ enum kind {
     KIND_LEFT,   /* the same, with the spare bits at the end: sorts as the bytes do */
     KIND_FRAME,  /* 128 bits as hex digits in a frame */
     KIND_TYPEID, /* a prefix, which is not a part of the ID, and a KIND_POWER of 128 bits */
-    KIND_DATED,  /* a date and decimal digits: dated.c */
+    KIND_DATED,  /* a date and decimal digits: date_form.c */
     KIND_BYTES,  /* digits of whole bytes, with the frame's character up to a multiple of four */
     KIND_NCNAME  /* the version of a UUID as a letter, digits, the variant: both encoded.c */
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a generator. Its state has one struct for each rule by which threads share it: firn_gen is read only
- * after opening, firn__any is atomic, firn__locked and firn__kept are under the renewal lock, firn__seen (thread.h) is
- * one thread's. The files, from the bottom: policy.c and identity.c say what the keys mean, permit.c holds permits,
- * claim.c and window.c fill them, present.c reads the clock, issue_*.c issue, next.c and open.c are the public calls. */
+/* The inside of a generator. Its state has one struct for each rule by which threads share it:
+ * firn_gen is read only after opening, firn__atomic_state is atomic, firn__renewal_state and
+ * firn__kept are under the renewal lock, firn__thread_view (thread_cache.h) is one thread's. The
+ * files, from the bottom: policy.c and identity.c say what the keys mean, renewal.c holds windows,
+ * claim.c and renewal.c fill them, now.c reads the clock, issue_*.c issue, next.c and open.c are
+ * the public calls. */
 #ifndef FIRN_GEN_H
 #define FIRN_GEN_H
 
@@ -14,7 +16,7 @@
 #include "reserve.h"
 #include "scheme.h"
 #include "shuffle.h"
-#include "thread.h"
+#include "thread_cache.h"
 #include "ticks.h"
 
 #include <pthread.h>
@@ -26,13 +28,14 @@
 #define FIRN__NO_SLOT (INT64_C(1) << 62) /* further than any slot */
 
 /* The right to issue the slots [next, end) as one node, and the cursor inside it. Slots here are
- * relative to the permit's base tick, so that schemes whose slots need more than 62 bits fit too.
+ * relative to the window's base tick, so that schemes whose slots need more than 62 bits fit too.
  * Its page reads as zero after a fork, and after it was retired: a cursor of 0 is closed. Its
- * address is never reused while the generator exists, so a thread that slept on an old permit finds
+ * address is never reused while the generator exists, so a thread that slept on an old window finds
  * it closed and nothing else. */
-typedef struct firn__permit {
+typedef struct firn__window {
     _Atomic uint64_t cursor; /* FIRN__OPEN | the next slot */
-    /* On another cache line than the cursor: threads only read these, so the line stays in every cache. */
+    /* On another cache line than the cursor: threads only read these, so the line stays in every
+     * cache. */
     _Alignas(64) _Atomic int64_t soft; /* renew from here on */
     _Atomic int64_t end;               /* the first slot that is not granted; only rises */
     uint64_t base_tick;
@@ -48,14 +51,15 @@ typedef struct firn__permit {
     bool lost;              /* somebody took the node at our end: no renewal */
     uint64_t pending_grant; /* a renewal of unknown outcome, sent again as it was */
     int64_t pending_count;
-} firn__permit;
+} firn__window;
 
-/* The counter of schemes that count on over ticks (objectid, locality, xid) and the random part of ulid. All of it is
- * read and written with `lock` held, which is held for arithmetic and entropy only. */
+/* The counter of schemes that count on over ticks (objectid, locality, xid) and the random part of
+ * ulid. All of it is read and written with `lock` held, which is held for arithmetic and entropy
+ * only. */
 typedef struct firn__counted {
     pthread_mutex_t lock;
-    const firn__permit *permit; /* of `tick` */
-    firn_id base;               /* of the permit, read while it was open */
+    const firn__window *window; /* of `tick` */
+    firn_id base;               /* of the window, read while it was open */
     bool started;
     uint64_t tick;
     uint64_t used;    /* IDs of this tick */
@@ -63,34 +67,37 @@ typedef struct firn__counted {
     firn_value random;
 } firn__counted;
 
-/* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire; counts are relaxed. */
-typedef struct firn__any {
-    bool is_shared; /* its permits are in memory of several processes; written while opening */
+/* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire;
+ * counts are relaxed. */
+typedef struct firn__atomic_state {
+    bool is_shared; /* its windows are in memory of several processes; written while opening */
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t era;     /* from serial on, one more for each event: see firn__event */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
     _Atomic uint64_t stays;   /* or the time of IDs stays at this tick - 1 or later; 0: no */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond max_back that have been acted on */
-    /* how often the identity was renewed, and how many of these calls of the generator have acted on */
+    /* how often the identity was renewed, and how many of these calls of the generator have acted
+     * on */
     _Atomic uint64_t renewed, renewals_handled;
-    /* how often the cycle counter fell, and how many signs of a copy have been acted on: see_copy() */
+    /* how often the cycle counter fell, and how many signs of a copy have been acted on:
+     * see_copy() */
     _Atomic uint64_t counted_back, signs;
-    _Atomic(firn__permit *) permits[FIRN__NODES];
+    _Atomic(firn__window *) windows[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
     _Atomic uint64_t failures; /* renewals and claims that the store failed */
-} firn__any;
+} firn__atomic_state;
 
-/* What the renewer remembers of the nodes it had. With the renewal lock held; when the generator is shared between
- * processes, in their memory. */
-typedef struct firn__past {
+/* What the renewer remembers of the nodes it had. With the renewal lock held; when the generator is
+ * shared between processes, in their memory. */
+typedef struct firn__node_history {
     uint64_t last_node[FIRN__NODES];
     bool has_node[FIRN__NODES];
     bool has_last;
-    uint64_t last_tick; /* the greatest that any retired permit issued in */
-} firn__past;
+    uint64_t last_tick; /* the greatest that any retired window issued in */
+} firn__node_history;
 
 /* A claim as it was sent. In shared memory it stays written down until its outcome is known. */
 typedef struct firn__claim {
@@ -107,39 +114,40 @@ typedef struct firn__store_clock {
 } firn__store_clock;
 
 /* Only with `lock` held, the renewal lock. Its holder may be in a call of the store. */
-typedef struct firn__locked {
+typedef struct firn__renewal_state {
     pthread_mutex_t lock;
-    uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
-    firn__permit *spare; /* taken from it and never published */
-    firn__past past;     /* of a generator that is not shared */
+    uint8_t *next, *end;     /* what is left of the last chunk that windows are taken from */
+    firn__window *spare;     /* taken from it and never published */
+    firn__node_history past; /* of a generator that is not shared */
     firn__store_clock store_clock;
     int64_t known_ns;  /* store_clock.read_ns of the last reservation; 0: none yet */
     bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     firn_error failure; /* the last of any.failures */
-} firn__locked;
+} firn__renewal_state;
 
-/* All zero in a forked child: no serial, no permit, no lock held. The watch has its own lock. */
-typedef struct firn__live {
-    firn__any any;
+/* All zero in a forked child: no serial, no window, no lock held. The watch has its own lock. */
+typedef struct firn__process_state {
+    firn__atomic_state any;
     firn__watch watch;
-    firn__locked locked;
+    firn__renewal_state locked;
     firn__counted counted;
-} firn__live;
+} firn__process_state;
 
-/* Only with the renewal lock held, as firn__locked, but a forked child keeps it: its first call changes it to its own
- * (firn__gen_adopt). `fields` and `note` do not change otherwise, and opening reads them without the lock. */
-typedef struct firn__kept {
+/* Only with the renewal lock held, as firn__renewal_state, but a forked child keeps it: its first
+ * call changes it to its own (firn__gen_adopt). `fields` and `note` do not change otherwise, and
+ * opening reads them without the lock. */
+typedef struct firn__inherited_state {
     firn_fields fields;  /* given or drawn; node parts that are claimed are not in it */
     firn__ticks history; /* counts of history=job and of schemes without a store; else full ticks */
     uint64_t history_start; /* of counters, drawn once */
     firn_id history_base;
-    uint8_t **chunks; /* that permits were taken from */
+    uint8_t **chunks; /* that windows were taken from */
     size_t chunk_count;
     char note[FIRN_NOTE_SIZE];
     char stored[FIRN_LAYOUT_SIZE]; /* the layout as the store has it, with the nodes to claim */
-} firn__kept;
+} firn__inherited_state;
 
 enum firn__kind {
     FIRN__KIND_SLOTS,   /* a slot an ID: sequence or bare time */
@@ -153,8 +161,8 @@ enum firn__way {
     FIRN__WAY_OTHER,
     /* One slot per ID. */
     FIRN__WAY_USUAL,
-    /* The same, if the generator is not shared, its sequence begins at 0, two products pack an ID and the cycle counter
-     * gives the age of a reading of the clock. */
+    /* The same, if the generator is not shared, its sequence begins at 0, two products pack an ID
+     * and the cycle counter gives the age of a reading of the clock. */
     FIRN__WAY_STRAIGHT,
     /* The same with the coarse clock of the kernel. */
     FIRN__WAY_TICK,
@@ -170,29 +178,30 @@ enum firn__way {
     FIRN__WAY_UNTIMED
 };
 
-/* Where the random bits of an ID are, if bytes of the thread's block can be masked into it as they are. Else `size` is
- * 0, and the random bits are packed as a field. */
-typedef struct firn__masked {
+/* Where the random bits of an ID are, if bytes of the thread's block can be masked into it as they
+ * are. Else `size` is 0, and the random bits are packed as a field. */
+typedef struct firn__random_mask {
     firn_value mask; /* of the lower 128 bits */
     uint32_t size; /* bytes of the block for one ID: 1..8, or 9..16 with bits above the lower 64 */
-} firn__masked;
+} firn__random_mask;
 
-/* A run of slots: each ID is the previous ID plus `step`, up to the next slot whose bits in the mask `times` are all 0.
- * `times` 0: each slot is packed. */
+/* A run of slots: each ID is the previous ID plus `step`, up to the next slot whose bits in the
+ * mask `times` are all 0. `times` 0: each slot is packed. */
 typedef struct firn__run {
     firn_value step;
     uint64_t times;
 } firn__run;
 
-/* One thread writes it while opening the generator; afterwards all threads only read it, except `live` and `kept`. */
+/* One thread writes it while opening the generator; afterwards all threads only read it, except
+ * `live` and `kept`. */
 struct firn_gen {
     enum firn__way way;
     firn_scheme scheme;
     firn__keys keys;
     firn__packer *pack;
     firn__shuffle shuffle; /* of the packed digits: time-random with a node */
-    firn__live *live;
-    firn__past *past;            /* in `live`, or in `shared` */
+    firn__process_state *live;
+    firn__node_history *past;    /* in `live`, or in `shared` */
     struct firn__shared *shared; /* the caller's memory; NULL: the generator is one process's */
     const _Atomic uint64_t *shared_era; /* in `shared`, or NULL */
     uint32_t s;                         /* sequence bits of a slot; 0: a slot is a tick */
@@ -201,11 +210,11 @@ struct firn_gen {
     uint64_t per_tick;                  /* what one more tick adds; 0: see firn__scheme_stride */
     uint64_t per_count; /* what one more of the sequence or the counter adds; or 0 */
     uint64_t per_carry; /* what a tick adds beyond what 2^s slots of one tick would */
-    uint32_t seen_at;   /* where a thread remembers it: bytes into firn__seen_here */
+    uint32_t seen_at;   /* where a thread remembers it: bytes into firn__thread_views */
     bool blocks;        /* ordering=thread: a thread leases slots in blocks */
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
-    firn__masked masked;
+    firn__random_mask masked;
     firn__run run;
     uint64_t max_random; /* the greatest that is drawn; 0: all that the bits hold */
     uint32_t count_bits; /* of sequence or counter */
@@ -220,7 +229,8 @@ struct firn_gen {
     uint64_t tick_end;  /* first tick that is refused */
     uint64_t whole_end; /* first tick that the bits do not hold */
     int64_t slot_end;   /* tick_end in slots of the store, at most mark_end */
-    /* The end of the bits in slots, at most FIRN_SLOT_MAX - 2: marks from there on belong to back-dated IDs. */
+    /* The end of the bits in slots, at most FIRN_SLOT_MAX - 2: marks from there on belong to
+     * back-dated IDs. */
     int64_t mark_end;
     uint64_t lead_ticks, back_ticks, window_ticks;
     int64_t at_once;               /* IDs of one call that always fit into the lead */
@@ -238,7 +248,7 @@ struct firn_gen {
     void (*notice)(void *self, const char *text);
     void *notice_self;
     uint64_t shared_place[2]; /* device and inode of the folder of the embedded store, or 0 */
-    firn__kept kept;
+    firn__inherited_state kept;
 };
 
 /* Packs the drawn fields of an ID into its template. */
@@ -273,10 +283,10 @@ static inline void firn__count(_Atomic uint64_t *count) {
 }
 
 /* ---- the era -------------------------------------------------------------------------------------
-
- * One word that each event changes: a permit is closed, issuing is blocked by a rollback, a process is forked (which
- * wipes it). A call compares it with the one its thread noted instead of looking for each event. Processes that share
- * the generator have another such word in their memory, which is added. */
+ *
+ * One word that each event changes: a window is closed, issuing is blocked by a rollback, a process is forked (which
+ * wipes it). A call compares it with the one its thread noted instead of looking for each event.
+ * Processes that share the generator have another such word in their memory, which is added. */
 
 /* In a child that has not adopted the generator it differs from every era that a thread noted. */
 static inline uint64_t firn__era_of(const firn_gen *gen) {
@@ -333,7 +343,7 @@ int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error
 /* The joined node as people know it: "datacenter=1 worker=3". */
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
 
-/* ---- claimable.c ------------------------------------------------------------------------------- */
+/* ---- claimable.c ----------------------------------------------------------------------------- */
 
 /* Learns which nodes may be claimed. True: the text is the own layout, and news. */
 bool firn__claimable_read(firn_gen *gen, const char *stored);
@@ -341,84 +351,90 @@ bool firn__claimable_read(firn_gen *gen, const char *stored);
 bool firn__claimable_allows(const firn_gen *gen, uint64_t node);
 /* The nodes that may be claimed, as "0..899"; "": all, or the node is given. Returns `text`. */
 char *firn__claimable_text(char text[FIRN__CLAIMS_SIZE], const firn_gen *gen);
-/* The nodes that may be claimed and match the pinned fields have the numbers *first to *last; false: none does. */
+/* The nodes that may be claimed and match the pinned fields have the numbers *first to *last;
+ * false: none does. */
 bool firn__claimable_numbers(const firn_gen *gen, uint64_t *first, uint64_t *last);
 /* The node with this number: spread over the bits of the node that are not pinned. */
 uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number);
 /* As firn__gen_reserve, with slots of the node. FIRN_EBUSY also if the node may not be claimed. */
 int firn__claimable_reserve(firn_gen *gen, uint64_t node, firn_request *request,
-                            firn__sending *sending, int64_t *first, firn_error *error);
+                            firn__attempts *sending, int64_t *first, firn_error *error);
 
 /* ---- shared.c -------------------------------------------------------------------------------- */
 
-/* Makes the generator one of those that share this memory. FIRN_EUSAGE: the memory is too small, or used with another
- * configuration, or such a generator cannot be shared; FIRN_EBUSY: somebody else prepares it. */
+/* Makes the generator one of those that share this memory. FIRN_EUSAGE: the memory is too small, or
+ * used with another configuration, or such a generator cannot be shared; FIRN_EBUSY: somebody else
+ * prepares it. */
 int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error);
-/* Is that memory this generator's? Asked again in a child. FIRN_EUSAGE: no, or in another PID namespace. */
+/* Is that memory this generator's? Asked again in a child. FIRN_EUSAGE: no, or in another PID
+ * namespace. */
 int firn__shared_join(const firn_gen *gen, firn_error *error);
-/* The permit that all issue from, as number 0 of this process; none when it is closed. */
+/* The window that all issue from, as number 0 of this process; none when it is closed. */
 void firn__shared_look(const firn_gen *gen);
-/* Puts a permit that was claimed in place, closed: *placed is where all find it. The lock is held. FIRN_EBACK. */
-int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+/* Puts a window that was claimed in place, closed: *placed is where all find it. The lock is held.
+ * FIRN_EBACK. */
+int firn__shared_place(firn_gen *gen, const firn__window *claimed, firn__window **placed,
                        firn_error *error);
-/* Makes it the permit that all processes issue from; NULL: none. The lock is held. */
-void firn__shared_choose(firn_gen *gen, const firn__permit *permit);
+/* Makes it the window that all processes issue from; NULL: none. The lock is held. */
+void firn__shared_choose(firn_gen *gen, const firn__window *window);
 /* The claim that was sent last; NULL: the generator is one process's. The lock is held. */
 firn__claim *firn__shared_claim(const firn_gen *gen);
 /* The memory has no room for this node: it is not among those that were claimed before. */
 bool firn__shared_refuses(const firn_gen *gen, uint64_t node);
-/* The renewal lock. Waits for another process at most as long as the call may, and not at all unless `patient`.
- * FIRN_EWINDOW: it is held. */
+/* The renewal lock. Waits for another process at most as long as the call may, and not at all
+ * unless `patient`. FIRN_EWINDOW: it is held. */
 int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
 void firn__renewal_unlock(firn_gen *gen);
 
-/* ---- permit.c: with the renewal lock held ---------------------------------------------------- */
+/* ---- renewal.c: with the renewal lock held --------------------------------------------------- */
 
-static inline firn__permit *firn__permit_of(const firn_gen *gen, uint32_t k) {
-    return atomic_load_explicit(&gen->live->any.permits[k], memory_order_acquire);
+static inline firn__window *firn__window_of(const firn_gen *gen, uint32_t k) {
+    return atomic_load_explicit(&gen->live->any.windows[k], memory_order_acquire);
 }
 /* The next slot of its cursor, relative to its base tick. */
-static inline uint64_t firn__next_of(const firn__permit *permit) {
-    return atomic_load_explicit(&permit->cursor, memory_order_acquire) & ~FIRN__OPEN;
+static inline uint64_t firn__next_of(const firn__window *window) {
+    return atomic_load_explicit(&window->cursor, memory_order_acquire) & ~FIRN__OPEN;
 }
-static inline int64_t firn__end_of(const firn__permit *permit) {
-    return atomic_load_explicit(&permit->end, memory_order_acquire);
+static inline int64_t firn__end_of(const firn__window *window) {
+    return atomic_load_explicit(&window->end, memory_order_acquire);
 }
-static inline int64_t firn__soft_of(const firn__permit *permit) {
-    return atomic_load_explicit(&permit->soft, memory_order_acquire);
+static inline int64_t firn__soft_of(const firn__window *window) {
+    return atomic_load_explicit(&window->soft, memory_order_acquire);
 }
 /* A closed one, of zeros. NULL: *code is the error's. */
-firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error);
-/* Takes back a new permit that was never published: firn__permit_new returns it next. */
-void firn__permit_drop(firn_gen *gen, firn__permit *permit);
+firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error);
+/* Takes back a new window that was never published: firn__permit_new returns it next. */
+void firn__window_drop(firn_gen *gen, firn__window *window);
 /* Opens it as number k. */
-int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error);
+int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error);
 /* Sets from which slot on to renew: half way from `from` to the end. */
-void firn__permit_soft(firn__permit *permit, int64_t from);
+void firn__window_set_soft(firn__window *window, int64_t from);
 /* The same, from the cursor. */
-void firn__permit_soften(firn__permit *permit);
-/* Closes an open permit that is one process's, so that every call comes to look. Any thread, without the lock. */
-static inline void firn__permit_shut(firn__permit *permit) {
-    atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_seq_cst);
+void firn__window_renew_soon(firn__window *window);
+/* Closes an open window that is one process's, so that every call comes to look. Any thread,
+ * without the lock. */
+static inline void firn__window_shut(firn__window *window) {
+    atomic_fetch_and_explicit(&window->cursor, ~FIRN__OPEN, memory_order_seq_cst);
 }
-static inline bool firn__permit_is_shut(const firn__permit *permit) {
-    return !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN);
+static inline bool firn__window_is_shut(const firn__window *window) {
+    return !(atomic_load_explicit(&window->cursor, memory_order_acquire) & FIRN__OPEN);
 }
-/* Closes permit k and, when `give_back`, gives its rest back. */
-int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
+/* Closes window k and, when `give_back`, gives its rest back. */
+int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
 /* After a step back beyond max_back: leaves every node. */
-void firn__permit_leave(firn_gen *gen);
-/* Frees the memory of all permits. Without the lock, when no thread is left. */
-void firn__permit_free(firn_gen *gen);
+void firn__window_leave(firn_gen *gen);
+/* Frees the memory of all windows. Without the lock, when no thread is left. */
+void firn__window_free(firn_gen *gen);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* Begins a call of this thread, which may use the store for at most max_wait. Returns the steady clock's time in
- * ns. */
+/* Begins a call of this thread, which may use the store for at most max_wait. Returns the steady
+ * clock's time in ns. */
 int64_t firn__gen_begin(const firn_gen *gen);
 int64_t firn__gen_spent_ms(void);
-/* firn__reserve on the generator's store, within the time of the call. A grant of 0 is drawn first. */
-int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sending, int64_t *first,
+/* firn__reserve on the generator's store, within the time of the call. A grant of 0 is drawn
+ * first. */
+int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__attempts *sending, int64_t *first,
                       firn_error *error);
 
 /* What follows: with the renewal lock held. */
@@ -427,8 +443,8 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__sending *sendi
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
 /* A node for window k, with room for n IDs. */
 int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error);
-/* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
-int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+/* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no window stays. */
+int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__window *out,
                        firn_error *error);
 /* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t tick,
@@ -440,8 +456,8 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
 int firn__reach_look(firn_gen *gen, firn_error *error);
 /* FIRN_ECLOCK: the clock differs from the store's by more than max_skew. */
 int firn__reach_skew(const firn_gen *gen, firn_error *error);
-/* Before a request is sent for the first time: lowers `latest` so that `count` slots from there on end within the
- * reach. FIRN_ECLOCK: not even those from `from` on do. */
+/* Before a request is sent for the first time: lowers `latest` so that `count` slots from there on
+ * end within the reach. FIRN_ECLOCK: not even those from `from` on do. */
 int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
                       firn_error *error);
 /* What a reach other than the default adds to the layout of the namespace. */
@@ -453,45 +469,46 @@ int64_t firn__reach_usual_ms(const firn_gen *gen);
 /* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */
 int firn__reach_window(firn_gen *gen, firn_error *error);
 
-/* ---- window.c: with the renewal lock held ---------------------------------------------------- */
+/* ---- renewal.c: with the renewal lock held --------------------------------------------------- */
 
 /* What an issuer needs from the renewer. */
 typedef struct firn__need {
-    const firn__permit *permit; /* that was seen last; NULL: none */
+    const firn__window *window; /* that was seen last; NULL: none */
     uint64_t tick;              /* the present */
     uint64_t steps;             /* steps back that had been counted when it was read */
-    int64_t end;                /* the slots wanted end here, relative to `permit` */
+    int64_t end;                /* the slots wanted end here, relative to `window` */
     int64_t n;                  /* how many they are, for a claim */
     bool must;                  /* else it is a renewal ahead of need, and nothing else is tried */
 } firn__need;
 
-/* Renews permit k, or claims a new one, unless another permit has replaced it: then the caller
+/* Renews window k, or claims a new one, unless another window has replaced it: then the caller
  * looks again. */
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
-/* Is FIRN_ECLOCK only a step back after the need was read, and before the store's clock was? Then no clock is wrong, and
- * the need is void, as if another thread had seen the step first. `steps`: as the need has them. */
+/* Is FIRN_ECLOCK only a step back after the need was read, and before the store's clock was? Then
+ * no clock is wrong, and the need is void, as if another thread had seen the step first. `steps`:
+ * as the need has them. */
 bool firn__window_is_void(firn_gen *gen, uint64_t steps, int code);
 
-/* ---- present.c ------------------------------------------------------------------------------- */
+/* ---- now.c ------------------------------------------------------------------------------- */
 
 /* The present tick, read and judged again. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
-/* In a forked child: a new identity, or FIRN_EFORKED. After firn__gen_renew: drops what the generator holds. Else nothing.
- * `patient`: as firn__gen_ready. */
+/* In a forked child: a new identity, or FIRN_EFORKED. After firn__gen_renew: drops what the
+ * generator holds. Else nothing. `patient`: as firn__gen_ready. */
 int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error);
-/* The next call drops what the generator holds, as in a child: another copy of the process may hold it too. Called with
- * its `live`, by any thread, as firn__wiped_renews allows. */
+/* The next call drops what the generator holds, as in a child: another copy of the process may hold
+ * it too. Called with its `live`, by any thread, as firn__wiped_renews allows. */
 void firn__gen_renew(void *live);
 /* Was it renewed since a call acted on that? */
 static inline bool firn__is_renewed(const firn_gen *gen) {
     return atomic_load_explicit(&gen->live->any.renewed, memory_order_seq_cst) !=
            atomic_load_explicit(&gen->live->any.renewals_handled, memory_order_acquire);
 }
-/* While the time of IDs stays after a step back: lets it move on past the last tick that was used up. False: it does not
- * stay, or the lead is not what stops the call. */
+/* While the time of IDs stays after a step back: lets it move on past the last tick that was used
+ * up. False: it does not stay, or the lead is not what stops the call. */
 bool firn__gen_move_on(firn_gen *gen);
-/* Finds out which process this is, the present tick, and whether IDs may be issued in it. `patient`: the call may
- * wait for the renewal lock. */
+/* Finds out which process this is, the present tick, and whether IDs may be issued in it.
+ * `patient`: the call may wait for the renewal lock. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error);
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
@@ -505,7 +522,7 @@ int firn__gen_agree(firn_gen *gen, firn_error *error);
 /* Frees a generator and gives nothing back to the store. */
 void firn__gen_dispose(firn_gen *gen);
 
-/* ---- issue_backdated.c ------------------------------------------------------------------------------- */
+/* ---- issue_backdated.c ----------------------------------------------------------------------- */
 
 /* A node that only back-dates, taken for good: the namespace's common one; one of this
  * generator's own (`job`); or, with a grant, the one of the job that has this grant, whether it

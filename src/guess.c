@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Guessing: the schemes of the table that a text may be an ID of, best first. Only the text and fixed
- * constants count, never the present time: a text always has the same readings.
+/* Guessing: the schemes of the table that a text may be an ID of, best first. Only the text and
+ * fixed constants count, never the present time: a text always has the same readings.
  *
  * A text is tried in a form
  *   dec       when it is digits only, perhaps after a minus. It is an ID of the narrowest width in
@@ -19,15 +19,15 @@
  *             than 160 bits when the time is in [2005, 2045)
  *   others    for schemes of a width that some scheme with that form by default has
  * or in the one requested form. time-random and time-member are dated only, and order is never
- * guessed, because no digit shows it. A scheme fits when the ID has all its constants. First come the
- * plausible readings, likely times before unlikely ones; among equals the points decide:
+ * guessed, because no digit shows it. A scheme fits when the ID has all its constants. First come
+ * the plausible readings, likely times before unlikely ones; among equals the points decide:
  *   +  1      for each bit of its constants, up to 8
  *   + 20      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
  *   -100      for each owner that is more frequent (owners.def), when the reading is only possible
  * Equal points: in the order of the list. */
 #include "bits.h"
-#include "dated.h"
+#include "date_form.h"
 #include "scheme.h"
 #include "traits.h"
 
@@ -58,7 +58,7 @@ typedef struct {
     firn_id id;
     bool uuid;   /* is_uuid */
     bool chance; /* numbers like this are common for other purposes */
-} attempt;
+} guess_attempt;
 
 /* What a text shows before it is compared with any scheme. */
 typedef struct {
@@ -70,19 +70,19 @@ typedef struct {
     bool only_digits; /* perhaps after a minus */
     bool only_zeros;
     bool capital;   /* the text has a capital letter */
-    bool asked;     /* the form was asked for: nothing is left out by sight */
+    bool checked;   /* the form was asked for: nothing is left out by sight */
     uint32_t forms; /* in which the text may be, by its characters */
     uint32_t usual; /* the forms of widths with a scheme that has the form by default, */
     uint32_t own;   /* and the forms of these schemes only */
-    uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
-    attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
+    uint32_t read[FIRN__WIDTHS_MAX];            /* the forms in which it is an ID of a width */
+    guess_attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;
 
 /* ---- what is plausible ------------------------------------------------------------------------
  *
- * A reading is plausible if its text is unlikely by chance. The rules compare how often an ID of the scheme has this
- * text with how often anything else has. They use fixed numbers only, so a text always has the same answer.
- * docs/reference/format.md, section 8, has them in words. */
+ * A reading is plausible if its text is unlikely by chance. The rules compare how often an ID of
+ * the scheme has this text with how often anything else has. They use fixed numbers only, so a text
+ * always has the same answer. docs/reference/format.md, section 8, has them in words. */
 
 enum standing {
     CHANCE,   /* the text fits, as most texts of its length do */
@@ -94,7 +94,8 @@ enum standing {
 /* Today's IDs end in 2045. */
 static const uint64_t today_end = 2366841600;
 
-/* ObjectIds exist since 2007, the first year of MongoDB: 24 hex digits of another time are rather a hash. */
+/* ObjectIds exist since 2007, the first year of MongoDB: 24 hex digits of another time are rather a
+ * hash. */
 static const uint64_t objectid_from = 1167609600, objectid_end = 2208988800;
 
 #define TEN_TO_13 UINT64_C(10000000000000)
@@ -111,8 +112,8 @@ static bool is_calendar(uint64_t number) {
            second < 60;
 }
 
-/* Whether a number is common for other purposes: an amount, a telephone number, a time since 1970 in
- * s, ms, us or whole ms of ns, or a date in digits, with or without ms. */
+/* Whether a number is common for other purposes: an amount, a telephone number, a time since 1970
+ * in s, ms, us or whole ms of ns, or a date in digits, with or without ms. */
 static bool is_ordinary(uint64_t number) {
     const uint64_t from = 1000000000;
     uint64_t us = number / 1000000, ns = number / 1000000000;
@@ -163,7 +164,8 @@ static bool is_telling(const firn__traits *traits, int form) {
 }
 
 /* A number shows only its value, and so do 16 hex digits: any scheme that fits is one of many. Hex
- * digits without a letter are a number, too, and 32 of them are a digest rather than a UUID without a time. */
+ * digits without a letter are a number, too, and 32 of them are a digest rather than a UUID without
+ * a time. */
 static bool is_bare(const sight *seen, const firn__traits *traits, const firn_id *id, int form) {
     if (form == FIRN_FORM_HEX && id->bits == 128 && traits->scheme->tick_ns == 0 &&
         traits->constant_bits < CERTAIN_BITS) {
@@ -229,7 +231,7 @@ static void look(sight *seen) {
 /* Narrows the forms down to those that are tried at all. */
 static void choose_forms(sight *seen, int form) {
     seen->own = seen->usual = SET(FLAKE);
-    if (seen->asked) {
+    if (seen->checked) {
         seen->forms &= 1u << form;
         return;
     }
@@ -247,15 +249,15 @@ static void choose_forms(sight *seen, int form) {
 /* Whether a text may be an ID of a width in a form, by its length. Numbers without a fixed width
  * and prefixes are left to the reader. */
 static bool may_be(const sight *seen, int form, uint32_t w) {
-    const uint32_t one = 1u << form;
+    const uint32_t value = 1u << form;
     const size_t width = seen->list->digits[w][form];
-    if ((one & seen->usual & ~seen->list->usual[w]) != 0) {
+    if ((value & seen->usual & ~seen->list->usual[w]) != 0) {
         return false;
     }
-    if ((one & (NUMBERS | SET(FLAKE))) != 0 || (one == SET(HEX) && seen->hex != NULL)) {
+    if ((value & (NUMBERS | SET(FLAKE))) != 0 || (value == SET(HEX) && seen->hex != NULL)) {
         return true;
     }
-    return one == SET(TYPEID) ? seen->length >= width && width > 0 : seen->length == width;
+    return value == SET(TYPEID) ? seen->length >= width && width > 0 : seen->length == width;
 }
 
 /* 0x and a number, of as many digits as it needs. */
@@ -269,32 +271,33 @@ static bool read_hex(firn_id *id, const sight *seen, uint32_t bits, size_t width
     return firn_parse(id, FIRN_FORM_HEX, bits, digits, width, NULL) == FIRN_OK;
 }
 
-/* Whether a number is rather an amount or a time: a text of digits that is hex, such as 16 digits of
- * us, counts as the decimal number. */
+/* Whether a number is rather an amount or a time: a text of digits that is hex, such as 16 digits
+ * of us, counts as the decimal number. */
 static bool is_chance(const sight *seen, int form, const firn_id *id) {
-    const uint32_t one = 1u << form;
+    const uint32_t value = 1u << form;
     firn_id number;
-    if (one == SET(HEX) && seen->only_digits && !seen->asked &&
+    if (value == SET(HEX) && seen->only_digits && !seen->checked &&
         firn_parse(&number, FIRN_FORM_DEC, 64, seen->text, seen->length, NULL) == FIRN_OK &&
         is_ordinary(number.low)) {
         return true;
     }
-    if (id->bits != 64 || (one & (NUMBERS | SET(HEX))) == 0) {
+    if (id->bits != 64 || (value & (NUMBERS | SET(HEX))) == 0) {
         return false;
     }
     /* no system has reached the top bit: Simpleflake, the first, does in 2034 */
-    return is_ordinary(id->low) || ((one & NUMBERS) != 0 && id->low >> 63 != 0);
+    return is_ordinary(id->low) || ((value & NUMBERS) != 0 && id->low >> 63 != 0);
 }
 
 static bool read_as(sight *seen, int form, uint32_t w) {
-    attempt *to = &seen->attempts[w][form];
+    guess_attempt *attempt = &seen->attempts[w][form];
     const uint32_t bits = seen->list->bits[w];
-    bool read = form == FIRN_FORM_HEX && seen->hex != NULL
-                    ? read_hex(&to->id, seen, bits, seen->list->digits[w][form])
-                    : firn_parse(&to->id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
+    bool read =
+        form == FIRN_FORM_HEX && seen->hex != NULL
+            ? read_hex(&attempt->id, seen, bits, seen->list->digits[w][form])
+            : firn_parse(&attempt->id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
     if (read) {
-        to->uuid = is_uuid(&to->id);
-        to->chance = is_chance(seen, form, &to->id);
+        attempt->uuid = is_uuid(&attempt->id);
+        attempt->chance = is_chance(seen, form, &attempt->id);
         seen->read[w] |= 1u << form;
     }
     return read;
@@ -304,7 +307,7 @@ static bool read_as(sight *seen, int form, uint32_t w) {
  * number without a fixed width is an ID of the narrowest scheme that it fits. */
 static uint64_t read_all(sight *seen) {
     const bool dated =
-        (seen->forms & SET(DATED)) != 0 && (seen->asked || seen->length >= DATED_MIN);
+        (seen->forms & SET(DATED)) != 0 && (seen->checked || seen->length >= DATED_MIN);
     uint64_t schemes = dated ? seen->list->dated : 0;
     for (uint32_t left = seen->forms & ~SET(DATED); left != 0; left &= left - 1) {
         const int form = (int)firn__lowest(left);
@@ -341,33 +344,33 @@ static bool is_worse(struct rank a, struct rank b) {
 }
 
 static void insert(ranking *list, const firn_reading *reading, struct rank rank) {
-    size_t at = list->count;
-    while (at > 0 && is_worse(list->ranks[at - 1], rank)) {
-        at--;
+    size_t position = list->count;
+    while (position > 0 && is_worse(list->ranks[position - 1], rank)) {
+        position--;
     }
     list->count += list->count < FIRN_READINGS_MAX;
-    for (size_t i = list->count - 1; i > at; i--) {
+    for (size_t i = list->count - 1; i > position; i--) {
         list->readings[i] = list->readings[i - 1];
         list->ranks[i] = list->ranks[i - 1];
     }
-    if (at < FIRN_READINGS_MAX) {
-        list->readings[at] = *reading;
-        list->readings[at].sure = rank.standing > POSSIBLE ? FIRN_LIKELY : FIRN_POSSIBLE;
-        list->ranks[at] = rank;
+    if (position < FIRN_READINGS_MAX) {
+        list->readings[position] = *reading;
+        list->readings[position].sure = rank.standing > POSSIBLE ? FIRN_LIKELY : FIRN_POSSIBLE;
+        list->ranks[position] = rank;
     }
 }
 
 static struct rank rank_of(const sight *seen, const firn__traits *traits, int form, bool today,
-                           const attempt *read) {
+                           const guess_attempt *read) {
     const bool framed = traits->scheme->form == FIRN_FORM_UUID &&
                         (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);
     const uint32_t constant = traits->constant_bits;
     struct rank out = {(int)standing_of(traits, form, read->uuid, today), 0};
     /* base32 of 128 bits is a ULID rather than a Timeflake */
-    const bool other = !seen->asked && traits->constant_bits == 0 && traits->scheme->form != form &&
-                       form == FIRN_FORM_BASE32;
+    const bool other = !seen->checked && traits->constant_bits == 0 &&
+                       traits->scheme->form != form && form == FIRN_FORM_BASE32;
     /* rs/xid refuses capitals */
-    const bool capital = !seen->asked && form == FIRN_FORM_BASE32HEX && seen->capital;
+    const bool capital = !seen->checked && form == FIRN_FORM_BASE32HEX && seen->capital;
     if (read->chance || other || capital ||
         (seen->hex != NULL && form != FIRN_FORM_HEX &&
          out.standing != LIKELY)) { /* 0x says what it is */
@@ -389,10 +392,10 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
 static void add_plain(ranking *list, const sight *seen, const firn__traits *traits) {
     const uint32_t own = 1u << traits->scheme->form;
     uint32_t forms = seen->read[traits->width] & (~seen->own | own);
-    if (!seen->asked && traits->scheme->bits == 128) {
+    if (!seen->checked && traits->scheme->bits == 128) {
         forms |= seen->read[traits->width] & SET(HEX);
     }
-    if (!seen->asked && traits->scheme->form == FIRN_FORM_UNSIGNED && seen->text[0] != '-') {
+    if (!seen->checked && traits->scheme->form == FIRN_FORM_UNSIGNED && seen->text[0] != '-') {
         forms &= ~SET(DEC);
     }
     if (traits->scheme->form == FIRN_FORM_BASE32SORT) {
@@ -400,14 +403,14 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
     }
     for (; forms != 0; forms &= forms - 1) {
         const int form = (int)firn__lowest(forms);
-        const attempt *read = &seen->attempts[traits->width][form];
+        const guess_attempt *read = &seen->attempts[traits->width][form];
         if (!firn__traits_fit(traits, &read->id)) {
             continue;
         }
         const bool today = firn__traits_today(traits, &read->id);
         const bool any_year = (1u << form & (COMMON | SET(FLAKE))) == 0 ||
                               traits->scheme->bits == 160; /* 27 digits of ksuid are telling */
-        if (any_year || seen->asked || today) {
+        if (any_year || seen->checked || today) {
             firn_reading reading = {traits->scheme, form, FIRN_POSSIBLE, read->id};
             insert(list, &reading, rank_of(seen, traits, form, today, read));
         }
@@ -416,8 +419,8 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
 
 /* A TypeID of a UUID without a defined version. */
 static void add_typeid(ranking *list, const sight *seen, const firn__traits *typeid) {
-    const attempt *read = &seen->attempts[typeid->width][FIRN_FORM_TYPEID];
-    const bool prefixed = seen->asked || memchr(seen->text, '_', seen->length) != NULL;
+    const guess_attempt *read = &seen->attempts[typeid->width][FIRN_FORM_TYPEID];
+    const bool prefixed = seen->checked || memchr(seen->text, '_', seen->length) != NULL;
     if (!prefixed || (seen->read[typeid->width] & SET(TYPEID)) == 0) {
         return;
     }
@@ -431,7 +434,7 @@ static void add_typeid(ranking *list, const sight *seen, const firn__traits *typ
 /* A dated scheme; time-random with as many digits as the text has. */
 static void add_dated(ranking *list, const sight *seen, const firn_scheme *scheme) {
     const size_t length = seen->length;
-    attempt read = {.uuid = false};
+    guess_attempt read = {.uuid = false};
     firn_fields fields;
     if (firn__dated_digits(scheme->bits) > 0 && length > FIRN__DATED_CALENDAR &&
         length <= FIRN__DATED_CALENDAR + FIRN__DATED_DIGITS) {
@@ -451,13 +454,13 @@ static void add_dated(ranking *list, const sight *seen, const firn_scheme *schem
 static void unwrap(const char **text, size_t *length) {
     static const char object[] = "ObjectId(\"", uuid[] = "uuid:";
     enum { OBJECT = sizeof object - 1, OBJECT_ALL = OBJECT + 24 + 2, UUID = sizeof uuid - 1 };
-    const char *at = *text;
-    if (*length == OBJECT_ALL && memcmp(at, object, OBJECT - 1) == 0 &&
-        (at[OBJECT - 1] == '"' || at[OBJECT - 1] == '\'') && at[OBJECT_ALL - 2] == at[OBJECT - 1] &&
-        at[OBJECT_ALL - 1] == ')') {
+    const char *position = *text;
+    if (*length == OBJECT_ALL && memcmp(position, object, OBJECT - 1) == 0 &&
+        (position[OBJECT - 1] == '"' || position[OBJECT - 1] == '\'') &&
+        position[OBJECT_ALL - 2] == position[OBJECT - 1] && position[OBJECT_ALL - 1] == ')') {
         *text += OBJECT;
         *length = 24;
-    } else if (*length == UUID + 36 && memcmp(at, uuid, UUID) == 0) {
+    } else if (*length == UUID + 36 && memcmp(position, uuid, UUID) == 0) {
         *text += UUID;
         *length = 36;
     }
@@ -465,7 +468,7 @@ static void unwrap(const char **text, size_t *length) {
 
 static size_t guess(firn_reading *readings, size_t *plausible, const firn__traits_list *known,
                     const char *text, size_t length, int form) {
-    attempt attempts[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT] UNWIPED;
+    guess_attempt attempts[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT] UNWIPED;
     ranking list UNWIPED;
     list.readings = readings;
     list.count = *plausible = 0;
@@ -476,7 +479,7 @@ static size_t guess(firn_reading *readings, size_t *plausible, const firn__trait
         unwrap(&text, &length);
     }
     sight seen = {.list = known, .text = text, .length = length, .attempts = attempts};
-    seen.asked = form >= 0;
+    seen.checked = form >= 0;
     look(&seen);
     choose_forms(&seen, form);
     for (uint64_t left = read_all(&seen); left != 0; left &= left - 1) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FNV-1a of 64 bits: a number for a text, for tables and comparisons. It finds mistakes, not forgeries. */
+/* FNV-1a of 64 bits: a number for a text, for tables and comparisons. It finds mistakes, not
+ * forgeries. */
 #ifndef FIRN_HASH_H
 #define FIRN_HASH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The identity of a generator: which fields are given, which are drawn once a process, and the node that its parts
- * join to. Reserves nothing. */
+/* The identity of a generator: which fields are given, which are drawn once a process, and the node
+ * that its parts join to. Reserves nothing. */
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the joined node ---------------------------------------------------------------------------- */
+/* ---- the joined node ------------------------------------------------------------------------- */
 
 /* The mask of a part in the joined node; *position moves down to its lowest bit. */
 static uint64_t node_part(const firn_gen *gen, uint32_t i, uint32_t *position) {
@@ -90,7 +90,7 @@ int firn__gen_identify(firn_gen *gen, firn_error *error) {
     return FIRN_OK;
 }
 
-/* ---- keys to fields ----------------------------------------------------------------------------- */
+/* ---- keys to fields -------------------------------------------------------------------------- */
 
 static int refuse_field(const firn_gen *gen, const firn_slice *slice, firn_error *error) {
     switch (slice->role) {

@@ -145,35 +145,35 @@ char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time) {
 typedef struct {
     const char *text;
     size_t length;
-    size_t at;
+    size_t position;
     int failed;
     firn_error *error;
 } reader;
 
-static void fail(reader *in, size_t at, const char *why) {
+static void fail(reader *in, size_t position, const char *why) {
     if (in->failed == FIRN_OK) {
-        in->failed = firn__refuse(in->error, in->text, in->length, at, why);
+        in->failed = firn__refuse(in->error, in->text, in->length, position, why);
     }
 }
 
 static bool next_is(const reader *in, char c) {
-    return in->failed == FIRN_OK && in->at < in->length && in->text[in->at] == c;
+    return in->failed == FIRN_OK && in->position < in->length && in->text[in->position] == c;
 }
 
 static bool next_is_digit(const reader *in) {
-    return in->failed == FIRN_OK && in->at < in->length && in->text[in->at] >= '0' &&
-           in->text[in->at] <= '9';
+    return in->failed == FIRN_OK && in->position < in->length && in->text[in->position] >= '0' &&
+           in->text[in->position] <= '9';
 }
 
 static bool take(reader *in, char c) {
     bool is = next_is(in, c);
-    in->at += is;
+    in->position += is;
     return is;
 }
 
 static void expect(reader *in, char c, const char *why) {
     if (!take(in, c)) {
-        fail(in, in->at, why);
+        fail(in, in->position, why);
     }
 }
 
@@ -182,17 +182,17 @@ static int32_t take_digits(reader *in, int count, const char *why) {
     int32_t number = 0;
     for (; count > 0; count--) {
         if (!next_is_digit(in)) {
-            fail(in, in->at, why);
+            fail(in, in->position, why);
             return 0;
         }
-        number = number * 10 + (in->text[in->at++] - '0');
+        number = number * 10 + (in->text[in->position++] - '0');
     }
     return number;
 }
 
 /* A number of two digits, least..most. */
 static int32_t take_two(reader *in, int32_t least, int32_t most, const char *why) {
-    size_t start = in->at;
+    size_t start = in->position;
     int32_t number = take_digits(in, 2, why);
     if (number < least || number > most) {
         fail(in, start, why);
@@ -204,12 +204,12 @@ static int32_t take_two(reader *in, int32_t least, int32_t most, const char *why
 static uint64_t take_number(reader *in, uint64_t most, const char *why) {
     uint64_t number = 0;
     if (!next_is_digit(in)) {
-        fail(in, in->at, "a digit is needed");
+        fail(in, in->position, "a digit is needed");
     }
-    for (; next_is_digit(in); in->at++) {
-        uint64_t digit = (uint64_t)(in->text[in->at] - '0');
+    for (; next_is_digit(in); in->position++) {
+        uint64_t digit = (uint64_t)(in->text[in->position] - '0');
         if (number > (most - digit) / 10) {
-            fail(in, in->at, why);
+            fail(in, in->position, why);
             return 0;
         }
         number = number * 10 + digit;
@@ -224,15 +224,15 @@ static int32_t take_fraction(reader *in) {
         return 0;
     }
     if (!next_is_digit(in)) {
-        fail(in, in->at, "a digit must follow the point");
+        fail(in, in->position, "a digit must follow the point");
     }
-    for (; next_is_digit(in); in->at++) {
+    for (; next_is_digit(in); in->position++) {
         unit /= 10;
         if (unit == 0) {
-            fail(in, in->at, "a second has at most nine decimals");
+            fail(in, in->position, "a second has at most nine decimals");
             return 0;
         }
-        ns += unit * (in->text[in->at] - '0');
+        ns += unit * (in->text[in->position] - '0');
     }
     return ns;
 }
@@ -247,10 +247,10 @@ static int64_t take_year(reader *in) {
     if (!negative && !next_is(in, '+')) {
         return take_digits(in, 4, next_is_digit(in) ? why : forms);
     }
-    size_t start = ++in->at;
+    size_t start = ++in->position;
     int64_t year = (int64_t)take_number(in, (uint64_t)YEAR_MAX, far);
-    if (in->at - start < 5) {
-        fail(in, in->at, why);
+    if (in->position - start < 5) {
+        fail(in, in->position, why);
     }
     if (negative && year == 0) {
         fail(in, start, "write the year 0 as 0000, or with +");
@@ -263,7 +263,7 @@ static void take_date(reader *in, date *when) {
     expect(in, '-', "'-' is needed after the year (above 9999 it begins with +): write 2024-01-31");
     when->month = take_two(in, 1, 12, "the month must be 01 to 12");
     expect(in, '-', "'-' is needed after the month");
-    size_t start = in->at;
+    size_t start = in->position;
     when->day = take_two(in, 1, 31, "the day must be 01 to 31");
     if (in->failed == FIRN_OK && when->day > days_in_month(when->year, when->month)) {
         fail(in, start, "the month has fewer days");
@@ -276,7 +276,7 @@ static int32_t take_clock(reader *in, int32_t *ns) {
     expect(in, ':', "':' is needed after the hour");
     int32_t minute = take_two(in, 0, 59, "the minute must be 00 to 59");
     expect(in, ':', "':' and the seconds are needed: write 12:00:00Z");
-    size_t start = in->at;
+    size_t start = in->position;
     int32_t second = take_two(in, 0, 60, "the second must be 00 to 59");
     if (second == 60) {
         fail(in, start, "leap seconds are not supported: write 59, or 00 of the next minute");
@@ -292,10 +292,10 @@ static int32_t take_offset(reader *in) {
     }
     bool west = next_is(in, '-');
     if (!west && !next_is(in, '+')) {
-        fail(in, in->at, "an offset is needed: Z for UTC, or +hh:mm or -hh:mm");
+        fail(in, in->position, "an offset is needed: Z for UTC, or +hh:mm or -hh:mm");
         return 0;
     }
-    in->at++;
+    in->position++;
     int32_t hour = take_two(in, 0, 23, "the hours of the offset must be 00 to 23");
     expect(in, ':', "':' is needed between hours and minutes of the offset");
     int32_t minute = take_two(in, 0, 59, "the minutes of the offset must be 00 to 59");
@@ -324,14 +324,14 @@ static void take_rfc3339(reader *in, firn_time *time) {
     date when = {0, 1, 1};
     int32_t seconds = 0;
     take_date(in, &when);
-    if (in->failed == FIRN_OK && in->at < in->length) {
+    if (in->failed == FIRN_OK && in->position < in->length) {
         const bool blank = !take(in, 'T') && !take(in, 't');
         if (blank) {
             expect(in, ' ', "'T' and a time are needed after a date");
         }
         seconds = take_clock(in, &time->ns);
         /* A spreadsheet writes a blank and no offset: UTC, as for a date. */
-        if (!blank || in->at < in->length) {
+        if (!blank || in->position < in->length) {
             seconds -= take_offset(in);
         }
     }
@@ -347,9 +347,10 @@ static int32_t take_unit(reader *in, uint64_t *number) {
         uint32_t per_second;
     } units[] = {{"ms", 1000}, {"us", 1000000}, {"ns", BILLION}};
     for (size_t i = 0; in->failed == FIRN_OK && i < sizeof units / sizeof *units; i++) {
-        if (in->length - in->at == 2 && memcmp(in->text + in->at, units[i].name, 2) == 0) {
+        if (in->length - in->position == 2 &&
+            memcmp(in->text + in->position, units[i].name, 2) == 0) {
             const uint64_t part = *number % units[i].per_second;
-            in->at += 2;
+            in->position += 2;
             *number /= units[i].per_second;
             return (int32_t)(part * (BILLION / units[i].per_second));
         }
@@ -359,8 +360,8 @@ static int32_t take_unit(reader *in, uint64_t *number) {
 
 /* @SECONDS[.FRACTION], or a whole number with a unit, as @1288834974657ms */
 static void take_unix(reader *in, firn_time *time) {
-    in->at++;
-    size_t start = in->at;
+    in->position++;
+    size_t start = in->position;
     bool negative = take(in, '-');
     uint64_t most = (uint64_t)INT64_MAX + negative;
     uint64_t seconds = take_number(in, most, "the time is out of range of 64-bit seconds");
@@ -393,8 +394,8 @@ int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error
     } else {
         take_rfc3339(&in, &read);
     }
-    if (in.failed == FIRN_OK && in.at < length) {
-        fail(&in, in.at, "the time ends before this character");
+    if (in.failed == FIRN_OK && in.position < length) {
+        fail(&in, in.position, "the time ends before this character");
     }
     if (in.failed == FIRN_OK) {
         *time = read;

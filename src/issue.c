@@ -2,21 +2,21 @@
 /* What the kinds of issue share: how they ask the renewer, and how slots become IDs. */
 #include "issue.h"
 #include "error.h"
-#include "wiped.h"
+#include "fork_memory.h"
 
 #include <stddef.h>
 
-/* ---- the renewer ------------------------------------------------------------------------------ */
+/* ---- the renewer ----------------------------------------------------------------------------- */
 
-/* Is permit k the same as before, and still too short? With the renewal lock held. */
+/* Is window k the same as before, and still too short? With the renewal lock held. */
 static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
-    const firn__permit *permit = firn__permit_of(gen, k);
-    return permit == need->permit && (permit == NULL || firn__permit_is_shut(permit) ||
-                                      need->end > firn__end_of(permit));
+    const firn__window *window = firn__window_of(gen, k);
+    return window == need->window &&
+           (window == NULL || firn__window_is_shut(window) || need->end > firn__end_of(window));
 }
 
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     if (gen->has_renewer && gen->reserved) {
         return firn__fail(error, FIRN_EWINDOW,
                           "the window of %s is used up and its renewer has not renewed it yet",
@@ -52,19 +52,19 @@ int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *err
     return code;
 }
 
-firn__need firn__tick_need(const firn_gen *gen, firn__permit *permit, uint64_t tick,
+firn__need firn__tick_need(const firn_gen *gen, firn__window *window, uint64_t tick,
                            int64_t ticks) {
-    firn__need need = {permit, tick, firn__seen_of(gen)->steps, ticks, ticks, true};
-    if (permit != NULL) {
-        int64_t next = (int64_t)firn__next_of(permit);
-        int64_t now = firn__slot_of(gen, permit, tick);
+    firn__need need = {window, tick, firn__thread_view_of(gen)->steps, ticks, ticks, true};
+    if (window != NULL) {
+        int64_t next = (int64_t)firn__next_of(window);
+        int64_t now = firn__slot_of(gen, window, tick);
         need.end = (next > now ? next : now) + ticks;
-        need.must = firn__permit_is_shut(permit) || need.end > firn__end_of(permit);
+        need.must = firn__window_is_shut(window) || need.end > firn__end_of(window);
     }
     return need;
 }
 
-int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ticks,
+int firn__ensure(firn_gen *gen, firn__window_view *looked, uint64_t *tick, int64_t ticks,
                  firn_error *error) {
     for (int i = 0; i < FIRN__TRIES; i++) {
         bool changed;
@@ -76,10 +76,10 @@ int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ti
         if (changed) {
             continue;
         }
-        firn__permit *permit = looked->permit;
-        firn__need need = firn__tick_need(gen, permit, *tick, ticks);
-        if (permit != NULL && !need.must) {
-            if (need.end > firn__soft_of(permit)) {
+        firn__window *window = looked->window;
+        firn__need need = firn__tick_need(gen, window, *tick, ticks);
+        if (window != NULL && !need.must) {
+            if (need.end > firn__soft_of(window)) {
                 firn__ask(gen, 0, &need, NULL); /* early: the result does not matter */
             }
             return FIRN_OK;
@@ -92,7 +92,7 @@ int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ti
     return firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns);
 }
 
-/* ---- from slots to IDs ------------------------------------------------------------------------ */
+/* ---- from slots to IDs ----------------------------------------------------------------------- */
 
 /* A run of slots of one tick: the first packed, the others counted up. Numbers are stored in pairs:
  * single stores would limit the rate. */
@@ -113,15 +113,16 @@ static void fill_numbers(uint64_t *numbers, size_t n, uint64_t low, uint64_t str
     }
 }
 
-static void fill_run(firn__sink to, size_t at, size_t n, const firn_id *first, uint64_t stride) {
+static void fill_run(firn__sink sink, size_t position, size_t n, const firn_id *first,
+                     uint64_t stride) {
     uint64_t low = first->low, high = first->high;
     uint32_t top = first->top, bits = first->bits;
-    if (to.ids == NULL) {
-        fill_numbers(to.numbers + at, n, low, stride);
+    if (sink.ids == NULL) {
+        fill_numbers(sink.numbers + position, n, low, stride);
         return;
     }
     for (size_t i = 0; i < n; i++, low += stride) { /* by members: a copy waits for its parts */
-        firn_id *id = &to.ids[at + i];
+        firn_id *id = &sink.ids[position + i];
         id->low = low;
         id->high = high;
         id->top = top;
@@ -131,8 +132,9 @@ static void fill_run(firn__sink to, size_t at, size_t n, const firn_id *first, u
 
 _Static_assert(offsetof(firn_id, low) == 0 && offsetof(firn_id, high) == 8, "two words, low first");
 
-/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. Both words of an ID
- * go in one store, by members: a copy of the whole would wait for its parts. */
+/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one
+ * before. Both words of an ID go in one store, by members: a copy of the whole would wait for its
+ * parts. */
 static void masked_ids(const firn_gen *gen, firn_id *ids, size_t n, const firn_id *first,
                        uint64_t stride, const uint8_t *bytes) {
     const uint32_t size = gen->masked.size, top = first->top, bits = first->bits;
@@ -168,7 +170,7 @@ static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
 }
 
 /* firn__fill for random bits that need no packing. */
-static int fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
+static int fill_masked(const firn_gen *gen, const firn__taken_slots *from, firn__sink to, size_t n,
                        bool count, firn_error *error) {
     for (size_t i = 0; i < n;) {
         int64_t slot = from->slot + (count ? (int64_t)i : 0);
@@ -186,17 +188,17 @@ static int fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink 
         firn__gen_pack(gen, &draw, &from->base, &first);
         uint64_t stride = count ? gen->run.step.low : 0;
         if (to.ids != NULL) {
-            masked_ids(gen, to.ids + i, run, &first, stride, bytes.at);
+            masked_ids(gen, to.ids + i, run, &first, stride, bytes.bytes);
         } else {
-            masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.at);
+            masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.bytes);
         }
         i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
     }
     return FIRN_OK;
 }
 
-int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
-               firn_error *error) {
+int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to, size_t n,
+               bool count, firn_error *error) {
     if (gen->masked.size > 0 && !firn__wiped_watch()) {
         return fill_masked(gen, from, to, n, count, error);
     }

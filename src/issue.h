@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How IDs are issued from permits: the short way, which is inlined into each call, and what the three kinds of issue
- * share. Included by the files that issue, and by nobody else. */
+/* How IDs are issued from windows: the short way, which is inlined into each call, and what the
+ * three kinds of issue share. Included by the files that issue, and by nobody else. */
 #ifndef FIRN_ISSUE_H
 #define FIRN_ISSUE_H
 
 #include "entropy.h"
-#include "present.h"
+#include "now.h"
 
 #include <string.h>
 
@@ -13,13 +13,13 @@
 #define FIRN__BLOCK 64 /* slots a thread leases at once under ordering=thread */
 
 /* Slots taken for the caller alone, and what they are packed with. */
-typedef struct firn__taken {
+typedef struct firn__taken_slots {
     uint64_t base_tick;
     int64_t slot; /* the first one */
     firn_id base;
-} firn__taken;
+} firn__taken_slots;
 
-/* ---- slots -------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 enum firn__grab {
     FIRN__GRAB_DONE,
@@ -29,12 +29,12 @@ enum firn__grab {
     FIRN__GRAB_ENTROPY
 };
 
-/* One compare-and-swap over the cursor of the permit that this thread remembers, which was `found` there: n slots from
- * max(cursor, first slot of the present) on, which end at `limit` (at most firn__seen_lead) or before. *slot is the first
- * one, or the requested one. */
-FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen, uint64_t found,
-                                     uint64_t n, uint64_t limit, bool starts, uint64_t *slot,
-                                     firn_error *error) {
+/* One compare-and-swap over the cursor of the window that this thread remembers, which was `found`
+ * there: n slots from max(cursor, first slot of the present) on, which end at `limit` (at most
+ * firn__seen_lead) or before. *slot is the first one, or the requested one. */
+FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__thread_view *seen,
+                                     uint64_t found, uint64_t n, uint64_t limit, bool starts,
+                                     uint64_t *slot, firn_error *error) {
     do {
         /* a closed cursor is beyond every limit */
         *slot = found ^ FIRN__OPEN;
@@ -50,39 +50,44 @@ FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen
                    : *slot + n > firn__seen_lead(gen, seen) ? FIRN__GRAB_LEAD
                                                             : FIRN__GRAB_SOFT;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&seen->permit->cursor, &found,
+    } while (!atomic_compare_exchange_weak_explicit(&seen->window->cursor, &found,
                                                     FIRN__OPEN | (*slot + n), memory_order_acq_rel,
                                                     memory_order_acquire));
     return FIRN__GRAB_DONE;
 }
 
-static inline uint64_t firn__cursor_of(const firn__permit *permit) {
-    return atomic_load_explicit(&permit->cursor, memory_order_acquire);
+static inline uint64_t firn__cursor_of(const firn__window *window) {
+    return atomic_load_explicit(&window->cursor, memory_order_acquire);
 }
 
-/* Takes slots after firn__recent, as calls that are not direct do. False: the long way finds out why. */
-FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t n, uint64_t *slot) {
-    return firn__grab(gen, seen, firn__cursor_of(seen->permit), n, firn__seen_limit(gen, seen),
+/* Takes slots after firn__recent, as calls that are not direct do. False: the long way finds out
+ * why. */
+FIRN__HOT bool firn__take(const firn_gen *gen, const firn__thread_view *seen, uint64_t n,
+                          uint64_t *slot) {
+    return firn__grab(gen, seen, firn__cursor_of(seen->window), n, firn__seen_limit(gen, seen),
                       gen->start != FIRN_START_ZERO, slot, NULL) == FIRN__GRAB_DONE;
 }
 
-/* ordering=thread: takes a slot of the block that this thread has leased. A new era drops the block,
- * whose slots then count as issued. False: the block is used up or its slots are before the present. */
-FIRN__HOT bool firn__take_leased(firn__seen *seen, uint64_t *slot) {
+/* ordering=thread: takes a slot of the block that this thread has leased. A new era drops the
+ * block, whose slots then count as issued. False: the block is used up or its slots are before the
+ * present. */
+FIRN__HOT bool firn__take_leased(firn__thread_view *seen, uint64_t *slot) {
     *slot = seen->block;
     seen->block++;
     return *slot < seen->block_end && *slot >= seen->least;
 }
 
-/* The last check of a call that took slots: was the process forked since, by a handler of a signal? */
-FIRN__HOT bool firn__is_mine(const firn_gen *gen, const firn__seen *seen) {
+/* The last check of a call that took slots: was the process forked since, by a handler of a
+ * signal? */
+FIRN__HOT bool firn__is_mine(const firn_gen *gen, const firn__thread_view *seen) {
     return firn__era_of(gen) == seen->era;
 }
 
-/* ---- from slots to IDs -------------------------------------------------------------------------- */
+/* ---- from slots to IDs ----------------------------------------------------------------------- */
 
 /* The lowest 64 bits of an ID of a straight layout. */
-FIRN__HOT uint64_t firn__straight(const firn_gen *gen, const firn__seen *seen, uint64_t slot) {
+FIRN__HOT uint64_t firn__straight(const firn_gen *gen, const firn__thread_view *seen,
+                                  uint64_t slot) {
     return seen->straight + slot * gen->per_count + (slot >> gen->s) * gen->per_carry;
 }
 
@@ -99,18 +104,18 @@ FIRN__HOT int firn__pack_slot(const firn_gen *gen, uint64_t base_tick, const fir
     return FIRN_OK;
 }
 
-/* An ID without a time: the permit's template and random bits. The template was complete if the permit is open after
- * the template was read. */
+/* An ID without a time: the window's template and random bits. The template was complete if the
+ * window is open after the template was read. */
 FIRN__HOT bool firn__take_untimed(const firn_gen *gen, firn_id *id) {
-    const firn__permit *permit = firn__permit_of(gen, 0);
+    const firn__window *window = firn__window_of(gen, 0);
     firn_value random = {0, 0};
-    if (permit == NULL || !firn__block_take(&random, gen->masked.size > 8)) {
+    if (window == NULL || !firn__block_take(&random, gen->masked.size > 8)) {
         return false;
     }
-    uint64_t low = permit->base.low, high = permit->base.high;
-    uint32_t top = permit->base.top, bits = permit->base.bits;
+    uint64_t low = window->base.low, high = window->base.high;
+    uint32_t top = window->base.top, bits = window->base.bits;
     atomic_thread_fence(memory_order_acquire);
-    if (!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN)) {
+    if (!(atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN)) {
         return false;
     }
     id->low = low | (random.low & gen->masked.mask.low);
@@ -126,44 +131,45 @@ typedef struct firn__sink {
     uint64_t *numbers;
 } firn__sink;
 
-static inline void firn__put(firn__sink to, size_t i, const firn_id *id) {
-    if (to.ids != NULL) {
-        to.ids[i] = *id;
+static inline void firn__put(firn__sink sink, size_t i, const firn_id *id) {
+    if (sink.ids != NULL) {
+        sink.ids[i] = *id;
     } else {
-        to.numbers[i] = id->low;
+        sink.numbers[i] = id->low;
     }
 }
 
 /* IDs written before a failure were not issued, and must not look issued. */
-static inline void firn__wipe(firn__sink to, size_t n) {
-    if (to.ids != NULL) {
-        memset(to.ids, 0, n * sizeof *to.ids);
+static inline void firn__wipe(firn__sink sink, size_t n) {
+    if (sink.ids != NULL) {
+        memset(sink.ids, 0, n * sizeof *sink.ids);
     } else {
-        memset(to.numbers, 0, n * sizeof *to.numbers);
+        memset(sink.numbers, 0, n * sizeof *sink.numbers);
     }
 }
 
 /* ---- issue.c --------------------------------------------------------------------------------- */
 
-/* Asks the renewer for window k: with need->must the call waits for its turn, else it only tries. */
+/* Asks the renewer for window k: with need->must the call waits for its turn, else it only
+ * tries. */
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
-/* What `ticks` more need from the permit: the slots must end after the cursor and the present. */
-firn__need firn__tick_need(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t ticks);
-/* A permit that can issue that many ticks now, renewed if necessary: for schemes without slots. */
-int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ticks,
+/* What `ticks` more need from the window: the slots must end after the cursor and the present. */
+firn__need firn__tick_need(const firn_gen *gen, firn__window *window, uint64_t tick, int64_t ticks);
+/* A window that can issue that many ticks now, renewed if necessary: for schemes without slots. */
+int firn__ensure(firn_gen *gen, firn__window_view *looked, uint64_t *tick, int64_t ticks,
                  firn_error *error);
 /* n IDs of the slots from `from` on, all of them of its first slot unless `count`. */
-int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
-               firn_error *error);
+int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to, size_t n,
+               bool count, firn_error *error);
 
-/* ---- issue_slots.c, issue_random.c, issue_counted.c ------------------------------------------- */
+/* ---- issue_slots.c, issue_random.c, issue_counted.c ------------------------------------------ */
 
-int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 /* mode=online: exactly the requested IDs, directly from the store. */
-int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+int firn__issue_online(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 /* One ID with random bits that need no packing. False: take the long way; *id is as it was. */
 bool firn__next_masked(firn_gen *gen, firn_id *id);
-int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
-int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+int firn__issue_random(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
+int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 
 #endif

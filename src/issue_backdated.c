@@ -5,9 +5,9 @@
 #include "duration.h"
 #include "entropy.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
 #include "issue.h"
-#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
                         firn_error *error) {
     char key[FIRN_KEY_SIZE];
     /* a job that meets its own grant was here before */
-    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = search->grant != 0};
+    firn__attempts sending = {.tries = FIRN__SENDINGS, .sent = search->grant != 0};
     int64_t first;
     snprintf(key, sizeof key, "%" PRIu64, node);
     firn_request request = {.ns = gen->ns,
@@ -236,7 +236,8 @@ static int open_reserved(firn_gen *gen, firn_error *error) {
                : code;
 }
 
-/* Without a store, back-dated IDs have their own random identity, never the identity of live IDs. */
+/* Without a store, back-dated IDs have their own random identity, never the identity of live
+ * IDs. */
 static int open_random(firn_gen *gen, firn_error *error) {
     firn_fields live = gen->kept.fields;
     int code = firn__gen_identify(gen, error);
@@ -316,7 +317,7 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
     snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->locked.history_node, tick);
     *got = 0;
     for (int i = 0; i < NODE_TRIES && count > 0; i++) {
-        firn__sending sending = {.tries = FIRN__SENDINGS};
+        firn__attempts sending = {.tries = FIRN__SENDINGS};
         int64_t start;
         firn_request request = {.ns = ns,
                                 .layout = gen->layout,
@@ -449,7 +450,7 @@ int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tic
 
 int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {
     uint64_t tick;
-    firn_id one, *made = &one;
+    firn_id id, *made = &id;
     firn__wiped_look();
     int code = firn__gen_adopt(gen, true, error);
     if (code == FIRN_OK) {
@@ -474,7 +475,7 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
     if (code == FIRN_OK && n > 0) {
         memcpy(ids, made, n * sizeof *ids);
     }
-    if (made != &one) {
+    if (made != &id) {
         free(made);
     }
     return code;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs with random bits and without a sequence: their slot only keeps the tick from falling. And one ID with random bits
- * that need no packing, also with a sequence. */
+/* IDs with random bits and without a sequence: their slot only keeps the tick from falling. And one
+ * ID with random bits that need no packing, also with a sequence. */
 #include "entropy.h"
 #include "error.h"
 #include "issue.h"
 
-/* False: the permit was closed, or the clock was ahead once. */
-static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, firn__taken *out) {
-    *out = (firn__taken){permit->base_tick, 0, permit->base};
-    int64_t now = gen->scheme.tick_ns == 0 ? 0 : firn__slot_of(gen, permit, tick);
-    atomic_thread_fence(memory_order_acquire); /* the above was whole if the permit is open below */
-    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+/* False: the window was closed, or the clock was ahead once. */
+static bool take_tick(const firn_gen *gen, firn__window *window, uint64_t tick,
+                      firn__taken_slots *out) {
+    *out = (firn__taken_slots){window->base_tick, 0, window->base};
+    int64_t now = gen->scheme.tick_ns == 0 ? 0 : firn__slot_of(gen, window, tick);
+    atomic_thread_fence(memory_order_acquire); /* the above was whole if the window is open below */
+    uint64_t cursor = atomic_load_explicit(&window->cursor, memory_order_acquire);
     do {
         if (!(cursor & FIRN__OPEN)) {
             return false;
@@ -22,39 +23,39 @@ static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, 
         }
         out->slot = now > out->slot ? now : out->slot;
     } while ((uint64_t)out->slot != (cursor & ~FIRN__OPEN) &&
-             !atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+             !atomic_compare_exchange_weak_explicit(&window->cursor, &cursor,
                                                     FIRN__OPEN | (uint64_t)out->slot,
                                                     memory_order_acq_rel, memory_order_acquire));
     return true;
 }
 
-/* A slot of a tick that has begun: a new tick may start at random, which the usual way does. False also where the permit
- * or the clock need a look. */
-FIRN__HOT bool take_slot(const firn_gen *gen, firn__permit *permit, uint64_t tick,
-                         firn__taken *out) {
-    int64_t now = firn__slot_of(gen, permit, tick),
-            soft = atomic_load_explicit(&permit->soft, memory_order_relaxed);
+/* A slot of a tick that has begun: a new tick may start at random, which the usual way does. False
+ * also where the window or the clock need a look. */
+FIRN__HOT bool take_slot(const firn_gen *gen, firn__window *window, uint64_t tick,
+                         firn__taken_slots *out) {
+    int64_t now = firn__slot_of(gen, window, tick),
+            soft = atomic_load_explicit(&window->soft, memory_order_relaxed);
     int64_t limit = firn__lead_end(gen, now) < soft ? firn__lead_end(gen, now) : soft;
-    *out = (firn__taken){permit->base_tick, 0, permit->base};
-    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    *out = (firn__taken_slots){window->base_tick, 0, window->base};
+    uint64_t cursor = atomic_load_explicit(&window->cursor, memory_order_acquire);
     do {
         out->slot = (int64_t)(cursor & ~FIRN__OPEN);
         if (!(cursor & FIRN__OPEN) || out->slot < now || out->slot >= limit) {
             return false;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor, cursor + 1,
+    } while (!atomic_compare_exchange_weak_explicit(&window->cursor, &cursor, cursor + 1,
                                                     memory_order_acq_rel, memory_order_acquire));
-    return true; /* the permit was open after it was read, so it was whole */
+    return true; /* the window was open after it was read, so it was whole */
 }
 
 bool firn__next_masked(firn_gen *gen, firn_id *id) {
-    firn__taken out;
+    firn__taken_slots out;
     firn_value random = {0, 0};
-    firn__looked looked = firn__look(gen, 0);
-    firn__seen *seen = firn__seen_of(gen);
+    firn__window_view looked = firn__look(gen, 0);
+    firn__thread_view *seen = firn__thread_view_of(gen);
     if (!firn__recent(gen, looked, seen) ||
-        !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.permit, seen->tick, &out)
-                                       : take_tick(gen, looked.permit, seen->tick, &out)) ||
+        !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.window, seen->tick, &out)
+                                       : take_tick(gen, looked.window, seen->tick, &out)) ||
         !firn__block_take(&random, gen->masked.size > 8)) {
         return false;
     }
@@ -66,17 +67,18 @@ bool firn__next_masked(firn_gen *gen, firn_id *id) {
     return true;
 }
 
-/* ---- the long way -------------------------------------------------------------------------------- */
+/* ---- the long way ---------------------------------------------------------------------------- */
 
-int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
-    firn__taken out;
-    firn__looked looked = firn__look(gen, 0);
-    const firn__seen *seen = firn__seen_of(gen);
+int firn__issue_random(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
+    firn__taken_slots out;
+    firn__window_view looked = firn__look(gen, 0);
+    const firn__thread_view *seen = firn__thread_view_of(gen);
     bool timed = gen->scheme.tick_ns != 0;
-    bool ready = timed ? firn__recent(gen, looked, firn__seen_of(gen)) : looked.permit != NULL;
+    bool ready =
+        timed ? firn__recent(gen, looked, firn__thread_view_of(gen)) : looked.window != NULL;
     ready = ready && atomic_load_explicit(&gen->live->any.blocked, memory_order_relaxed) == 0;
     uint64_t tick = seen->tick;
-    for (int i = 0; !ready || !take_tick(gen, looked.permit, tick, &out); i++) {
+    for (int i = 0; !ready || !take_tick(gen, looked.window, tick, &out); i++) {
         int code = i == FIRN__TRIES ? firn__fail(error, FIRN_ECLOCK,
                                                  "the clock keeps stepping back: see timedatectl")
                                     : firn__ensure(gen, &looked, &tick, 1, error);
@@ -85,5 +87,5 @@ int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error
         }
         ready = true;
     }
-    return firn__fill(gen, &out, to, n, false, error);
+    return firn__fill(gen, &out, sink, n, false, error);
 }

@@ -4,8 +4,8 @@
  * and the node belongs to the job for good. */
 #include "entropy.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
-#include "wiped.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -160,18 +160,18 @@ static void set_capacity(firn_job *job) {
 /* The first tick from `tick` to `last` that has room, and its pair; NULL: none has room. The full
  * ticks on the way then point to the end, so a burst visits each of them a few times only. */
 static uint64_t *find_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
-    uint64_t at = tick, *pair = firn__ticks_pair(&job->ticks, at);
-    while (pair[1] & FULL && at <= last) { /* each step moves by at least one tick */
-        at += pair[1] & ~FULL;
-        pair = firn__ticks_pair(&job->ticks, at);
+    uint64_t position = tick, *pair = firn__ticks_pair(&job->ticks, position);
+    while (pair[1] & FULL && position <= last) { /* each step moves by at least one tick */
+        position += pair[1] & ~FULL;
+        pair = firn__ticks_pair(&job->ticks, position);
     }
-    for (uint64_t passed = tick; passed < at;) {
-        uint64_t *full = firn__ticks_pair(&job->ticks, passed), by = full[1] & ~FULL;
-        full[1] = FULL | (at - passed);
-        passed += by;
+    for (uint64_t passed = tick; passed < position;) {
+        uint64_t *full = firn__ticks_pair(&job->ticks, passed), count = full[1] & ~FULL;
+        full[1] = FULL | (position - passed);
+        passed += count;
     }
-    *found = at;
-    return at <= last ? pair : NULL;
+    *found = position;
+    return position <= last ? pair : NULL;
 }
 
 /* The number of the i-th ID of a tick. */
@@ -266,7 +266,7 @@ static uint64_t forgotten(const firn_job *job) {
 int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
                   firn_error *error) {
     const firn_gen *gen = job->gen;
-    uint64_t tick, at;
+    uint64_t tick, position;
     firn__draw drawn;
     firn__wiped_look();
     if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
@@ -287,15 +287,15 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     }
     uint64_t rest = gen->tick_end - 1 - tick;
     uint64_t last = tick + (rest < job->shift_ticks ? rest : job->shift_ticks);
-    uint64_t *pair = find_room(job, tick, last, &at);
+    uint64_t *pair = find_room(job, tick, last, &position);
     if (pair == NULL) {
         return refuse_room(job, time, rest < job->shift_ticks ? 1 : job->shift_ticks + 1, error);
     }
-    draw(job, at, pair[1], &drawn);
-    firn__ticks_keep(&job->ticks, pair, at);
+    draw(job, position, pair[1], &drawn);
+    firn__ticks_keep(&job->ticks, pair, position);
     pair[1] = pair[1] + 1 < job->capacity ? pair[1] + 1 : FULL | 1;
     firn__gen_pack(gen, &drawn, &job->base, id);
-    *shift_ns = (int64_t)((at - tick) * gen->scheme.tick_ns);
+    *shift_ns = (int64_t)((position - tick) * gen->scheme.tick_ns);
     if (job->disorder_ms > 0 && (!job->any || firn_time_cmp(time, &job->newest) > 0)) {
         job->newest = *time;
         job->any = true;
@@ -355,8 +355,8 @@ static int check_name(const firn_job_config *config, firn_error *error) {
                           "the job's name %.20s... has %zu bytes: use at most %d", config->name,
                           length, FIRN_KEY_SIZE - 1);
     }
-    for (const char *at = config->name; *at != '\0'; at++) {
-        if ((unsigned char)*at < ' ' || *at == 127) {
+    for (const char *position = config->name; *position != '\0'; position++) {
+        if ((unsigned char)*position < ' ' || *position == 127) {
             return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                                   "the job's name '%s' contains a control character: leave it out",
                                   config->name);
@@ -441,7 +441,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     firn_gen *gen = job->gen;
     char ns[FIRN_NS_SIZE];
     /* a job that runs again finds its own grant */
-    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
+    firn__attempts sending = {.tries = FIRN__SENDINGS, .sent = true};
     int64_t first;
     snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
     firn_request request = {

@@ -12,17 +12,17 @@
 
 int firn__number_read(int64_t *number, const char *name, const char *value, int64_t least,
                       int64_t most, firn_error *error) {
-    const char *at = value + (*value == '-');
+    const char *position = value + (*value == '-');
     uint64_t sum = 0;
-    if (*at == '\0' || strspn(at, "0123456789") != strlen(at)) {
+    if (*position == '\0' || strspn(position, "0123456789") != strlen(position)) {
         return firn__fail(error, FIRN_EUSAGE,
                           "%s=" FIRN__VALUE("%.40s") " is not valid: write a whole number", name,
                           value);
     }
-    for (; *at != '\0' && sum < UINT64_MAX / 16; at++) {
-        sum = sum * 10 + (uint64_t)(*at - '0');
+    for (; *position != '\0' && sum < UINT64_MAX / 16; position++) {
+        sum = sum * 10 + (uint64_t)(*position - '0');
     }
-    bool wide = *at != '\0' || sum > INT64_MAX;
+    bool wide = *position != '\0' || sum > INT64_MAX;
     int64_t out = wide ? INT64_MAX : (int64_t)sum;
     out = *value == '-' ? -out : out;
     if (wide || out < least || out > most) {
@@ -47,13 +47,13 @@ static bool is_choice(const char *value, const char *text, size_t length) {
 int firn__choice_read(int64_t *choice, const char *name, const char *value, const char *words,
                       firn_error *error) {
     int64_t index = 0;
-    for (const char *at = words; *at != '\0'; index++) {
-        size_t length = strcspn(at, " ");
-        if (is_choice(value, at, length)) {
+    for (const char *position = words; *position != '\0'; index++) {
+        size_t length = strcspn(position, " ");
+        if (is_choice(value, position, length)) {
             *choice = index;
             return FIRN_OK;
         }
-        at += length + (at[length] == ' ');
+        position += length + (position[length] == ' ');
     }
     return firn_error_set(
         error, FIRN_EUSAGE, FIRN_CURE_LISTED,
@@ -107,21 +107,23 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
                           length, FIRN__KEYS_SIZE - 1);
     }
     memcpy(keys->text, text == NULL ? "" : text, length + 1);
-    for (char *at = keys->text + strspn(keys->text, " "); *at != '\0'; at += strspn(at, " ")) {
-        size_t word = strcspn(at, " ");
-        char *end = at + word + (at[word] == ' ');
-        at[word] = '\0';
-        char *equals = strchr(at, '=');
-        if (equals == NULL || equals == at || equals[1] == '\0') {
-            return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not valid: write key=value", at);
+    for (char *position = keys->text + strspn(keys->text, " "); *position != '\0';
+         position += strspn(position, " ")) {
+        size_t word = strcspn(position, " ");
+        char *end = position + word + (position[word] == ' ');
+        position[word] = '\0';
+        char *equals = strchr(position, '=');
+        if (equals == NULL || equals == position || equals[1] == '\0') {
+            return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not valid: write key=value",
+                              position);
         }
         *equals = '\0';
-        int code = plain ? firn__keys_keep(keys, at, equals + 1, error)
-                         : take(keys, at, equals + 1, error);
+        int code = plain ? firn__keys_keep(keys, position, equals + 1, error)
+                         : take(keys, position, equals + 1, error);
         if (code != FIRN_OK) {
             return code;
         }
-        at = end;
+        position = end;
     }
     return FIRN_OK;
 }

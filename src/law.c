@@ -183,23 +183,23 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
 }
 
 /* What of the guard is the floor of a doubted namespace. */
-static int64_t floor_of(const firn__kept *kept, const firn_request *request) {
+static int64_t floor_of(const firn__store_record *kept, const firn_request *request) {
     const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
     const bool known = kept->known || kept->now_ms < request->guard_known_ms;
     const int64_t more = known || request->guard_more < 0 ? 0 : request->guard_more;
     return later(kept->floor, guard + (more < room ? more : room));
 }
 
-static bool went_back(const firn__kept *kept, const firn__memory *memory,
+static bool went_back(const firn__store_record *kept, const firn__memory *memory,
                       const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
            (is_last(memory, request) && firn__mark_is_lost(memory->mark, kept->mark));
 }
 
-/* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers ask for less; a request
- * that was computed from another clock is refused. */
-static firn_raise raise_of(const firn__kept *kept, int64_t floor, const firn__memory *memory,
-                           const firn_request *request) {
+/* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers
+ * ask for less; a request that was computed from another clock is refused. */
+static firn_raise raise_of(const firn__store_record *kept, int64_t floor,
+                           const firn__memory *memory, const firn_request *request) {
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
@@ -214,19 +214,19 @@ bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first) {
     return high >= raise->min && *first <= raise->most;
 }
 
-static int refuse_reach(firn_error *error, const firn_request *request, const firn__verdict *it,
-                        const char *where) {
+static int refuse_reach(firn_error *error, const firn_request *request,
+                        const firn__verdict *verdict, const char *where) {
     return firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
                           "a reservation of %.60s/%.63s would end at slot %" PRId64
                           ", after %" PRId64 ", which the clock of %.60s allows: "
                           "fix the wrong clock",
-                          request->ns, request->key, it->first + request->count,
-                          it->raise.most + request->count, where);
+                          request->ns, request->key, verdict->first + request->count,
+                          verdict->raise.most + request->count, where);
 }
 
-int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__memory *memory,
-                      const firn_request *request, const char *where, firn_mark *held,
-                      firn_error *error) {
+int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
+                      const firn__memory *memory, const firn_request *request, const char *where,
+                      firn_mark *held, firn_error *error) {
     const bool back = went_back(kept, memory, request);
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
     *out = (firn__verdict){.floor = kept->floor};
@@ -277,7 +277,7 @@ static bool opens_forgotten(const firn_relabel *change) {
            strncmp(change->from, FIRN__FORGOTTEN, sizeof FIRN__FORGOTTEN - 1) == 0;
 }
 
-int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel *change,
+int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn_relabel *change,
                       const char *where, firn_error *error) {
     *floor = kept->floor;
     if (kept->back ||

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The reservation law: decides a request by what the store keeps and the handle remembers. Pure: it reads no clock and no
- * store. The engine (engine.h) writes its verdict; test/law_test.c compares the answers of each kind of store with it. */
+/* The reservation law: decides a request by what the store keeps and the handle remembers. Pure: it
+ * reads no clock and no store. The engine (engine.h) writes its verdict; test/law_test.c compares
+ * the answers of each kind of store with it. */
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 
 #include <firn/store.h>
 
-/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the record of FIRN_ALL_NAMES
- * is closed, the store makes no record for another open namespace. */
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
+ * record of FIRN_ALL_NAMES is closed, the store makes no record for another open namespace. */
 #define FIRN__CLOSED    FIRN_LAYOUT_CLOSED
 #define FIRN__FORGOTTEN FIRN__CLOSED "forgotten" /* by firn nodes --forget */
 #define FIRN__GONE_BACK "gone back"
 
-/* `firn segment advance '*'` reserves from FIRN_ALL_NAMES. From then on, until the store loses reservations again, a namespace without a
- * record is new. A change of it to FIRN__GONE_BACK declares that the store lost reservations (firn nodes lost). */
+/* `firn segment advance '*'` reserves from FIRN_ALL_NAMES. From then on, until the store loses
+ * reservations again, a namespace without a record is new. A change of it to FIRN__GONE_BACK
+ * declares that the store lost reservations (firn nodes lost). */
 bool firn__declares_loss(const firn_relabel *change);
 
 /* ---- what a handle remembers ----------------------------------------------------------------- */
 
-/* The last 256 namespaces that it reserved from, and its last reservation. A store that no longer has one of them lost
- * reservations. Starts as zero. */
+/* The last 256 namespaces that it reserved from, and its last reservation. A store that no longer
+ * has one of them lost reservations. Starts as zero. */
 typedef struct firn__memory {
     uint64_t digests[256]; /* of namespaces */
     unsigned next;
@@ -33,8 +35,8 @@ void firn__remember_ns(firn__memory *memory, const char *ns);
 void firn__remember(firn__memory *memory, const firn_request *request, int64_t high);
 /* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t firn__least(const firn__memory *memory, const firn_request *request);
-/* Did the store lose the reservation that made `mine`, or grant its last slots again? Others raise its mark, and give back
- * only what they reserved after it, which leaves no grant. */
+/* Did the store lose the reservation that made `mine`, or grant its last slots again? Others raise
+ * its mark, and give back only what they reserved after it, which leaves no grant. */
 bool firn__mark_is_lost(firn_mark mine, firn_mark now);
 /* Forgets the last reservation, which may be given back. */
 void firn__forget_last(firn__memory *memory);
@@ -42,7 +44,7 @@ void firn__forget_last(firn__memory *memory);
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* What a store keeps for a request. */
-typedef struct firn__kept {
+typedef struct firn__store_record {
     bool back;          /* the server shows a loss that the store's record does not have */
     bool known;         /* the namespace has a record */
     bool current;       /* known: the store has not lost reservations since then */
@@ -53,7 +55,7 @@ typedef struct firn__kept {
     firn_mark mark;     /* {0, 0}: the key has no mark */
     int64_t
         now_ms; /* CLOCK_BOOTTIME, after which the verdict is written: the guard moves with it */
-} firn__kept;
+} firn__store_record;
 
 typedef struct firn__verdict {
     bool back;  /* with any verdict, write into the store's record that it lost reservations */
@@ -69,30 +71,33 @@ bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first);
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
 
 /*     back    = the engine or the handle's memory shows that the store lost reservations
- *     doubted = back, or the record is not current, or there is no record and the store is not complete
+ * doubted = back, or the record is not current, or there is no record and the store is not complete
  *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
  *     not known, shut:   FIRN_ESTORE, but not for a closed layout
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
- *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is not known,
+ * doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
+ * not known,
  *         max(floor, guard + guard_more) from guard_known_ms on
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- *         {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own grant
+ * {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own
+ * grant
  *         is 0 there: a late copy may have been carried out where the slots are another's
  *     first + count past the guard of slots with a time: FIRN_ECLOCK
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
- * A store that lost reservations (restored, emptied, failed over to an older copy) does not know its
- * last grants. The handle that notices writes it into the store's record, so that every namespace is
- * doubted. */
-int firn__law_reserve(firn__verdict *out, const firn__kept *kept, const firn__memory *memory,
-                      const firn_request *request, const char *where, firn_mark *held,
-                      firn_error *error);
+ * A store that lost reservations (restored, emptied, failed over to an older copy) does not know
+ * its last grants. The handle that notices writes it into the store's record, so that every
+ * namespace is doubted. */
+int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
+                      const firn__memory *memory, const firn_request *request, const char *where,
+                      firn_mark *held, firn_error *error);
 
-/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a forgotten namespace
- * can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the layout is `to` already: the caller may
- * repeat a change that others can see, and that is not on disk yet. The write must run before or after each
- * reservation of the namespace, and of any unknown one if it is of FIRN_ALL_NAMES. */
-int firn__law_relabel(int64_t *floor, const firn__kept *kept, const firn_relabel *change,
+/* Decides a change of a namespace's layout. A doubted namespace keeps its layout, except that a
+ * forgotten namespace can be opened; it stays doubted. FIRN_OK: write it, with *floor, also if the
+ * layout is `to` already: the caller may repeat a change that others can see, and that is not on
+ * disk yet. The write must run before or after each reservation of the namespace, and of any
+ * unknown one if it is of FIRN_ALL_NAMES. */
+int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn_relabel *change,
                       const char *where, firn_error *error);
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -108,8 +113,8 @@ int firn__refuse_give_back(firn_error *error, const char *ns, const char *key,
 int firn__refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored);
-/* FIRN_ESTORE: the namespace, or every new one, is closed. `shut` is the namespace whose layout `stored` is closed: `ns`,
- * or FIRN_ALL_NAMES. */
+/* FIRN_ESTORE: the namespace, or every new one, is closed. `shut` is the namespace whose layout
+ * `stored` is closed: `ns`, or FIRN_ALL_NAMES. */
 int firn__refuse_closed(firn_error *error, const char *ns, const char *shut, const char *stored);
 
 #endif

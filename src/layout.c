@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts as text: read into a scheme, and written; the changes of epoch, bits and digits; the
  * namespace of a scheme. Pure. The list of schemes is in scheme.c. */
-#include "dated.h"
+#include "date_form.h"
 #include "error.h"
 #include "nearest.h"
 #include "number.h"
@@ -31,12 +31,12 @@ static const char *tick_name(uint32_t tick_ns) {
 }
 
 /* Reads a decimal number of at most 3 digits and moves *at. -1: no digit. */
-static int small_number(const char **at) {
+static int small_number(const char **position) {
     int number = 0, digits = 0;
-    for (; **at >= '0' && **at <= '9' && digits < 3; digits++, (*at)++) {
-        number = number * 10 + (**at - '0');
+    for (; **position >= '0' && **position <= '9' && digits < 3; digits++, (*position)++) {
+        number = number * 10 + (**position - '0');
     }
-    return digits == 0 || (**at >= '0' && **at <= '9') ? -1 : number;
+    return digits == 0 || (**position >= '0' && **position <= '9') ? -1 : number;
 }
 
 static uint8_t role_of(const char *name, int bits) {
@@ -60,58 +60,60 @@ static bool is_name_char(char c) {
 }
 
 /* 0xVALUE or decimal, up to the colon, of a constant; moves *at. */
-static int read_constant(uint64_t *value, const char *word, const char **at, firn_error *error) {
+static int read_constant(uint64_t *value, const char *word, const char **position,
+                         firn_error *error) {
     char digits[24];
     firn_value read;
-    size_t length = strcspn(*at, ":");
+    size_t length = strcspn(*position, ":");
     size_t kept = length < sizeof digits ? length : sizeof digits - 1;
-    memcpy(digits, *at, kept);
+    memcpy(digits, *position, kept);
     digits[kept] = '\0';
     if (!firn__value_parse(&read, digits) || read.high != 0) {
         return firn__fail(error, FIRN_EUSAGE,
                           "'%.40s': a constant is decimal or 0x hex, of at most 64 bits", word);
     }
-    *at += kept;
+    *position += kept;
     *value = read.low;
     return FIRN_OK;
 }
 
 /* Reads one slice of a layout. *rest is what follows its bits: tick and epoch. */
 static int read_slice(firn_slice *slice, const char *word, const char **rest, firn_error *error) {
-    const char *at = word;
+    const char *position = word;
     int bits, from = 0, group = 0;
     uint64_t value = 0;
-    bool constant = at[0] == '0' && at[1] == 'x';
+    bool constant = position[0] == '0' && position[1] == 'x';
     size_t name = 0;
     memset(slice, 0, sizeof *slice);
-    while (!constant && is_name_char(at[name])) {
+    while (!constant && is_name_char(position[name])) {
         name++;
     }
-    if (!constant && (name == 0 || name >= sizeof slice->name || (at[0] >= '0' && at[0] <= '9'))) {
+    if (!constant &&
+        (name == 0 || name >= sizeof slice->name || (position[0] >= '0' && position[0] <= '9'))) {
         return firn__fail(error, FIRN_EUSAGE,
                           "'%.40s' is not a valid slice: write field:bits, field@from:bits, "
                           "field~group:bits or 0xVALUE:bits",
                           word);
     }
-    memcpy(slice->name, at, name);
-    at += name;
-    if (constant || *at == '=') {
-        at += constant ? 0 : 1;
+    memcpy(slice->name, position, name);
+    position += name;
+    if (constant || *position == '=') {
+        position += constant ? 0 : 1;
         constant = true;
-        int code = read_constant(&value, word, &at, error);
+        int code = read_constant(&value, word, &position, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    for (; !constant && (*at == '@' || *at == '~');) {
-        int *number = *at++ == '@' ? &from : &group;
-        *number = small_number(&at);
+    for (; !constant && (*position == '@' || *position == '~');) {
+        int *number = *position++ == '@' ? &from : &group;
+        *number = small_number(&position);
         if (*number < 0 || *number > 127) {
             return firn__fail(error, FIRN_EUSAGE,
                               "'%.40s': a number from 0 to 127 must follow @ and ~", word);
         }
     }
-    bits = *at == ':' ? (at++, small_number(&at)) : -1;
+    bits = *position == ':' ? (position++, small_number(&position)) : -1;
     if (bits < 1 || bits > 128 || from + bits > 128) {
         return firn__fail(error, FIRN_EUSAGE,
                           "'%.40s': write the bits of a slice after a colon, 1 to 128", word);
@@ -130,7 +132,7 @@ static int read_slice(firn_slice *slice, const char *word, const char **rest, fi
     slice->from = (uint8_t)from;
     slice->group = (uint8_t)group;
     slice->value = value;
-    *rest = at;
+    *rest = position;
     return FIRN_OK;
 }
 
@@ -151,11 +153,12 @@ static int read_epoch(firn_scheme *scheme, const char *text, firn_error *error) 
 }
 
 /* Reads the /TICK@@EPOCH after the bits of a time slice. */
-static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn_error *error) {
-    if (*at == '/') {
-        size_t length = strcspn(++at, "@");
+static int read_tick(firn_scheme *scheme, const char *word, const char *position,
+                     firn_error *error) {
+    if (*position == '/') {
+        size_t length = strcspn(++position, "@");
         for (size_t i = 0; i < TICKS; i++) {
-            if (strlen(ticks[i].name) == length && memcmp(ticks[i].name, at, length) == 0) {
+            if (strlen(ticks[i].name) == length && memcmp(ticks[i].name, position, length) == 0) {
                 scheme->tick_ns = ticks[i].tick_ns;
             }
         }
@@ -163,12 +166,12 @@ static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn
             return firn__fail(error, FIRN_EUSAGE,
                               "'%.60s': the tick must be s, 10ms, ms, us or 100ns", word);
         }
-        at += length;
+        position += length;
     }
-    if (at[0] == '@' && at[1] == '@') {
-        return read_epoch(scheme, at + 2, error);
+    if (position[0] == '@' && position[1] == '@') {
+        return read_epoch(scheme, position + 2, error);
     }
-    return *at == '\0'
+    return *position == '\0'
                ? FIRN_OK
                : firn__fail(error, FIRN_EUSAGE,
                             "'%.60s': only /TICK@@EPOCH may follow the bits of the time", word);
@@ -304,16 +307,17 @@ static int read_layout(firn_scheme *scheme, const char *text, firn_error *error)
     memset(scheme, 0, sizeof *scheme);
     snprintf(scheme->name, sizeof scheme->name, "layout");
     scheme->packer = -1;
-    for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
+    for (const char *position = text + strspn(text, " "); *position != '\0';
+         position += strspn(position, " ")) {
         char word[96];
         const char *rest = word;
-        size_t length = strcspn(at, " ");
+        size_t length = strcspn(position, " ");
         if (length >= sizeof word || scheme->slice_count == FIRN_SLICES_MAX) {
             return firn__fail(error, FIRN_EUSAGE,
                               "a layout has at most %d slices of at most 95 characters",
                               FIRN_SLICES_MAX);
         }
-        memcpy(word, at, length);
+        memcpy(word, position, length);
         word[length] = '\0';
         firn_slice *slice = &scheme->slices[scheme->slice_count];
         int code = read_slice(slice, word, &rest, error);
@@ -328,7 +332,7 @@ static int read_layout(firn_scheme *scheme, const char *text, firn_error *error)
         }
         scheme->bits += slice->bits;
         scheme->slice_count++;
-        at += length;
+        position += length;
     }
     if (scheme->bits < 1 || scheme->bits > 160) {
         return firn__fail(error, FIRN_ERANGE,
@@ -352,13 +356,13 @@ static int read_layout(firn_scheme *scheme, const char *text, firn_error *error)
 
 /* Replaces the random field of time-random. */
 static int change_digits(firn_scheme *scheme, const char *text, firn_error *error) {
-    const char *at = text;
+    const char *position = text;
     if (firn__dated_digits(scheme->bits) == 0 || scheme->form != FIRN_FORM_DATED) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no random digits: leave digits out",
                           scheme->name);
     }
-    int digits = small_number(&at);
-    if (digits < 1 || digits > FIRN__DATED_DIGITS || *at != '\0') {
+    int digits = small_number(&position);
+    if (digits < 1 || digits > FIRN__DATED_DIGITS || *position != '\0') {
         return firn__fail(error, FIRN_ERANGE, "digits=%.40s is out of range (1 to %d)", text,
                           FIRN__DATED_DIGITS);
     }
@@ -369,20 +373,20 @@ static int change_digits(firn_scheme *scheme, const char *text, firn_error *erro
 /* Replaces the widths of the fields, most significant first. Their sum stays the same. */
 static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error) {
     uint32_t before = 0, after = 0, i = 0;
-    const char *at = bits;
+    const char *position = bits;
     for (; i < scheme->slice_count; i++) {
         firn_slice *slice = &scheme->slices[i];
         if (slice->role == FIRN_ROLE_CONST) {
             continue;
         }
-        int width = small_number(&at);
+        int width = small_number(&position);
         if (firn_scheme_first(scheme, i) != i || firn_scheme_width(scheme, i) != slice->bits ||
             slice->group != 0) {
             return firn__fail(
                 error, FIRN_EUSAGE,
                 "%s has a field in several slices: write a layout instead of bits=", scheme->name);
         }
-        if (width < 1 || width > 64 || (*at != '/' && *at != '\0')) {
+        if (width < 1 || width > 64 || (*position != '/' && *position != '\0')) {
             return firn__fail(
                 error, FIRN_EUSAGE,
                 "bits=%.40s is not valid: write the widths of the fields of %s as a/b/c", bits,
@@ -391,9 +395,9 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
         before += slice->bits;
         after += (uint32_t)width;
         slice->bits = (uint8_t)width;
-        at += at[0] == '/' && at[1] != '\0';
+        position += position[0] == '/' && position[1] != '\0';
     }
-    if (*at != '\0' || before != after) {
+    if (*position != '\0' || before != after) {
         return firn__fail(error, FIRN_ERANGE,
                           "bits=%.40s has %" PRIu32 " bits in all, not %" PRIu32
                           ": write one width per field",
@@ -458,12 +462,12 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
                    : read_epoch(&made, epoch, error);
     }
     if (code == FIRN_OK && !firn__scheme_times_fit(&made)) {
-        char from[FIRN_TIME_SIZE];
+        char source[FIRN_TIME_SIZE];
         code = firn__fail(error, FIRN_ERANGE,
                           "%" PRIu32 " bits of seconds from %s reach beyond the year 292277026596: "
                           "use at most 62",
                           firn__scheme_role_width(&made, FIRN_ROLE_TIME),
-                          firn_time_format(from, &made.epoch, 0));
+                          firn_time_format(source, &made.epoch, 0));
     }
     if (code == FIRN_OK) {
         *scheme = made;
@@ -477,24 +481,24 @@ char *firn_scheme_layout(char text[FIRN_LAYOUT_SIZE], const firn_scheme *scheme)
     text[0] = '\0';
     for (uint32_t i = 0; i < scheme->slice_count && length < FIRN_LAYOUT_SIZE - 100; i++) {
         const firn_slice *slice = &scheme->slices[i];
-        char *at = text + length;
+        char *position = text + length;
         size_t room = FIRN_LAYOUT_SIZE - length;
-        int n = snprintf(at, room, "%s%s", i > 0 ? " " : "", slice->name);
+        int n = snprintf(position, room, "%s%s", i > 0 ? " " : "", slice->name);
         if (slice->role == FIRN_ROLE_CONST) {
-            n += snprintf(at + n, room - (size_t)n, "%s0x%" PRIx64, slice->name[0] ? "=" : "",
+            n += snprintf(position + n, room - (size_t)n, "%s0x%" PRIx64, slice->name[0] ? "=" : "",
                           slice->value);
         } else if (slice->from != 0 ||
                    firn_scheme_width(scheme, firn_scheme_first(scheme, i)) != slice->bits) {
-            n += snprintf(at + n, room - (size_t)n, "@%d", slice->from);
+            n += snprintf(position + n, room - (size_t)n, "@%d", slice->from);
         }
         if (slice->group != 0) {
-            n += snprintf(at + n, room - (size_t)n, "~%d", slice->group);
+            n += snprintf(position + n, room - (size_t)n, "~%d", slice->group);
         }
-        n += snprintf(at + n, room - (size_t)n, ":%d", slice->bits);
+        n += snprintf(position + n, room - (size_t)n, ":%d", slice->bits);
         if (slice->role == FIRN_ROLE_TIME && !dated) {
             char epoch[FIRN_TIME_SIZE];
             int digits = scheme->epoch.ns == 0 ? 0 : scheme->epoch.ns % 1000000 == 0 ? 3 : 9;
-            n += snprintf(at + n, room - (size_t)n, "/%s@@%s", tick_name(scheme->tick_ns),
+            n += snprintf(position + n, room - (size_t)n, "/%s@@%s", tick_name(scheme->tick_ns),
                           firn_time_format(epoch, &scheme->epoch, digits));
             dated = true;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of the memory store: marks in a list of this process, for tests, benchmarks and generators that share nothing.
- * Not its children's: after a fork every verb fails. The caller's lock of the store keeps what was read. */
+/* The driver of the memory store: marks in a list of this process, for tests, benchmarks and
+ * generators that share nothing. Not its children's: after a fork every verb fails. The caller's
+ * lock of the store keeps what was read. */
 #include "error.h"
 #include "store.h"
 
@@ -96,7 +97,7 @@ static int make_space(memory *store, const firn_records *next, firn_error *error
     return FIRN_OK;
 }
 
-static int make_entry(memory *store, size_t at, const char *ns, const char *key,
+static int make_entry(memory *store, size_t position, const char *ns, const char *key,
                       firn_error *error) {
     if (store->count == store->size) {
         size_t size = store->size == 0 ? 16 : store->size * 2;
@@ -107,10 +108,11 @@ static int make_entry(memory *store, size_t at, const char *ns, const char *key,
         store->entries = entries;
         store->size = size;
     }
-    memmove(store->entries + at + 1, store->entries + at, (store->count - at) * sizeof(entry));
-    memset(&store->entries[at], 0, sizeof(entry));
-    strcpy(store->entries[at].ns, ns);
-    strcpy(store->entries[at].key, key);
+    memmove(store->entries + position + 1, store->entries + position,
+            (store->count - position) * sizeof(entry));
+    memset(&store->entries[position], 0, sizeof(entry));
+    strcpy(store->entries[position].ns, ns);
+    strcpy(store->entries[position].key, key);
     store->count++;
     return FIRN_OK;
 }
@@ -123,32 +125,33 @@ static int memory_begin(void *self, const firn_records *names, firn_verb verb, f
 static int memory_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     const memory *store = self;
     const space *home = find_space(store, seen->ns);
-    const size_t at = find(store, seen->ns, seen->key, &seen->key_known);
+    const size_t position = find(store, seen->ns, seen->key, &seen->key_known);
     (void)surely, (void)error;
     seen->fresh = seen->known = seen->all_new = true;
     seen->ns_known = home != NULL;
     seen->layout = home != NULL ? home->layout : "";
-    seen->mark = seen->key_known ? store->entries[at].mark : (firn_mark){0, 0};
-    seen->note = seen->key_known ? store->entries[at].note : "";
-    seen->own[0] = at;
+    seen->mark = seen->key_known ? store->entries[position].mark : (firn_mark){0, 0};
+    seen->note = seen->key_known ? store->entries[position].note : "";
+    seen->own[0] = position;
     return FIRN_OK;
 }
 
 static int memory_write(void *self, const firn_records *seen, firn_records *next, int which,
                         firn_verb verb, firn_error *error) {
     memory *store = self;
-    const size_t at = (size_t)seen->own[0];
+    const size_t position = (size_t)seen->own[0];
     int code = firn_driver_point(&store->options, seen, verb, FIRN_POINT_BEFORE, error);
     if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0 && !seen->ns_known) {
         code = make_space(store, next, error);
     }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        code = seen->key_known ? FIRN_OK : make_entry(store, at, next->ns, next->key, error);
+        code = seen->key_known ? FIRN_OK : make_entry(store, position, next->ns, next->key, error);
     }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        store->entries[at].mark = next->mark;
-        if (next->note != store->entries[at].note) { /* as after a give back */
-            strncpy(store->entries[at].note, next->note, sizeof store->entries[at].note - 1);
+        store->entries[position].mark = next->mark;
+        if (next->note != store->entries[position].note) { /* as after a give back */
+            strncpy(store->entries[position].note, next->note,
+                    sizeof store->entries[position].note - 1);
         }
     }
     return code == FIRN_OK

@@ -52,9 +52,9 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
 #define RTLD_DEEPBIND 0 /* musl has no such flag */
 #endif
 
-/* A module uses its own libraries even where the program exports functions of the same names: PostgreSQL has a
- * json_object, which etcd's module would call instead of jansson's. A preloaded library and a sanitizer, which
- * replace functions of the C library, keep their precedence. */
+/* A module uses its own libraries even where the program exports functions of the same names:
+ * PostgreSQL has a json_object, which etcd's module would call instead of jansson's. A preloaded
+ * library and a sanitizer, which replace functions of the C library, keep their precedence. */
 static int load_flags(void) {
     const char *preloaded = getenv("LD_PRELOAD");
     bool replaced = SANITIZED || (preloaded != NULL && preloaded[0] != '\0') ||
@@ -80,8 +80,8 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
     for (size_t i = 0; i < 4 && library == NULL; i++) {
         library = load_from(dirs[i], name);
     }
-    const char *said = library == NULL ? dlerror() : NULL;
-    snprintf(why, FIRN__MODULE_WHY, "%s", said != NULL ? said : "");
+    const char *text = library == NULL ? dlerror() : NULL;
+    snprintf(why, FIRN__MODULE_WHY, "%s", text != NULL ? text : "");
     return library;
 }
 

@@ -44,9 +44,10 @@ unsigned firn__edits(const char *a, const char *b) {
 /* Is a name a whole word of a longer one: store of has_store? */
 static bool is_part(const char *name, const char *longer) {
     const size_t length = strlen(name);
-    for (const char *at = longer; length > 3 && (at = strstr(at, name)) != NULL; at++) {
-        if ((at == longer || at[-1] == '_' || at[-1] == '-') &&
-            (at[length] == '\0' || at[length] == '_' || at[length] == '-')) {
+    for (const char *position = longer; length > 3 && (position = strstr(position, name)) != NULL;
+         position++) {
+        if ((position == longer || position[-1] == '_' || position[-1] == '-') &&
+            (position[length] == '\0' || position[length] == '_' || position[length] == '-')) {
             return true;
         }
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The generator's public calls: next, next_n, step, status. Lock-free on the way to an ID; sleeps only where a policy
- * says wait. The kinds of issue are in issue_*.c, opening is in open.c, windows are kept by window.c. */
+/* The generator's public calls: next, next_n, step, status. Lock-free on the way to an ID; sleeps
+ * only where a policy says wait. The kinds of issue are in issue_*.c, opening is in open.c, windows
+ * are kept by renewal.c. */
 #include "duration.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "issue.h"
-#include "wiped.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,32 +14,32 @@
 #define UNLIKELY(condition) __builtin_expect(condition, 0) /* a jump that is not taken is free */
 #define STEP_MS             100 /* a renewer looks at least so often: the clock may have stepped */
 
-static int issue_once(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+static int issue_once(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
     switch (gen->kind) {
     case FIRN__KIND_COUNTED:
-        return firn__issue_counted(gen, to, n, error);
+        return firn__issue_counted(gen, sink, n, error);
     case FIRN__KIND_RANDOM:
-        return firn__issue_random(gen, to, n, error);
+        return firn__issue_random(gen, sink, n, error);
     default:
         return gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE
-                   ? firn__issue_online(gen, to, n, error)
-                   : firn__issue_slots(gen, to, n, error);
+                   ? firn__issue_online(gen, sink, n, error)
+                   : firn__issue_slots(gen, sink, n, error);
     }
 }
 
-/* If the node of this thread has no slot left, another node of the generator may have one: the thread
- * moves to that node and stays there. */
-static int issue_anywhere(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
-    int code = issue_once(gen, to, n, error);
+/* If the node of this thread has no slot left, another node of the generator may have one: the
+ * thread moves to that node and stays there. */
+static int issue_anywhere(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
+    int code = issue_once(gen, sink, n, error);
     if (code != FIRN_EEXHAUSTED || gen->keys.nodes == 1) {
         return code;
     }
-    firn__seen *seen = firn__seen_of(gen);
+    firn__thread_view *seen = firn__thread_view_of(gen);
     uint32_t lane = seen->lane;
     for (uint32_t k = 1; k < (uint32_t)gen->keys.nodes; k++) {
         seen->lane = (lane - 1 + k) % (UINT32_C(1) << 30) + 1;
         seen->era = FIRN__NO_ERA; /* what the thread remembers is another window's */
-        if (issue_once(gen, to, n, NULL) == FIRN_OK) {
+        if (issue_once(gen, sink, n, NULL) == FIRN_OK) {
             return FIRN_OK;
         }
     }
@@ -80,7 +81,7 @@ static FIRN__COLD int refuse_count(const firn_gen *gen, size_t n, int64_t most, 
                      n, gen->scheme.name, FIRN__MS(gen->keys.max_lead_ms), most);
 }
 
-static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+static FIRN__COLD int issue(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms * 1000000, now = 0;
     firn__wiped_look();
     /* What store calls take counts as waiting too. */
@@ -88,7 +89,7 @@ static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *
     if (n > (size_t)max_count(gen)) {
         return refuse_count(gen, n, max_count(gen), error);
     }
-    int code = issue_anywhere(gen, to, n, error);
+    int code = issue_anywhere(gen, sink, n, error);
     if (!may_wait(gen, code) ||
         (since == 0 && gen->clock->steady(gen->clock->self, &since) != FIRN_OK)) {
         return code;
@@ -98,22 +99,23 @@ static FIRN__COLD int issue(firn_gen *gen, firn__sink to, size_t n, firn_error *
            now - since < gen->keys.max_wait_ms * 1000000) {
         gen->clock->pause(gen->clock->self, NAP_NS); /* no lock is held here */
         left -= NAP_NS;
-        code = issue_anywhere(gen, to, n, error);
+        code = issue_anywhere(gen, sink, n, error);
     }
     return code;
 }
 
 static FIRN__COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
-    firn_id one;
-    int code = issue(gen, (firn__sink){&one, NULL}, 1, error);
+    firn_id single;
+    int code = issue(gen, (firn__sink){&single, NULL}, 1, error);
     if (code == FIRN_OK) {
-        *id = one;
+        *id = single;
     }
     return code;
 }
 
 /* ordering=thread: a new block for this thread, whose first slot it takes. */
-static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *seen, uint64_t *slot) {
+static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__thread_view *seen,
+                                            uint64_t *slot) {
     seen->block_end = 0;
     if (!firn__take(gen, seen, FIRN__BLOCK, slot)) {
         return false;
@@ -123,21 +125,22 @@ static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *see
     return true;
 }
 
-/* ---- one ID of a slot ---------------------------------------------------------------------------- */
+/* ---- one ID of a slot ------------------------------------------------------------------------ */
 
 /* Begins a run of slots, whose IDs differ by gen->run.step, at this slot. */
-static __attribute__((noinline)) void begin_run(const firn_gen *gen, firn__seen *seen,
+static __attribute__((noinline)) void begin_run(const firn_gen *gen, firn__thread_view *seen,
                                                 uint64_t slot) {
     const firn__draw draw = {seen->base_tick + (slot >> gen->s), slot & gen->count_mask, {0, 0}};
-    const uint64_t at = gen->s > 0 ? slot : draw.tick;
+    const uint64_t position = gen->s > 0 ? slot : draw.tick;
     firn__gen_pack(gen, &draw, &seen->base, &seen->run_first);
     seen->run = slot;
-    seen->run_end = slot + (gen->run.times - (at & gen->run.times)) + 1;
+    seen->run_end = slot + (gen->run.times - (position & gen->run.times)) + 1;
 }
 
-/* The ID of a slot that was taken. Random bits of the thread's block are there, or none are needed. */
-FIRN__HOT void put_slot(const firn_gen *gen, firn__seen *seen, uint64_t slot, firn_value random,
-                        firn_id *id) {
+/* The ID of a slot that was taken. Random bits of the thread's block are there, or none are
+ * needed. */
+FIRN__HOT void put_slot(const firn_gen *gen, firn__thread_view *seen, uint64_t slot,
+                        firn_value random, firn_id *id) {
     if (UNLIKELY(slot - seen->run >= seen->run_end - seen->run)) {
         begin_run(gen, seen, slot);
     }
@@ -149,8 +152,8 @@ FIRN__HOT void put_slot(const firn_gen *gen, firn__seen *seen, uint64_t slot, fi
 }
 
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
-    firn__seen *seen = firn__seen_of(gen);
-    firn__looked looked = firn__look(gen, firn__window_of(gen));
+    firn__thread_view *seen = firn__thread_view_of(gen);
+    firn__window_view looked = firn__look(gen, firn__window_index(gen));
     uint64_t slot;
     if (gen->way != FIRN__WAY_OTHER && firn__recent(gen, looked, seen) &&
         (gen->blocks ? firn__take_leased(seen, &slot) || lease(gen, seen, &slot)
@@ -167,28 +170,29 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
 /* ---- the direct ways --------------------------------------------------------------------------
 
  * For almost every call. What it needs was computed when the clock was read, so it checks the age of that reading and
- * the era, does one compare-and-swap and multiplies twice. It calls no function but the clock's, so it saves no
- * registers, and no write delays the next compare-and-swap. Other calls go the usual way. */
+ * the era, does one compare-and-swap and multiplies twice. It calls no function but the clock's, so
+ * it saves no registers, and no write delays the next compare-and-swap. Other calls go the usual
+ * way. */
 
-FIRN__HOT bool is_young(const firn_gen *gen, const firn__seen *seen) {
+FIRN__HOT bool is_young(const firn_gen *gen, const firn__thread_view *seen) {
     return firn__cycles() - seen->counter <
            atomic_load_explicit(&gen->live->watch.stale_cycles, memory_order_relaxed);
 }
 
 /* Does the coarse clock show what it showed at the last reading? */
-FIRN__HOT bool is_same_tick(firn__seen *seen) {
+FIRN__HOT bool is_same_tick(firn__thread_view *seen) {
     return clock_gettime(CLOCK_REALTIME_COARSE, &seen->coarse) == 0 &&
            seen->coarse.tv_nsec == seen->wall.ns && seen->coarse.tv_sec == seen->wall.sec;
 }
 
-FIRN__HOT bool is_era(const firn_gen *gen, const firn__seen *seen) {
+FIRN__HOT bool is_era(const firn_gen *gen, const firn__thread_view *seen) {
     return atomic_load_explicit(&gen->live->any.era, memory_order_acquire) == seen->era;
 }
 
-/* Takes a slot by what the thread remembers: a permit, and a time that was read after the permit was loaded. The same
- * era means that both still count. With `starts`, the first slot of a tick is drawn, so a new tick goes the usual
- * way. */
-FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse, bool starts,
+/* Takes a slot by what the thread remembers: a window, and a time that was read after the window
+ * was loaded. The same era means that both still count. With `starts`, the first slot of a tick is
+ * drawn, so a new tick goes the usual way. */
+FIRN__HOT bool take_directly(const firn_gen *gen, firn__thread_view *seen, bool coarse, bool starts,
                              uint64_t *slot) {
     if (coarse && UNLIKELY(!is_same_tick(seen))) {
         return false;
@@ -197,7 +201,7 @@ FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse,
         return false;
     }
     /* Before the cycle counter, because these loads are done while the counter is read. */
-    uint64_t found = UNLIKELY(gen->blocks) ? 0 : firn__cursor_of(seen->permit);
+    uint64_t found = UNLIKELY(gen->blocks) ? 0 : firn__cursor_of(seen->window);
     if (!coarse && UNLIKELY(!is_young(gen, seen))) {
         return false;
     }
@@ -211,7 +215,7 @@ FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse,
 }
 
 FIRN__HOT bool take_straight(const firn_gen *gen, bool coarse, uint64_t *low) {
-    firn__seen *seen = firn__seen_of(gen);
+    firn__thread_view *seen = firn__thread_view_of(gen);
     uint64_t slot;
     if (!take_directly(gen, seen, coarse, false, &slot)) {
         return false;
@@ -230,7 +234,7 @@ static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_
 }
 
 FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *error) {
-    firn__seen *seen = firn__seen_of(gen);
+    firn__thread_view *seen = firn__thread_view_of(gen);
     firn_value random = {0, 0};
     uint64_t slot;
     if ((gen->masked.size > 0 && UNLIKELY(!firn__block_take(&random, gen->masked.size > 8))) ||
@@ -340,9 +344,9 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
         return code;
     }
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        firn__permit *permit = firn__permit_of(gen, k);
-        firn__need need = firn__tick_need(gen, permit, tick, 1);
-        bool due = need.must || need.end > firn__soft_of(permit);
+        firn__window *window = firn__window_of(gen, k);
+        firn__need need = firn__tick_need(gen, window, tick, 1);
+        bool due = need.must || need.end > firn__soft_of(window);
         code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;
     }
@@ -354,21 +358,21 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
 
 void firn_gen_status(firn_gen *gen, firn_status *status) {
     firn__wiped_look();
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     firn__shared_look(gen);
-    firn__permit *permit = firn__permit_of(gen, 0);
+    firn__window *window = firn__window_of(gen, 0);
     firn_status out = {.size = status->size, .reserved = gen->reserved};
-    if (permit != NULL) {
-        uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
-        int64_t base = gen->reserved ? (int64_t)(permit->base_tick << gen->s) : 0;
+    if (window != NULL) {
+        uint64_t cursor = atomic_load_explicit(&window->cursor, memory_order_acquire);
+        int64_t base = gen->reserved ? (int64_t)(window->base_tick << gen->s) : 0;
         firn_time wall, last;
         out.held = cursor & FIRN__OPEN;
-        out.node = permit->node;
-        out.first = base + permit->first;
+        out.node = window->node;
+        out.first = base + window->first;
         out.next = base + (int64_t)(cursor & ~FIRN__OPEN);
-        out.end = base + firn__end_of(permit);
+        out.end = base + firn__end_of(window);
         if (gen->scheme.tick_ns != 0 && gen->clock->wall(gen->clock->self, &wall) == FIRN_OK) {
-            firn_scheme_time(&gen->scheme, permit->base_tick + ((cursor & ~FIRN__OPEN) >> gen->s),
+            firn_scheme_time(&gen->scheme, window->base_tick + ((cursor & ~FIRN__OPEN) >> gen->s),
                              &last);
             out.lead_ns = firn__time_since(&last, &wall);
         }

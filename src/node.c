@@ -36,24 +36,24 @@ static int read_ordinal(uint64_t *number, firn_error *error) {
 
 /* The first address of a family on an interface that is up and not the loopback. */
 static bool find_address(int family, uint64_t *number) {
-    struct ifaddrs *list, *at;
+    struct ifaddrs *list, *item;
     bool found = false;
     if (getifaddrs(&list) != 0) {
         return false;
     }
-    for (at = list; at != NULL && !found; at = at->ifa_next) {
-        if (at->ifa_addr == NULL || at->ifa_addr->sa_family != family ||
-            (at->ifa_flags & IFF_LOOPBACK) || !(at->ifa_flags & IFF_UP)) {
+    for (item = list; item != NULL && !found; item = item->ifa_next) {
+        if (item->ifa_addr == NULL || item->ifa_addr->sa_family != family ||
+            (item->ifa_flags & IFF_LOOPBACK) || !(item->ifa_flags & IFF_UP)) {
             continue;
         }
         if (family == AF_INET) {
             struct sockaddr_in address;
-            memcpy(&address, at->ifa_addr, sizeof address);
+            memcpy(&address, item->ifa_addr, sizeof address);
             *number = ntohl(address.sin_addr.s_addr);
             found = true;
         } else {
             struct sockaddr_ll link;
-            memcpy(&link, at->ifa_addr, sizeof link);
+            memcpy(&link, item->ifa_addr, sizeof link);
             *number = 0;
             for (int i = 0; i < 6 && link.sll_halen == 6; i++) {
                 *number = *number << 8 | link.sll_addr[i];

@@ -81,15 +81,15 @@ static bool read_address(firn_value *value, const char *text) {
 bool firn__value_parse(firn_value *value, const char *text) {
     firn_value out = {0, 0};
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char *at = text + (hex ? 2 : 0);
+    const char *position = text + (hex ? 2 : 0);
     if (strlen(text) == 17 && (text[2] == ':' || text[2] == '-')) {
         return read_address(value, text);
     }
-    if (*at == '\0') {
+    if (*position == '\0') {
         return false;
     }
-    for (; *at != '\0'; at++) {
-        int digit = hex_digit(*at);
+    for (; *position != '\0'; position++) {
+        int digit = hex_digit(*position);
         if (digit < 0 || digit >= (hex ? 16 : 10) ||
             !firn__value_append(&out, hex ? 16 : 10, (uint32_t)digit)) {
             return false;

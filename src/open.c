@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing a generator: keys, scheme, identity, policies and store wired together, every bound checked
- * before anything is issued. */
-#include "dated.h"
+/* Opening and closing a generator: keys, scheme, identity, policies and store wired together, every
+ * bound checked before anything is issued. */
+#include "date_form.h"
 #include "entropy.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
 #include "reserve.h"
 #include "store.h"
-#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 static int make_live(firn_gen *gen, firn_error *error) {
     uint64_t serial;
     int code;
-    gen->live = firn__wiped(sizeof(firn__live), &code, error);
+    gen->live = firn__wiped(sizeof(firn__process_state), &code, error);
     if (gen->live == NULL) {
         return code;
     }
@@ -28,9 +28,10 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */
-        firn__wiped_renews(gen->live, sizeof(firn__live), FIRN__RENEW_RESERVED, firn__gen_renew);
+        firn__wiped_renews(gen->live, sizeof(firn__process_state), FIRN__RENEW_RESERVED,
+                           firn__gen_renew);
         gen->seen_at = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN *
-                       (uint32_t)sizeof(firn__seen);
+                       (uint32_t)sizeof(firn__thread_view);
         atomic_store_explicit(&gen->live->any.era, serial | 1, memory_order_relaxed);
         atomic_store_explicit(&gen->live->any.serial, serial | 1, memory_order_release);
         atomic_store_explicit(&gen->live->watch.trusted_s, INT64_MIN, memory_order_release);
@@ -126,7 +127,7 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
 static int take_ticket(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE];
     int64_t first;
-    firn__sending sending = {.tries = FIRN__SENDINGS};
+    firn__attempts sending = {.tries = FIRN__SENDINGS};
     if (gen->ticket_field < 0) {
         return FIRN_OK;
     }
@@ -157,16 +158,16 @@ static int see_key(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* Agrees on the key of shared digits. The first generator of the namespace draws it and stores it as the
- * layout of another namespace. A later one finds it there; if two draw at once, the store refuses the
- * second, which looks again. */
+/* Agrees on the key of shared digits. The first generator of the namespace draws it and stores it
+ * as the layout of another namespace. A later one finds it there; if two draw at once, the store
+ * refuses the second, which looks again. */
 int firn__gen_agree(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE], layout[FIRN__SHUFFLE_SIZE];
     int code = gen->shuffle.digits > 0 ? FIRN_ENAMESPACE : FIRN_OK;
     snprintf(ns, sizeof ns, "%.*s key", FIRN__NS_MOST, gen->ns);
     for (int i = 0; i < 3 && (code == FIRN_ENAMESPACE || code == FIRN_EBUSY); i++) {
         firn__shuffle key = {{0, 0}, 0};
-        firn__sending sending = {.tries = FIRN__SENDINGS};
+        firn__attempts sending = {.tries = FIRN__SENDINGS};
         int64_t first;
         firn_request request = {
             .ns = ns, .layout = layout, .key = "key", .count = 1, .note = gen->kept.note};
@@ -349,9 +350,9 @@ void firn__gen_dispose(firn_gen *gen) {
     }
     firn__ticks_free(&gen->kept.history);
     if (gen->live != NULL) {
-        /* first: another thread that renews the identity must not find the permits any more */
-        firn__wiped_free(gen->live, sizeof(firn__live));
-        firn__permit_free(gen);
+        /* first: another thread that renews the identity must not find the windows any more */
+        firn__wiped_free(gen->live, sizeof(firn__process_state));
+        firn__window_free(gen);
     }
     free(gen);
 }
@@ -442,8 +443,8 @@ int firn_close(firn_gen *gen, firn_error *error) {
     if (own && gen->shared == NULL) {
         pthread_mutex_lock(&gen->live->locked.lock);
         for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-            int one = firn__permit_retire(gen, k, true, error);
-            code = one != FIRN_OK ? one : code;
+            int value = firn__window_retire(gen, k, true, error);
+            code = value != FIRN_OK ? value : code;
         }
         pthread_mutex_unlock(&gen->live->locked.lock);
     }

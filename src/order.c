@@ -244,7 +244,7 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
     int64_t first;
     firn__patience patience = firn__patience_begin(&firn__clock_system, 0);
     /* the grant is the key's, so a later opening of the series meets it */
-    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
+    firn__attempts sending = {.tries = FIRN__SENDINGS, .sent = true};
     snprintf(ns, sizeof ns, "order %.100s", series);
     snprintf(layout, sizeof layout, "order digits=%d check=%d key_id=%s", (int)order->digits,
              (int)order->check, order->key_id >= 0 ? "yes" : "no");

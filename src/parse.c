@@ -2,7 +2,7 @@
 /* IDs read from text, strictly: one reader per kind of form, and the message that says what is
  * wrong with a text. Writing is in text.c, the forms are in forms.h. */
 #include "bits.h"
-#include "dated.h"
+#include "date_form.h"
 #include "encoded.h"
 #include "error.h"
 #include "forms.h"
@@ -209,28 +209,30 @@ typedef struct {
     firn_error *error;
 } refused;
 
-static int refuse(const refused *what, size_t at, const char *why) {
-    return firn__refuse(what->error, what->text, what->length, at, why);
+static int refuse(const refused *refusal, size_t position, const char *why) {
+    return firn__refuse(refusal->error, refusal->text, refusal->length, position, why);
 }
 
 /* Valid digits of the right number, but too great: names the first digit that exceeds the greatest
  * ID's. */
-static int refuse_big(const refused *what, const firn__form *form, const char *greatest,
+static int refuse_big(const refused *refusal, const firn__form *form, const char *greatest,
                       uint32_t bits) {
     char why[128];
-    size_t at = 0;
-    const char *digits = what->text + what->start;
-    while (greatest[at + 1] != '\0' && value_of(form, digits[at]) == value_of(form, greatest[at])) {
-        at++;
+    size_t position = 0;
+    const char *digits = refusal->text + refusal->start;
+    while (greatest[position + 1] != '\0' &&
+           value_of(form, digits[position]) == value_of(form, greatest[position])) {
+        position++;
     }
     snprintf(why, sizeof why, "too great for %u bits: at most %s", (unsigned)bits, greatest);
-    return refuse(what, what->start + at, why);
+    return refuse(refusal, refusal->start + position, why);
 }
 
 /* The digits of the greatest ID of a form; after a sign, of the least ID. */
-static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int form, uint32_t bits) {
+static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *refusal, int form,
+                           uint32_t bits) {
     firn_id id = {0, 0, 0, bits};
-    if (form == FIRN_FORM_DEC && what->start > 0) {
+    if (form == FIRN_FORM_DEC && refusal->start > 0) {
         id.low = UINT64_C(1) << 63;
     } else {
         for (uint32_t i = 0; i < bits; i++) {
@@ -240,99 +242,100 @@ static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int fo
     firn__writers[form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form](out, &id);
 }
 
-static int explain_digits(const refused *what, int form, uint32_t bits) {
-    const firn__form *as = &firn__forms[form];
-    const bool padded = as->kind != KIND_NUMBER && as->kind != KIND_SIGNED;
+static int explain_digits(const refused *refusal, int form, uint32_t bits) {
+    const firn__form *firn_form = &firn__forms[form];
+    const bool padded = firn_form->kind != KIND_NUMBER && firn_form->kind != KIND_SIGNED;
     char why[128], greatest[FIRN_TEXT_SIZE];
-    write_greatest(greatest, what, form, bits);
-    const size_t digits = what->length - what->start, width = strlen(greatest);
-    if (!padded && digits > 1 && what->text[what->start] == '0') {
-        return refuse(what, what->start, "a number must not begin with 0");
+    write_greatest(greatest, refusal, form, bits);
+    const size_t digits = refusal->length - refusal->start, width = strlen(greatest);
+    if (!padded && digits > 1 && refusal->text[refusal->start] == '0') {
+        return refuse(refusal, refusal->start, "a number must not begin with 0");
     }
     for (size_t i = 0; i < digits && i < width; i++) {
-        if (value_of(as, what->text[what->start + i]) == 0) {
-            snprintf(why, sizeof why, "%s is needed", as->needed);
-            return refuse(what, what->start + i, why);
+        if (value_of(firn_form, refusal->text[refusal->start + i]) == 0) {
+            snprintf(why, sizeof why, "%s is needed", firn_form->needed);
+            return refuse(refusal, refusal->start + i, why);
         }
     }
-    snprintf(why, sizeof why, "%s of %u bits has %s%zu digit%s", as->name, (unsigned)bits,
+    snprintf(why, sizeof why, "%s of %u bits has %s%zu digit%s", firn_form->name, (unsigned)bits,
              padded ? "" : "at most ", width, width == 1 ? "" : "s");
     if (digits > width) {
-        return refuse(what, what->start + width, why);
+        return refuse(refusal, refusal->start + width, why);
     }
     if (digits == 0 || (padded && digits < width)) {
-        return refuse(what, what->length, why);
+        return refuse(refusal, refusal->length, why);
     }
-    if (as->kind == KIND_LEFT) {
-        return refuse(what, what->length - 1, "the spare bits of the last digit must be zero");
+    if (firn_form->kind == KIND_LEFT) {
+        return refuse(refusal, refusal->length - 1,
+                      "the spare bits of the last digit must be zero");
     }
-    return refuse_big(what, as, greatest, bits);
+    return refuse_big(refusal, firn_form, greatest, bits);
 }
 
-static int explain_signed(refused *what, int form, uint32_t bits) {
-    if (bits == 64 && what->length > 0 && *what->text == '-') {
-        what->start = 1;
-        if (what->length > 1 && what->text[1] == '0') {
-            return refuse(what, 1, "a number after '-' must not begin with 0");
+static int explain_signed(refused *refusal, int form, uint32_t bits) {
+    if (bits == 64 && refusal->length > 0 && *refusal->text == '-') {
+        refusal->start = 1;
+        if (refusal->length > 1 && refusal->text[1] == '0') {
+            return refuse(refusal, 1, "a number after '-' must not begin with 0");
         }
     }
-    return explain_digits(what, form, bits);
+    return explain_digits(refusal, form, bits);
 }
 
-static int explain_frame(const refused *what, const firn__form *as) {
+static int explain_frame(const refused *refusal, const firn__form *form) {
     char why[64];
-    size_t width = strlen(as->frame);
-    for (size_t i = 0; i < what->length && i < width; i++) {
-        if (!frame_takes(as->frame[i], what->text[i])) {
-            snprintf(why, sizeof why, as->frame[i] == 'x' ? "%s is needed" : "'%.1s' is needed",
-                     as->frame[i] == 'x' ? as->needed : as->frame + i);
-            return refuse(what, i, why);
+    size_t width = strlen(form->frame);
+    for (size_t i = 0; i < refusal->length && i < width; i++) {
+        if (!frame_takes(form->frame[i], refusal->text[i])) {
+            snprintf(why, sizeof why, form->frame[i] == 'x' ? "%s is needed" : "'%.1s' is needed",
+                     form->frame[i] == 'x' ? form->needed : form->frame + i);
+            return refuse(refusal, i, why);
         }
     }
-    snprintf(why, sizeof why, "%s has %zu characters", as->name, width);
-    return refuse(what, what->length > width ? width : what->length, why);
+    snprintf(why, sizeof why, "%s has %zu characters", form->name, width);
+    return refuse(refusal, refusal->length > width ? width : refusal->length, why);
 }
 
-static int explain_typeid(refused *what, uint32_t bits) {
-    size_t prefix = what->length;
-    while (prefix > 0 && what->text[prefix - 1] != '_') {
+static int explain_typeid(refused *refusal, uint32_t bits) {
+    size_t prefix = refusal->length;
+    while (prefix > 0 && refusal->text[prefix - 1] != '_') {
         prefix--;
     }
-    what->start = prefix;
+    refusal->start = prefix;
     if (prefix == 1) {
-        return refuse(what, 0, "a prefix must come before '_'");
+        return refuse(refusal, 0, "a prefix must come before '_'");
     }
     for (size_t i = 0; i + 1 < prefix; i++) {
-        char c = what->text[i];
+        char c = refusal->text[i];
         if (i == PREFIX_MAX) {
-            return refuse(what, i, "a prefix has at most 63 characters");
+            return refuse(refusal, i, "a prefix has at most 63 characters");
         }
         if (c == '_' && (i == 0 || i + 2 == prefix)) {
-            return refuse(what, i, "a prefix must begin and end with a letter");
+            return refuse(refusal, i, "a prefix must begin and end with a letter");
         }
         if (c != '_' && (c < 'a' || c > 'z')) {
-            return refuse(what, i, "a prefix must consist of a to z and _");
+            return refuse(refusal, i, "a prefix must consist of a to z and _");
         }
     }
-    return explain_digits(what, FIRN_FORM_TYPEID, bits);
+    return explain_digits(refusal, FIRN_FORM_TYPEID, bits);
 }
 
-static int explain(refused *what, int form, uint32_t bits) {
+static int explain(refused *refusal, int form, uint32_t bits) {
     switch (firn__forms[form].kind) {
     case KIND_FRAME:
-        return explain_frame(what, &firn__forms[form]);
+        return explain_frame(refusal, &firn__forms[form]);
     case KIND_TYPEID:
-        return explain_typeid(what, bits);
+        return explain_typeid(refusal, bits);
     case KIND_DATED:
-        return firn__dated_refuse(what->error, bits, what->text, what->length);
+        return firn__dated_refuse(refusal->error, bits, refusal->text, refusal->length);
     case KIND_BYTES:
     case KIND_NCNAME:
-        return firn__encoded_refuse(what->error, &firn__forms[form], bits, what->text,
-                                    what->length);
+        return firn__encoded_refuse(refusal->error, &firn__forms[form], bits, refusal->text,
+                                    refusal->length);
     case KIND_SIGNED:
-        return explain_signed(what, form, bits);
+        return explain_signed(refusal, form, bits);
     default:
-        return explain_digits(what, form, bits);
+        return explain_digits(refusal, form, bits);
     }
 }
 
@@ -407,17 +410,18 @@ EACH bool read_form(firn_id *id, const firn__form *form, const char *text, size_
     return false;
 }
 
-EACH int read_as(firn_id *out, const firn__form *as, int form, uint32_t bits, const char *text,
-                 size_t length, firn_error *error) {
+EACH int read_as(firn_id *out, const firn__form *firn_form, int form, uint32_t bits,
+                 const char *text, size_t length, firn_error *error) {
     firn_id id = {0, 0, 0, bits};
-    if (!read_form(&id, as, text, length)) {
+    if (!read_form(&id, firn_form, text, length)) {
         return firn__refuse_text(form, bits, text, length, error);
     }
     *out = id;
     return FIRN_OK;
 }
 
-/* IDs of more than 64 bits are read by a separate function, so that the other saves no registers. */
+/* IDs of more than 64 bits are read by a separate function, so that the other saves no
+ * registers. */
 #define READER(FORM)                                                                               \
     APART static int wide_##FORM(firn_id *id, int form, uint32_t bits, const char *text,           \
                                  size_t length, firn_error *error) {                               \

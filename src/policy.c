@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What the keys decide once the scheme is known: the kind of generator, its bounds, where the sequence of a tick
- * starts. And the sentences that several files refuse with. Knows no store, permit or clock reading. */
-#include "dated.h"
+/* What the keys decide once the scheme is known: the kind of generator, its bounds, where the
+ * sequence of a tick starts. And the sentences that several files refuse with. Knows no store,
+ * window or clock reading. */
+#include "date_form.h"
 #include "duration.h"
 #include "entropy.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
-#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- notices ------------------------------------------------------------------------------------ */
+/* ---- notices --------------------------------------------------------------------------------- */
 
 void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
     char text[300];
@@ -69,7 +70,7 @@ int firn__gen_ended(const firn_gen *gen, firn_error *error) {
         "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);
 }
 
-/* ---- the random fields of one ID ---------------------------------------------------------------- */
+/* ---- the random fields of one ID ------------------------------------------------------------- */
 
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
     uint64_t drawn = 0;
@@ -91,7 +92,7 @@ int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error)
                : firn__entropy_below(gen->entropy, &random->low, gen->max_random + 1, error);
 }
 
-/* ---- kind, bounds and start --------------------------------------------------------------------- */
+/* ---- kind, bounds and start ------------------------------------------------------------------ */
 
 static int set_start(firn_gen *gen, firn_error *error) {
     const char *text = gen->keys.start;
@@ -196,9 +197,9 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
 }
 
 bool firn__gen_is_signed(const firn_gen *gen) {
-    const int64_t said = gen->keys.unsigned_;
-    return said == FIRN__UNSIGNED_AUTO ? firn__scheme_is_signed(&gen->scheme)
-                                       : said == FIRN__UNSIGNED_0 && gen->scheme.bits == 64;
+    const int64_t int64 = gen->keys.unsigned_;
+    return int64 == FIRN__UNSIGNED_AUTO ? firn__scheme_is_signed(&gen->scheme)
+                                        : int64 == FIRN__UNSIGNED_0 && gen->scheme.bits == 64;
 }
 
 /* Can the sign bit of a 64-bit number be set by something other than time or node, which have
@@ -268,7 +269,8 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* One slice of the sequence, or of the time without one, counts the slots; bits above it are of other slices. */
+/* One slice of the sequence, or of the time without one, counts the slots; bits above it are of
+ * other slices. */
 static void set_run(firn_gen *gen) {
     const int role = gen->s > 0 ? FIRN_ROLE_SEQUENCE : FIRN_ROLE_TIME;
     uint32_t position = gen->scheme.bits, bits = 64;
@@ -300,7 +302,7 @@ static void set_run(firn_gen *gen) {
 
 /* The random bits as a mask. */
 static void set_masked(firn_gen *gen) {
-    firn__masked *to = &gen->masked;
+    firn__random_mask *masked = &gen->masked;
     uint32_t position = gen->scheme.bits;
     firn_id mask = {0, 0, 0, 0};
     for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
@@ -310,20 +312,20 @@ static void set_masked(firn_gen *gen) {
             firn__or(&mask, firn__mask_wide(slice->bits), position);
         }
     }
-    to->mask = (firn_value){mask.low, mask.high};
+    masked->mask = (firn_value){mask.low, mask.high};
     bool wide = mask.high != 0;
     uint64_t upper = wide ? mask.high : mask.low;
-    to->size = wide ? 9 : 1;
+    masked->size = wide ? 9 : 1;
     while (!FIRN__BIG_ENDIAN && upper >> 8 != 0) {
         upper >>= 8;
-        to->size++;
+        masked->size++;
     }
     if (FIRN__BIG_ENDIAN) { /* the lowest bits are in the last byte of a word */
-        to->size = wide ? 16 : 8;
+        masked->size = wide ? 16 : 8;
     }
     if (gen->random_bits == 0 || mask.top != 0 || gen->max_random != 0 || gen->entropy != NULL ||
         gen->shuffle.digits != 0 || gen->kind == FIRN__KIND_COUNTED || firn__wiped_watch()) {
-        to->size = 0;
+        masked->size = 0;
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cycle counter and the random numbers of x86 and of 64-bit ARM: see processor.h. Does not know who uses them. */
+/* The cycle counter and the random numbers of x86 and of 64-bit ARM: see processor.h. Does not know
+ * who uses them. */
 #include "processor.h"
 
 #include "clock.h"

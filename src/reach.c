@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The reach: how far after the store's clock a reservation of slots with a time may end. No reservation ends later, so
- * after a loss nothing that was lost is later than the guard, and a wrong clock moves a mark or a floor no further.
- * Called with the renewal lock held. */
+/* The reach: how far after the store's clock a reservation of slots with a time may end. No
+ * reservation ends later, so after a loss nothing that was lost is later than the guard, and a
+ * wrong clock moves a mark or a floor no further. Called with the renewal lock held. */
 #include "duration.h"
 #include "error.h"
 #include "gen.h"
@@ -9,8 +9,8 @@
 
 #include <inttypes.h>
 
-/* The limit of reach=15s, and of reach=10min; the guard is this much later. Between the two: how far the clocks of the
- * servers of one store may differ. */
+/* The limit of reach=15s, and of reach=10min; the guard is this much later. Between the two: how
+ * far the clocks of the servers of one store may differ. */
 #define SHORT_MS 14000
 #define LONG_MS  614000
 #define APART_MS 1000
@@ -100,9 +100,9 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
     return FIRN_OK;
 }
 
-/* The namespace may have been lost with its reach, and nobody knows that it was not the longest. But a process that made it
- * again after a loss, with that one, waited for the guard of LONG_MS: so this process knows the reach for KNOWN_MS after
- * each of its reservations. */
+/* The namespace may have been lost with its reach, and nobody knows that it was not the longest.
+ * But a process that made it again after a loss, with that one, waited for the guard of LONG_MS: so
+ * this process knows the reach for KNOWN_MS after each of its reservations. */
 static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *error) {
     const firn__store_clock *seen = &gen->live->locked.store_clock;
     const int64_t known_ns = gen->live->locked.known_ns;

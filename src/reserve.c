@@ -38,7 +38,7 @@ int firn__reserve_grant(const firn_entropy *entropy, uint64_t *grant, firn_error
 }
 
 int firn__reserve(firn_store *store, const firn_request *request, const firn__patience *patience,
-                  firn__sending *sending, int64_t *first, firn_error *error) {
+                  firn__attempts *sending, int64_t *first, firn_error *error) {
     int code = FIRN_EUNKNOWN;
     assert(request->grant != 0 && sending->tries > 0);
     sending->twice = sending->sent;

@@ -4,7 +4,7 @@
  * layout.c. */
 #include "scheme.h"
 
-#include "dated.h"
+#include "date_form.h"
 #include "error.h"
 #include "instant.h"
 #include "number.h"
@@ -278,12 +278,12 @@ uint32_t firn__scheme_node_bits(const firn_scheme *scheme) {
 
 bool firn__names_hold(const char *names, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = names; at != NULL && *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, name, length) == 0) {
+    for (const char *position = names; position != NULL && *position != '\0';) {
+        size_t word = strcspn(position, " ");
+        if (word == length && memcmp(position, name, length) == 0) {
             return true;
         }
-        at += word + strspn(at + word, " ");
+        position += word + strspn(position + word, " ");
     }
     return false;
 }

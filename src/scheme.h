@@ -20,8 +20,8 @@ typedef void firn__packer(firn_id *id, const firn_scheme *scheme, const firn__dr
  * its slices. */
 firn__packer *firn__scheme_packer(const firn_scheme *scheme);
 
-/* What one more in the field of this role adds to an ID. 0: not the same for all values (a field that is split,
- * mirrored or absent), or not within the lowest 64 bits. */
+/* What one more in the field of this role adds to an ID. 0: not the same for all values (a field
+ * that is split, mirrored or absent), or not within the lowest 64 bits. */
 uint64_t firn__scheme_stride(const firn_scheme *scheme, int role);
 
 /* The index of the first slice with this role, or -1. */
@@ -34,8 +34,8 @@ uint32_t firn__scheme_node_bits(const firn_scheme *scheme);
 bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i);
 /* Is its text a signed 64-bit number, so that IDs with the top bit sort before all others? */
 bool firn__scheme_is_signed(const firn_scheme *scheme);
-/* The first tick after the layout, UINT64_MAX when the time has 64 bits; or, if the IDs are `signed_` 64-bit numbers, the
- * first one whose IDs are negative. */
+/* The first tick after the layout, UINT64_MAX when the time has 64 bits; or, if the IDs are
+ * `signed_` 64-bit numbers, the first one whose IDs are negative. */
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool signed_);
 /* Whether a firn_time can represent every tick, and the end. */
 bool firn__scheme_times_fit(const firn_scheme *scheme);

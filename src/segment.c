@@ -7,9 +7,9 @@
 #include "bits.h"
 #include "clock.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
 #include "reserve.h"
-#include "wiped.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -36,11 +36,13 @@ typedef struct segment_shelf {
     struct { /* any thread, at any time */
         /* the first slot that is not handed out */
         _Atomic int64_t next;
-        /* up to here without the lock: not past the end of the present block. 0: no block had more than one slot yet */
+        /* up to here without the lock: not past the end of the present block. 0: no block had more
+         * than one slot yet */
         _Atomic int64_t limit;
         /* where `now` ends, and how many `then` has, for those who only look */
         _Atomic int64_t end, ahead;
-        /* how often the identity was renewed, and how many of these the blocks below are later than */
+        /* how often the identity was renewed, and how many of these the blocks below are later
+         * than */
         _Atomic uint64_t renewed, renewals_handled;
     };
     struct { /* with `lock` held, as are changes of `limit`, `end` and `ahead` */
@@ -96,10 +98,10 @@ static void use_up(segment_shelf *shelf) {
     }
 }
 
-/* Another copy of the process may hold the same blocks: as firn__wiped_renews allows, without the lock. A block that a call
- * is fetching is dropped when that call has it. */
-static void renew_shelf(void *at) {
-    segment_shelf *shelf = at;
+/* Another copy of the process may hold the same blocks: as firn__wiped_renews allows, without the
+ * lock. A block that a call is fetching is dropped when that call has it. */
+static void renew_shelf(void *memory) {
+    segment_shelf *shelf = memory;
     atomic_fetch_add_explicit(&shelf->renewed, 1, memory_order_seq_cst);
     use_up(shelf);
     atomic_store_explicit(&shelf->ahead, 0, memory_order_relaxed);
@@ -175,8 +177,8 @@ static int other_kind(firn_error *error) {
 }
 
 /* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
- * store lost reservations, nobody knows which integers it lost: only a call that gives the start is served (guard >
- * 0, by firn_segment_advance). */
+ * store lost reservations, nobody knows which integers it lost: only a call that gives the start is
+ * served (guard > 0, by firn_segment_advance). */
 static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64_t guard,
                  int64_t least, slot_block *out, firn_error *error) {
     firn_request request = {.ns = segment->ns,
@@ -203,7 +205,7 @@ static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64
         if (code != FIRN_OK) {
             return code;
         }
-        firn__sending sending = {.tries = FIRN__SENDINGS};
+        firn__attempts sending = {.tries = FIRN__SENDINGS};
         code = firn__reserve(segment->store, &request, &patience, &sending, &first, error);
         out->twice = sending.twice;
         held = sending.held;
@@ -279,7 +281,8 @@ static bool is_due(const firn_segment *segment, int64_t slot) {
              steady / 1000000 >= shelf->retry_ms));
 }
 
-/* Called after `next` is set: a thread that sees the new limit must see the start of its block, too. */
+/* Called after `next` is set: a thread that sees the new limit must see the start of its block,
+ * too. */
 static void set_limit(segment_shelf *shelf, int64_t limit) {
     if (atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0 ||
         shelf->now.end - shelf->now.first > 1) {
@@ -306,8 +309,8 @@ static void turn_to(const firn_segment *segment, const slot_block *block, int64_
     set_limit(shelf, segment->keys.kind == FIRN__SEGMENT ? due_slot(block) : block->end);
 }
 
-/* Other threads use the present block during that time. After a failure each call checks whether to try
- * again. */
+/* Other threads use the present block during that time. After a failure each call checks whether to
+ * try again. */
 static int fetch_ahead(const firn_segment *segment, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
     set_limit(shelf, shelf->now.end);
@@ -330,7 +333,8 @@ static int64_t take(segment_shelf *shelf, int64_t limit, int64_t least, int64_t 
                                                     memory_order_relaxed, memory_order_relaxed)) {
             *slot = next;
             atomic_signal_fence(memory_order_seq_cst);
-            /* In a child that a signal handler forked after the limit was read, the slot belongs to nobody. */
+            /* In a child that a signal handler forked after the limit was read, the slot belongs to
+             * nobody. */
             return atomic_load_explicit(&shelf->end, memory_order_relaxed) != 0 ? count : 0;
         }
     }
@@ -368,8 +372,8 @@ static slot_block fetched_ahead(const segment_shelf *shelf) {
     return is_entered(shelf) && !is_renewed(shelf) ? block : (slot_block){0};
 }
 
-/* Ends what enter began. FIRN_EFORKED: a signal handler has forked since, and this is the child, which has none of the
- * integers that its parent fetched. */
+/* Ends what enter began. FIRN_EFORKED: a signal handler has forked since, and this is the child,
+ * which has none of the integers that its parent fetched. */
 static int leave(const firn_segment *segment, int code, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
     if (is_entered(shelf)) {
@@ -414,10 +418,10 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
     return code;
 }
 
-/* ---- handing out fetched integers, for callers that may not wait ------------------------------- */
+/* ---- handing out fetched integers, for callers that may not wait ----------------------------- */
 
-/* Like take. If only the block fetched ahead has enough, takes from that block and drops the rest of the present one,
- * so that later integers are greater. Under the lock. */
+/* Like take. If only the block fetched ahead has enough, takes from that block and drops the rest
+ * of the present one, so that later integers are greater. Under the lock. */
 static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, int64_t *slot) {
     segment_shelf *shelf = segment->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
@@ -430,8 +434,8 @@ static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, i
     return count;
 }
 
-/* Takes `least` to `most` of the fetched integers. If the lock is held during all turns of the loop, its
- * holder is fetching. */
+/* Takes `least` to `most` of the fetched integers. If the lock is held during all turns of the
+ * loop, its holder is fetching. */
 static int64_t take_fetched(firn_segment *segment, int64_t least, int64_t most, int64_t *slot,
                             bool *due) {
     segment_shelf *shelf = segment->shelf;
@@ -562,25 +566,25 @@ static int give_back(const firn_segment *segment, const slot_block *block, int64
 }
 
 /* A listing's entry for one key. */
-typedef struct look {
+typedef struct key_look {
     const char *key;
     int64_t high; /* -1: it has no mark */
-} look;
+} key_look;
 
 static int see_key(void *context, const firn_holding *holding) {
-    look *at = context;
-    if (strcmp(holding->key, at->key) == 0) {
-        at->high = holding->mark.high;
+    key_look *look = context;
+    if (strcmp(holding->key, look->key) == 0) {
+        look->high = holding->mark.high;
     }
     return 0;
 }
 
 int firn_segment_peek(firn_segment *segment, int64_t *next, firn_error *error) {
-    look at = {segment->key, -1};
+    key_look look = {segment->key, -1};
     int64_t begin = segment->keys.kind == FIRN__TICKET ? 0 : segment->keys.start;
-    int code = firn_store_list(segment->store, segment->ns, see_key, &at, error);
+    int code = firn_store_list(segment->store, segment->ns, see_key, &look, error);
     if (code == FIRN_OK) {
-        int64_t slot = at.high > begin ? at.high : begin;
+        int64_t slot = look.high > begin ? look.high : begin;
         if (slot > last_slot(segment)) {
             return exhausted(segment, error);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The name and the keys of a segment: kind=, step= and so on, their defaults and what contradicts. */
+/* The name and the keys of a segment: kind=, step= and so on, their defaults and what
+ * contradicts. */
 #include "error.h"
 #include "keys.h"
 #include "nearest.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A generator that processes share: its permits and the renewer's state are in the caller's memory. IDs are issued by
- * the same compare-and-swap as in one process, so a process killed at any instruction leaves a correct cursor. Renewals
- * are under a robust lock, and each of their steps may be the last one:
- * - A permit belongs to one node as long as the memory exists, and its cursor and its end only rise. So a thread that
- *   slept on an old permit finds it closed, or finds slots that are all the generator's.
- * - The request of a renewal or a claim is written down before it is sent. If the process is killed in between, the next
- *   one sends the same again. A claim that was granted but not put in place yet is lost, and its slots with it.
- * Uses the clock only to wait, and does not issue. */
+/* A generator that processes share: its windows and the renewer's state are in the caller's memory.
+ * IDs are issued by the same compare-and-swap as in one process, so a process killed at any
+ * instruction leaves a correct cursor. Renewals are under a robust lock, and each of their steps
+ * may be the last one:
+ * - A window belongs to one node as long as the memory exists, and its cursor and its end only
+ * rise. So a thread that
+ *   slept on an old window finds it closed, or finds slots that are all the generator's.
+ * - The request of a renewal or a claim is written down before it is sent. If the process is killed
+ * in between, the next one sends the same again. A claim that was granted but not put in place yet
+ * is lost, and its slots with it. Uses the clock only to wait, and does not issue. */
 #include "duration.h"
 #include "error.h"
 #include "gen.h"
@@ -34,19 +36,19 @@
 typedef struct firn__shared {
     _Atomic uint64_t config; /* a digest of the settings that must agree; 0: nothing yet */
     _Atomic uint64_t maker;  /* who prepares the lock: see maker_of; READY: it is prepared */
-    _Atomic uint32_t chosen; /* 1 + the index of the permit that is issued from; 0: none */
+    _Atomic uint32_t chosen; /* 1 + the index of the window that is issued from; 0: none */
     _Atomic uint64_t era;    /* changes whenever `chosen` does: see firn__event */
     pthread_mutex_t lock;    /* robust, between processes: the renewal lock. Of all that follows: */
-    uint32_t count;          /* permits that have a node; only rises */
-    firn__past past;
+    uint32_t count;          /* windows that have a node; only rises */
+    firn__node_history past;
     firn__claim claim;
-    firn__permit permits[]; /* but cursor, soft and end are atomic, and base does not change */
+    firn__window windows[]; /* but cursor, soft and end are atomic, and base does not change */
 } firn__shared;
 
-static_assert(sizeof(firn__shared) + sizeof(firn__permit) <= FIXED, "firn.h promises it");
+static_assert(sizeof(firn__shared) + sizeof(firn__window) <= FIXED, "firn.h promises it");
 
 size_t firn_shared_size(void) {
-    return sizeof(firn__shared) + NODES * sizeof(firn__permit);
+    return sizeof(firn__shared) + NODES * sizeof(firn__window);
 }
 
 /* Nodes that the memory has room for. */
@@ -54,10 +56,11 @@ static uint32_t room_of(const firn_gen *gen) {
     return gen->fixed ? 1 : NODES;
 }
 
-/* ---- who may share ---------------------------------------------------------------------------- */
+/* ---- who may share --------------------------------------------------------------------------- */
 
-/* The folder of an embedded store: processes of other folders or containers have another one under the same path. The
- * folder at the time of opening, because a process may change its folder later. */
+/* The folder of an embedded store: processes of other folders or containers have another one under
+ * the same path. The folder at the time of opening, because a process may change its folder
+ * later. */
 static void find_place(firn_gen *gen) {
     const char *url = firn__store_url(gen->store), *path = strchr(url, ':') + 1;
     const char *end = strrchr(path, '?'), *slash;
@@ -72,8 +75,8 @@ static void find_place(firn_gen *gen) {
     }
 }
 
-/* Of all that must be the same in each process for slots, IDs and marks to mean the same. The PID namespace too: the
- * kernel and libc know the holder of a robust lock by its number there. */
+/* Of all that must be the same in each process for slots, IDs and marks to mean the same. The PID
+ * namespace too: the kernel and libc know the holder of a robust lock by its number there. */
 static uint64_t digest_of(const firn_gen *gen) {
     struct stat pids = {0};
     stat("/proc/self/ns/pid", &pids); /* without /proc nothing is known, and 0 is everybody's */
@@ -117,7 +120,7 @@ static int check_kind(const firn_gen *gen, firn_error *error) {
                                 gen->scheme.name, why);
 }
 
-/* ---- the lock --------------------------------------------------------------------------------- */
+/* ---- the lock -------------------------------------------------------------------------------- */
 
 static int make_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_t kind;
@@ -131,8 +134,8 @@ static int make_lock(pthread_mutex_t *lock) {
     return code;
 }
 
-/* When a thread began, in ticks since the start of the machine, without the upper bits; 0: unknown. Of /proc of another
- * PID namespace nothing is believed. */
+/* When a thread began, in ticks since the start of the machine, without the upper bits; 0: unknown.
+ * Of /proc of another PID namespace nothing is believed. */
 static uint32_t began(uint32_t thread) {
     char path[32], text[512];
     ssize_t length = readlink("/proc/self", path, sizeof path - 1);
@@ -147,11 +150,11 @@ static uint32_t began(uint32_t thread) {
         fclose(file);
     }
     text[size] = '\0';
-    const char *at = strrchr(text, ')'); /* its name may have blanks */
-    for (int field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
+    const char *position = strrchr(text, ')'); /* its name may have blanks */
+    for (int field = 2; position != NULL && field < 22; field++) {
+        position = strchr(position + 1, ' ');
     }
-    return at == NULL ? 0 : (uint32_t)strtoull(at, NULL, 10);
+    return position == NULL ? 0 : (uint32_t)strtoull(position, NULL, 10);
 }
 
 /* A thread's number, and when the thread began: numbers come again. */
@@ -165,7 +168,8 @@ static bool is_gone(uint64_t maker) {
            (then != 0 && now != 0 && then != now);
 }
 
-/* The first process prepares the lock. If that process ends before the lock is ready, the next one prepares it. */
+/* The first process prepares the lock. If that process ends before the lock is ready, the next one
+ * prepares it. */
 static int prepare_lock(const firn_gen *gen, firn_error *error) {
     firn__shared *shared = gen->shared;
     const uint64_t me = maker_of((uint32_t)syscall(SYS_gettid));
@@ -213,15 +217,16 @@ static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
                                   gen->ns, FIRN__MS(gen->keys.max_wait_ms));
 }
 
-/* Under the lock of this process: else a slow thread could store an older permit over an open one. */
+/* Under the lock of this process: else a slow thread could store an older window over an open
+ * one. */
 static void look(const firn_gen *gen) {
     uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
-    firn__permit *permit =
-        chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
-    if (permit != NULL && firn__permit_is_shut(permit)) {
-        permit = NULL; /* the choice is being changed, or the process that changed it was killed */
+    firn__window *window =
+        chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->windows[chosen - 1];
+    if (window != NULL && firn__window_is_shut(window)) {
+        window = NULL; /* the choice is being changed, or the process that changed it was killed */
     }
-    atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
+    atomic_store_explicit(&gen->live->any.windows[0], window, memory_order_release);
 }
 
 int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
@@ -250,7 +255,7 @@ void firn__renewal_unlock(firn_gen *gen) {
     pthread_mutex_unlock(&gen->live->locked.lock);
 }
 
-/* ---- permits ---------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 void firn__shared_look(const firn_gen *gen) {
     if (gen->shared != NULL && pthread_mutex_trylock(&gen->live->locked.lock) == 0) {
@@ -263,18 +268,18 @@ firn__claim *firn__shared_claim(const firn_gen *gen) {
     return gen->shared != NULL ? &gen->shared->claim : NULL;
 }
 
-void firn__shared_choose(firn_gen *gen, const firn__permit *permit) {
+void firn__shared_choose(firn_gen *gen, const firn__window *window) {
     if (gen->shared != NULL) {
-        uint32_t chosen = permit == NULL ? 0 : (uint32_t)(permit - gen->shared->permits) + 1;
+        uint32_t chosen = window == NULL ? 0 : (uint32_t)(window - gen->shared->windows) + 1;
         atomic_store_explicit(&gen->shared->chosen, chosen, memory_order_release);
         atomic_fetch_add_explicit(&gen->shared->era, 1, memory_order_acq_rel);
     }
 }
 
-static firn__permit *find(const firn_gen *gen, uint64_t node) {
+static firn__window *find(const firn_gen *gen, uint64_t node) {
     for (uint32_t i = 0; i < gen->shared->count; i++) {
-        if (gen->shared->permits[i].node == node) {
-            return &gen->shared->permits[i];
+        if (gen->shared->windows[i].node == node) {
+            return &gen->shared->windows[i];
         }
     }
     return NULL;
@@ -285,7 +290,7 @@ bool firn__shared_refuses(const firn_gen *gen, uint64_t node) {
 }
 
 /* The first window of a node. */
-static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+static int add(const firn_gen *gen, const firn__window *claimed, firn__window **placed,
                firn_error *error) {
     firn__shared *shared = gen->shared;
     if (shared->count == room_of(gen)) {
@@ -295,36 +300,36 @@ static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **
                           "memory",
                           gen->ns, shared->count);
     }
-    firn__permit *permit = &shared->permits[shared->count];
-    memcpy((void *)permit, (const void *)claimed, sizeof *permit); /* nobody looks at it yet */
-    atomic_store_explicit(&permit->cursor, (uint64_t)claimed->first, memory_order_relaxed);
+    firn__window *window = &shared->windows[shared->count];
+    memcpy((void *)window, (const void *)claimed, sizeof *window); /* nobody looks at it yet */
+    atomic_store_explicit(&window->cursor, (uint64_t)claimed->first, memory_order_relaxed);
     atomic_thread_fence(memory_order_release); /* a process that is killed here has added nothing */
     shared->count++;
-    *placed = permit;
+    *placed = window;
     return FIRN_OK;
 }
 
-int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+int firn__shared_place(firn_gen *gen, const firn__window *claimed, firn__window **placed,
                        firn_error *error) {
-    firn__permit *permit = find(gen, claimed->node);
-    if (permit == NULL) {
+    firn__window *window = find(gen, claimed->node);
+    if (window == NULL) {
         return add(gen, claimed, placed, error);
     }
-    int64_t shift = firn__slots_of(gen, claimed->base_tick - permit->base_tick);
+    int64_t shift = firn__slots_of(gen, claimed->base_tick - window->base_tick);
     int64_t first = claimed->first + shift, end = firn__end_of(claimed) + shift;
-    assert(firn__permit_is_shut(permit));
-    if (first < firn__end_of(permit)) {
+    assert(firn__window_is_shut(window));
+    if (first < firn__end_of(window)) {
         return firn_error_set(error, FIRN_EBACK, FIRN_CURE_CHECK_DUPLICATES,
                               "the store of %s has lost reservations and grants slots again",
                               gen->ns);
     }
-    permit->granted = first;
-    permit->grant = claimed->grant;
-    permit->twice = true; /* so that nothing of it is ever given back */
-    permit->lost = false;
-    permit->pending_grant = 0;
-    atomic_store_explicit(&permit->end, end, memory_order_release);
-    *placed = permit;
+    window->granted = first;
+    window->grant = claimed->grant;
+    window->twice = true; /* so that nothing of it is ever given back */
+    window->lost = false;
+    window->pending_grant = 0;
+    atomic_store_explicit(&window->end, end, memory_order_release);
+    *placed = window;
     return FIRN_OK;
 }
 

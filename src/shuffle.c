@@ -4,7 +4,7 @@
  * function is SipHash-2-4 of tick, round and half. */
 #include "shuffle.h"
 
-#include "dated.h"
+#include "date_form.h"
 #include "number.h"
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 
 enum { ROUNDS = 10, NODE_BITS = 10, SEQUENCE_BITS = 12 };
 
-static inline uint64_t rotate(uint64_t word, int by) {
-    return word << by | word >> (64 - by);
+static inline uint64_t rotate(uint64_t word, int count) {
+    return word << count | word >> (64 - count);
 }
 
 static inline void sip_rounds(uint64_t v[4], int rounds) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of vector instructions (see simd.h), and the public functions for texts, which use it. */
+/* The choice of vector instructions (see simd.h), and the public functions for texts, which use
+ * it. */
 #include "simd.h"
 
 #include "forms.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writers and readers of usual forms and widths by vector instructions. One version is chosen for
- * the processor when the first text is written or read. What it lacks is done by text.c and parse.c,
- * which the tests compare each version with. */
+ * the processor when the first text is written or read. What it lacks is done by text.c and
+ * parse.c, which the tests compare each version with. */
 #ifndef FIRN_SIMD_H
 #define FIRN_SIMD_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The writers and readers of a version of simd.h, on top of its vectors. A version includes this
- * file once, and defines before that: VERSION and NAME; TARGET, for functions, and INLINE; `vector`;
+ * file once, and defines before that: VERSION and NAME; TARGET, for functions, and INLINE;
+ * `vector`;
  *
  *     put_uuid(out, high, low)                36 characters
  *     get_uuid(&high, &low, text)             of 36 characters

@@ -13,11 +13,11 @@
 
 typedef uint8x16_t vector;
 
-INLINE vector load(const void *from) {
-    return vld1q_u8((const uint8_t *)from);
+INLINE vector load(const void *source) {
+    return vld1q_u8((const uint8_t *)source);
 }
-INLINE void store(char *to, vector x) {
-    vst1q_u8((uint8_t *)to, x);
+INLINE void store(char *out, vector x) {
+    vst1q_u8((uint8_t *)out, x);
 }
 INLINE vector words(uint64_t first, uint64_t second) {
     return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(first), vcreate_u64(second)));
@@ -109,9 +109,9 @@ INLINE void put_eights(char *out, uint64_t first, uint64_t second, const char *d
 INLINE vector load_values(const char *text, const uint8_t *values) {
     const uint8x16x4_t rows = {
         {load(values + 0x30), load(values + 0x40), load(values + 0x50), load(values + 0x60)}};
-    vector at = vsubq_u8(load(text), vdupq_n_u8(0x30));
-    vector out = vqtbl4q_u8(rows, at);
-    return vqtbx1q_u8(out, load(values + 0x70), vsubq_u8(at, vdupq_n_u8(0x40)));
+    vector position = vsubq_u8(load(text), vdupq_n_u8(0x30));
+    vector out = vqtbl4q_u8(rows, position);
+    return vqtbx1q_u8(out, load(values + 0x70), vsubq_u8(position, vdupq_n_u8(0x40)));
 }
 
 INLINE bool are_digits(vector a, vector b) {

@@ -22,11 +22,11 @@ typedef __m128i vector;
 INLINE __m128i all(char c) {
     return _mm_set1_epi8(c);
 }
-INLINE __m128i load(const void *from) {
-    return _mm_loadu_si128((const __m128i *)from);
+INLINE __m128i load(const void *source) {
+    return _mm_loadu_si128((const __m128i *)source);
 }
-INLINE void store(void *to, __m128i x) {
-    _mm_storeu_si128((__m128i *)to, x);
+INLINE void store(void *out, __m128i x) {
+    _mm_storeu_si128((__m128i *)out, x);
 }
 INLINE __m128i words(uint64_t first, uint64_t second) {
     return _mm_set_epi64x((int64_t)second, (int64_t)first);
@@ -133,8 +133,8 @@ INLINE void put_eights(char *out, uint64_t first, uint64_t second, const char *d
 
 /* The values of the characters 16 * row to 16 * row + 15, and 0 for all others. */
 INLINE __m128i row_values(__m128i c, const uint8_t *values, int row) {
-    __m128i at = _mm_adds_epu8(_mm_xor_si128(c, all((char)(16 * row))), all(0x70));
-    return _mm_shuffle_epi8(load(values + 16 * row), at);
+    __m128i m128i = _mm_adds_epu8(_mm_xor_si128(c, all((char)(16 * row))), all(0x70));
+    return _mm_shuffle_epi8(load(values + 16 * row), m128i);
 }
 
 /* Digits and lower-case letters. `fold` is 0x40, which letters have, or 0. */
@@ -197,7 +197,8 @@ INLINE size_t put_decimal(char *out, uint64_t number) {
     return 20 - zeros;
 }
 
-/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: not all are digits. */
+/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: not all are
+ * digits. */
 INLINE uint32_t first_four(const char *text, size_t count) {
     const uint32_t zeros = 0x30303030;
     uint32_t x;

@@ -6,8 +6,8 @@
 #include "confined.h"
 #include "engine.h"
 #include "error.h"
+#include "fork_memory.h"
 #include "module.h"
-#include "wiped.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,7 +132,8 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
                           engine, kinds, firn__module_place());
 }
 
-/* Other names for an engine in URLs become the name of its module, which looks at the URL: rediss is Redis with TLS. */
+/* Other names for an engine in URLs become the name of its module, which looks at the URL: rediss
+ * is Redis with TLS. */
 static void name_module(char engine[32]) {
     static const char *const names[][2] = {
         {"rediss", "redis"}, {"postgresql", "postgres"}, {"mariadb", "mysql"}};
@@ -186,9 +187,9 @@ static int load_module(void **library, const firn_driver **driver, const char *e
 /* The engine's name, and the URL for errors, without the password between : and @ after //. */
 static int split_url(char engine[32], char shown[URL_SIZE], const char *url, firn_error *error) {
     size_t length = strcspn(url, ":");
-    const char *slashes = strstr(url, "//"), *from = slashes != NULL ? slashes + 2 : url;
-    const char *at = memrchr(from, '@', strcspn(from, "?")); /* passwords may hold one too */
-    const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
+    const char *slashes = strstr(url, "//"), *text = slashes != NULL ? slashes + 2 : url;
+    const char *position = memrchr(text, '@', strcspn(text, "?")); /* passwords may hold one too */
+    const char *colon = slashes != NULL && position != NULL ? strchr(slashes, ':') : NULL;
     if (strlen(url) >= URL_SIZE) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the URL of the store has %zu characters: use at most %d", strlen(url),
@@ -205,8 +206,8 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     }
     memcpy(engine, url, length);
     engine[length] = '\0';
-    if (colon != NULL && colon < at) {
-        snprintf(shown, URL_SIZE, "%.*s:***%s", (int)(colon - url), url, at);
+    if (colon != NULL && colon < position) {
+        snprintf(shown, URL_SIZE, "%.*s:***%s", (int)(colon - url), url, position);
     } else {
         snprintf(shown, URL_SIZE, "%s", url);
     }
@@ -376,7 +377,8 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code;
 }
 
-/* The layout without what `firn nodes` writes in front: "closed (WHY): closed (WHY): claim=0..9 LAYOUT" becomes LAYOUT. */
+/* The layout without what `firn nodes` writes in front: "closed (WHY): closed (WHY): claim=0..9
+ * LAYOUT" becomes LAYOUT. */
 static const char *open_layout(const char *layout) {
     for (const char *end; firn_layout_closed(layout); layout = end + 3) {
         if ((end = strstr(layout, "): ")) == NULL) {
@@ -389,20 +391,20 @@ static const char *open_layout(const char *layout) {
 
 int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                        firn_error *error) {
-    const char *from = change->from;
+    const char *text = change->from;
     int64_t stored = 0;
     int code = check_names(change->ns, "1", error);
     if (code != FIRN_OK) {
         return code;
     }
     if (change->to[0] == '\0' || strlen(change->to) >= FIRN_LAYOUT_SIZE ||
-        (from != NULL && strlen(from) >= FIRN_LAYOUT_SIZE) || change->floor < 0 ||
+        (text != NULL && strlen(text) >= FIRN_LAYOUT_SIZE) || change->floor < 0 ||
         change->floor > FIRN_SLOT_MAX) {
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
     }
-    if (from == NULL ? !firn_layout_closed(change->to) || open_layout(change->to) == change->to
-                     : strcmp(open_layout(from), open_layout(change->to)) != 0) {
+    if (text == NULL ? !firn_layout_closed(change->to) || open_layout(change->to) == change->to
+                     : strcmp(open_layout(text), open_layout(change->to)) != 0) {
         return firn_error_set(
             error, FIRN_EUSAGE, FIRN_CURE_OTHER_NAMESPACE,
             "namespace %.60s can be closed, opened or confined, but its layout cannot become "

@@ -15,9 +15,10 @@ static _Atomic int state = UNKNOWN;
 static const firn_stream_ops *used; /* once USABLE */
 static void *cipher;
 
-/* Zeros under a key of zeros: the blocks 0, 1 and 2 are the hash key, the tag of test case 13 and the ciphertext of test
- * case 14 in "The Galois/Counter Mode of Operation (GCM)" of McGrew and Viega. Ciphers compute several blocks at once, so
- * there is a long stream too, of 251 blocks, under the key of FIPS 197, C.3: its SHA-256. */
+/* Zeros under a key of zeros: the blocks 0, 1 and 2 are the hash key, the tag of test case 13 and
+ * the ciphertext of test case 14 in "The Galois/Counter Mode of Operation (GCM)" of McGrew and
+ * Viega. Ciphers compute several blocks at once, so there is a long stream too, of 251 blocks,
+ * under the key of FIPS 197, C.3: its SHA-256. */
 static const uint8_t first_blocks[48] = {
     0xdc, 0x95, 0xc0, 0x78, 0xa2, 0x40, 0x89, 0x89, 0xad, 0x48, 0xa2, 0x14, 0x92, 0x84, 0x20, 0x87,
     0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45, 0x36, 0xb9, 0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b,

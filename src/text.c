@@ -4,7 +4,7 @@
 #include "text.h"
 
 #include "bits.h"
-#include "dated.h"
+#include "date_form.h"
 #include "encoded.h"
 #include "forms.h"
 #include "number.h"

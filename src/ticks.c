@@ -40,12 +40,12 @@ static int no_memory(size_t size, firn_error *error) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static bool below(const firn__ticks *ticks, size_t at, uint64_t key) {
-    return ticks->run[2 * at] < key;
+static bool below(const firn__ticks *ticks, size_t position, uint64_t key) {
+    return ticks->run[2 * position] < key;
 }
 
-/* The first pair of the run that is not below `key`; there is one. Goes from the place of the last search, in
- * steps that double, until `key` is enclosed. */
+/* The first pair of the run that is not below `key`; there is one. Goes from the place of the last
+ * search, in steps that double, until `key` is enclosed. */
 static size_t search(const firn__ticks *ticks, uint64_t key) {
     size_t low = ticks->near < ticks->run_used ? ticks->near : 0, high = low, step = 1;
     if (below(ticks, low, key)) {
@@ -99,11 +99,11 @@ static int make_run(firn__ticks *ticks, uint64_t from, firn_error *error) {
 
 /* The table is never full, so the loop ends. */
 static uint64_t *find_in_table(const firn__ticks *ticks, uint64_t tick) {
-    size_t at = (size_t)((tick >> 2) * 0x9e3779b97f4a7c15 >> ticks->shift) * 4 + (tick & 3);
-    while (ticks->pairs[2 * at] != 0 && ticks->pairs[2 * at] != tick + 1) {
-        at = (at + 1) & (ticks->size - 1);
+    size_t position = (size_t)((tick >> 2) * 0x9e3779b97f4a7c15 >> ticks->shift) * 4 + (tick & 3);
+    while (ticks->pairs[2 * position] != 0 && ticks->pairs[2 * position] != tick + 1) {
+        position = (position + 1) & (ticks->size - 1);
     }
-    return ticks->pairs + 2 * at;
+    return ticks->pairs + 2 * position;
 }
 
 uint64_t *firn__ticks_find(firn__ticks *ticks, uint64_t tick) {

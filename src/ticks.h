@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks in memory: one word for each tick that had an ID. issue_backdated.c keeps the next count in the
- * word, job.c also where to look for room after a full tick. */
+/* Ticks in memory: one word for each tick that had an ID. issue_backdated.c keeps the next count in
+ * the word, job.c also where to look for room after a full tick. */
 #ifndef FIRN_TICKS_H
 #define FIRN_TICKS_H
 
 #include <firn/firn.h>
 
-/* Pairs: tick + 1 (0: free) and the word, which is 0 at first. Each tick above all ticks before it is
- * appended to `run`, which therefore ascends, and most records come by time; the others are in a hash
- * table with open addressing. Four consecutive ticks are side by side there, in one cache line. The
- * highest bits of the hash place the groups of four: a table of twice the size has them in the same
- * order, so growing walks both tables from end to end. */
+/* Pairs: tick + 1 (0: free) and the word, which is 0 at first. Each tick above all ticks before it
+ * is appended to `run`, which therefore ascends, and most records come by time; the others are in a
+ * hash table with open addressing. Four consecutive ticks are side by side there, in one cache
+ * line. The highest bits of the hash place the groups of four: a table of twice the size has them
+ * in the same order, so growing walks both tables from end to end. */
 typedef struct firn__ticks {
     uint64_t *pairs;   /* the table */
     size_t used, size; /* pairs; size is 0 or a power of two */
@@ -20,8 +20,8 @@ typedef struct firn__ticks {
     size_t near; /* where a tick was looked for in the run; the next one is often near */
 } firn__ticks;
 
-/* Makes room for one more tick. A run that is full and a table that is three quarters full forget the
- * ticks before `from`, and are doubled if more than half of the pairs remain. FIRN_EMEMORY. */
+/* Makes room for one more tick. A run that is full and a table that is three quarters full forget
+ * the ticks before `from`, and are doubled if more than half of the pairs remain. FIRN_EMEMORY. */
 int firn__ticks_make_room(firn__ticks *ticks, uint64_t from, firn_error *error);
 void firn__ticks_free(firn__ticks *ticks);
 /* The pair of a tick that is below the last one of the run, or the free pair for it. */

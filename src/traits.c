@@ -112,19 +112,19 @@ static void add_char(firn__traits_list *list, int form, unsigned char c) {
 }
 
 static void add_chars(firn__traits_list *list, int form) {
-    const firn__form *as = &firn__forms[form];
+    const firn__form *firn_form = &firn__forms[form];
     for (unsigned c = 0; c < 256; c++) {
-        if (as->values[c] != 0) {
+        if (firn_form->values[c] != 0) {
             list->forms[c] |= 1u << form;
         }
     }
-    const char *others = as->kind == KIND_FRAME    ? as->frame
-                         : form == FIRN_FORM_HEX   ? "x" /* 0x */
-                         : form == FIRN_FORM_DEC   ? "-"
-                         : as->kind == KIND_TYPEID ? "abcdefghijklmnopqrstuvwxyz_"
-                         : as->kind == KIND_BYTES  ? "="
-                         : as->kind == KIND_NCNAME ? "IO_" /* not of base58 */
-                                                   : "";
+    const char *others = firn_form->kind == KIND_FRAME    ? firn_form->frame
+                         : form == FIRN_FORM_HEX          ? "x" /* 0x */
+                         : form == FIRN_FORM_DEC          ? "-"
+                         : firn_form->kind == KIND_TYPEID ? "abcdefghijklmnopqrstuvwxyz_"
+                         : firn_form->kind == KIND_BYTES  ? "="
+                         : firn_form->kind == KIND_NCNAME ? "IO_" /* not of base58 */
+                                                          : "";
     for (; *others != '\0'; others++) {
         add_char(list, form, (unsigned char)*others);
     }
@@ -132,16 +132,17 @@ static void add_chars(firn__traits_list *list, int form) {
 
 /* The index of a width, which is added in its place. */
 static void add_width(firn__traits_list *list, uint32_t bits) {
-    uint32_t at = 0;
-    while (at < list->widths && list->bits[at] < bits) {
-        at++;
+    uint32_t position = 0;
+    while (position < list->widths && list->bits[position] < bits) {
+        position++;
     }
-    if (at < list->widths && list->bits[at] == bits) {
+    if (position < list->widths && list->bits[position] == bits) {
         return;
     }
     assert(list->widths < FIRN__WIDTHS_MAX);
-    memmove(list->bits + at + 1, list->bits + at, (list->widths - at) * sizeof list->bits[0]);
-    list->bits[at] = bits;
+    memmove(list->bits + position + 1, list->bits + position,
+            (list->widths - position) * sizeof list->bits[0]);
+    list->bits[position] = bits;
     list->widths++;
 }
 
@@ -164,13 +165,13 @@ void firn__traits_fill(firn__traits_list *list) {
         }
     }
     for (uint32_t i = 0; i < list->count; i++) {
-        firn__traits *it = &list->schemes[i];
-        it->width = width_index(list, it->scheme->bits);
-        if (it->width < list->widths) {
-            list->usual[it->width] |= 1u << it->scheme->form;
-            list->plain[it->width] |= it->plain ? UINT64_C(1) << i : 0;
+        firn__traits *traits = &list->schemes[i];
+        traits->width = width_index(list, traits->scheme->bits);
+        if (traits->width < list->widths) {
+            list->usual[traits->width] |= 1u << traits->scheme->form;
+            list->plain[traits->width] |= traits->plain ? UINT64_C(1) << i : 0;
         }
-        list->dated |= it->scheme->form == FIRN_FORM_DATED ? UINT64_C(1) << i : 0;
+        list->dated |= traits->scheme->form == FIRN_FORM_DATED ? UINT64_C(1) << i : 0;
     }
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         add_chars(list, form);

@@ -1,182 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* The renewer: keeps the window of each permit ahead of its cursor, by renewal at its end or by a new claim. Called
- * with the renewal lock held, in a thread of the caller's. */
+/* Windows: their memory, how one is published, closed and given back. Called with the renewal lock
+ * held. */
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
+#include "store.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-/* How many slots after `end` a renewal requests: the window then ends one length past the last slot
- * issued, or past the present, and contains the needed slots. */
-static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, int64_t end,
-                             const firn__need *need) {
-    int64_t next = (int64_t)firn__next_of(permit);
-    int64_t cap = gen->slot_end - firn__slots_of(gen, permit->base_tick);
-    if (need->tick > permit->base_tick + ((uint64_t)next >> gen->s)) {
-        next = firn__slots_of(gen, need->tick - permit->base_tick);
+#define PERMIT_SIZE ((sizeof(firn__window) + 63) / 64 * 64)
+#define PAGE        4096
+#ifndef FIRN_CHUNK_PAGES
+#define FIRN_CHUNK_PAGES 64
+#endif
+#define CHUNK (FIRN_CHUNK_PAGES * PAGE)
+
+/* A page holds a head and as many windows as fit. When all of them are retired, the kernel
+ * takes the page back, and it reads as zero from then on: closed. */
+typedef struct page_head {
+    uint64_t retired;
+} page_head;
+enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
+
+firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error) {
+    firn__renewal_state *locked = &gen->live->locked;
+    *code = FIRN_OK;
+    if (locked->spare != NULL) {
+        firn__window *spare = locked->spare;
+        locked->spare = NULL;
+        memset(spare, 0, sizeof *spare);
+        return spare;
     }
-    int64_t new_end = next + firn__slots_of(gen, gen->window_ticks);
-    new_end = new_end < need->end ? need->end : new_end;
-    return (new_end < cap ? new_end : cap) - end;
+    if (locked->next == locked->end) {
+        uint8_t *chunk = firn__wiped(CHUNK, code, error);
+        if (chunk == NULL) {
+            return NULL;
+        }
+        uint8_t **chunks = realloc(gen->kept.chunks, (gen->kept.chunk_count + 1) * sizeof *chunks);
+        if (chunks == NULL) {
+            firn__wiped_free(chunk, CHUNK);
+            *code = firn__fail(error, FIRN_EMEMORY, "out of memory for a window");
+            return NULL;
+        }
+        gen->kept.chunks = chunks;
+        gen->kept.chunks[gen->kept.chunk_count++] = chunk;
+        locked->next = chunk;
+        locked->end = chunk + CHUNK;
+    }
+    size_t offset = (size_t)((uintptr_t)locked->next % PAGE);
+    uint8_t *position = locked->next + (offset == 0 ? 64 : 0);
+    offset = offset == 0 ? 64 : offset;
+    bool last = offset + 2 * PERMIT_SIZE > PAGE;
+    locked->next = last ? position - offset + PAGE : position + PERMIT_SIZE;
+    return (firn__window *)(void *)position;
 }
 
-/* Writes the result of a renewal to the permit. */
-static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn__need *need,
-                   const firn_request *request, bool twice, int code) {
-    /* While nothing is issued the cursor does not move; only the clock does. */
-    int64_t next = (int64_t)firn__next_of(permit);
-    next = next < need->end ? need->end : next;
-    permit->twice = permit->twice || twice || code == FIRN_EUNKNOWN;
-    if (code != FIRN_OK) {
-        permit->pending_grant = 0;
-    } else {
-        assert(request->count > 0); /* the end never falls */
-        permit->grant = request->grant;
-        permit->granted = end;
-        atomic_store_explicit(&permit->end, end + request->count,
-                              memory_order_release); /* raised in place: granted at the old end */
-        /* Last: a process that is killed before leaves a request to be sent again. */
-        permit->pending_grant = 0;
-        firn__permit_soft(permit, next);
-        firn__count(&gen->live->any.renewals);
-        return code;
-    }
-    permit->lost = code == FIRN_EBUSY || code == FIRN_ECLONED;
-    if (permit->lost) {
-        return code;
-    }
-    if (permit->twice) { /* some sending may have arrived: the same request again, next time */
-        permit->pending_grant = request->grant;
-        permit->pending_count = request->count;
-    }
-    next = next < end ? next : end;
-    int64_t soft = next + (end - next) / 4 + 1; /* try again a quarter of the rest later */
-    atomic_store_explicit(&permit->soft, soft < end ? soft : end, memory_order_release);
-    return code;
+void firn__window_drop(firn_gen *gen, firn__window *window) {
+    gen->live->locked.spare = window;
 }
 
-static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, bool *refused,
-                 firn_error *error) {
-    int64_t base = firn__slots_of(gen, permit->base_tick), end = firn__end_of(permit), first;
-    char key[FIRN_KEY_SIZE];
-    firn__sending sending = {.sent = permit->pending_grant != 0};
-    bool again = sending.sent;
-    int code = FIRN_OK;
-    firn_request request = {.ns = gen->ns,
-                            .key = key,
-                            .count = permit->pending_count,
-                            .earliest = base + end,
-                            .latest = base + end,
-                            .grant = permit->pending_grant,
-                            .note = gen->kept.note};
-    snprintf(key, sizeof key, "%" PRIu64, permit->node);
-    if (!again) {
-        request.count = renewal_count(gen, permit, end, need);
-        if (request.count <= 0) {
-            atomic_store_explicit(&permit->soft, end, memory_order_release);
-            return need->end > end ? firn__gen_ended(gen, error) : FIRN_OK;
-        }
-        code = firn__reserve_grant(gen->entropy, &request.grant, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
+void firn__window_free(firn_gen *gen) {
+    for (size_t i = 0; i < gen->kept.chunk_count; i++) {
+        firn__wiped_free(gen->kept.chunks[i], CHUNK);
     }
-    code = firn__reach_look(gen, error);
-    if (code == FIRN_OK && !again) {
-        code = firn__reach_limit(gen, request.earliest, request.count, &request.latest, error);
+    free(gen->kept.chunks);
+}
+
+static void free_page(const firn__window *window) {
+    uint8_t *page = (uint8_t *)((uintptr_t)window / PAGE * PAGE);
+    page_head *head = (page_head *)(void *)page;
+    if (++head->retired == PER_PAGE && sysconf(_SC_PAGESIZE) == PAGE) {
+        madvise(page, PAGE, MADV_DONTNEED); /* larger pages hold other windows too, and only stay */
+    }
+}
+
+void firn__window_set_soft(firn__window *window, int64_t from) {
+    int64_t end = firn__end_of(window);
+    int64_t soft = window->reserved ? from + (end - from) / 2 : end;
+    soft = soft < from + 1 ? from + 1 : soft;
+    atomic_store_explicit(&window->soft, soft < end ? soft : end,
+                          memory_order_release); /* never past the grant */
+}
+
+void firn__window_renew_soon(firn__window *window) {
+    firn__window_set_soft(window, (int64_t)firn__next_of(window));
+}
+
+int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error) {
+    int64_t start = 0;
+    int code = gen->start != FIRN_START_ZERO && ((uint64_t)window->first & firn__mask(gen->s)) == 0
+                   ? firn__gen_start(gen, &start, error) /* the window opens a new tick */
+                   : FIRN_OK;
+    int64_t first = window->first, end = firn__end_of(window);
+    if (code == FIRN_OK && end == 0) { /* a handler forked, and the kernel wiped the child's page */
+        return firn_error_set(
+            error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
+            "a signal handler forked inside this call, and this is the child: call again");
     }
     if (code == FIRN_OK) {
-        code = firn__reach_guard(gen, &request, error);
-    }
-    if (code != FIRN_OK) {
-        return renewed(gen, permit, end, need, &request, false, code);
-    }
-    /* A later process sends it again if this one is killed. */
-    permit->pending_count = request.count;
-    permit->pending_grant = request.grant;
-    atomic_store_explicit(&permit->soft, end, memory_order_release); /* the others continue */
-    /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
-     * and the caller waits for one time-out only, while there is something left to issue. */
-    sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
-    code = firn__claimable_reserve(gen, permit->node, &request, &sending, &first, error);
-    assert(code != FIRN_OK || first == base + end);
-    *refused = code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX;
-    return renewed(gen, permit, end, need, &request, sending.twice, code);
-}
-
-/* A renewal that meets a copy of this process image, or a store that no longer grants the node, tells
- * people, and nothing of the window is issued any more. */
-static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const firn__need *need,
-                         firn_error *error) {
-    firn_error why = {0};
-    bool refused = false;
-    int code = renew(gen, permit, need, &refused, &why);
-    if (code != FIRN_OK && error != NULL) {
-        *error = why;
-    }
-    if (code == FIRN_ECLONED || refused) {
-        firn__gen_notice(gen, "%s", why.text);
-        gen->past->has_node[k] = false;
-        firn__permit_retire(gen, k, false, NULL);
+        assert(!(atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN));
+        assert(first >= 0 && first < end);
+        if (gen->shared != NULL) {
+            firn__window *placed;
+            code = firn__shared_place(gen, window, &placed, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            first += firn__slots_of(gen, window->base_tick - placed->base_tick);
+            firn__window_drop(gen, window);
+            window = placed;
+        }
+        /* First: what is open is chosen, wherever a process is killed. */
+        firn__shared_choose(gen, window);
+        firn__window_set_soft(window, first + start);
+        atomic_store_explicit(&window->cursor, FIRN__OPEN | (uint64_t)(first + start),
+                              memory_order_release);
+        atomic_store_explicit(&gen->live->any.windows[k], window, memory_order_seq_cst);
+        if (gen->shared == NULL && firn__is_renewed(gen)) { /* while it was being claimed */
+            firn__window_shut(window);
+        }
+        firn__count(&gen->live->any.claims);
     }
     return code;
 }
 
-static bool has_stepped(const firn_gen *gen, uint64_t steps) {
-    return steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire);
+/* A node that comes after this window's begins in a later tick. */
+static void note_last(firn_gen *gen, const firn__window *window, uint64_t next) {
+    firn__node_history *past = gen->past;
+    if ((int64_t)next > window->first) {
+        uint64_t last = window->base_tick + ((next - 1) >> gen->s);
+        past->last_tick = !past->has_last || last > past->last_tick ? last : past->last_tick;
+        past->has_last = true;
+    }
 }
 
-static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
-    firn__permit *permit = firn__permit_of(gen, k);
-    if (permit != need->permit || has_stepped(gen, need->steps)) {
-        return FIRN_OK; /* another process was faster: check the need again */
+int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error) {
+    firn__process_state *live = gen->live;
+    firn__window *window = firn__window_of(gen, k);
+    int code = FIRN_OK;
+    if (window == NULL) {
+        return FIRN_OK;
     }
-    bool shut = permit != NULL && firn__permit_is_shut(permit);
-    if (shut && firn__is_renewed(gen)) {
-        return FIRN_OK; /* the caller's next round leaves the node */
+    note_last(gen, window,
+              firn__next_of(window)); /* first: a process may be killed after the step */
+    /* One atomic step closes the cursor and returns where issuing stopped. */
+    uint64_t cursor = atomic_fetch_and_explicit(&window->cursor, ~FIRN__OPEN, memory_order_acq_rel);
+    int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(window);
+    firn__event(gen);
+    assert(next >= window->first); /* the cursor never falls */
+    note_last(gen, window, (uint64_t)next);
+    bool mine = window->reserved && !window->twice && window->pending_grant == 0 && !window->lost &&
+                !firn__is_renewed(gen); /* else another copy of the process may have it */
+    /* Nothing before the last grant is given back: the network may repeat an earlier request, and a
+     * give back below it would then meet an equal mark and grant. An embedded store has no such
+     * requests. */
+    bool all = window->reserved && firn__store_embedded(gen->store);
+    int64_t back_to = next > window->granted || all ? next : window->granted;
+    /* Of a shared window nothing is given back: a thread that was stopped may have seen its end. */
+    if (give_back && mine && back_to < end && gen->shared == NULL) {
+        int64_t base = firn__slots_of(gen, window->base_tick);
+        firn_mark mark = {base + end, window->grant};
+        char key[FIRN_KEY_SIZE];
+        snprintf(key, sizeof key, "%" PRIu64, window->node);
+        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
+        firn__count(&live->any.give_backs);
     }
-    /* A window that firn__gen_renew met just after its claim is shut, and nobody else leaves it. */
-    int64_t end = permit == NULL || shut ? 0 : firn__end_of(permit);
-    if (permit != NULL && !shut && need->end <= end) {
-        bool due = need->end > firn__soft_of(permit) && permit->reserved && !permit->lost;
-        return due ? renew_or_drop(gen, k, permit, need, error) : FIRN_OK;
+    firn__shared_choose(gen, NULL);
+    atomic_store_explicit(&live->any.windows[k], NULL, memory_order_release);
+    if (gen->shared == NULL) {
+        free_page(window);
     }
+    return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody came after us */
+}
+
+void firn__window_leave(firn_gen *gen) {
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        /* with a renewer of the caller's, firn_next stays away from the store: the rest is then
+         * lost */
+        firn__window_retire(gen, k, !gen->has_renewer, NULL);
+        gen->past->has_node[k] = false;
+    }
+    /* The present is before the last ID: begin at the present nevertheless. */
+    gen->past->has_last = false;
+    pthread_mutex_lock(&gen->live->counted.lock);
+    gen->live->counted.window = NULL;
+    pthread_mutex_unlock(&gen->live->counted.lock);
     if (!gen->reserved) {
-        firn__permit_retire(gen, k, false, NULL);
-        return firn__claim_local(gen, k, need->tick, error);
+        /* The claim to come draws a new identity, or fails. */
+        gen->live->locked.unidentified = true;
     }
-    if (permit == NULL) {
-        return firn__claim_window(gen, k, need->tick, need->n, error);
-    }
-    bool idle = shut || need->tick >= permit->base_tick + ((uint64_t)end >> gen->s);
-    if (!idle && !permit->lost) {
-        int code = renew_or_drop(gen, k, permit, need, error);
-        if (code != FIRN_EBUSY) {
-            return code;
-        }
-        if (firn__permit_of(gen, k) == NULL) { /* dropped */
-            return firn__claim_window(gen, k, need->tick, need->n, error);
-        }
-    }
-    if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */
-        firn_mark held = {firn__slots_of(gen, permit->base_tick) + end + 1, 0};
-        return firn__claim_busy(gen, &held, false, need->tick, error);
-    }
-    /* Idle past the end, lost or shut: a claim again, the own node first if it was only idle. */
-    gen->past->has_node[k] = gen->past->has_node[k] && !permit->lost && !shut;
-    firn__permit_retire(gen, k, false, NULL);
-    return firn__claim_window(gen, k, need->tick, need->n, error);
-}
-
-bool firn__window_is_void(firn_gen *gen, uint64_t steps, int code) {
-    uint64_t unused;
-    return code == FIRN_ECLOCK && firn__gen_now(gen, &unused, NULL) == FIRN_OK &&
-           has_stepped(gen, steps);
-}
-
-int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
-    int code = keep(gen, k, need, error);
-    return firn__window_is_void(gen, need->steps, code) ? FIRN_OK : code;
 }

@@ -51,23 +51,23 @@ typedef struct mishap {
 } mishap;
 
 static void meet_mishap(void *self, const char *name) {
-    mishap *it = self;
-    size_t length = strlen(it->hits);
-    snprintf(it->hits + length, sizeof it->hits - length, "%s ", name);
-    if (it->name != NULL && strcmp(it->name, name) == 0) {
-        it->act();
+    mishap *state = self;
+    size_t length = strlen(state->hits);
+    snprintf(state->hits + length, sizeof state->hits - length, "%s ", name);
+    if (state->name != NULL && strcmp(state->name, name) == 0) {
+        state->act();
     }
 }
 
 /* With longer time-outs than by default, unless the URL says its own. */
-static int try_open(firn_store **store, const char *asked, mishap *mishap_at, firn_error *error) {
+static int try_open(firn_store **store, const char *text, mishap *mishap_at, firn_error *error) {
     firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     char url[1000];
-    bool timed = strstr(asked, "timeout=") != NULL;
-    snprintf(url, sizeof url, "%s%s%s", asked,
-             timed                        ? ""
-             : strchr(asked, '?') != NULL ? "&"
-                                          : "?",
+    bool timed = strstr(text, "timeout=") != NULL;
+    snprintf(url, sizeof url, "%s%s%s", text,
+             timed                       ? ""
+             : strchr(text, '?') != NULL ? "&"
+                                         : "?",
              timed ? "" : UNHURRIED);
     if (mishap_at != NULL) {
         options.failpoint = meet_mishap;
@@ -156,8 +156,9 @@ __attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *
     return mark;
 }
 
-/* By a handle whose engine was ended: the end of its connection arrives before the request is sent (a new connection is
- * refused), during it (the send fails), or afterwards (the outcome is unknown). */
+/* By a handle whose engine was ended: the end of its connection arrives before the request is sent
+ * (a new connection is refused), during it (the send fails), or afterwards (the outcome is
+ * unknown). */
 __attribute__((unused)) static void not_drawn_soon(firn_store *store, const char *ns,
                                                    uint64_t grant, const char *what) {
     firn_error error = {0};
@@ -219,9 +220,9 @@ __attribute__((unused)) static double clock_apart(firn_store *store) {
     clock_gettime(CLOCK_REALTIME, &before);
     assert_int_equal(firn_store_now(store, &theirs, NULL), FIRN_OK);
     clock_gettime(CLOCK_REALTIME, &after);
-    double at = (double)theirs.sec + theirs.ns / 1e9,
-           early = (double)before.tv_sec + (double)before.tv_nsec / 1e9 - at,
-           late = at - (double)after.tv_sec - (double)after.tv_nsec / 1e9;
+    double position = (double)theirs.sec + theirs.ns / 1e9,
+           early = (double)before.tv_sec + (double)before.tv_nsec / 1e9 - position,
+           late = position - (double)after.tv_sec - (double)after.tv_nsec / 1e9;
     return early > 0 ? early : late > 0 ? late : 0;
 }
 
@@ -270,14 +271,14 @@ __attribute__((unused)) static int lose_replies(int port) {
 
 /* A port that nobody listens at now. */
 __attribute__((unused)) static int free_port(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t size = sizeof at;
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    bool bound = bind(fd, (struct sockaddr *)&at, size) == 0 &&
-                 getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bool bound = bind(fd, (struct sockaddr *)&address, size) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&address, &size) == 0;
     close(fd);
-    return bound ? ntohs(at.sin_port) : 0;
+    return bound ? ntohs(address.sin_port) : 0;
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -309,13 +310,14 @@ __attribute__((unused)) static bool make_certificates(const char *folder) {
 }
 
 /* The engine, or the test is skipped; one that is installed and does not start is a failure. */
-__attribute__((unused)) static engine *needed(const char *kind, int number, const char *options) {
-    engine *it = engine_of(kind, number, options);
-    if (it == NULL) {
+__attribute__((unused)) static test_engine *needed(const char *kind, int number,
+                                                   const char *options) {
+    test_engine *engine = engine_of(kind, number, options);
+    if (engine == NULL) {
         assert_true(engine_missing(kind, number));
         skip();
     }
-    return it;
+    return engine;
 }
 
 #endif

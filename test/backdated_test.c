@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dated IDs at their bounds: which node they get, how the slots of a tick are shared, where the layout ends.
- * gen_store_test.c and job_test.c have what they are for. */
+/* Back-dated IDs at their bounds: which node they get, how the slots of a tick are shared, where
+ * the layout ends. gen_store_test.c and job_test.c have what they are for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,11 +35,11 @@ static void denied_at(firn_gen *gen, const firn_time *time, size_t n, int code, 
         ids[i] = before;
     }
     assert_int_equal(firn_at(gen, time, ids, n, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_memory_equal(&ids[0], &before, sizeof before);
 }
 
-/* ---- a store of the test's ------------------------------------------------------------------------ */
+/* ---- a store of the test's ------------------------------------------------------------------- */
 
 typedef struct entry {
     const char *key;
@@ -59,9 +59,9 @@ static int list_given(void *self, const char *ns, firn_visit *visit, void *conte
         return recorder_list(self, ns, visit, context, error);
     }
     for (size_t i = 0; i < listed_count; i++) {
-        const firn_holding it = {
+        const firn_holding holding = {
             .ns = ns, .layout = "", .note = "", .key = listed[i].key, .mark = {listed[i].high, 5}};
-        int code = visit(context, &it);
+        int code = visit(context, &holding);
         if (code != FIRN_OK) {
             return code;
         }
@@ -113,7 +113,7 @@ static int node_of(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn
     return code;
 }
 
-/* ---- which node ----------------------------------------------------------------------------------- */
+/* ---- which node ------------------------------------------------------------------------------ */
 
 /* The highest node without a mark, in every order of the list. */
 static void the_highest_unused_node_is_taken(void **state) {
@@ -210,7 +210,8 @@ static void a_node_belongs_to_one_job(void **state) {
     closed(gen);
 }
 
-/* A fixed node may be taken again by the same job, and a process that meets its own first request is a copy. */
+/* A fixed node may be taken again by the same job, and a process that meets its own first request
+ * is a copy. */
 static void a_fixed_node_is_taken_once_by_each_job(void **state) {
     uint64_t node;
     firn_error error = {0};
@@ -225,11 +226,12 @@ static void a_fixed_node_is_taken_once_by_each_job(void **state) {
     assert_int_equal(world.notices, 1);
     node = 77;
     assert_int_equal(node_of(gen, true, 103, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "issues live IDs or another job's, but back-dated ones need a node");
+    error_text(&error, FIRN_ETAKEN,
+               "issues live IDs or another job's, but back-dated ones need a node");
     assert_int_equal(node, 77);
     assert_int_equal(world.notices, 1);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "issues live IDs, but back-dated ones need a node");
+    error_text(&error, FIRN_ETAKEN, "issues live IDs, but back-dated ones need a node");
     closed(gen);
     gen = opened(FOUR, "node=4 mode=online");
     world.log.fate = FATE_TWIN;
@@ -254,41 +256,41 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     node = 77;
     refuse(20, 5, 9);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EEND);
-    said(&error, FIRN_EEND, "every node of two was used");
+    error_text(&error, FIRN_EEND, "every node of two was used");
     assert_int_equal(requests, 4);
     assert_int_equal(node, 77);
     refuse(20, 5, 0); /* no grant: the floor of a store that lost reservations */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
+    error_text(&error, FIRN_ETAKEN, "the store was replaced or restored");
     const entry entries[] = {{"1", 5}};
     listed = entries; /* all other keys with a mark */
     listed_count = 1;
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
+    error_text(&error, FIRN_ETAKEN, "the store was replaced or restored");
     listed = NULL;
     closed(gen);
     gen = opened("time:41/ms@@2024-01-01 node:1 sequence:2", "ns=one node=1 mode=online");
     refuse(20, 5, 9);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "issues live IDs");
+    error_text(&error, FIRN_ETAKEN, "issues live IDs");
     assert_int_equal(requests, 1);
     refuse(20, 5, 1);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "issues live IDs");
+    error_text(&error, FIRN_ETAKEN, "issues live IDs");
     refuse(20, 5, 0);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "the store was replaced or restored");
+    error_text(&error, FIRN_ETAKEN, "the store was replaced or restored");
     listed = entries;
     refuse(20, 5, 0); /* the node has a mark: it was given back */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "issues live IDs");
+    error_text(&error, FIRN_ETAKEN, "issues live IDs");
     refusal_count = world.notices = 0;
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_OK);
     assert_int_equal(world.notices, 1); /* also where the node has one bit */
     closed(gen);
 }
 
-/* ---- entropy -------------------------------------------------------------------------------------- */
+/* ---- entropy --------------------------------------------------------------------------------- */
 
 static int (*good_fill)(void *, void *, size_t);
 static int fails_at; /* this draw, from 1 on */
@@ -322,7 +324,8 @@ static void each_draw_of_a_call_may_fail(void **state) {
     }
 }
 
-/* Only what counts over ticks without a store begins at random: another process has another start. */
+/* Only what counts over ticks without a store begins at random: another process has another
+ * start. */
 static void a_counter_begins_at_random(void **state) {
     static const struct {
         const char *scheme;
@@ -369,7 +372,7 @@ static void a_tick_of_uuid7_begins_at_random_and_goes_on(void **state) {
     closed(gen);
 }
 
-/* ---- slots of a tick ------------------------------------------------------------------------------ */
+/* ---- slots of a tick ------------------------------------------------------------------------- */
 
 /* Two generators share each tick; what is left of one is used before the next. */
 static void a_tick_is_used_up_by_all(void **state) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks: every width, order, age, how many IDs a fill issues, and that a forked child finds the page empty. */
+/* Blocks: every width, order, age, how many IDs a fill issues, and that a forked child finds the
+ * page empty. */
 #include <firn/firn.h>
 
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "wiped.h"
+#include "fork_memory.h"
 
 #define FAR_US 1000000 /* an age that tests reach only by waiting */
 #define EACH   100     /* IDs of parent and child */
@@ -164,7 +165,8 @@ static void a_fill_adapts(void **state) {
     closed(block, gen);
 }
 
-/* A layout with 4 IDs in a second, 2 s ahead at most: a fill takes what is left, then says why no ID is left. */
+/* A layout with 4 IDs in a second, 2 s ahead at most: a fill takes what is left, then says why no
+ * ID is left. */
 static void the_last_ids_are_issued(void **state) {
     (void)state;
     firn_gen *gen = opened("time:40/s node:3 sequence:2", "max_lead=2s full=fail");

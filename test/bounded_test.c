@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A store whose every answer comes late, but in time for its own time-out, holds no call longer than
- * max_wait and what is under way. Each answer is stalled by a proxy; a verb needs many of them. */
+/* A store whose every answer comes late, but in time for its own time-out, holds no call longer
+ * than max_wait and what is under way. Each answer is stalled by a proxy; a verb needs many of
+ * them. */
 #include "engines.h"
 #include "proxy.h"
 
@@ -37,12 +38,12 @@ static void through(char out[ENGINE_URL_SIZE + 40], const char *url, int port, c
 }
 
 static void a_slow_engine_is_bounded(const char *kind, const char *more) {
-    static proxy between;
+    static test_proxy between;
     char url[ENGINE_URL_SIZE + 40];
     firn_error error = {0};
     firn_gen *gen = NULL;
     firn_id id;
-    engine *server = engine_of(kind, 0, "");
+    test_engine *server = engine_of(kind, 0, "");
     if (server == NULL) {
         assert_true(engine_missing(kind, 0));
         skip();
@@ -108,7 +109,8 @@ static void a_slow_redis_is_bounded(void **state) {
     a_slow_engine_is_bounded("redis", "timeout=1s");
 }
 
-/* Replaces the C library's, for the modules and their libraries too: a name server does not answer. */
+/* Replaces the C library's, for the modules and their libraries too: a name server does not
+ * answer. */
 int getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                 struct addrinfo **found) {
     int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
@@ -156,7 +158,8 @@ static void a_slow_name_server_is_bounded(void **state) {
     unlink(path);
 }
 
-/* Process 1 of a container may have a child that is process 1 of another: more than the number must differ. */
+/* Process 1 of a container may have a child that is process 1 of another: more than the number must
+ * differ. */
 static void a_child_is_another_process_whatever_its_number(void **state) {
     (void)state;
     int64_t process = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a module once for each call that it makes to the system or to its library. In each run one of these calls fails,
- * or returns something else. ld(1), --wrap, puts the functions of this header before the real ones; CMakeLists.txt takes
- * their names from the lines that begin with CALL. */
+/* Runs a module once for each call that it makes to the system or to its library. In each run one
+ * of these calls fails, or returns something else. ld(1), --wrap, puts the functions of this header
+ * before the real ones; CMakeLists.txt takes their names from the lines that begin with CALL. */
 #ifndef FIRN_TEST_CALLS_H
 #define FIRN_TEST_CALLS_H
 
@@ -75,7 +75,8 @@ static bool is_done(uint64_t place) {
     return false;
 }
 
-/* Returns the wrong answer to give, from 1, or 0: none. The first `failures` answers report a failure. */
+/* Returns the wrong answer to give, from 1, or 0: none. The first `failures` answers report a
+ * failure. */
 __attribute__((noinline)) static int calls_answer(const char *name, int failures, int answers) {
     if (!calls_watched) {
         return 0;
@@ -97,8 +98,8 @@ __attribute__((noinline)) static int calls_answer(const char *name, int failures
     return which;
 }
 
-/* A wrapper: type, name, parameters and arguments of the function, the number of failures, then all wrong answers,
- * failures first. */
+/* A wrapper: type, name, parameters and arguments of the function, the number of failures, then all
+ * wrong answers, failures first. */
 #define CALL_PROTOTYPES(type, name, parameters)                                                    \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
@@ -147,8 +148,9 @@ CALL_BY_HAND(int, clock_gettime, (clockid_t id, struct timespec *now)) {
 
 static int calls_number; /* of the run */
 
-/* Runs the module until every call at every place has given every wrong answer. Returns the number of runs. */
-static long calls_sweep(void (*run)(void *of), void *of) {
+/* Runs the module until every call at every place has given every wrong answer. Returns the number
+ * of runs. */
+static long calls_sweep(void (*run)(void *context), void *context) {
     long runs = 0;
     place_of(""); /* loads a library the first time */
     do {
@@ -158,7 +160,7 @@ static long calls_sweep(void (*run)(void *of), void *of) {
         call_name = "nothing";
         call_lied = hour_passed = false;
         calls_watched = true;
-        run(of);
+        run(context);
         calls_watched = false;
         if (call_place != 0 && ++call_answer > call_answers) {
             assert_true(places_count < PLACES_MOST);

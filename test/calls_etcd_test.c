@@ -94,13 +94,14 @@ CALL_BY_HAND(int, json_array_append_new, (json_t * array, json_t *value)) {
     return __real_json_array_append_new(array, value);
 }
 
-/* Another value in the answer. The library's macros evaluate their argument twice, so both calls return the same. */
+/* Another value in the answer. The library's macros evaluate their argument twice, so both calls
+ * return the same. */
 CALL_BY_HAND(json_t *, json_object_get, (const json_t *object, const char *name)) {
     static const char *const texts[] = {"", "x", "-7", "99999999999999999999",
                                         "9223372036854775807"};
     enum { OTHERS = 2, TEXTS = sizeof texts / sizeof texts[0] };
     static json_t *told[1 + OTHERS + TEXTS];
-    static const json_t *of;
+    static const json_t *json;
     static char under[40];
     static int which, told_in;
     if (told[1] == NULL) {
@@ -110,9 +111,9 @@ CALL_BY_HAND(json_t *, json_object_get, (const json_t *object, const char *name)
             told[1 + OTHERS + i] = __real_json_string(texts[i]);
         }
     }
-    if (told_in != calls_number || of != object || strcmp(under, name) != 0) {
+    if (told_in != calls_number || json != object || strcmp(under, name) != 0) {
         told_in = calls_number;
-        of = object;
+        json = object;
         snprintf(under, sizeof under, "%s", name);
         which = calls_answer("json_object_get", 0, 1 + OTHERS + TEXTS);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fails each call of the FF1 module (calls.h). The cipher must fail with FIRN_EMEMORY or FIRN_ESYSTEM, or give the right
- * number. */
+/* Fails each call of the FF1 module (calls.h). The cipher must fail with FIRN_EMEMORY or
+ * FIRN_ESYSTEM, or give the right number. */
 #include "calls.h"
 
 #include <firn/cipher.h>
@@ -26,11 +26,11 @@ static void check(int code, const firn_error *error) {
     assert_true(code == FIRN_OK || (error->code == code && error->text[0] != '\0'));
 }
 
-static void use(void *of) {
+static void use(void *context) {
     firn_error error = {0};
     void *self = NULL;
     uint64_t number = 7, back = 7;
-    (void)of;
+    (void)context;
     int code = firn_cipher_module.open(&self, key, 10, key, sizeof key, &error);
     check(code, &error);
     if (code != FIRN_OK) {

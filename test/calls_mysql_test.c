@@ -110,7 +110,7 @@ CALL_BY_HAND(MYSQL_ROW, mysql_fetch_row, (MYSQL_RES * rows)) {
     return cells;
 }
 
-static void make_tables(const engine *server) {
+static void make_tables(const test_engine *server) {
     char command[1500];
     snprintf(
         command, sizeof command,

@@ -33,7 +33,7 @@ static bool left_open(void) {
     return session != NULL && __real_PQtransactionStatus(session) == PQTRANS_INTRANS;
 }
 
-CALL(int, PQsetnonblocking, (PGconn * db, int on), (db, on), 1, -1)
+CALL(int, PQsetnonblocking, (PGconn * db, int enabled), (db, enabled), 1, -1)
 CALL(int, PQserverVersion, (const PGconn *db), (db), 1, 90600)
 CALL(int, PQsendPrepare,
      (PGconn * db, const char *name, const char *text, int count, const Oid *types),

@@ -119,10 +119,10 @@ CALL_BY_HAND(int, redisReaderGetReply, (redisReader * reader, void **out)) {
         return which == 1 ? REDIS_ERR : REDIS_OK;
     }
     which -= 2 + WHOLES;
-    size_t at = (size_t)(which / PARTS);
-    if (reply->type == REDIS_REPLY_ARRAY && at < reply->elements) {
-        freeReplyObject(reply->element[at]);
-        reply->element[at] = parsed(parts[which % PARTS]);
+    size_t position = (size_t)(which / PARTS);
+    if (reply->type == REDIS_REPLY_ARRAY && position < reply->elements) {
+        freeReplyObject(reply->element[position]);
+        reply->element[position] = parsed(parts[which % PARTS]);
     }
     return result;
 }

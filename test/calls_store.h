@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fails each call of a store's module (calls.h) while it opens, reserves, gives back, lists and closes. The store must
- * answer with a code and a sentence, and must not grant a slot twice. */
+/* Fails each call of a store's module (calls.h) while it opens, reserves, gives back, lists and
+ * closes. The store must answer with a code and a sentence, and must not grant a slot twice. */
 #ifndef FIRN_TEST_CALLS_STORE_H
 #define FIRN_TEST_CALLS_STORE_H
 
@@ -22,14 +22,14 @@ typedef struct calls_scenario {
     const char *title;
     const char
         *url; /* a URL, or what is appended to the engine's; # becomes the number of the run */
-    const char *host;                /* in the place of 127.0.0.1, perhaps with a login; or NULL */
-    const char *ns;                  /* NULL: another one in each run */
-    bool list_all;                   /* list all namespaces */
-    bool cut;                        /* connections break between verbs */
-    bool apart;                      /* each run is in its own process */
-    int64_t count;                   /* of a reservation; 0: 10 */
-    const char *layout;              /* NULL: LAYOUT */
-    void (*prepare)(const engine *); /* or NULL */
+    const char *host;   /* in the place of 127.0.0.1, perhaps with a login; or NULL */
+    const char *ns;     /* NULL: another one in each run */
+    bool list_all;      /* list all namespaces */
+    bool cut;           /* connections break between verbs */
+    bool apart;         /* each run is in its own process */
+    int64_t count;      /* of a reservation; 0: 10 */
+    const char *layout; /* NULL: LAYOUT */
+    void (*prepare)(const test_engine *); /* or NULL */
 } calls_scenario;
 
 #ifdef CALLS_DRIVER /* the module has a driver: the engine runs it */
@@ -169,7 +169,8 @@ static int calls_reserve(firn_store *store, const char *ns, int64_t latest, uint
     return code;
 }
 
-/* Asks as a generator does: again after an unknown outcome, with a guard when the store lost reservations. */
+/* Asks as a generator does: again after an unknown outcome, with a guard when the store lost
+ * reservations. */
 static int calls_reserve_surely(firn_store *store, const char *ns, uint64_t grant) {
     const int64_t latest = FIRN_SLOT_MAX / 2;
     int code = calls_reserve(store, ns, latest, grant, 0);
@@ -257,16 +258,16 @@ struct report {
     int answers;
 };
 
-static void one_call_fails(void *of) {
-    const calls_scenario *it = calls_running = of;
+static void one_call_fails(void *context) {
+    const calls_scenario *scenario = calls_running = context;
     char url[800], patient[800], ns[FIRN_NS_SIZE];
-    bool whole = strstr(it->url, "://") != NULL;
-    const char *at = strstr(calls_base, "127.0.0.1");
-    if (it->host != NULL) {
-        snprintf(patient, sizeof patient, "%.*s%s%s%s", (int)(at - calls_base), calls_base,
-                 it->host, at + 9, it->url);
+    bool whole = strstr(scenario->url, "://") != NULL;
+    const char *position = strstr(calls_base, "127.0.0.1");
+    if (scenario->host != NULL) {
+        snprintf(patient, sizeof patient, "%.*s%s%s%s", (int)(position - calls_base), calls_base,
+                 scenario->host, position + 9, scenario->url);
     } else {
-        snprintf(patient, sizeof patient, "%s%s", whole ? "" : calls_base, it->url);
+        snprintf(patient, sizeof patient, "%s%s", whole ? "" : calls_base, scenario->url);
     }
     char *number = strchr(patient, '#');
     if (number != NULL) {
@@ -279,25 +280,25 @@ static void one_call_fails(void *of) {
     strcat(patient, calls_patient);
     snprintf(ns, sizeof ns, "n%d", calls_number);
     granted_end = 0;
-    calls_run(url, it->ns != NULL ? it->ns : ns);
+    calls_run(url, scenario->ns != NULL ? scenario->ns : ns);
     calls_calm();
     if (calls_parent != 0) {
         exit(0);
     }
-    if (!call_lied && it->ns == NULL) {
+    if (!call_lied && scenario->ns == NULL) {
         calls_verify(patient, ns);
     }
 }
 
 /* The same in a child, which reports what failed. */
-static void one_call_fails_apart(void *of) {
+static void one_call_fails_apart(void *context) {
     int status, ends[2];
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         calls_begin_child(getppid());
-        calls_running = of;
+        calls_running = context;
         char url[600];
         snprintf(url, sizeof url, "%s%.100s", calls_base, calls_running->url);
         sprintf(strchr(url, '#'), "%d?%s", calls_number, calls_hasty);
@@ -318,8 +319,8 @@ static void one_call_fails_apart(void *of) {
 }
 
 static void each_call_fails(void **state) {
-    const calls_scenario *it = *state;
-    const engine *server =
+    const calls_scenario *scenario = *state;
+    const test_engine *server =
         strcmp(calls_kind, "sqlite") != 0 ? engine_of(calls_kind, 1, calls_options) : NULL;
     if (strcmp(calls_kind, "sqlite") != 0) {
         if (server == NULL && engine_missing(calls_kind, 1)) {
@@ -328,15 +329,16 @@ static void each_call_fails(void **state) {
         assert_non_null(server);
         calls_base = server->url;
     }
-    if (it->prepare != NULL) {
-        it->prepare(server);
+    if (scenario->prepare != NULL) {
+        scenario->prepare(server);
     }
-    long runs = calls_sweep(it->apart ? one_call_fails_apart : one_call_fails, *state);
-    print_message("# %s: %zu places, %ld runs\n", it->title, places_count, runs);
+    long runs = calls_sweep(scenario->apart ? one_call_fails_apart : one_call_fails, *state);
+    print_message("# %s: %zu places, %ld runs\n", scenario->title, places_count, runs);
     assert_true(places_count > 10);
 }
 
-/* Runs all scenarios on an engine that is started with `options`, or those whose title fits the filter (may be NULL). */
+/* Runs all scenarios on an engine that is started with `options`, or those whose title fits the
+ * filter (may be NULL). */
 static int calls_main(const char *kind, const char *options, const calls_scenario *scenarios,
                       size_t count, const char *filter) {
     enum { MOST = 16 };

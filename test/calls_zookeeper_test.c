@@ -12,33 +12,33 @@ CALL(int, zoo_set_servers_resolution_delay, (zhandle_t * handle, int delay_ms), 
      1, ZBADARGUMENTS)
 CALL(int, zoo_add_auth,
      (zhandle_t * handle, const char *scheme, const char *cert, int length, void_completion_t done,
-      const void *of),
-     (handle, scheme, cert, length, done, of), 1, ZINVALIDSTATE)
+      const void *context),
+     (handle, scheme, cert, length, done, context), 1, ZINVALIDSTATE)
 CALL(int, getnameinfo,
-     (const struct sockaddr *at, socklen_t size, char *name, socklen_t room, char *port,
+     (const struct sockaddr *address, socklen_t size, char *name, socklen_t room, char *port,
       socklen_t more, int flags),
-     (at, size, name, room, port, more, flags), 1, EAI_FAIL)
+     (address, size, name, room, port, more, flags), 1, EAI_FAIL)
 
 /* ---- the session ---------------------------------------------------------------------------- */
 
 static watcher_fn watcher;
 static int handles_open;
 
-/* libzookeeper 3.8 leaks an event of a session that its network thread queues while the handle is being closed, because
- * the thread that delivers events may have ended (destroy, in mt_adaptor process_async is 0). Whether each handle is
- * closed is counted here instead. */
+/* libzookeeper 3.8 leaks an event of a session that its network thread queues while the handle is
+ * being closed, because the thread that delivers events may have ended (destroy, in mt_adaptor
+ * process_async is 0). Whether each handle is closed is counted here instead. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libzookeeper_mt\n";
 }
 
-static void on_event(zhandle_t *handle, int type, int now, const char *path, void *of) {
+static void on_event(zhandle_t *handle, int type, int now, const char *path, void *context) {
     int which = calls_answer("an event", 2, 2);
     watcher(handle, type,
             which == 0   ? now
             : which == 1 ? ZOO_AUTH_FAILED_STATE
                          : ZOO_EXPIRED_SESSION_STATE,
-            path, of);
+            path, context);
 }
 
 CALL_BY_HAND(zhandle_t *, zookeeper_init2,
@@ -60,7 +60,7 @@ CALL_BY_HAND(int, zookeeper_close, (zhandle_t * handle)) {
 /* ---- answers -------------------------------------------------------------------------------- */
 
 /* A request that is refused, or whose answer is changed. */
-typedef struct request {
+typedef struct zookeeper_request {
     union {
         data_completion_t data;
         stat_completion_t stat;
@@ -71,7 +71,7 @@ typedef struct request {
     const void *of;
     int which;
     struct Stat *stat; /* of the last of several writes, or NULL */
-} request;
+} zookeeper_request;
 
 static const int not_taken[] = {ZMARSHALLINGERROR, ZINVALIDSTATE, ZBADARGUMENTS};
 static const int codes[] = {ZCONNECTIONLOSS, ZNOAUTH,         ZNONODE,
@@ -82,35 +82,35 @@ enum {
     FAILURES = NOT_TAKEN + CODES
 };
 
-static request *request_of(const void *of, int which) {
-    request *it = __real_malloc(sizeof *it);
-    assert_non_null(it);
-    it->of = of;
-    it->stat = NULL;
-    it->which = which - NOT_TAKEN;
-    return it;
+static zookeeper_request *request_of(const void *context, int which) {
+    zookeeper_request *request = __real_malloc(sizeof *request);
+    assert_non_null(request);
+    request->of = context;
+    request->stat = NULL;
+    request->which = which - NOT_TAKEN;
+    return request;
 }
 
 /* A request that the library refuses is never answered. */
-static int sent(request *it, int result) {
+static int request_sent(zookeeper_request *request, int result) {
     if (result != ZOK) {
-        free(it);
+        free(request);
     }
     return result;
 }
 
 /* The code that the module gets. */
-static int code_of(const request *it, int code) {
-    return it->which >= 1 && it->which <= CODES ? codes[it->which - 1] : code;
+static int code_of(const zookeeper_request *request, int code) {
+    return request->which >= 1 && request->which <= CODES ? codes[request->which - 1] : code;
 }
 
 /* Which wrong data the module gets, from 0; negative: none. */
-static int lie_of(const request *it) {
-    return it->which - CODES - 1;
+static int lie_of(const zookeeper_request *request) {
+    return request->which - CODES - 1;
 }
 
 static void on_data(int code, const char *value, int length, const struct Stat *stat,
-                    const void *of) {
+                    const void *context) {
     static const char *const texts[] = {"",
                                         "x",
                                         "1 x 5\n",
@@ -122,9 +122,9 @@ static void on_data(int code, const char *value, int length, const struct Stat *
                                         "1 5 0\n",
                                         "1 5 99999999999999999999\n"};
     enum { TEXTS = sizeof texts / sizeof texts[0] };
-    request *it = (request *)(uintptr_t)of;
+    zookeeper_request *request = (zookeeper_request *)(uintptr_t)context;
     struct Stat other = {0};
-    int lie = lie_of(it);
+    int lie = lie_of(request);
     if (stat != NULL) {
         other = *stat;
     }
@@ -138,47 +138,47 @@ static void on_data(int code, const char *value, int length, const struct Stat *
     } else if (lie == TEXTS + 2) {
         other.version = -1;
     }
-    it->done.data(code_of(it, code), value, length, &other, it->of);
-    free(it);
+    request->done.data(code_of(request, code), value, length, &other, request->of);
+    free(request);
 }
 
-static void on_stat(int code, const struct Stat *stat, const void *of) {
-    request *it = (request *)(uintptr_t)of;
-    it->done.stat(code_of(it, code), stat, it->of);
-    free(it);
+static void on_stat(int code, const struct Stat *stat, const void *context) {
+    zookeeper_request *request = (zookeeper_request *)(uintptr_t)context;
+    request->done.stat(code_of(request, code), stat, request->of);
+    free(request);
 }
 
-static void on_string(int code, const char *value, const void *of) {
-    request *it = (request *)(uintptr_t)of;
-    it->done.string(code_of(it, code), value, it->of);
-    free(it);
+static void on_string(int code, const char *value, const void *context) {
+    zookeeper_request *request = (zookeeper_request *)(uintptr_t)context;
+    request->done.string(code_of(request, code), value, request->of);
+    free(request);
 }
 
-static void on_nothing(int code, const void *of) {
-    request *it = (request *)(uintptr_t)of;
-    if (it->stat != NULL && lie_of(it) == 0) {
-        it->stat->mzxid = 1;
+static void on_nothing(int code, const void *context) {
+    zookeeper_request *request = (zookeeper_request *)(uintptr_t)context;
+    if (request->stat != NULL && lie_of(request) == 0) {
+        request->stat->mzxid = 1;
     }
-    it->done.nothing(code_of(it, code), it->of);
-    free(it);
+    request->done.nothing(code_of(request, code), request->of);
+    free(request);
 }
 
-static void on_strings(int code, const struct String_vector *strings, const void *of) {
+static void on_strings(int code, const struct String_vector *strings, const void *context) {
     static char cut[] = "%4", wrong[] = "%4z", other[] = "other", nobody[] = "";
     static char *names[] = {cut, wrong, other, nobody};
-    request *it = (request *)(uintptr_t)of;
+    zookeeper_request *request = (zookeeper_request *)(uintptr_t)context;
     struct String_vector two = {1, names}, many = {INT32_MAX, names};
-    int lie = lie_of(it);
+    int lie = lie_of(request);
     if (lie >= 0 && lie < 4) {
         two.data = names + lie;
     }
-    it->done.strings(code_of(it, code),
-                     lie < 0    ? strings
-                     : lie < 4  ? &two
-                     : lie == 4 ? &many
-                                : NULL,
-                     it->of);
-    free(it);
+    request->done.strings(code_of(request, code),
+                          lie < 0    ? strings
+                          : lie < 4  ? &two
+                          : lie == 4 ? &many
+                                     : NULL,
+                          request->of);
+    free(request);
 }
 
 CALL_BY_HAND(int, zoo_aget,
@@ -188,9 +188,9 @@ CALL_BY_HAND(int, zoo_aget,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.data = done;
-    return sent(it, __real_zoo_aget(handle, path, watch, on_data, it));
+    zookeeper_request *request = request_of(of, which);
+    request->done.data = done;
+    return request_sent(request, __real_zoo_aget(handle, path, watch, on_data, request));
 }
 
 CALL_BY_HAND(int, zoo_aget_children,
@@ -200,9 +200,10 @@ CALL_BY_HAND(int, zoo_aget_children,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.strings = done;
-    return sent(it, __real_zoo_aget_children(handle, path, watch, on_strings, it));
+    zookeeper_request *request = request_of(of, which);
+    request->done.strings = done;
+    return request_sent(request,
+                        __real_zoo_aget_children(handle, path, watch, on_strings, request));
 }
 
 CALL_BY_HAND(int, zoo_async,
@@ -211,9 +212,9 @@ CALL_BY_HAND(int, zoo_async,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.string = done;
-    return sent(it, __real_zoo_async(handle, path, on_string, it));
+    zookeeper_request *request = request_of(of, which);
+    request->done.string = done;
+    return request_sent(request, __real_zoo_async(handle, path, on_string, request));
 }
 
 CALL_BY_HAND(int, zoo_acreate,
@@ -223,9 +224,10 @@ CALL_BY_HAND(int, zoo_acreate,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.string = done;
-    return sent(it, __real_zoo_acreate(handle, path, value, length, acl, flags, on_string, it));
+    zookeeper_request *request = request_of(of, which);
+    request->done.string = done;
+    return request_sent(
+        request, __real_zoo_acreate(handle, path, value, length, acl, flags, on_string, request));
 }
 
 CALL_BY_HAND(int, zoo_aset,
@@ -235,9 +237,10 @@ CALL_BY_HAND(int, zoo_aset,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.stat = done;
-    return sent(it, __real_zoo_aset(handle, path, value, length, version, on_stat, it));
+    zookeeper_request *request = request_of(of, which);
+    request->done.stat = done;
+    return request_sent(request,
+                        __real_zoo_aset(handle, path, value, length, version, on_stat, request));
 }
 
 CALL_BY_HAND(int, zoo_amulti,
@@ -247,12 +250,13 @@ CALL_BY_HAND(int, zoo_amulti,
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
-    request *it = request_of(of, which);
-    it->done.nothing = done;
+    zookeeper_request *request = request_of(of, which);
+    request->done.nothing = done;
     if (ops[count - 1].type == ZOO_SETDATA_OP) {
-        it->stat = ops[count - 1].set_op.stat;
+        request->stat = ops[count - 1].set_op.stat;
     }
-    return sent(it, __real_zoo_amulti(handle, count, ops, results, on_nothing, it));
+    return request_sent(request,
+                        __real_zoo_amulti(handle, count, ops, results, on_nothing, request));
 }
 
 /* ---- scenarios ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Claims at their bounds, step by step: what a store lists, entropy that fails, claims that are sent again, nodes in
- * use, time that runs out. claims_test.c has what claims are for. */
+/* Claims at their bounds, step by step: what a store lists, entropy that fails, claims that are
+ * sent again, nodes in use, time that runs out. claims_test.c has what claims are for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void use_store(int (*reserve)(void *, const firn_request *, int64_t *, fi
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
 }
 
-/* ---- what a store lists -------------------------------------------------------------------------- */
+/* ---- what a store lists ---------------------------------------------------------------------- */
 
 typedef struct entry {
     const char *key;
@@ -45,9 +45,10 @@ static int list_given(void *self, const char *ns, firn_visit *visit, void *conte
     for (size_t i = 0; i < listed_many + listed_count; i++) {
         const entry *given = i < listed_many ? NULL : &listed[i - listed_many];
         snprintf(number, sizeof number, "%zu", i);
-        firn_holding it = {.ns = ns, .layout = "", .note = "", .key = given ? given->key : number};
-        it.mark.high = given != NULL ? given->high : FIRN_SLOT_MAX;
-        int code = visit(context, &it);
+        firn_holding holding = {
+            .ns = ns, .layout = "", .note = "", .key = given ? given->key : number};
+        holding.mark.high = given != NULL ? given->high : FIRN_SLOT_MAX;
+        int code = visit(context, &holding);
         if (code != FIRN_OK) {
             return code;
         }
@@ -88,9 +89,9 @@ static void the_node_of_history_is_found_anywhere_in_a_list(void **state) {
     firn_gen *gen = opened(TWO, "node=0");
     const int64_t history = gen->mark_end + 1;
     closed(gen);
-    for (size_t at = 0; at < 3; at++) {
+    for (size_t position = 0; position < 3; position++) {
         entry entries[] = {{"0", FIRN_SLOT_MAX}, {"1", FIRN_SLOT_MAX}, {"3", FIRN_SLOT_MAX}};
-        entries[at].high = history;
+        entries[position].high = history;
         use_list(entries, 3, 0);
         assert_int_equal(node_claimed(TWO, "max_wait=0"), 2);
     }
@@ -99,11 +100,11 @@ static void the_node_of_history_is_found_anywhere_in_a_list(void **state) {
 /* Of the nodes in a list, 65536 are looked at. */
 static void the_65536th_node_is_the_last_that_is_looked_at(void **state) {
     static const char wide[] = "time:41/ms@@2024-01-01 node:40 sequence:2";
-    static const entry one[] = {{"777777", 0}};
+    static const entry item[] = {{"777777", 0}};
     (void)state;
-    use_list(one, 1, 65535);
+    use_list(item, 1, 65535);
     assert_int_equal(node_claimed(wide, "max_wait=0"), 777777);
-    use_list(one, 1, 65536);
+    use_list(item, 1, 65536);
     assert_int_not_equal(node_claimed(wide, "max_wait=0"), 777777);
 }
 
@@ -173,7 +174,7 @@ static void a_claim_keeps_the_parts_that_are_given(void **state) {
     }
 }
 
-/* ---- entropy that fails --------------------------------------------------------------------------- */
+/* ---- entropy that fails ---------------------------------------------------------------------- */
 
 static int (*good_fill)(void *, void *, size_t);
 static int fails_at; /* this draw, from 1 on */
@@ -207,7 +208,7 @@ static void each_draw_of_a_claim_may_fail(void **state) {
     }
 }
 
-/* ---- without a store ------------------------------------------------------------------------------ */
+/* ---- without a store ------------------------------------------------------------------------- */
 
 /* A claim begins after the last tick that was issued in, but not after the lead. */
 static void a_claim_without_a_store_begins_within_the_lead(void **state) {
@@ -216,19 +217,19 @@ static void a_claim_without_a_store_begins_within_the_lead(void **state) {
     uint64_t now = now_of(gen);
     firn_error error = {0};
     pthread_mutex_lock(&gen->live->locked.lock);
-    firn__permit_retire(gen, 0, false, NULL);
+    firn__window_retire(gen, 0, false, NULL);
     gen->past->has_last = true;
     gen->past->last_tick = now + gen->lead_ticks;
     assert_int_equal(firn__claim_local(gen, 0, now, &error), FIRN_EEXHAUSTED);
-    assert_null(firn__permit_of(gen, 0));
+    assert_null(firn__window_of(gen, 0));
     gen->past->last_tick--;
     assert_int_equal(firn__claim_local(gen, 0, now, &error), FIRN_OK);
-    assert_true(firn__permit_of(gen, 0)->base_tick == now + gen->lead_ticks);
+    assert_true(firn__window_of(gen, 0)->base_tick == now + gen->lead_ticks);
     pthread_mutex_unlock(&gen->live->locked.lock);
     closed(gen);
 }
 
-/* ---- a claim that was sent before ----------------------------------------------------------------- */
+/* ---- a claim that was sent before ------------------------------------------------------------ */
 
 static _Alignas(64) uint8_t shared_memory[1 << 18];
 
@@ -249,12 +250,13 @@ static int open_shared(firn_gen **gen, const char *keys) {
     return open_shared_of(FOUR, gen, keys);
 }
 
-/* The shared generator claims with a claim written down that covers these slots. Returns whether it was that one. */
+/* The shared generator claims with a claim written down that covers these slots. Returns whether it
+ * was that one. */
 static bool is_resumed(firn_gen *gen, int64_t earliest, int64_t count) {
     firn__claim *sent = firn__shared_claim(gen);
     uint64_t now = now_of(gen);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
-    firn__permit_retire(gen, 0, false, NULL);
+    firn__window_retire(gen, 0, false, NULL);
     gen->past->has_last = false;
     sent->node = 9;
     sent->base_tick = (uint64_t)earliest >> gen->s;
@@ -292,7 +294,7 @@ static void a_claim_that_is_of_no_use_is_forgotten(void **state) {
     memset(shared_memory, 0, sizeof shared_memory);
     assert_int_equal(open_shared(&gen, "window=20ms"), FIRN_OK);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
-    firn__permit_retire(gen, 0, false, NULL);
+    firn__window_retire(gen, 0, false, NULL);
     atomic_store(&firn__shared_claim(gen)->grant, 4711);
     pass(&world.clock, HOUR);
     world.entropy.fill = no_entropy;
@@ -312,17 +314,17 @@ static void no_new_node_is_claimed_without_room_for_it(void **state) {
         open_shared_of("time:41/ms@@2024-01-01 node:12 sequence:2", &gen, "max_wait=0"), FIRN_OK);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
     for (int i = 1; i <= 256; i++) {
-        firn__permit_retire(gen, 0, false, NULL); /* the node stays in use */
+        firn__window_retire(gen, 0, false, NULL); /* the node stays in use */
         gen->past->has_node[0] = false;
         int code = firn__claim_window(gen, 0, now_of(gen), 1, &error);
         assert_int_equal(code, i < 256 ? FIRN_OK : FIRN_EBUSY);
     }
-    said(&error, FIRN_EBUSY, "every node");
+    error_text(&error, FIRN_EBUSY, "every node");
     assert_int_equal(world.log.reserves, 256);
-    static const firn__permit other = {.node = 4096};
-    firn__permit *placed;
+    static const firn__window other = {.node = 4096};
+    firn__window *placed;
     assert_int_equal(firn__shared_place(gen, &other, &placed, &error), FIRN_EEND);
-    said(&error, FIRN_EEND, "256 nodes");
+    error_text(&error, FIRN_EEND, "256 nodes");
     firn__renewal_unlock(gen);
     closed(gen);
 }
@@ -343,14 +345,14 @@ static void a_claim_is_kept_until_its_outcome_is_known(void **state) {
                 world.log.last.count == sent.count);
     assert_int_equal(atomic_load(&firn__shared_claim(gen)->grant), 0);
     assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK); /* the next one is its own */
-    firn__permit_retire(gen, 0, false, NULL);
+    firn__window_retire(gen, 0, false, NULL);
     assert_int_equal(firn__claim_window(gen, 0, now_of(gen), 1, NULL), FIRN_OK);
     assert_true(world.log.grants[0] != grant && world.log.grants[0] != 0);
     firn__renewal_unlock(gen);
     closed(gen);
 }
 
-/* ---- a node that is in use ------------------------------------------------------------------------ */
+/* ---- a node that is in use ------------------------------------------------------------------- */
 
 /* How long, and in which words. */
 static void a_node_in_use_is_told_with_its_time(void **state) {
@@ -382,7 +384,7 @@ static void a_node_in_use_is_told_with_its_time(void **state) {
             const bool taken = fixed && strstr(cases[i].words, "only") != NULL;
             const int busy = taken ? FIRN_ETAKEN : FIRN_EBUSY;
             assert_int_equal(firn__claim_busy(gen, &cases[i].held, false, now, &error), busy);
-            said(&error, busy, fixed || is_floor ? cases[i].words : every);
+            error_text(&error, busy, fixed || is_floor ? cases[i].words : every);
             assert_int_equal(atomic_load(&gen->live->any.busy_ms),
                              fixed || is_floor ? cases[i].busy_ms : 0);
         }
@@ -398,7 +400,7 @@ static void a_call_that_waited_may_still_claim(void **state) {
         firn__gen_begin(gen);
         pass(&world.clock, waited_ms * MS);
         pthread_mutex_lock(&gen->live->locked.lock);
-        firn__permit_retire(gen, 0, true, NULL);
+        firn__window_retire(gen, 0, true, NULL);
         assert_int_equal(firn__claim_window(gen, 0, now_of(gen), 1, NULL), FIRN_OK);
         pthread_mutex_unlock(&gen->live->locked.lock);
         closed(gen);
@@ -431,7 +433,7 @@ static firn_gen *refused_generator(const char *layout, int64_t ms, uint64_t gran
     use_store(refuse_slowly, recorder_list);
     firn_gen *gen = opened(layout, "max_wait=0");
     pthread_mutex_lock(&gen->live->locked.lock);
-    firn__permit_retire(gen, 0, true, NULL);
+    firn__window_retire(gen, 0, true, NULL);
     world.log.reserves = 0;
     reserve_ms = ms;
     refusal = (firn_mark){firn__slots_of(gen, now_of(gen) + 100), grant};
@@ -443,14 +445,15 @@ static firn_gen *refused_generator(const char *layout, int64_t ms, uint64_t gran
 static void is_refused(firn_gen *gen, int reserves, int code, const char *words) {
     firn_error error = {0};
     assert_int_equal(firn__claim_window(gen, 0, now_of(gen), 1, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_int_equal(world.log.reserves, reserves);
     pthread_mutex_unlock(&gen->live->locked.lock);
     refusal.high = 0;
     closed(gen);
 }
 
-/* A call that has waited asks once; it reports a slow store when the store took half of the time. */
+/* A call that has waited asks once; it reports a slow store when the store took half of the
+ * time. */
 static void a_call_that_waited_asks_for_one_node(void **state) {
     (void)state;
     for (int64_t ms = 499; ms <= 500; ms++) {
@@ -474,7 +477,7 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
         memset(shared_memory, 0, sizeof shared_memory);
         assert_int_equal(open_shared(&gen, "max_wait=0"), FIRN_OK);
         assert_int_equal(firn__renewal_lock(gen, true, NULL), FIRN_OK);
-        firn__permit_retire(gen, 0, false, NULL);
+        firn__window_retire(gen, 0, false, NULL);
         atomic_store(&firn__shared_claim(gen)->grant, 4711);
         world.log.reserves = 0;
         reserve_ms = ms;
@@ -482,7 +485,7 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
         refusal = (firn_mark){firn__slots_of(gen, now_of(gen) + 100), 5};
         firn__gen_begin(gen);
         assert_int_equal(firn__claim_window(gen, 0, now_of(gen), 1, &error), FIRN_ESTORE);
-        said(&error, FIRN_ESTORE, "too slowly");
+        error_text(&error, FIRN_ESTORE, "too slowly");
         assert_int_equal(world.log.reserves, ms == 1000 ? 1 : 2);
         firn__renewal_unlock(gen);
         refusal.high = 0;
@@ -490,7 +493,8 @@ static void a_claim_sent_again_to_a_slow_store_is_all_that_is_sent(void **state)
     }
 }
 
-/* Two nodes with one mark and no grant have the floor of a store that lost reservations: all others have it as well. */
+/* Two nodes with one mark and no grant have the floor of a store that lost reservations: all others
+ * have it as well. */
 static void the_floor_of_a_store_is_asked_for_twice(void **state) {
     static const char wide[] = "time:41/ms@@2024-01-01 node:12 sequence:2";
     (void)state;
@@ -508,7 +512,7 @@ static void a_window_begins_within_the_lead(void **state) {
     const int reserves = world.log.reserves;
     firn_error error = {0};
     pthread_mutex_lock(&gen->live->locked.lock);
-    firn__permit_retire(gen, 0, true, NULL);
+    firn__window_retire(gen, 0, true, NULL);
     gen->past->has_node[0] = false;
     gen->past->has_last = true;
     gen->past->last_tick = now + gen->lead_ticks;
@@ -532,13 +536,13 @@ static void a_node_of_another_window_leaves_that_window(void **state) {
             pass(&world.clock, SECOND);
             firn__gen_begin(gen);
             pthread_mutex_lock(&gen->live->locked.lock);
-            const firn__permit *other = firn__permit_of(gen, 1 - k);
-            firn__permit_retire(gen, k, false, NULL);
+            const firn__window *other = firn__window_of(gen, 1 - k);
+            firn__window_retire(gen, k, false, NULL);
             gen->past->last_node[k] = same ? other->node : (other->node + 1) % 16;
             assert_int_equal(firn__claim_window(gen, k, now_of(gen), 1, NULL), FIRN_OK);
-            assert_true((firn__permit_of(gen, 1 - k) == NULL) == same);
+            assert_true((firn__window_of(gen, 1 - k) == NULL) == same);
             assert_true(gen->past->has_node[1 - k] == !same);
-            assert_true(gen->past->has_node[k] && firn__permit_of(gen, k) != NULL);
+            assert_true(gen->past->has_node[k] && firn__window_of(gen, k) != NULL);
             pthread_mutex_unlock(&gen->live->locked.lock);
             closed(gen);
             pass(&world.clock, SECOND);
@@ -546,7 +550,7 @@ static void a_node_of_another_window_leaves_that_window(void **state) {
     }
 }
 
-/* ---- mode=online ---------------------------------------------------------------------------------- */
+/* ---- mode=online ----------------------------------------------------------------------------- */
 
 static void each_draw_of_an_online_call_may_fail(void **state) {
     int code, failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Claims at their bounds: which node is taken, in which tick it begins, what a clock that differs from the store's does,
- * and the error when none is free. */
+/* Claims at their bounds: which node is taken, in which tick it begins, what a clock that differs
+ * from the store's does, and the error when none is free. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void take_node(const char *ns, const char *layout, const char *key, int64
     assert_int_equal(firn_store_reserve(world.log.real, &request, &first, &held, NULL), FIRN_OK);
 }
 
-/* ---- the two clocks ----------------------------------------------------------------------------- */
+/* ---- the two clocks -------------------------------------------------------------------------- */
 
 static int64_t store_ahead_ns;
 static bool store_has_no_clock;
@@ -74,13 +74,14 @@ static void clocks_may_differ_by_max_skew_ms(void **state) {
             assert_int_equal(code, FIRN_OK);
             closed(gen);
         } else {
-            said(&error, FIRN_ECLOCK, cases[i].words);
+            error_text(&error, FIRN_ECLOCK, cases[i].words);
             assert_int_equal(code, FIRN_ECLOCK);
         }
     }
 }
 
-/* The need was read before the step, and the clocks are compared after it: nobody's clock is wrong then. */
+/* The need was read before the step, and the clocks are compared after it: nobody's clock is wrong
+ * then. */
 static void a_step_back_in_the_middle_of_a_claim_is_no_wrong_clock(void **state) {
     (void)state;
     use_store_with_a_clock();
@@ -126,9 +127,10 @@ static void a_store_without_a_clock_is_not_compared(void **state) {
     store_has_no_clock = false;
 }
 
-/* ---- which node --------------------------------------------------------------------------------- */
+/* ---- which node ------------------------------------------------------------------------------ */
 
-/* One of four is kept for back-dated IDs, so three are claimed, each once, and then none is free. */
+/* One of four is kept for back-dated IDs, so three are claimed, each once, and then none is
+ * free. */
 static void every_node_but_one_is_claimed(void **state) {
     firn_gen *gens[3];
     uint64_t seen = 0;
@@ -254,7 +256,8 @@ static void pinned_fields_hold_inside(void **state) {
     refused(PARTS, "ns=in max_wait=0 datacenter=3", FIRN_EBUSY, "no node of in from 3..5");
 }
 
-/* Back-dated IDs and jobs too, from the highest node inside; a job that ran before keeps its node. */
+/* Back-dated IDs and jobs too, from the highest node inside; a job that ran before keeps its
+ * node. */
 static void back_dated_ids_are_inside(void **state) {
     const firn_time past = {1750000000, 0};
     firn_id id;
@@ -291,7 +294,7 @@ static void texts_of_other_forms_confine_nothing(void **state) {
     assert_string_equal(firn__confined_read("claim=3..3 claim=1..2 L", &claims), "claim=1..2 L");
 }
 
-/* ---- when ----------------------------------------------------------------------------------------- */
+/* ---- when ------------------------------------------------------------------------------------ */
 
 /* A fixed node may begin within the lead, and not a slot later; busy is how long that takes. */
 static void a_fixed_node_begins_within_the_lead(void **state) {
@@ -319,7 +322,7 @@ static void a_fixed_node_begins_within_the_lead(void **state) {
             assert_int_equal(status_of(gen).first, now + cases[i].ahead);
             closed(gen);
         } else {
-            said(&error, FIRN_EBUSY, "is in use until");
+            error_text(&error, FIRN_EBUSY, "is in use until");
         }
     }
 }
@@ -337,7 +340,8 @@ static void a_node_of_history_is_told_as_such(void **state) {
     closed(gen);
 }
 
-/* A window ends with the layout, also where the mark of its node is ahead of the clock: its IDs would wrap round. */
+/* A window ends with the layout, also where the mark of its node is ahead of the clock: its IDs
+ * would wrap round. */
 static void no_window_reaches_beyond_the_layout(void **state) {
 #define SHORT                                                                                      \
     "time:16/ms@@2025-10-09T08:52:15Z node:4 sequence:2" /* ends 413 ms after the world's clock */
@@ -389,7 +393,7 @@ static void texts_that_are_too_long_confine_nothing(void **state) {
     closed(gen);
 }
 
-/* ---- a node that another program has ------------------------------------------------------------- */
+/* ---- a node that another program has --------------------------------------------------------- */
 
 static int refuse_ticks(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
@@ -414,11 +418,11 @@ static void back_dated_ids_of_a_taken_node_are_refused(void **state) {
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
     firn_gen *gen = opened(FOUR, "max_wait=0");
     assert_int_equal(firn_at(gen, &past, &id, 1, &error), FIRN_ETAKEN);
-    said(&error, FIRN_ETAKEN, "the extension has the node");
+    error_text(&error, FIRN_ETAKEN, "the extension has the node");
     closed(gen);
 }
 
-/* ---- a store that takes its time ------------------------------------------------------------------ */
+/* ---- a store that takes its time ------------------------------------------------------------- */
 
 static int64_t list_ms; /* that a list takes */
 static int busy_first;  /* this many reservations are refused */
@@ -480,27 +484,27 @@ static void a_claim_has_a_second_for_its_store(void **state) {
         if (code == FIRN_OK) {
             closed(gen);
         } else {
-            said(&error, FIRN_ESTORE, "too slowly");
+            error_text(&error, FIRN_ESTORE, "too slowly");
         }
     }
 }
 
-/* A thread may still hold the address of a permit that was published: no other permit gets it. */
-static void a_permit_that_was_published_is_no_other_again(void **state) {
+/* A thread may still hold the address of a window that was published: no other window gets it. */
+static void a_window_that_was_published_is_no_other_again(void **state) {
     static const char *const schemes[] = {"uuid6", FOUR};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         firn_gen *gen = opened(schemes[i], i == 0 ? "" : "window=20ms");
-        const firn__permit *before[4] = {NULL};
+        const firn__window *before[4] = {NULL};
         for (int turn = 0; turn < 4; turn++) {
             next(gen);
             assert_null(gen->live->locked.spare);
-            before[turn] = atomic_load(&gen->live->any.permits[0]);
+            before[turn] = atomic_load(&gen->live->any.windows[0]);
             for (int k = 0; k < turn; k++) {
                 assert_true(before[k] != before[turn]);
             }
             pthread_mutex_lock(&gen->live->locked.lock);
-            firn__permit_retire(gen, 0, false, NULL);
+            firn__window_retire(gen, 0, false, NULL);
             pthread_mutex_unlock(&gen->live->locked.lock);
             pass(&world.clock, SECOND);
         }
@@ -523,7 +527,8 @@ static void no_identity_is_used_again(void **state) {
     closed(gen);
 }
 
-/* What a store that lost reservations may grant: after all that a clock of today can have reserved. */
+/* What a store that lost reservations may grant: after all that a clock of today can have
+ * reserved. */
 static void a_guard_is_15_s_after_the_clock_of_the_store(void **state) {
     (void)state;
     use_store_with_a_clock();
@@ -566,19 +571,19 @@ static void a_renewal_beyond_the_reach_is_not_sent(void **state) {
     use_store_with_a_clock();
     firn_gen *gen = opened(FOUR, "max_wait=0 window=10s");
     const int reserves = world.log.reserves;
-    firn__need need = {.permit = firn__permit_of(gen, 0), .tick = now_of(gen) + 6000};
-    need.end = firn__end_of(need.permit) - 1;
-    atomic_store(&firn__permit_of(gen, 0)->soft, 0);
+    firn__need need = {.window = firn__window_of(gen, 0), .tick = now_of(gen) + 6000};
+    need.end = firn__end_of(need.window) - 1;
+    atomic_store(&firn__window_of(gen, 0)->soft, 0);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__window_keep(gen, 0, &need, &error), FIRN_ECLOCK);
     pthread_mutex_unlock(&gen->live->locked.lock);
-    said(&error, FIRN_ECLOCK,
-         "ms after the store's clock, more than 14000 ms: fix the wrong clock");
+    error_text(&error, FIRN_ECLOCK,
+               "ms after the store's clock, more than 14000 ms: fix the wrong clock");
     assert_int_equal(world.log.reserves, reserves);
     next(gen); /* the window continues */
     store_ahead_ns = 6000 * MS;
     pthread_mutex_lock(&gen->live->locked.lock);
-    atomic_store(&firn__permit_of(gen, 0)->soft, 0);
+    atomic_store(&firn__window_of(gen, 0)->soft, 0);
     assert_int_equal(firn__window_keep(gen, 0, &need, &error), FIRN_OK);
     pthread_mutex_unlock(&gen->live->locked.lock);
     assert_int_equal(world.log.reserves, reserves + 1);
@@ -648,7 +653,8 @@ static void a_renewal_keeps_to_the_long_reach(void **state) {
     closed(gen);
 }
 
-/* If its record was lost, the reach may have been the longest one; the process that has just reserved knows it. */
+/* If its record was lost, the reach may have been the longest one; the process that has just
+ * reserved knows it. */
 static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     (void)state;
     use_store_with_a_clock();
@@ -694,15 +700,15 @@ static void a_tick_beyond_the_slots_is_the_end(void **state) {
         const int reserves = world.log.reserves;
         assert_true(end < gen->tick_end);
         for (int i = 0; i < 4; i++) {
-            firn__permit out;
+            firn__window out;
             firn_error error = {0};
             memset(&out, 0, sizeof out);
             pthread_mutex_lock(&gen->live->locked.lock);
             int code = mode ? firn__claim_online(gen, ticks[i], 1, &out, &error)
                             : firn__claim_window(gen, 0, ticks[i], 1, &error);
             pthread_mutex_unlock(&gen->live->locked.lock);
-            said(&error, FIRN_ELAYOUT, "has ended: from 2029-05-04");
-            said(&error, FIRN_ELAYOUT, "slots pass 2^62");
+            error_text(&error, FIRN_ELAYOUT, "has ended: from 2029-05-04");
+            error_text(&error, FIRN_ELAYOUT, "slots pass 2^62");
             assert_int_equal(code, FIRN_ELAYOUT);
         }
         assert_int_equal(world.log.reserves, reserves);
@@ -710,12 +716,13 @@ static void a_tick_beyond_the_slots_is_the_end(void **state) {
     }
 }
 
-/* A fixed node keeps its order by its mark: it begins in the present tick, also in the tick of the last ID. */
+/* A fixed node keeps its order by its mark: it begins in the present tick, also in the tick of the
+ * last ID. */
 static void a_fixed_node_begins_in_the_tick_of_its_last_id(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3");
     pthread_mutex_lock(&gen->live->locked.lock);
-    firn__permit_retire(gen, 0, true, NULL);
+    firn__window_retire(gen, 0, true, NULL);
     gen->past->has_node[0] = false;
     gen->past->has_last = true;
     gen->past->last_tick = now_of(gen);
@@ -725,7 +732,8 @@ static void a_fixed_node_begins_in_the_tick_of_its_last_id(void **state) {
     closed(gen);
 }
 
-/* Its own node begins in the present: one that somebody else took a little ahead is left to them. */
+/* Its own node begins in the present: one that somebody else took a little ahead is left to
+ * them. */
 static void the_own_node_is_not_claimed_ahead_of_the_clock(void **state) {
     char key[16];
     (void)state;
@@ -818,7 +826,7 @@ int main(void) {
         TEST(a_node_of_history_is_told_as_such),
         TEST(no_window_reaches_beyond_the_layout),
         TEST(a_claim_has_a_second_for_its_store),
-        TEST(a_permit_that_was_published_is_no_other_again),
+        TEST(a_window_that_was_published_is_no_other_again),
         TEST(no_identity_is_used_again),
         TEST(a_guard_is_15_s_after_the_clock_of_the_store),
         TEST(no_window_ends_later_than_the_reach),

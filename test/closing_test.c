@@ -66,9 +66,9 @@ static void relabelled(firn_store *store, const char *ns, const char *from, cons
     assert_int_equal(got, stored);
 }
 
-static void not_relabelled(firn_store *store, const char *ns, const char *from, int code) {
+static void not_relabelled(firn_store *store, const char *ns, const char *text, int code) {
     firn_error error = {0};
-    const firn_relabel change = {ns, from, CLOSED, 0};
+    const firn_relabel change = {ns, text, CLOSED, 0};
     int64_t got = -1;
     assert_int_equal(firn_store_relabel(store, &change, &got, &error), code);
     assert_true(strlen(error.text) > 10 && strlen(error.text) < sizeof error.text);
@@ -249,8 +249,8 @@ static void declare_loss(firn_store *store) {
 
 #define FORGOTTEN "closed (forgotten 2026-01-01): "
 
-/* A namespace that an operator closed can be opened after a loss, or nothing could be done about it: a closed one grants
- * nothing, be it with a guard. The doubt stays, and so does the mark. */
+/* A namespace that an operator closed can be opened after a loss, or nothing could be done about
+ * it: a closed one grants nothing, be it with a guard. The doubt stays, and so does the mark. */
 static void a_forgotten_one_is_opened_in_doubt(void **state) {
     firn_store *store = store_of(state);
     firn_error error = {0};
@@ -316,7 +316,7 @@ static void a_refusal_tells_of_a_loss(void **state) {
     firn_store_close(other);
 }
 
-/* ---- confined claims -------------------------------------------------------------------------- */
+/* ---- confined claims ------------------------------------------------------------------------- */
 
 #define SNOW "time:41/ms@@2024-01-01T00:00:00Z node:10 sequence:12"
 #define LOW  "claim=0..511 " SNOW
@@ -350,19 +350,20 @@ typedef struct sought {
 } sought;
 
 static int see_sought(void *context, const firn_holding *holding) {
-    sought *it = context;
-    it->high = strcmp(holding->key, it->key) == 0 ? holding->mark.high : it->high;
+    sought *self = context;
+    self->high = strcmp(holding->key, self->key) == 0 ? holding->mark.high : self->high;
     return 0;
 }
 
 static int64_t mark_of(firn_store *store, uint64_t node) {
-    sought it = {.high = -1};
-    snprintf(it.key, sizeof it.key, "%" PRIu64, node);
-    assert_int_equal(firn_store_list(store, "snow", see_sought, &it, NULL), FIRN_OK);
-    return it.high;
+    sought self = {.high = -1};
+    snprintf(self.key, sizeof self.key, "%" PRIu64, node);
+    assert_int_equal(firn_store_list(store, "snow", see_sought, &self, NULL), FIRN_OK);
+    return self.high;
 }
 
-/* A holder of another node finishes its window, does not renew it and claims a node inside; a given node stays. */
+/* A holder of another node finishes its window, does not renew it and claims a node inside; a given
+ * node stays. */
 static void claims_are_confined(void **state) {
     firn_store *store = store_of(state);
     firn_error error = {0};
@@ -390,7 +391,8 @@ static void claims_are_confined(void **state) {
     assert_int_equal(firn_close(given, &error), FIRN_OK);
 }
 
-/* A generator finds the nodes to claim also where the namespace has no key, and after it was closed. */
+/* A generator finds the nodes to claim also where the namespace has no key, and after it was
+ * closed. */
 static void claims_are_found_without_a_key(void **state) {
     firn_store *store = store_of(state);
     relabelled(store, "snow", NULL, "closed (for a test): claim=3..5 " SNOW, 0, 0);
@@ -407,28 +409,29 @@ static void claims_are_found_without_a_key(void **state) {
 
 /* ---- during reservations ------------------------------------------------------------------ */
 
-typedef struct worker {
+typedef struct close_worker {
     pthread_t thread;
     firn_store *store;
     bool names; /* a new namespace each time, else a new key */
     int number, round;
     _Atomic int granted, refused;
-} worker;
+} close_worker;
 
 /* Reserves until it is refused three times. */
-static void *work(void *of) {
-    worker *it = of;
-    for (int i = 0; i < 100000 && it->refused < 3; i++) {
+static void *work(void *context) {
+    close_worker *worker = context;
+    for (int i = 0; i < 100000 && worker->refused < 3; i++) {
         char ns[40], key[20];
         firn_error error;
         int64_t first;
-        snprintf(ns, sizeof ns, it->names ? "new-%d-%d-%d" : "snow", it->round, it->number, i);
-        snprintf(key, sizeof key, "%d-%d", it->number, it->names ? 0 : i % 5);
-        int code = take(it->store, ns, ROW, key, &first, &error);
+        snprintf(ns, sizeof ns, worker->names ? "new-%d-%d-%d" : "snow", worker->round,
+                 worker->number, i);
+        snprintf(key, sizeof key, "%d-%d", worker->number, worker->names ? 0 : i % 5);
+        int code = take(worker->store, ns, ROW, key, &first, &error);
         if (code == FIRN_OK) {
-            it->granted++;
+            worker->granted++;
         } else if (code == FIRN_ESTORE && strstr(error.text, "is closed") != NULL) {
-            it->refused++;
+            worker->refused++;
         }
     }
     return NULL;
@@ -436,12 +439,12 @@ static void *work(void *of) {
 
 /* Nothing is granted after the change has returned. */
 static void run_beside(bench *b, const char *ns, const char *open, const char *shut, bool names) {
-    static worker workers[WORKERS];
+    static close_worker workers[WORKERS];
     for (int round = 0; round < 4; round++) {
         total before, after;
         for (int i = 0; i < WORKERS; i++) {
             firn_error error;
-            workers[i] = (worker){.names = names, .number = i, .round = round};
+            workers[i] = (close_worker){.names = names, .number = i, .round = round};
             assert_int_equal(open_store(&workers[i].store, b->url, &error), FIRN_OK);
             assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
         }
@@ -477,7 +480,7 @@ static void shuts_beside_new_names(void **state) {
     run_beside(*state, ALL_NAMES, ALL_OPEN, SHUT, true);
 }
 
-/* ---- a move that is killed -------------------------------------------------------------------- */
+/* ---- a move that is killed ------------------------------------------------------------------- */
 
 #define SPACES 4 /* three, and one that is new after the kill */
 
@@ -521,7 +524,8 @@ static void close_ends(closing_end pair[2]) {
     firn_store_close(pair[1].store);
 }
 
-/* Both stores are asked for slots of each namespace: at most one grants, after everything before. */
+/* Both stores are asked for slots of each namespace: at most one grants, after everything
+ * before. */
 static void judge(closing_end pair[2], int kill, bool over) {
     for (int i = 0; i < SPACES; i++) {
         char ns[20];
@@ -640,26 +644,26 @@ static void moves_in(void **state) {
     move_between(*state, false);
 }
 
-/* The changes of a move of fill()'s namespaces: three checks, all names in the new store and in the old
- * one, then five of each namespace. */
+/* The changes of a move of fill()'s namespaces: three checks, all names in the new store and in the
+ * old one, then five of each namespace. */
 enum { ALL_CLOSED = 5, FIRST_MADE = 6, FIRST_CLOSED = 7, SECOND_MADE = 11 };
 
 /* From a new file to the store of the bench, both at rest. */
-static void begin_move(bench *b, char from[500], int number, int kill) {
+static void begin_move(bench *b, char text[500], int number, int kill) {
     const bench file = {.row = &rows[1]};
     bench other = file;
-    const char *urls[2] = {from, b->url};
+    const char *urls[2] = {text, b->url};
     store_of((void **)&b);
     snprintf(other.folder, sizeof other.folder, "%s", b->folder);
-    fresh_url(from, &other, number);
-    fill(from);
+    fresh_url(text, &other, number);
+    fill(text);
     killer = die_at_change;
     assert_true(move_and_die(urls, kill));
     killer = perhaps_die;
 }
 
-static int continue_move(const bench *b, const char *from, firn_error *error) {
-    const char *urls[2] = {from, b->url};
+static int continue_move(const bench *b, const char *text, firn_error *error) {
+    const char *urls[2] = {text, b->url};
     closing_end pair[2];
     closing_moved moved;
     open_ends(pair, urls, NULL);
@@ -672,13 +676,13 @@ static int continue_move(const bench *b, const char *from, firn_error *error) {
 /* A namespace that the new store has already is its own. */
 static void the_new_store_confines_its_claims(void **state) {
     static const char *const layouts[2] = {ROW, "claim=0..899 " ROW};
-    char from[500];
+    char text[500];
     firn_error error = {0};
     bench *b = *state;
-    begin_move(b, from, 600000, SECOND_MADE);
+    begin_move(b, text, 600000, SECOND_MADE);
     for (int i = 0; i < 2; i++) { /* and back, for continue_move */
         const firn_relabel change = {"ns0", layouts[i], layouts[1 - i], 0, false};
-        const char *urls[2] = {from, b->url};
+        const char *urls[2] = {text, b->url};
         closing_end pair[2];
         closing_moved moved;
         int64_t floor;
@@ -689,22 +693,22 @@ static void the_new_store_confines_its_claims(void **state) {
         }
         close_ends(pair);
     }
-    assert_int_equal(continue_move(b, from, &error), FIRN_OK);
+    assert_int_equal(continue_move(b, text, &error), FIRN_OK);
 }
 
-/* Until the engine is there again. By a separate handle: the library of ZooKeeper has threads once it was asked, and a
- * process with threads does not fork well. */
+/* Until the engine is there again. By a separate handle: the library of ZooKeeper has threads once
+ * it was asked, and a process with threads does not fork well. */
 static void await_server(const bench *b) {
     const time_t end = time(NULL) + AGAIN_S;
     int code;
     do {
         total sum = {0, 0, 0, ""};
-        firn_store *asked;
+        firn_store *wanted;
         firn_error error;
-        code = open_store(&asked, b->url, &error);
+        code = open_store(&wanted, b->url, &error);
         if (code == FIRN_OK) {
-            code = firn_store_list(asked, NULL, count_one, &sum, &error);
-            firn_store_close(asked);
+            code = firn_store_list(wanted, NULL, count_one, &sum, &error);
+            firn_store_close(wanted);
         }
         nanosleep(&(struct timespec){0, 10 * 1000000}, NULL);
     } while (code != FIRN_OK && time(NULL) < end);
@@ -714,12 +718,12 @@ static void await_server(const bench *b) {
  * change of the second. */
 static int lose_the_new_store(void **state, int number, int save, int kill, firn_error *error) {
     bench *b = *state;
-    char from[500];
-    const char *urls[2] = {from, b->url};
+    char text[500];
+    const char *urls[2] = {text, b->url};
     const time_t end = time(NULL) + AGAIN_S;
     int code;
     store_of(state);
-    begin_move(b, from, number, save);
+    begin_move(b, text, number, save);
     assert_true(engine_or_file(b, "save"));
     await_server(b);
     killer = die_at_change;
@@ -741,7 +745,7 @@ static int lose_the_new_store(void **state, int number, int save, int kill, firn
                  time(NULL) < end);
         assert_int_not_equal(code, FIRN_OK);
     }
-    return continue_move(b, from, error);
+    return continue_move(b, text, error);
 }
 
 static void the_new_store_goes_back(void **state) {
@@ -771,13 +775,13 @@ static void what_was_granted_and_lost_is_missed(void **state) {
 static void the_layout_changes_between_runs(void **state) {
     static const char *const layouts[] = {ROW, FORGOTTEN_ROW, ROW};
     bench *b = *state;
-    char from[500];
+    char text[500];
     firn_error error = {0};
     firn_store *old;
     store_of(state);
-    begin_move(b, from, 500000, FIRST_MADE);
-    const char *urls[2] = {from, b->url};
-    assert_int_equal(open_store(&old, from, &error), FIRN_OK);
+    begin_move(b, text, 500000, FIRST_MADE);
+    const char *urls[2] = {text, b->url};
+    assert_int_equal(open_store(&old, text, &error), FIRN_OK);
     for (int i = 0; i < 2; i++) {
         relabelled(old, "ns0", layouts[i], layouts[i + 1], 0, 0);
         killer = die_at_change;
@@ -798,8 +802,9 @@ static void the_layout_changes_between_runs(void **state) {
     close_ends(pair);
 }
 
-/* Another run of the move, in a child: it begins after this one's first write, continues at the same time and dies at
- * its write number `kill`. This one does not wait in a failpoint, where it may hold what the other needs. */
+/* Another run of the move, in a child: it begins after this one's first write, continues at the
+ * same time and dies at its write number `kill`. This one does not wait in a failpoint, where it
+ * may hold what the other needs. */
 static int met_pipe[2];
 
 static pid_t prepare_to_meet(const char *urls[2], int kill) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says about the whole: the figures of `firn estimate`. The known answers are exact, computed from the
- * definitions with Python's integers, fractions and 50 decimal digits. test/estimate.sh measures how often the
- * intervals contain the truth. */
+/* What a sample says about the whole: the figures of `firn estimate`. The known answers are exact,
+ * computed from the definitions with Python's integers, fractions and 50 decimal digits.
+ * test/estimate.sh measures how often the intervals contain the truth. */
 #include "check/infer.h"
 
 #include <math.h>
@@ -101,9 +101,9 @@ static void mean_of_a_few_and_of_many(void **state) {
         near(mean.low, cases[i].low, cases[i].part);
         near(mean.high, cases[i].high, cases[i].part);
     }
-    estimate one = infer_mean(1);
-    assert_true(one.low > 0 && one.low < 0.0254); /* exact: 0.0253 */
-    near(one.high, 5.571643390938899, 0.01);
+    estimate item = infer_mean(1);
+    assert_true(item.low > 0 && item.low < 0.0254); /* exact: 0.0253 */
+    near(item.high, 5.571643390938899, 0.01);
 }
 
 /* ---- sequence numbers ------------------------------------------------------------------------ */
@@ -156,7 +156,8 @@ static void density_in_steps(void **state) {
     }
 }
 
-/* Far above one event a tick, the number before an event is uniform: its sum has a triangular or normal distribution. */
+/* Far above one event a tick, the number before an event is uniform: its sum has a triangular or
+ * normal distribution. */
 static void density_of_great_sums(void **state) {
     (void)state;
     const double sum = 9223372036854775808.0;
@@ -189,7 +190,8 @@ static void density_has_no_step_between_its_methods(void **state) {
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* low: the least N with P(at least `different`) > 0.025; high: the greatest with P(at most) > 0.025. */
+/* low: the least N with P(at least `different`) > 0.025; high: the greatest with P(at most) >
+ * 0.025. */
 static void kinds_are_exact(void **state) {
     static const struct {
         uint64_t count, different;
@@ -294,10 +296,10 @@ static void slope_of_many_points(void **state) {
 }
 
 static void slope_needs_three_points_and_two_places(void **state) {
-    static const double x[] = {1, 2, 3}, one[] = {5, 5, 5};
+    static const double x[] = {1, 2, 3}, item[] = {5, 5, 5};
     (void)state;
     for (size_t count = 0; count <= 3; count++) {
-        estimate slope = infer_slope(count < 3 ? x : one, x, count);
+        estimate slope = infer_slope(count < 3 ? x : item, x, count);
         assert_true(isnan(slope.best));
         same(slope.low, -INFINITY);
         same(slope.high, INFINITY);

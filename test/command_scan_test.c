@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where `firn show --find` finds IDs: at the edges of the text and of its words, next to any bytes, after prefixes and
- * escapes; and where it finds none. test/find.sh tests the command. */
+/* Where `firn show --find` finds IDs: at the edges of the text and of its words, next to any bytes,
+ * after prefixes and escapes; and where it finds none. test/find.sh tests the command. */
 #include "ids/scan.h"
 
 #include <setjmp.h>
@@ -23,13 +23,14 @@
 #define FLAKE  "1541815603606036480"
 
 static const scan_want any = {.form = -1}, all = {.form = -1, .all = true};
-static scan it;
+static text_scan it;
 
 static scan_want named(const char *name) {
     return (scan_want){.scheme = firn_scheme_find(name), .form = -1};
 }
 
-/* Compares the findings: "START+LENGTH SCHEME" of each, after a blank. Words that begin in [from, limit). */
+/* Compares the findings: "START+LENGTH SCHEME" of each, after a blank. Words that begin in [from,
+ * limit). */
 static void finds_between(const scan_want *want, const char *text, size_t from, size_t limit,
                           size_t length, const char *expected) {
     char got[1024] = "";
@@ -79,7 +80,8 @@ static void each_kind_alone(void **state) {
     finds("user_" TYPED, " 0+31 typeid");
 }
 
-/* Words are found 64 bytes at a time: an ID at each place, after blanks and after letters, with and without an end. */
+/* Words are found 64 bytes at a time: an ID at each place, after blanks and after letters, with and
+ * without an end. */
 static void at_each_place(void **state) {
     static const char *const ids[] = {SEVEN, ULID, KSUID}, *const schemes[] = {"uuid7", "ulid",
                                                                                "ksuid"};
@@ -87,19 +89,19 @@ static void at_each_place(void **state) {
     (void)state;
     for (size_t kind = 0; kind < 3; kind++) {
         const size_t size = strlen(ids[kind]);
-        for (size_t at = 0; at <= 200; at++) {
-            memset(text, at % 2 == 0 ? ' ' : 'x', at);
-            if (at > 0) {
-                text[at - 1] = '/';
+        for (size_t position = 0; position <= 200; position++) {
+            memset(text, position % 2 == 0 ? ' ' : 'x', position);
+            if (position > 0) {
+                text[position - 1] = '/';
             }
-            memcpy(text + at, ids[kind], size);
-            memset(text + at + size, '.', 70);
-            snprintf(expected, sizeof expected, " %zu+%zu %s", at, size, schemes[kind]);
-            finds_between(&any, text, 0, at + size, at + size, expected);
-            finds_between(&any, text, 0, at + size + 70, at + size + 70, expected);
-            if (at > 0) {
-                text[at - 1] = 'x'; /* a longer word */
-                finds_between(&any, text, 0, at + size, at + size, "");
+            memcpy(text + position, ids[kind], size);
+            memset(text + position + size, '.', 70);
+            snprintf(expected, sizeof expected, " %zu+%zu %s", position, size, schemes[kind]);
+            finds_between(&any, text, 0, position + size, position + size, expected);
+            finds_between(&any, text, 0, position + size + 70, position + size + 70, expected);
+            if (position > 0) {
+                text[position - 1] = 'x'; /* a longer word */
+                finds_between(&any, text, 0, position + size, position + size, "");
             }
         }
     }
@@ -298,15 +300,16 @@ static void an_escape_does_not(void **state) {
 /* ---- options --------------------------------------------------------------------------------- */
 
 static void in_a_span_of_time(void **state) {
-    const firn_time at = {1718360049, 300000000};
-    scan_want want = {.form = -1, .limited = true, .since = at, .until = {1718360049, 301000000}};
+    const firn_time instant = {1718360049, 300000000};
+    scan_want want = {
+        .form = -1, .limited = true, .since = instant, .until = {1718360049, 301000000}};
     firn_time read;
     (void)state;
     assert_int_equal(firn_time_parse(&read, "2024-06-14T10:14:09.300Z", 24, NULL), FIRN_OK);
-    assert_int_equal(firn_time_cmp(&read, &at), 0);
+    assert_int_equal(firn_time_cmp(&read, &instant), 0);
     finds_with(&want, SEVEN " " FOUR, " 0+36 uuid7"); /* uuid4 has no time */
-    assert_int_equal(firn_time_cmp(&it.time, &at), 0);
-    want.until = at;
+    assert_int_equal(firn_time_cmp(&it.time, &instant), 0);
+    want.until = instant;
     finds_with(&want, SEVEN, "");
     want.until.sec++;
     want.since.ns++;
@@ -351,7 +354,7 @@ static void by_chance_with_all(void **state) {
     finds_with(&all, "0EP7TRC000W05", " 0+13 tsid");
 }
 
-/* ---- what may continue in the next piece -------------------------------------------------------- */
+/* ---- what may continue in the next piece ----------------------------------------------------- */
 
 static void holds_back_the_last_word(void **state) {
     char text[300];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which text is recognised as which: many texts of each kind, IDs and others, and the scheme that is the answer for
- * each; "possible" where a number shows none. Prints the matrix. Every kind states how many of a hundred must be right. */
+/* Which text is recognised as which: many texts of each kind, IDs and others, and the scheme that
+ * is the answer for each; "possible" where a number shows none. Prints the matrix. Every kind
+ * states how many of a hundred must be right. */
 #include <firn/recognize.h>
 
 #include <setjmp.h>
@@ -276,8 +277,9 @@ static void each_kind_is_taken_for_what_it_is(void **state) {
 
 /* ---- what is not an ID of a scheme ----------------------------------------------------------- */
 
-/* Numbers of `base` and up to `span` more; else texts of a pattern: # is a decimal digit, x a hex digit, A a capital
- * letter, n a letter or digit, u one of base64url, * the check digit of Luhn. `own`: the format that may lead. */
+/* Numbers of `base` and up to `span` more; else texts of a pattern: # is a decimal digit, x a hex
+ * digit, A a capital letter, n a letter or digit, u one of base64url, * the check digit of Luhn.
+ * `own`: the format that may lead. */
 static const struct negative {
     const char *name, *pattern;
     uint64_t base, span;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* make coverage includes this before each file: a process that ends by _exit writes what it has run, too. */
+/* make coverage includes this before each file: a process that ends by _exit writes what it has
+ * run, too. */
 #include <unistd.h>
 
 void __gcov_dump(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How long a reading of the clock may be used again, by a simulated cycle counter: its rate is
- * learned, and learned again after it has changed, as it does when a machine moves to another host. */
+ * learned, and learned again after it has changed, as it does when a machine moves to another
+ * host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,7 +147,8 @@ static void readings_that_take_long(void **state) {
     }
 }
 
-/* Neither a steady clock that cannot be read or steps back, nor a counter that does not move or runs too fast. */
+/* Neither a steady clock that cannot be read or steps back, nor a counter that does not move or
+ * runs too fast. */
 static void what_is_no_clock_gives_no_life(void **state) {
     static const struct {
         int64_t ns;
@@ -197,7 +199,8 @@ static int read_shown(void *self, firn_time *now) {
     return FIRN_OK;
 }
 
-/* After a jump of 10 s, and 2 s at the same distance; another jump, further or back, begins them again. */
+/* After a jump of 10 s, and 2 s at the same distance; another jump, further or back, begins them
+ * again. */
 static void a_jump_is_believed_once_it_has_held(void **state) {
     static const int64_t jumps[][3] = {{10, 10, 10}, {10, 12, 12}, {12, 10, 10}};
     const firn_clock clock = {.version = 1, .wall = read_shown, .steady = read_steady};

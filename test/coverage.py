@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-READERS = ["src/text.c", "src/parse.c", "src/forms.c", "src/number.c", "src/dated.c", "src/layout.c", "src/instant.c", "server/resp/resp.c", "server/config/config.c", "server/config/config_file.c"]
+READERS = ["src/text.c", "src/parse.c", "src/forms.c", "src/number.c", "src/date_form.c", "src/layout.c", "src/instant.c", "server/resp/resp.c", "server/config/config.c", "server/config/config_file.c"]
 AREAS = [  # name, files, goals of lines and branches in percent; a file is of the first area that it fits
     ("readers", READERS, 100, 95),
     ("src", ["src/*"], 100, 95),

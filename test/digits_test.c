@@ -100,13 +100,13 @@ static void long_numbers_stay_within_their_digits(void **state) {
 
 /* Neighbours, ticks and keys each lead somewhere else: about one in ten digits stays the same. */
 static void neighbours_ticks_and_keys_are_far_apart(void **state) {
-    firn__shuffle one = {{1, 2}, 6}, other = {{1, 3}, 6};
+    firn__shuffle shuffle = {{1, 2}, 6}, other = {{1, 3}, 6};
     int near = 0, ticks = 0, keys = 0;
     (void)state;
     for (uint64_t i = 0; i < 10000; i++) {
-        uint64_t here = firn__shuffled(&one, 5, i), next = firn__shuffled(&one, 5, i + 1);
+        uint64_t here = firn__shuffled(&shuffle, 5, i), next = firn__shuffled(&shuffle, 5, i + 1);
         near += (here > next ? here - next : next - here) < 1000;
-        ticks += firn__shuffled(&one, 6, i) == here;
+        ticks += firn__shuffled(&shuffle, 6, i) == here;
         keys += firn__shuffled(&other, 5, i) == here;
     }
     assert_in_range(near, 5, 50); /* 20 are expected */
@@ -167,37 +167,37 @@ static void the_key_is_drawn_once(void **state) {
 }
 
 /* A store in which somebody else writes the key right after the first look. */
-typedef struct race {
+typedef struct key_race {
     firn_store *real;
     const char *row;
     int looks;
     firn_store *store; /* this one */
-} race;
+} key_race;
 
 static int race_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
-    return firn_store_reserve(((race *)self)->real, request, first, held, error);
+    return firn_store_reserve(((key_race *)self)->real, request, first, held, error);
 }
 
 static int race_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                           int64_t high, firn_error *error) {
-    return firn_store_give_back(((race *)self)->real, ns, key, mine, high, error);
+    return firn_store_give_back(((key_race *)self)->real, ns, key, mine, high, error);
 }
 
 static int race_list(void *self, const char *ns, firn_visit *visit, void *context,
                      firn_error *error) {
-    race *it = self;
-    int code = firn_store_list(it->real, ns, visit, context, error);
-    if (it->looks++ == 0) {
+    key_race *race = self;
+    int code = firn_store_list(race->real, ns, visit, context, error);
+    if (race->looks++ == 0) {
         firn_request theirs = {.ns = ns,
-                               .layout = it->row,
+                               .layout = race->row,
                                .key = "key",
                                .count = 1,
                                .grant = 9,
                                .note = "the winner"};
         firn_mark held;
         int64_t first;
-        assert_int_equal(firn_store_reserve(it->real, &theirs, &first, &held, NULL), FIRN_OK);
+        assert_int_equal(firn_store_reserve(race->real, &theirs, &first, &held, NULL), FIRN_OK);
     }
     return code;
 }
@@ -213,13 +213,13 @@ static const firn_store_ops race_ops = {.version = FIRN_STORE_OPS_VERSION,
                                         .list = race_list,
                                         .close = race_close};
 
-static int open_in_race(race *it, const char *row, firn_gen **gen, firn_error *error) {
-    *it = (race){world.store, row, 0, NULL};
-    assert_int_equal(firn_store_wrap(&it->store, &race_ops, it, NULL), FIRN_OK);
+static int open_in_race(key_race *race, const char *row, firn_gen **gen, firn_error *error) {
+    *race = (key_race){world.store, row, 0, NULL};
+    assert_int_equal(firn_store_wrap(&race->store, &race_ops, race, NULL), FIRN_OK);
     const firn_config config = {.size = sizeof config,
                                 .scheme = "time-random",
                                 .keys = "node=3",
-                                .store = it->store,
+                                .store = race->store,
                                 .clock = &world.hands,
                                 .entropy = &world.entropy,
                                 .note = "test"};
@@ -229,26 +229,26 @@ static int open_in_race(race *it, const char *row, firn_gen **gen, firn_error *e
 static void the_loser_of_a_race_takes_the_winners_key(void **state) {
     firn__shuffle key = {{1, 2}, 6};
     firn_gen *gen;
-    race it;
+    key_race race;
     (void)state;
-    assert_int_equal(open_in_race(&it, "digits key=00000000000000010000000000000002", &gen, NULL),
+    assert_int_equal(open_in_race(&race, "digits key=00000000000000010000000000000002", &gen, NULL),
                      FIRN_OK);
-    assert_int_equal(it.looks, 2);
+    assert_int_equal(race.looks, 2);
     firn_id id = next(gen);
     assert_true(field(gen, &id, "random") == firn__shuffled(&key, field(gen, &id, "time"), 3 << 9));
     closed(gen);
-    firn_store_close(it.store);
+    firn_store_close(race.store);
 }
 
 static void an_invalid_key_is_not_replaced(void **state) {
     firn_error error = {0};
     firn_gen *gen = NULL;
-    race it;
+    key_race race;
     (void)state;
-    assert_int_equal(open_in_race(&it, "digits key=1", &gen, &error), FIRN_ENAMESPACE);
-    said(&error, FIRN_ENAMESPACE, "time-random key");
+    assert_int_equal(open_in_race(&race, "digits key=1", &gen, &error), FIRN_ENAMESPACE);
+    error_text(&error, FIRN_ENAMESPACE, "time-random key");
     assert_null(gen);
-    firn_store_close(it.store);
+    firn_store_close(race.store);
 }
 
 static void back_dated_digits_are_shared_too(void **state) {

@@ -88,10 +88,10 @@ same "and every word that a key takes" "" "$wrong"
 shown() {
     sed -n "/^<!-- $2 -->/,/^<!-- \\/$2 -->/s/^| \`\([^ \`]*\).*/\1/p" "docs/reference/$1.md"
 }
-same_list "docs/reference/settings.md has a row for each setting of server/config/settings.def" \
-    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|DURATION|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/config/settings.def)" "$(shown settings settings)"
+same_list "docs/reference/settings.md has a row for each setting of server/settings/settings.def" \
+    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|DURATION|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/settings/settings.def)" "$(shown settings settings)"
 wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 none \2 \3 \4 \5/p
-    s/^DURATION\(([a-z_]+), *([a-z]+), *"([^"]*)", *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5 \6/p' server/config/settings.def |
+    s/^DURATION\(([a-z_]+), *([a-z]+), *"([^"]*)", *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5 \6/p' server/settings/settings.def |
     while read -r name unit initial least most reloads; do
         [ "$reloads" = 1 ] && again=SIGHUP || again=
         bounds="$(amount "$least" "$unit") to $(amount "$most" "$unit")"
@@ -104,7 +104,7 @@ same_list "docs/reference/http.md has one for each path of server/http/routes.de
     "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/http/routes.def)" "$(shown http routes)"
 
 # Members of C structures, and what stored jobs say (format.md), keep these names.
-old=$(sed -nE 's/^RENAMED\(([a-z_]+),.*/\1/p' src/keys.def; sed -nE 's/^DURATION\(([a-z_]+), *([a-z]+), *".*/\1_\2/p' server/config/settings.def)
+old=$(sed -nE 's/^RENAMED\(([a-z_]+),.*/\1/p' src/keys.def; sed -nE 's/^DURATION\(([a-z_]+), *([a-z]+), *".*/\1_\2/p' server/settings/settings.def)
 same "no page has a name that a key or a setting had before its value got a unit" "" \
     "$(of_pages=$(find README.md SECURITY.md docs packaging -name '*.md' ! -path docs/reference/format.md)
     # shellcheck disable=SC2086 # names without blanks

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What firn/store.h asks of a driver, at the steps of a write: what other handles do in between, forks, stops, kills and
- * restores. Each check runs on each kind of store that processes share, and on a module that is given (make test-store). */
+/* What firn/store.h asks of a driver, at the steps of a write: what other handles do in between,
+ * forks, stops, kills and restores. Each check runs on each kind of store that processes share, and
+ * on a module that is given (make test-store). */
 #include "stores.h"
 
 #include "in_child.h"
@@ -96,7 +97,7 @@ static int relabel(firn_store *store, const char *ns, const char *from, const ch
     return firn_store_relabel(store, &change, &stored, &error);
 }
 
-/* ---- somebody writes between the read and the write ------------------------------------------- */
+/* ---- somebody writes between the read and the write ------------------------------------------ */
 
 static firn_store *other;    /* another client's handle */
 static int other_code;       /* of its call */
@@ -149,7 +150,8 @@ static void other_takes_over(void) {
     }
 }
 
-/* What another client does in between, and the answer to a reservation of `ns` that comes after it. */
+/* What another client does in between, and the answer to a reservation of `ns` that comes after
+ * it. */
 static const struct meeting {
     const char *sentence, *ns, *key;
     void (*act)(void);
@@ -167,9 +169,9 @@ static const struct meeting {
     {"a floor that is raised", "snow", "1", other_raises_the_floor, FIRN_OK, 5000, 0},
 };
 
-/* At `point` of a write by a handle that has just opened (or, `warm`, reserved before), the other one acts. What it did
- * counts from then on: before the write is sent, for the write too. */
-static void meet(const struct meeting *it, const char *point, bool warm, const char *name) {
+/* At `point` of a write by a handle that has just opened (or, `warm`, reserved before), the other
+ * one acts. What it did counts from then on: before the write is sent, for the write too. */
+static void meet(const struct meeting *self, const char *point, bool warm, const char *name) {
     bench b = *here;
     firn_error error = {0};
     int64_t first;
@@ -178,14 +180,14 @@ static void meet(const struct meeting *it, const char *point, bool warm, const c
     other = open_hooked(b.url, NULL, true);
     taken(warm ? near : other, "snow");
     taken(other, "snow");
-    if (it->guard > 0) {
+    if (self->guard > 0) {
         other_declares_a_loss();
     }
     other_first = -COUNT;
     other_code = 1;
     act_at = point;
-    act = it->act;
-    const int code = take_with(near, ask(it->ns, it->key), it->guard, &first, &error);
+    act = self->act;
+    const int code = take_with(near, ask(self->ns, self->key), self->guard, &first, &error);
     if (act != NULL && strstr(point, ".sent") != NULL) { /* the driver has no such step */
         act();
     }
@@ -193,27 +195,28 @@ static void meet(const struct meeting *it, const char *point, bool warm, const c
     assert_int_not_equal(other_code, 1);
     other_first = other_code == FIRN_OK ? other_first : -COUNT;
     const bool did = other_code == FIRN_OK, precedes = strstr(point, ".before") != NULL;
-    if (did && precedes && (code != it->code || (code == FIRN_OK && first < it->least))) {
+    if (did && precedes && (code != self->code || (code == FIRN_OK && first < self->least))) {
         fail_msg("%s, at %s: it is not seen: the write answers %s, first %" PRId64 " (%s)",
-                 it->sentence, point, firn_errname(code), first, error.text);
+                 self->sentence, point, firn_errname(code), first, error.text);
     }
     if (strstr(point, ".committed") != NULL && code != FIRN_OK) {
-        fail_msg("%s, at %s: the write was committed, and answers %s", it->sentence, point,
+        fail_msg("%s, at %s: the write was committed, and answers %s", self->sentence, point,
                  firn_errname(code));
     }
     if (code == FIRN_OK && first < other_first + COUNT && other_first < first + COUNT) {
-        fail_msg("%s, at %s: both were granted %" PRId64, it->sentence, point, first);
+        fail_msg("%s, at %s: both were granted %" PRId64, self->sentence, point, first);
     }
     int64_t again; /* a name that exists by now may be used while new ones are closed */
-    const bool newer = it->act == other_closes_new_names && code == FIRN_OK && did;
-    const int later = take_with(near, ask(newer ? "newer" : it->ns, it->key), 0, &again, &error);
+    const bool newer = self->act == other_closes_new_names && code == FIRN_OK && did;
+    const int later =
+        take_with(near, ask(newer ? "newer" : self->ns, self->key), 0, &again, &error);
     /* The first guard after a loss counts. */
-    const int64_t least = it->guard > 0 && code == FIRN_OK && !precedes ? 0 : it->least;
-    if (did && (later != it->code || (later == FIRN_OK && again < least))) {
-        fail_msg("%s, at %s: the write undid it", it->sentence, point);
+    const int64_t least = self->guard > 0 && code == FIRN_OK && !precedes ? 0 : self->least;
+    if (did && (later != self->code || (later == FIRN_OK && again < least))) {
+        fail_msg("%s, at %s: the write undid it", self->sentence, point);
     }
     if (later == FIRN_OK && code == FIRN_OK && again < first + COUNT) {
-        fail_msg("%s, at %s: granted again", it->sentence, point);
+        fail_msg("%s, at %s: granted again", self->sentence, point);
     }
     firn_store_close(near);
     firn_store_close(other);
@@ -314,7 +317,8 @@ static void child_was_refused(void) {
     }
 }
 
-/* The child ends before its parent continues, and another client comes between: the child must not have released a lock. */
+/* The child ends before its parent continues, and another client comes between: the child must not
+ * have released a lock. */
 static void fork_here(void) {
     fflush(NULL);
     forked = fork();
@@ -342,7 +346,8 @@ static void fork_and_wait(void) {
     close(released[0]);
 }
 
-/* Reserves, and gives half of it back, unless what happens at a point of the reservation happened. *first: of the window. */
+/* Reserves, and gives half of it back, unless what happens at a point of the reservation happened.
+ * *first: of the window. */
 static int live(firn_store *store, firn_request request, int64_t *first) {
     firn_mark held;
     int code = firn_store_reserve(store, &request, first, &held, NULL);
@@ -385,7 +390,8 @@ static void a_fork_in_a_write_is_refused(void **state) {
     firn_store_close(other);
 }
 
-/* A child that was forked in a write has copies of descriptors, locks and transactions, for as long as it lives. */
+/* A child that was forked in a write has copies of descriptors, locks and transactions, for as long
+ * as it lives. */
 static void a_child_that_continues_late_writes_nothing(void **state) {
     store_of(state);
     here = *state;
@@ -418,8 +424,8 @@ static void die_here(void) {
     kill(getpid(), SIGKILL);
 }
 
-/* The windows of a dead client: taken or not, given back or not, none of its slots that it may have issued goes to anybody
- * else. It issued the first half where it came to give back. */
+/* The windows of a dead client: taken or not, given back or not, none of its slots that it may have
+ * issued goes to anybody else. It issued the first half where it came to give back. */
 static void a_client_is_killed_at_each_step(void **state) {
     firn_store *store = store_of(state);
     here = *state;
@@ -479,7 +485,8 @@ static bool asks_in_time(int64_t *first) {
     return !WIFSIGNALED(status);
 }
 
-/* A process that is stopped in the middle (SIGSTOP, a paused container) may hold a lock, and continues later. */
+/* A process that is stopped in the middle (SIGSTOP, a paused container) may hold a lock, and
+ * continues later. */
 static void a_client_is_stopped_at_each_step(void **state) {
     firn_store *store = store_of(state);
     here = *state;
@@ -533,9 +540,9 @@ typedef struct torture {
 } torture;
 
 static void keep(torture *all, int key, int64_t first, int64_t count) {
-    const size_t at = atomic_fetch_add(&all->count[key], 1);
-    if (at < SPANS) {
-        all->spans[key][at] = (span){first, count};
+    const size_t position = atomic_fetch_add(&all->count[key], 1);
+    if (position < SPANS) {
+        all->spans[key][position] = (span){first, count};
     }
 }
 
@@ -572,11 +579,11 @@ static void nothing_twice(torture *all) {
         int64_t end = 0;
         qsort(all->spans[key], count, sizeof(span), by_first);
         for (size_t i = 0; i < count; i++) {
-            const span *it = &all->spans[key][i];
-            if (it->count > 0 && it->first < end) { /* 0: killed before it was written down */
-                fail_msg("slot %" PRId64 " was granted twice", it->first);
+            const span *self = &all->spans[key][i];
+            if (self->count > 0 && self->first < end) { /* 0: killed before it was written down */
+                fail_msg("slot %" PRId64 " was granted twice", self->first);
             }
-            end = it->count > 0 ? it->first + it->count : end;
+            end = self->count > 0 ? self->first + self->count : end;
         }
     }
 }
@@ -615,13 +622,13 @@ static void clients_are_killed_anywhere(void **state) {
         while (total(all) < seen + 3 && time(NULL) < end) {
             nanosleep(&(struct timespec){0, (1 + i % 5) * 200000L}, NULL);
         }
-        pid_t *one = &children[i % CHILDREN];
-        kill(*one, SIGKILL);
-        assert_int_equal(waitpid(*one, &status, 0), *one);
+        pid_t *pid = &children[i % CHILDREN];
+        kill(*pid, SIGKILL);
+        assert_int_equal(waitpid(*pid, &status, 0), *pid);
         if (!WIFSIGNALED(status)) {
             fail_msg("a client was refused with %s", firn_errname(-WEXITSTATUS(status)));
         }
-        *one = begin_suffering(all, CHILDREN + i);
+        *pid = begin_suffering(all, CHILDREN + i);
     }
     for (int i = 0; i < CHILDREN; i++) {
         kill(children[i], SIGKILL);
@@ -633,7 +640,7 @@ static void clients_are_killed_anywhere(void **state) {
     munmap(all, sizeof *all);
 }
 
-/* ---- a store that is restored in between ------------------------------------------------------ */
+/* ---- a store that is restored in between ----------------------------------------------------- */
 
 static void reserve_and_restore(void) {
     other_code = take(other, "snow", &other_first, NULL);

@@ -19,21 +19,21 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "fork_memory.h"
 #include "sanitized.h"
 #include "simulated.h"
-#include "wiped.h"
 
 static bool lies;    /* the kernel does */
 static bool watched; /* in the parent */
 
 static bool refuses; /* to wipe one more mapping */
 
-int madvise(void *at, size_t size, int advice) {
+int madvise(void *context, size_t size, int advice) {
     if (refuses && advice == MADV_WIPEONFORK) {
         errno = ENOMEM;
         return -1;
     }
-    return lies ? 0 : (int)syscall(SYS_madvise, at, size, advice);
+    return lies ? 0 : (int)syscall(SYS_madvise, context, size, advice);
 }
 
 static const struct {
@@ -72,8 +72,8 @@ static int in_child(firn_gen *gens[KINDS], firn_job *job, firn_segment *segment,
         firn_status status = {.size = sizeof status};
         firn_gen_status(gens[i], &status);
     }
-    const firn_time at = {1700000000, 0};
-    if (firn_job_next(job, &at, &id, &shift_ns, &error) != FIRN_EFORKED) {
+    const firn_time instant = {1700000000, 0};
+    if (firn_job_next(job, &instant, &id, &shift_ns, &error) != FIRN_EFORKED) {
         return 3;
     }
     if (firn_segment_next(segment, &value, &error) != FIRN_OK || value <= integer) {
@@ -160,7 +160,7 @@ static void memory_that_is_not_wiped_is_not_used(void **state) {
     refuses = true;
     int code = firn_open(&gen, "uuid7", "", &error);
     refuses = false;
-    said(&error, FIRN_ESYSTEM, "vm.max_map_count");
+    error_text(&error, FIRN_ESYSTEM, "vm.max_map_count");
     assert_true(code == FIRN_ESYSTEM && gen == NULL);
 }
 
@@ -204,11 +204,12 @@ int main(int count, char **words) {
         cmocka_unit_test(memory_that_is_not_wiped_is_not_used),
         cmocka_unit_test(a_child_of_a_threaded_process_loads_nothing),
     };
-    const struct CMUnitTest one[] = {
+    const struct CMUnitTest item[] = {
         cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down)};
     if (count > 1 && strcmp(words[1], "--unwiped") == 0) {
         lies = true;
-        return freopen("/dev/null", "w", stdout) == NULL || cmocka_run_group_tests(one, NULL, NULL);
+        return freopen("/dev/null", "w", stdout) == NULL ||
+               cmocka_run_group_tests(item, NULL, NULL);
     }
     return cmocka_run_group_tests(both, NULL, NULL);
 }

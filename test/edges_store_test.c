@@ -21,7 +21,7 @@ uid_t geteuid(void) {
     return user;
 }
 
-/* ---- stores ----------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 static void methods_of_a_store_are_required(void **state) {
     firn_store_ops wrong[6];
@@ -50,7 +50,7 @@ static void methods_of_a_store_are_required(void **state) {
             wrong[i].close = NULL;
         }
         assert_int_equal(firn_store_wrap(&store, &wrong[i], NULL, &error), FIRN_EUSAGE);
-        said(&error, FIRN_EUSAGE, i == 0 ? "are of version 1, not 2" : "is missing");
+        error_text(&error, FIRN_EUSAGE, i == 0 ? "are of version 1, not 2" : "is missing");
         assert_null(store);
     }
 }
@@ -83,7 +83,7 @@ static void changes_of_a_layout_are_checked(void **state) {
         int64_t floor = 4711;
         assert_int_equal(firn_store_relabel(store, &cases[i].change, &floor, &error),
                          cases[i].code);
-        said(&error, cases[i].code, cases[i].words);
+        error_text(&error, cases[i].code, cases[i].words);
         assert_int_equal(floor, 4711); /* untouched on failure */
     }
     firn_store_close(store);
@@ -95,7 +95,7 @@ static void check_url(const char *wrong_url, const char *words) {
     firn_store *store = NULL;
     int code = firn_store_open(&store, wrong_url, &options, &error);
     assert_int_not_equal(code, FIRN_OK);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(store);
 }
 
@@ -127,7 +127,7 @@ static void check_request(firn_request request, const char *ns, const char *layo
                  (int)request.earliest, firn_errname(found));
     }
     if (code != FIRN_OK) {
-        said(&error, code, "");
+        error_text(&error, code, "");
         assert_int_equal(first, -5);
     }
 }
@@ -170,7 +170,7 @@ static void requests_are_checked(void **state) {
         assert_int_equal(firn_store_give_back(world.store, backs[i].ns, backs[i].key,
                                               &backs[i].mine, backs[i].high, &error),
                          FIRN_ERANGE);
-        said(&error, FIRN_ERANGE, "");
+        error_text(&error, FIRN_ERANGE, "");
     }
     const firn_mark other = {10, 8}, mine = {10, 7};
     assert_int_equal(firn_store_give_back(world.store, "ns", "key", &other, 5, NULL), FIRN_EBUSY);
@@ -214,9 +214,9 @@ static int lying_list(void *self, const char *ns, firn_visit *visit, void *conte
     int code = FIRN_OK;
     (void)self, (void)error;
     for (size_t i = 0; i < 5 && code == FIRN_OK; i++) {
-        const firn_holding one = {
+        const firn_holding holding = {
             ns == NULL ? "ns" : ns, "layout", keys[i], "note", {FIRN_SLOT_MAX - 1, 3}};
-        code = visit(context, &one);
+        code = visit(context, &holding);
     }
     return code;
 }
@@ -266,7 +266,7 @@ static void slots_outside_of_a_request_are_not_believed(void **state) {
         lie.first = wrong[i];
         int code = firn_segment_next(segment, &value, &error);
         assert_int_not_equal(code, FIRN_OK);
-        said(&error, code, "");
+        error_text(&error, code, "");
         assert_int_equal(value, -5);
         firn_segment_close(segment, NULL);
         firn_gen *gen = NULL;
@@ -288,7 +288,7 @@ static void a_copy_of_the_process_is_found(void **state) {
         firn_segment *segment = open_segment(kinds[i], FIRN_OK, "");
         int64_t value;
         assert_int_equal(firn_segment_next(segment, &value, &error), FIRN_ECLONED);
-        said(&error, FIRN_ECLONED, "copy");
+        error_text(&error, FIRN_ECLONED, "copy");
         assert_int_equal(firn_segment_block(segment, 5, &value, NULL), FIRN_ECLONED);
         assert_int_equal(firn_segment_advance(segment, 500, &value, NULL), FIRN_ECLONED);
         firn_segment_close(segment, NULL);
@@ -308,7 +308,7 @@ static void each_failure_of_a_store_is_passed_on(void **state) {
         firn_segment *segment = open_segment("", FIRN_OK, "");
         int code = firn_segment_next(segment, &value, &error);
         assert_int_not_equal(code, FIRN_OK);
-        said(&error, code, "");
+        error_text(&error, code, "");
         assert_int_not_equal(firn_segment_next(segment, &value, NULL),
                              FIRN_OK); /* nobody asks why */
         firn_segment_close(segment, NULL);
@@ -318,7 +318,7 @@ static void each_failure_of_a_store_is_passed_on(void **state) {
             code = try_open(&gen, schemes[j], keys[j], false, &error);
             code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
             assert_int_not_equal(code, FIRN_OK);
-            said(&error, code, "");
+            error_text(&error, code, "");
             const firn_time past = {1700000000, 0};
             if (gen != NULL) {
                 assert_int_not_equal(firn_at(gen, &past, &id, 1, &error), FIRN_OK);
@@ -340,7 +340,7 @@ static void a_store_whose_clock_is_far_off_is_reported(void **state) {
         int code = try_open(&gen, "snowflake", "max_wait=0", false, &error);
         code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
         assert_int_equal(code, FIRN_ECLOCK);
-        said(&error, FIRN_ECLOCK, "");
+        error_text(&error, FIRN_ECLOCK, "");
         firn_close(gen, NULL);
     }
 }
@@ -358,7 +358,7 @@ static void check_default(const char *state, const char *home, const char *words
         firn_store_close(store); /* this machine has one */
         return;
     }
-    said(&error, code, words);
+    error_text(&error, code, words);
 }
 
 static void the_default_store_is_the_users_or_the_machines(void **state) {
@@ -394,7 +394,7 @@ static void modules_that_are_invalid_are_refused(void **state) {
     fputs("no library\n", file);
     fclose(file);
     assert_int_equal(firn_store_open(&store, "broken:x", &options, &error), FIRN_EUSAGE);
-    said(&error, FIRN_EUSAGE, "broken");
+    error_text(&error, FIRN_EUSAGE, "broken");
     unlink(path);
     const char *const names[] = {"other", "ff1"};
     for (size_t i = 0; i < 2; i++) {
@@ -402,10 +402,10 @@ static void modules_that_are_invalid_are_refused(void **state) {
         assert_int_equal(symlink(FIRN_BUILD_DIR "/firn/sqlite.so", path), 0);
         if (i == 0) {
             assert_int_equal(firn_store_open(&store, "other:x", &options, &error), FIRN_ESYSTEM);
-            said(&error, FIRN_ESYSTEM, "other");
+            error_text(&error, FIRN_ESYSTEM, "other");
         } else {
             assert_int_equal(firn_order_open(&order, "", key, folder, &error), FIRN_ESYSTEM);
-            said(&error, FIRN_ESYSTEM, "");
+            error_text(&error, FIRN_ESYSTEM, "");
         }
         unlink(path);
     }
@@ -439,7 +439,7 @@ static void driver_is_refused(const firn_driver *driver, const char *why) {
     other_driver = driver;
     no_driver = driver == NULL;
     assert_int_equal(firn_store_open(&store, "sqlite:/nowhere/x", &options, &error), FIRN_ESYSTEM);
-    said(&error, FIRN_ESYSTEM, why);
+    error_text(&error, FIRN_ESYSTEM, why);
     assert_null(store);
     other_driver = NULL;
     no_driver = false;
@@ -491,7 +491,7 @@ static void modules_that_do_not_fit_are_refused(void **state) {
     }
 }
 
-/* ---- stores with many keys -------------------------------------------------------------------- */
+/* ---- stores with many keys ------------------------------------------------------------------- */
 
 static size_t many;
 
@@ -502,9 +502,9 @@ static int many_list(void *self, const char *ns, firn_visit *visit, void *contex
     for (size_t i = 0; i < many && code == FIRN_OK; i++) {
         char key[32];
         snprintf(key, sizeof key, "%zu", i);
-        const firn_holding one = {
+        const firn_holding holding = {
             ns == NULL ? "ns" : ns, "layout", key, "note", {FIRN_SLOT_MAX - 1, 3}};
-        code = visit(context, &one);
+        code = visit(context, &holding);
     }
     return code;
 }
@@ -532,7 +532,7 @@ static void many_nodes_are_listed(void **state) {
             int code = try_open(&gen, schemes[j], "max_wait=0", false, &error);
             code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
             assert_int_not_equal(code, FIRN_OK);
-            said(&error, code, "");
+            error_text(&error, code, "");
             if (gen != NULL) {
                 assert_int_not_equal(firn_at(gen, &past, &id, 1, &error), FIRN_OK);
             }
@@ -597,7 +597,7 @@ static void a_store_of_the_generators_own_has_options(void **state) {
                 assert_int_equal(firn_close(gen, NULL), FIRN_OK);
             } else {
                 assert_int_not_equal(code, FIRN_OK);
-                said(&error, code, "");
+                error_text(&error, code, "");
                 assert_null(gen);
             }
         }

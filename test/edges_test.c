@@ -119,7 +119,7 @@ static void check_open(const char *scheme, const char *keys, int code, const cha
         fail_msg("%s %s: %s %s", scheme, keys, firn_errname(found), error.text);
     }
     if (code != FIRN_OK) {
-        said(&error, code, words);
+        error_text(&error, code, words);
         assert_null(gen);
         return;
     }
@@ -194,7 +194,7 @@ static void integers_are_checked(void **state) {
         if (code == FIRN_OK || error.text[0] == '\0') {
             fail_msg("%s was taken", wrong[i].keys);
         }
-        said(&error, code, wrong[i].words);
+        error_text(&error, code, wrong[i].words);
     }
     firn_segment *segment = open_segment("start=5 end=100", FIRN_OK, "");
     assert_int_equal(firn_segment_take(segment, 0, &value, &count, &due, NULL), FIRN_ERANGE);
@@ -224,13 +224,13 @@ static void integers_of_two_kinds_have_two_names(void **state) {
     firn_error error = {0};
     int64_t value;
     (void)state;
-    firn_segment *one = open_segment("kind=serial", FIRN_OK, "");
-    assert_int_equal(firn_segment_next(one, &value, NULL), FIRN_OK);
+    firn_segment *segment = open_segment("kind=serial", FIRN_OK, "");
+    assert_int_equal(firn_segment_next(segment, &value, NULL), FIRN_OK);
     firn_segment *other = open_segment("kind=ticket increment=3 offset=1", FIRN_OK, "");
     assert_int_equal(firn_segment_next(other, &value, &error), FIRN_ENAMESPACE);
-    said(&error, FIRN_ENAMESPACE, "kind");
+    error_text(&error, FIRN_ENAMESPACE, "kind");
     assert_int_equal(firn_segment_next(other, &value, NULL), FIRN_ENAMESPACE);
-    firn_segment_close(one, NULL);
+    firn_segment_close(segment, NULL);
     firn_segment_close(other, NULL);
 }
 
@@ -284,7 +284,7 @@ static void a_clock_that_fails_stops_everything(void **state) {
             if (which == 0) {
                 world.hands.wall = no_wall;
                 assert_int_equal(firn_next(gen, &id, &error), FIRN_ECLOCK);
-                said(&error, FIRN_ECLOCK, "");
+                error_text(&error, FIRN_ECLOCK, "");
             } else {
                 world.hands.steady = no_steady;
                 firn_next(gen, &id, &error); /* not every scheme looks at it */
@@ -323,18 +323,18 @@ static void a_clock_beyond_all_layouts_is_refused(void **state) {
             world.clock.base = (firn_time){seconds[j], 999999999};
             int code = firn_next(gen, &id, &error);
             if (code != FIRN_OK) {
-                said(&error, code, "");
+                error_text(&error, code, "");
             }
             firn_gen *late = NULL;
             code = try_open(&late, schemes[i], "", false, &error);
             if (code != FIRN_OK) {
-                said(&error, code, "");
+                error_text(&error, code, "");
             }
             firn_close(late, NULL);
-            const firn_time at = {seconds[j], 5};
-            code = firn_at(gen, &at, &id, 1, &error);
+            const firn_time instant = {seconds[j], 5};
+            code = firn_at(gen, &instant, &id, 1, &error);
             if (code != FIRN_OK) {
-                said(&error, code, "");
+                error_text(&error, code, "");
             }
             world.clock.base = usual;
             firn_close(gen, NULL);
@@ -361,7 +361,7 @@ static void entropy_that_repeats_itself_issues_nothing(void **state) {
         code = firn_next(gen, &id, &error);
     }
     assert_int_equal(code, FIRN_EENTROPY);
-    said(&error, FIRN_EENTROPY, "entropy");
+    error_text(&error, FIRN_EENTROPY, "entropy");
     firn_close(gen, NULL);
 }
 
@@ -395,7 +395,7 @@ static void ids_have_1_to_160_bits(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         firn_error error = {0};
         assert_int_equal(firn_id_from_bytes(&id, bytes, wrong[i], &error), FIRN_ERANGE);
-        said(&error, FIRN_ERANGE, "");
+        error_text(&error, FIRN_ERANGE, "");
         assert_int_equal(firn_id_cmp(&id, &before), 0);
     }
     bytes[0] = 1;
@@ -417,7 +417,7 @@ static void a_renewer_needs_windows(void **state) {
     int code = firn_open_with(&gen, &config, &error);
     code = code == FIRN_OK ? firn_next(gen, &id, &error) : code;
     assert_int_equal(code, FIRN_EUSAGE);
-    said(&error, FIRN_EUSAGE, "has_renewer");
+    error_text(&error, FIRN_EUSAGE, "has_renewer");
     firn_close(gen, NULL);
 }
 
@@ -429,7 +429,7 @@ static void too_many_at_once_are_refused(void **state) {
     (void)state;
     assert_int_equal(try_open(&gen, "snowflake", "", false, &error), FIRN_OK);
     assert_int_equal(firn_at(gen, &past, &id, SIZE_MAX / 64, &error), FIRN_ERANGE);
-    said(&error, FIRN_ERANGE, "");
+    error_text(&error, FIRN_ERANGE, "");
     assert_int_equal(firn_next_n(gen, &id, SIZE_MAX / 64, &error), FIRN_ERANGE);
     assert_int_equal(firn_at(gen, &past, &id, 0, &error), FIRN_OK);
     assert_int_equal(firn_next_n(gen, &id, 0, &error), FIRN_OK);
@@ -452,13 +452,13 @@ static void series_are_named(void **state) {
         firn_error error = {0};
         assert_int_not_equal(firn_order_series(order, &segment, names[i], 1, world.store, &error),
                              FIRN_OK);
-        said(&error, error.code, "");
+        error_text(&error, error.code, "");
         assert_null(segment);
     }
     firn_order_close(order);
 }
 
-/* ---- nodes of jobs ---------------------------------------------------------------------------- */
+/* ---- nodes of jobs --------------------------------------------------------------------------- */
 
 /* Each takes one permanently. If the listing shows that none is left, no node is requested. */
 static void jobs_use_up_the_nodes(void **state) {
@@ -475,14 +475,14 @@ static void jobs_use_up_the_nodes(void **state) {
         int before = world.log.reserves, code = firn_job_open(&job, &config, &error);
         assert_int_equal(code, i < 2 ? FIRN_OK : FIRN_EEND);
         if (code != FIRN_OK) {
-            said(&error, code, "");
+            error_text(&error, code, "");
             assert_in_range(world.log.reserves - before, 0, 1); /* of the name */
         }
         firn_job_close(job);
     }
 }
 
-/* ---- the end of a layout ---------------------------------------------------------------------- */
+/* ---- the end of a layout --------------------------------------------------------------------- */
 
 /* At every distance from the end either an ID comes that is within the layout, or a sentence. */
 static void check_end(const char *scheme, const char *keys, int64_t end_s) {
@@ -495,16 +495,16 @@ static void check_end(const char *scheme, const char *keys, int64_t end_s) {
         for (int i = 0; code == FIRN_OK && i < 40; i++) {
             firn_id ids[500];
             int64_t wait_ms;
-            const firn_time at = {end_s - 1, 0};
+            const firn_time instant = {end_s - 1, 0};
             code = firn_next_n(gen, ids, i % 2 == 0 ? 1 : 500, &error);
             if (i % 8 == 0) {
-                firn_at(gen, &at, ids, 500, NULL);
+                firn_at(gen, &instant, ids, 500, NULL);
                 firn_gen_step(gen, &wait_ms, NULL);
             }
             pass(&world.clock, 200 * MS);
         }
         if (code != FIRN_OK) {
-            said(&error, code, "");
+            error_text(&error, code, "");
         }
         firn_close(gen, NULL);
         world.clock = (simulated){.base = world.clock.base};

@@ -63,7 +63,8 @@ static inline firn_store_options safe_options(void) {
     return (firn_store_options){.module_dir = FIRN_BUILD_DIR "/firn"};
 }
 
-/* SQLite has no queue for its lock: on a slow machine one of several processes may wait for long. */
+/* SQLite has no queue for its lock: on a slow machine one of several processes may wait for
+ * long. */
 static inline firn_store_options patient_options(void) {
     return (firn_store_options){.module_dir = FIRN_BUILD_DIR "/firn", .wait_ms = 300000};
 }
@@ -172,26 +173,26 @@ static inline void run_sql(const char *name, const char *sql) {
     assert_int_equal(lite.close(db), SQLITE_OK);
 }
 
-static inline size_t read_file(const char *path, void *to, size_t size) {
+static inline size_t read_file(const char *path, void *out, size_t size) {
     FILE *file = fopen(path, "rb");
-    size_t length = file != NULL ? fread(to, 1, size, file) : 0;
+    size_t length = file != NULL ? fread(out, 1, size, file) : 0;
     if (file != NULL) {
         fclose(file);
     }
     return length;
 }
 
-static inline void write_file(const char *path, const void *from, size_t length) {
+static inline void write_file(const char *path, const void *source, size_t length) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    assert_int_equal(fwrite(from, 1, length, file), length);
+    assert_int_equal(fwrite(source, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
 }
 
 static inline mode_t mode_of(const char *path) {
-    struct stat it;
-    assert_int_equal(stat(path, &it), 0);
-    return it.st_mode & 07777;
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    return file.st_mode & 07777;
 }
 
 /* Runs a part in a child, where it may give up rights, be killed or hang; returns its exit status,
@@ -214,7 +215,7 @@ static inline int in_child(int (*part)(void *), void *argument) {
 }
 
 /* In a child: a refusal with its word; 0 when it is so. */
-static inline int told(int code, int expected, const firn_error *error, const char *what) {
+static inline int child_status(int code, int expected, const firn_error *error, const char *what) {
     if (code == expected && strstr(error->text, what) != NULL) {
         return 0;
     }

@@ -102,14 +102,14 @@ static void injected_overlap(void **state) {
     assert_int_equal(overlaps(spans, 3), 2);
 }
 
-/* ---- one engine and its proxy ----------------------------------------------------------------- */
+/* ---- one engine and its proxy ---------------------------------------------------------------- */
 
 /* `near` is asked through the proxy and with a failpoint, `far` is another client of the server. */
 typedef struct bench {
     const struct row *row;
     const struct fault *fault;
-    engine *server;
-    proxy *proxy;
+    test_engine *server;
+    test_proxy *proxy;
     char near_url[400], far_url[400];
     firn_store *near, *far;
     span spans[SPANS_MOST];
@@ -166,7 +166,7 @@ static void take(firn_store *store);
 
 static bool set_up_bench(const struct row *row, enum patience patience) {
     static int number;
-    static proxy proxies;
+    static test_proxy proxies;
     char module[800], before[200];
     bench *b = &here;
     memset(b, 0, sizeof *b);
@@ -214,7 +214,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static firn_request ask(uint64_t grant) {
     firn_request request = {"snow",    "0x0:1 time:41/ms node:10 sequence:12",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of stores (src/engine.c) over a scripted driver: a store in memory whose writes are carried out and then
- * denied, arrive late, or meet an older copy, an emptied store or another one. Nobody may issue a slot twice, a refusal
- * must be true, and when the faults end everybody issues again. */
+/* The engine of stores (src/engine.c) over a scripted driver: a store in memory whose writes are
+ * carried out and then denied, arrive late, or meet an older copy, an emptied store or another one.
+ * Nobody may issue a slot twice, a refusal must be true, and when the faults end everybody issues
+ * again. */
 #include <firn/firn.h>
 
 #include <inttypes.h>
@@ -19,8 +20,8 @@
 #include <cmocka.h>
 
 #include "../src/engine.h"
+#include "../src/fork_memory.h"
 #include "../src/law.h"
-#include "../src/wiped.h"
 #include "chance.h"
 #include "in_child.h"
 
@@ -45,11 +46,11 @@ typedef struct space {
     uint64_t version;
 } space;
 
-typedef struct mark {
+typedef struct engine_mark {
     bool known;
     firn_mark mark;
     uint64_t version;
-} mark;
+} engine_mark;
 
 /* Versions are numbers of writes, so they come again after a restore. */
 typedef struct world {
@@ -60,16 +61,16 @@ typedef struct world {
     int64_t losses;
     uint64_t version;
     space spaces[SPACES];
-    mark marks[SPACES][KEYS];
+    engine_mark marks[SPACES][KEYS];
 } world;
 
 /* A write on its way. */
-typedef struct sent {
+typedef struct sent_request {
     int ns, key, which;
     firn_records seen, next;
     bool adds;
     firn_raise raise;
-} sent;
+} sent_request;
 
 typedef struct handle {
     void *engine;
@@ -88,7 +89,7 @@ typedef struct plan {
 } plan;
 
 static world now, earlier[EARLIER], saved;
-static sent late[LATE];
+static sent_request late[LATE];
 static size_t late_count, earlier_count;
 static uint64_t histories;
 static handle handles[HANDLES];
@@ -138,16 +139,17 @@ static void empty(void) {
 }
 
 /* Are the records that the write needs as they were seen? */
-static bool still_fits(const sent *it, const space *home, const mark *at) {
+static bool still_fits(const sent_request *request, const space *home, const engine_mark *mark) {
     int64_t first;
-    const bool cold = now.version == it->seen.own[0] && home->version == it->seen.own[1];
-    if (it->adds) {
-        return (cold || the.adds_warm) && (at->known || !it->seen.key_known) &&
-               (int64_t)at->version >= it->seen.stamp &&
-               firn__raise_allows(&it->raise, at->mark.high, &first);
+    const bool cold = now.version == request->seen.own[0] && home->version == request->seen.own[1];
+    if (request->adds) {
+        return (cold || the.adds_warm) && (mark->known || !request->seen.key_known) &&
+               (int64_t)mark->version >= request->seen.stamp &&
+               firn__raise_allows(&request->raise, mark->mark.high, &first);
     }
-    return cold && at->version == it->seen.own[2] && at->mark.high == it->seen.mark.high &&
-           at->mark.grant == it->seen.mark.grant;
+    return cold && mark->version == request->seen.own[2] &&
+           mark->mark.high == request->seen.mark.high &&
+           mark->mark.grant == request->seen.mark.grant;
 }
 
 /* The calls of the driver and their arguments. */
@@ -160,47 +162,48 @@ static struct {
 } heard;
 
 /* In one atomic step; false: something is no longer as it was seen. */
-static bool carry_out(const sent *it, firn_records *next) {
-    space *home = &now.spaces[it->ns];
-    mark *at = &now.marks[it->ns][it->key];
-    if (!still_fits(it, home, at)) {
+static bool carry_out(const sent_request *request, firn_records *next) {
+    space *home = &now.spaces[request->ns];
+    engine_mark *mark = &now.marks[request->ns][request->key];
+    if (!still_fits(request, home, mark)) {
         return false;
     }
     now.writes++;
-    if (it->adds) {
-        (void)firn__raise_allows(&it->raise, at->mark.high, &next->mark.high);
-        next->mark.high += it->raise.count;
+    if (request->adds) {
+        (void)firn__raise_allows(&request->raise, mark->mark.high, &next->mark.high);
+        next->mark.high += request->raise.count;
         adds++;
     }
-    if ((it->which & FIRN_RECORD_STORE) != 0) {
+    if ((request->which & FIRN_RECORD_STORE) != 0) {
         now.origin = now.known ? now.origin : chance() | 1;
         now.known = true;
         now.losses = next->losses;
-        now.noted = it->seen.own[4];
+        now.noted = request->seen.own[4];
         now.version = now.writes;
     }
-    if ((it->which & FIRN_RECORD_NS) != 0) {
+    if ((request->which & FIRN_RECORD_NS) != 0) {
         *home = (space){next->ns_known, strcmp(next->layout, OPEN) != 0, next->ns_losses,
                         next->floor, now.writes};
     }
-    if ((it->which & FIRN_RECORD_KEY) != 0) {
-        lies += home->shut && next->mark.high > at->mark.high;
-        *at = (mark){next->key_known, next->mark, now.writes};
-        highest[it->ns] = next->mark.high > highest[it->ns] ? next->mark.high : highest[it->ns];
+    if ((request->which & FIRN_RECORD_KEY) != 0) {
+        lies += home->shut && next->mark.high > mark->mark.high;
+        *mark = (engine_mark){next->key_known, next->mark, now.writes};
+        highest[request->ns] =
+            next->mark.high > highest[request->ns] ? next->mark.high : highest[request->ns];
     }
-    const uint64_t own[] = {now.version, home->version, at->version, now.noted, now.history};
+    const uint64_t own[] = {now.version, home->version, mark->version, now.noted, now.history};
     memcpy(next->own, own, sizeof own);
     next->origin = now.origin;
-    next->stamp = (int64_t)at->version;
+    next->stamp = (int64_t)mark->version;
     remember_world();
     return true;
 }
 
 static void deliver_late(void) {
     if (late_count > 0) {
-        sent it = late[--late_count];
-        firn_records next = it.next;
-        events += carry_out(&it, &next);
+        sent_request request = late[--late_count];
+        firn_records next = request.next;
+        events += carry_out(&request, &next);
     }
 }
 
@@ -220,7 +223,7 @@ int clock_gettime(clockid_t id, struct timespec *out) {
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-static void step(handle *by);
+static void step(handle *owner);
 
 static int steps_left; /* of drivers, until something happens to the store; 0: nothing does */
 static enum { RESTORES, REPLACES, ARRIVES, EMPTIES, EVENTS } event;
@@ -310,15 +313,15 @@ static void scripted_forget(void *self) {
 }
 
 /* A loss is counted although all that this handle remembers is of this store. */
-static bool is_false_loss(const handle *h, const sent *it, const firn_records *next) {
-    return next->losses > it->seen.losses && now.known && now.noted == now.history &&
-           it->seen.own[4] == now.history && h->since == now.history && !the.hides_losses;
+static bool is_false_loss(const handle *h, const sent_request *request, const firn_records *next) {
+    return next->losses > request->seen.losses && now.known && now.noted == now.history &&
+           request->seen.own[4] == now.history && h->since == now.history && !the.hides_losses;
 }
 
-static int truth(handle *h, const sent *it, firn_records *next) {
-    const uint64_t believed = it->seen.own[4];
-    const bool false_loss = is_false_loss(h, it, next);
-    const bool done = carry_out(it, next);
+static int truth(handle *h, const sent_request *request, firn_records *next) {
+    const uint64_t believed = request->seen.own[4];
+    const bool false_loss = is_false_loss(h, request, next);
+    const bool done = carry_out(request, next);
     lies += done && false_loss;
     answered(h);
     if (!done) {
@@ -328,7 +331,7 @@ static int truth(handle *h, const sent *it, firn_records *next) {
         h->suspect = true;
         return FIRN_WRITE_FOREIGN;
     }
-    if (next->losses > it->seen.losses) {
+    if (next->losses > request->seen.losses) {
         h->suspect = false;
     }
     return FIRN_OK;
@@ -354,17 +357,17 @@ static void disturb(handle *h) {
     events++;
 }
 
-static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
+static int send_to(handle *h, sent_request request, firn_records *next, firn_error *error) {
     static int depth;
     one_step();
     assert_false(waited);
     heard.writes++;
-    heard.wrote_used = it.seen.used_before;
-    snprintf(heard.seen_note, sizeof heard.seen_note, "%s", it.seen.note);
+    heard.wrote_used = request.seen.used_before;
+    snprintf(heard.seen_note, sizeof heard.seen_note, "%s", request.seen.note);
     snprintf(heard.next_note, sizeof heard.next_note, "%s", next->note);
     /* Texts that outlive the call. */
-    it.next.layout = strcmp(next->layout, OPEN) == 0 ? OPEN : SHUT;
-    it.next.note = it.seen.note = it.seen.layout = "";
+    request.next.layout = strcmp(next->layout, OPEN) == 0 ? OPEN : SHUT;
+    request.next.note = request.seen.note = request.seen.layout = "";
     int say = answer;
     bool lost = undelivered;
     answer = 0;
@@ -384,10 +387,10 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
     }
     if (lost) {
         if (say == FIRN_EUNKNOWN && late_count < LATE) {
-            late[late_count++] = it;
+            late[late_count++] = request;
         }
     } else {
-        const int code = truth(h, &it, next);
+        const int code = truth(h, &request, next);
         say = say != 0 ? say : code;
     }
     one_step(); /* the answer is on its way */
@@ -398,26 +401,26 @@ static int send_to(handle *h, sent it, firn_records *next, firn_error *error) {
 
 static int scripted_write(void *self, const firn_records *seen, firn_records *next, int which,
                           firn_verb verb, firn_error *error) {
-    sent it = {.ns = index_of(space_names, seen->ns),
-               .key = index_of(key_names, seen->key),
-               .which = which,
-               .seen = *seen,
-               .next = *next};
+    sent_request request = {.ns = index_of(space_names, seen->ns),
+                            .key = index_of(key_names, seen->key),
+                            .which = which,
+                            .seen = *seen,
+                            .next = *next};
     (void)verb;
-    return send_to(self, it, next, error);
+    return send_to(self, request, next, error);
 }
 
 static int scripted_add(void *self, const firn_records *seen, firn_records *next,
                         const firn_raise *raise, firn_error *error) {
-    sent it = {.ns = index_of(space_names, seen->ns),
-               .key = index_of(key_names, seen->key),
-               .which = FIRN_RECORD_KEY,
-               .seen = *seen,
-               .next = *next,
-               .adds = true,
-               .raise = *raise};
+    sent_request request = {.ns = index_of(space_names, seen->ns),
+                            .key = index_of(key_names, seen->key),
+                            .which = FIRN_RECORD_KEY,
+                            .seen = *seen,
+                            .next = *next,
+                            .adds = true,
+                            .raise = *raise};
     next->mark.high = -1; /* only the step knows it */
-    return send_to(self, it, next, error);
+    return send_to(self, request, next, error);
 }
 
 static void scripted_wait(int round) {
@@ -505,20 +508,20 @@ static void issue(int ns, int key, int64_t first, int64_t count) {
     }
 }
 
-static int give_back(handle *h, const firn_request *it, int64_t first, int64_t from) {
-    const firn_mark mine = {first + it->count, it->grant};
-    return firn__engine_ops.give_back(h->engine, it->ns, it->key, &mine, from, NULL);
+static int give_back(handle *h, const firn_request *request, int64_t first, int64_t from) {
+    const firn_mark mine = {first + request->count, request->grant};
+    return firn__engine_ops.give_back(h->engine, request->ns, request->key, &mine, from, NULL);
 }
 
 /* Some of the window is used, and the rest may be given back. */
 static void use(handle *h, client *c, int ns, int key, int64_t first) {
-    const firn_request it = c->request;
+    const firn_request request = c->request;
     const bool whole = c->twice || !ONE_IN(3);
-    const int64_t used = whole ? it.count : (int64_t)(chance() % (uint64_t)it.count);
+    const int64_t used = whole ? request.count : (int64_t)(chance() % (uint64_t)request.count);
     c->request.grant = 0;
     issue(ns, key, first, used);
     if (!whole) {
-        (void)give_back(h, &it, first, first + used);
+        (void)give_back(h, &request, first, first + used);
     }
 }
 
@@ -536,11 +539,11 @@ static bool is_doubted(int ns) {
 }
 
 /* A refusal is true of the store now, if nothing else happened to it. */
-static void check_refusal(int code, const firn_request *it, int ns, int key) {
+static void check_refusal(int code, const firn_request *request, int ns, int key) {
     const int64_t high = now.marks[ns][key].mark.high, floor = now.spaces[ns].floor;
-    lies += (code == FIRN_EBUSY && high <= it->latest && floor <= it->latest) ||
+    lies += (code == FIRN_EBUSY && high <= request->latest && floor <= request->latest) ||
             (code == FIRN_EBACK && !is_doubted(ns)) ||
-            (code == FIRN_ESTORE && now.spaces[ns].known && strcmp(it->layout, OPEN) != 0);
+            (code == FIRN_ESTORE && now.spaces[ns].known && strcmp(request->layout, OPEN) != 0);
 }
 
 static void draw(client *c, int ns, int key, bool guarded) {
@@ -564,18 +567,18 @@ static int ask(handle *h, int ns, int key, bool guarded) {
     if (c->request.grant == 0 || !c->sent) {
         draw(c, ns, key, guarded);
     }
-    firn_request it = c->request;
+    firn_request request = c->request;
     const int before = events;
     firn_mark held;
     int64_t first = 0;
     c->twice |= c->sent;
-    int code = reserve(h, &it, &first, &held);
-    if (code == FIRN_EBUSY && c->sent && held.grant == it.grant) {
-        first = held.high - it.count;
+    int code = reserve(h, &request, &first, &held);
+    if (code == FIRN_EBUSY && c->sent && held.grant == request.grant) {
+        first = held.high - request.count;
         code = FIRN_OK;
     }
     if (events == before && code != FIRN_OK && code != FIRN_EUNKNOWN) {
-        check_refusal(code, &it, ns, key);
+        check_refusal(code, &request, ns, key);
     }
     c->sent = code == FIRN_EUNKNOWN || (c->sent && code == FIRN_ESTORE);
     if (code == FIRN_OK) {
@@ -599,7 +602,7 @@ static bool all_remember(void) {
 }
 
 /* Something that happens to the store, or to a handle. */
-static void happen(handle *by) {
+static void happen(handle *owner) {
     handle *h = &handles[chance() % HANDLES];
     switch (chance() % 8) {
     case 0:
@@ -621,22 +624,22 @@ static void happen(handle *by) {
         deliver_late();
         break;
     case 5: /* a new process; not before an emptied store is noticed */
-        if (h != by && now.known && now.noted == now.history) {
+        if (h != owner && now.known && now.noted == now.history) {
             firn__engine_ops.close(h->engine);
             open_handle(h);
         }
         break;
     default:
-        if (h != by) {
+        if (h != owner) {
             (void)relabel(h, (int)(chance() % SPACES), ONE_IN(2));
         }
     }
 }
 
-static void step(handle *by) {
+static void step(handle *owner) {
     handle *h = &handles[chance() % HANDLES];
     const int ns = (int)(chance() % SPACES), key = (int)(chance() % KEYS);
-    if (h != by) {
+    if (h != owner) {
         (void)ask(h, ns, key, ns == 0 || ONE_IN(6)); /* an advance of integers has a guard */
     }
 }
@@ -738,12 +741,14 @@ static void must_issue_again(void) {
     assert_int_equal(lies, 0);
 }
 
-/* The same requests each time; the event comes one step of a driver later each time. False: it did not come. */
-static bool all_ask_while(int at, bool unknown) {
+/* The same requests each time; the event comes one step of a driver later each time. False: it did
+ * not come. */
+static bool all_ask_while(int position, bool unknown) {
     begin((plan){0});
     for (int i = 0; i < 3 * HANDLES; i++) {
         saved = i == 3 ? now : saved;
-        steps_left = i == HANDLES ? at : steps_left; /* by then everybody remembers something */
+        steps_left =
+            i == HANDLES ? position : steps_left; /* by then everybody remembers something */
         if (unknown && i > HANDLES && i % 3 == 2) {
             answer = FIRN_EUNKNOWN;
             undelivered = i % 2 == 0;
@@ -762,11 +767,11 @@ static void the_store_may_change_between_any_two_steps(void **state) {
     (void)state;
     for (event = 0; event < EVENTS; event++) {
         for (int unknown = 0; unknown < 2; unknown++) {
-            int at = 1;
-            while (all_ask_while(at, unknown)) {
-                at++;
+            int position = 1;
+            while (all_ask_while(position, unknown)) {
+                position++;
             }
-            assert_in_range(at, 3 * HANDLES, 20 * HANDLES);
+            assert_in_range(position, 3 * HANDLES, 20 * HANDLES);
         }
     }
 }
@@ -784,36 +789,36 @@ static firn_request request_of(int ns, int64_t latest, int64_t guard) {
 }
 
 static void granted(handle *h, int ns, int64_t guard, int64_t expected) {
-    firn_request it = request_of(ns, FOREVER, guard);
+    firn_request request = request_of(ns, FOREVER, guard);
     firn_mark held;
     int64_t first = -1;
-    assert_int_equal(reserve(h, &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(h, &request, &first, &held), FIRN_OK);
     assert_int_equal(first, expected);
 }
 
-/* A namespace that stays unknown is not remembered: else each refusal counts another loss, and doubts all
- * namespaces again. */
+/* A namespace that stays unknown is not remembered: else each refusal counts another loss, and
+ * doubts all namespaces again. */
 static void a_loss_counts_once(void **state) {
     (void)state;
     begin((plan){0});
     granted(&handles[0], 1, 0, 0);
     empty();
     for (int i = 0; i < 3; i++) {
-        firn_request it = request_of(1, FOREVER, 0);
+        firn_request request = request_of(1, FOREVER, 0);
         firn_mark held;
         int64_t first;
-        assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBACK);
+        assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBACK);
         assert_int_equal(now.losses, 1);
     }
     end();
 }
 
 static int asked_of(handle *h, int ns, int key, int64_t latest) {
-    firn_request it = request_of(ns, latest, 0);
+    firn_request request = request_of(ns, latest, 0);
     firn_mark held;
     int64_t first;
-    it.key = key_names[key];
-    return reserve(h, &it, &first, &held);
+    request.key = key_names[key];
+    return reserve(h, &request, &first, &held);
 }
 
 /* What another handle reported is not reported again by one that only saw that a key is busy. */
@@ -878,7 +883,7 @@ static void an_older_key_is_noticed(void **state) {
     (void)state;
     begin((plan){.hides_losses = true});
     granted(&handles[0], 1, 0, 0);
-    const mark old = now.marks[1][0];
+    const engine_mark old = now.marks[1][0];
     granted(&handles[0], 1, 0, 10);
     assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER),
                      FIRN_OK); /* the mark that is remembered */
@@ -930,14 +935,14 @@ static void a_mark_that_was_granted_again_is_noticed(void **state) {
 
 /* The whole window of another process was given back, so the mark is as it was, without a grant. */
 static void what_others_give_back_is_no_loss(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first = -1;
     (void)state;
     begin((plan){.hides_losses = true});
     granted(&handles[0], 1, 0, 0);
-    assert_int_equal(reserve(&handles[1], &it, &first, &held), FIRN_OK);
-    assert_int_equal(give_back(&handles[1], &it, first, first), FIRN_OK);
+    assert_int_equal(reserve(&handles[1], &request, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[1], &request, first, first), FIRN_OK);
     granted(&handles[0], 1, 0, first);
     assert_int_equal(now.losses, 0);
     end();
@@ -945,14 +950,14 @@ static void what_others_give_back_is_no_loss(void **state) {
 
 /* A copy of the process gives back what both remember. */
 static void a_renewed_identity_forgets_its_marks(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first = -1;
     (void)state;
     begin((plan){.hides_losses = true});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     firn_renew_identity();
-    assert_int_equal(give_back(&handles[1], &it, first, first), FIRN_OK);
+    assert_int_equal(give_back(&handles[1], &request, first, first), FIRN_OK);
     granted(&handles[0], 1, 0, first);
     assert_int_equal(now.losses, 0);
     now.marks[1][0].mark.high = 3; /* what it reserves from then on is remembered */
@@ -962,16 +967,16 @@ static void a_renewed_identity_forgets_its_marks(void **state) {
 
 /* A mark that was given back falls below what the handle saw, also if a read comes between. */
 static void a_mark_that_was_given_back_is_not_older(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first = -1;
     (void)state;
     begin((plan){.hides_losses = true});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
     answer = FIRN_EUNKNOWN;
     undelivered = true;
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_EUNKNOWN);
     assert_int_equal(asked_of(&handles[0], 1, 0, 5), FIRN_EBUSY); /* the mark is read again */
     deliver_late();
     granted(&handles[0], 1, 0, 3);
@@ -980,17 +985,17 @@ static void a_mark_that_was_given_back_is_not_older(void **state) {
 }
 
 static void a_mark_is_compared_with_its_grant(void **state) {
-    firn_request one = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){.hides_losses = true});
     granted(&handles[1], 0, 1, 0);
     saved = now;
-    assert_int_equal(reserve(&handles[0], &one, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     now = saved;
     granted(&handles[1], 1, 0, 0); /* the same slots, in a copy */
-    assert_int_equal(give_back(&handles[0], &one, first, first + 3), FIRN_EBUSY);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_EBUSY);
     assert_int_equal(now.marks[1][0].mark.high, 10);
     end();
 }
@@ -1009,18 +1014,18 @@ static void a_relabel_writes_the_store(void **state) {
 
 /* A give back lowers a mark, and the store lost nothing. */
 static void a_give_back_is_no_loss(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_OK);
     granted(&handles[0], 1, 0, 3);
-    it = request_of(1, FOREVER, 0);
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     answer = FIRN_EUNKNOWN; /* and it was carried out */
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_EUNKNOWN);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_EUNKNOWN);
     granted(&handles[0], 1, 0, first + 3);
     assert_int_equal(now.losses, 0);
     end();
@@ -1028,13 +1033,13 @@ static void a_give_back_is_no_loss(void **state) {
 
 /* The next reservation is one write. */
 static void a_give_back_leaves_what_it_wrote(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_OK);
     const int before = reads;
     granted(&handles[0], 1, 0, first + 3);
     assert_int_equal(reads, before);
@@ -1044,14 +1049,14 @@ static void a_give_back_leaves_what_it_wrote(void **state) {
 /* All of the first window, by its holder and by a handle that knows nothing else. */
 static void a_mark_may_return_to_0(void **state) {
     (void)state;
-    for (int by = 0; by < 2; by++) {
-        firn_request it = request_of(1, FOREVER, 0);
+    for (int count = 0; count < 2; count++) {
+        firn_request request = request_of(1, FOREVER, 0);
         firn_mark held;
         int64_t first;
         begin((plan){0});
-        assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
-        assert_int_equal(give_back(&handles[by], &it, first, 0), FIRN_OK);
-        granted(&handles[by], 1, 0, 0);
+        assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+        assert_int_equal(give_back(&handles[count], &request, first, 0), FIRN_OK);
+        granted(&handles[count], 1, 0, 0);
         assert_int_equal(now.losses, 0);
         end();
     }
@@ -1064,11 +1069,11 @@ pid_t getpid(void) {
     return everybodys_number != 0 ? everybodys_number : (pid_t)syscall(SYS_getpid);
 }
 
-static int reserve_in_child(const firn_request *it, int64_t first) {
+static int reserve_in_child(const firn_request *request, int64_t first) {
     firn_mark held;
     int64_t next = -1;
     firn_request another = request_of(1, FOREVER, 0);
-    CHECK(give_back(&handles[1], it, first, first + 3) == FIRN_OK);
+    CHECK(give_back(&handles[1], request, first, first + 3) == FIRN_OK);
     CHECK(reserve(&handles[0], &another, &next, &held) == FIRN_OK);
     CHECK(next == first + 3 && now.losses == 0);
     CHECK(heard.forks == 2 && heard.forgets == 2);
@@ -1078,19 +1083,20 @@ static int reserve_in_child(const firn_request *it, int64_t first) {
     return 0;
 }
 
-/* After the fork the parent gives back what it reserved, which shows no loss to a child, even to one with its number. */
+/* After the fork the parent gives back what it reserved, which shows no loss to a child, even to
+ * one with its number. */
 static void a_child_remembers_nothing(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first = -1;
     int status = -1;
     (void)state;
     begin((plan){0});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     everybodys_number = firn__wiped_watch() ? 0 : getpid(); /* there it is the number that counts */
     const pid_t child = fork();
     if (child == 0) {
-        _exit(reserve_in_child(&it, first));
+        _exit(reserve_in_child(&request, first));
     }
     everybodys_number = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -1098,8 +1104,8 @@ static void a_child_remembers_nothing(void **state) {
     end();
 }
 
-/* The write of an unknown outcome was for a history that is gone; in the copy it lands after all. Its slots may be
- * another's there. */
+/* The write of an unknown outcome was for a history that is gone; in the copy it lands after all.
+ * Its slots may be another's there. */
 static void a_late_grant_is_not_adopted_in_doubt(void **state) {
     firn_request lost = request_of(1, 0, 0);
     firn_mark held;
@@ -1130,14 +1136,14 @@ static void no_foreign_grant_is_adopted(void **state) {
     (void)state;
     begin((plan){0});
     granted(&handles[0], 1, 0, 0);
-    firn_request one = request_of(1, 10, 0), two = request_of(0, 0, 1);
+    firn_request request = request_of(1, 10, 0), two = request_of(0, 0, 1);
     granted(&handles[0], 0, 1, 0);
     two.latest = 10;
     now.history = ++histories; /* the same records, of another store */
-    (void)reserve(&handles[0], &one, &first, &held);
+    (void)reserve(&handles[0], &request, &first, &held);
     (void)reserve(&handles[0], &two, &first, &held);
-    int code = reserve(&handles[0], &one, &first, &held);
-    assert_true(code == FIRN_EBACK || (code == FIRN_EBUSY && held.grant != one.grant));
+    int code = reserve(&handles[0], &request, &first, &held);
+    assert_true(code == FIRN_EBACK || (code == FIRN_EBUSY && held.grant != request.grant));
     code = reserve(&handles[0], &two, &first, &held);
     assert_true(code == FIRN_EBACK || (code == FIRN_EBUSY && held.grant != two.grant));
     end();
@@ -1145,18 +1151,18 @@ static void no_foreign_grant_is_adopted(void **state) {
 
 /* A guard is applied after a read: the remembered state of a doubted namespace does not do. */
 static void a_remembered_doubt_is_read_again(void **state) {
-    firn_request it = request_of(0, FOREVER, 1);
+    firn_request request = request_of(0, FOREVER, 1);
     firn_mark held;
     int64_t first = -1;
     (void)state;
     begin((plan){0});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     now.losses++; /* by somebody who noticed a loss */
     now.version = ++now.writes;
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_OK);
     const int before = reads;
-    it = request_of(0, FOREVER, 1);
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request = request_of(0, FOREVER, 1);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(reads, before + 1);
     assert_true(first >= MARGIN);
     end();
@@ -1165,7 +1171,7 @@ static void a_remembered_doubt_is_read_again(void **state) {
 /* The handle remembers a cut note, and keeps the other keys. */
 static void a_long_note_is_cut(void **state) {
     static char note[4000];
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
@@ -1174,8 +1180,8 @@ static void a_long_note_is_cut(void **state) {
     assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
     const int before = reads;
     memset(note, 'x', sizeof note - 1);
-    it.note = note;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request.note = note;
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
     assert_int_equal(reads, before);
     end();
@@ -1211,10 +1217,11 @@ static int scripted_confirm(void *self, firn_error *error) {
     return code_of_confirm;
 }
 
-/* The mark shows the own grant, or the layout is the new one already: another wrote that, perhaps not durably. */
+/* The mark shows the own grant, or the layout is the new one already: another wrote that, perhaps
+ * not durably. */
 static void what_another_wrote_is_confirmed(void **state) {
     firn_driver driver = scripted;
-    firn_request it = request_of(1, 0, 0), other = request_of(1, 5, 0);
+    firn_request request = request_of(1, 0, 0), other = request_of(1, 5, 0);
     firn_mark held = {0, 0};
     int64_t first = -1;
     (void)state;
@@ -1222,18 +1229,19 @@ static void what_another_wrote_is_confirmed(void **state) {
     driver.confirm = scripted_confirm;
     drive(&driver);
     answer = FIRN_EUNKNOWN; /* and it was carried out */
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EUNKNOWN);
     assert_int_equal(reserve(&handles[0], &other, &first, &held), FIRN_EBUSY);
     assert_int_equal(heard.confirms, 0);
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
-    assert_true(held.high == 10 && held.grant == it.grant && heard.confirms == 1);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBUSY);
+    assert_true(held.high == 10 && held.grant == request.grant && heard.confirms == 1);
     code_of_confirm = FIRN_ESTORE;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_ESTORE);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_ESTORE);
     code_of_confirm = FIRN_EBUSY; /* also then the grant is not shown */
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBUSY);
     assert_true(held.high == 0 && held.grant == 0 && heard.confirms == 3);
     code_of_confirm = FIRN_OK;
-    assert_int_equal(give_back(&handles[0], &it, 1, 2), FIRN_EBUSY); /* refused: it shows nothing */
+    assert_int_equal(give_back(&handles[0], &request, 1, 2),
+                     FIRN_EBUSY); /* refused: it shows nothing */
     assert_int_equal(relabel(&handles[0], 1, true), FIRN_OK);
     assert_int_equal(heard.confirms, 3);
     assert_int_equal(relabel(&handles[0], 1, true), FIRN_OK);
@@ -1241,8 +1249,8 @@ static void what_another_wrote_is_confirmed(void **state) {
     assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_ESTORE);
     assert_int_equal(heard.confirms, 4);
     now.spaces[1].shut = false;
-    now.marks[1][0].mark.grant = it.grant = 0; /* as after a give back: it is nobody's */
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    now.marks[1][0].mark.grant = request.grant = 0; /* as after a give back: it is nobody's */
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBUSY);
     assert_int_equal(heard.confirms, 4);
     end();
 }
@@ -1250,21 +1258,21 @@ static void what_another_wrote_is_confirmed(void **state) {
 /* Notes and layouts are the caller's, who may write over them after the call. */
 static void texts_are_kept(void **state) {
     char layout[] = OPEN, note[] = "of this call";
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
-    it.layout = layout;
-    it.note = note;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request.layout = layout;
+    request.note = note;
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_false(heard.wrote_used);
     assert_string_equal(heard.next_note, "of this call");
     memset(layout, 'x', sizeof layout - 1);
     memset(note, 'x', sizeof note - 1);
     const int before = reads;
-    it = request_of(1, FOREVER, 0);
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(reads, before);
     assert_true(heard.wrote_used); /* not as the remembered records say */
     assert_string_equal(heard.seen_note, "of this call");
@@ -1274,13 +1282,13 @@ static void texts_are_kept(void **state) {
 
 /* A read may be old but after an unknown outcome, and after an answer of another store. */
 static void a_read_is_sure_where_it_counts(void **state) {
-    firn_request it = request_of(1, 0, 0);
+    firn_request request = request_of(1, 0, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){.hides_losses = true});
     answer = FIRN_EUNKNOWN;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EUNKNOWN);
     assert_true(heard.surely); /* the store's record is not made over an old read */
     granted(&handles[1], 1, 0, 10);
     conflicts = 1;
@@ -1290,49 +1298,51 @@ static void a_read_is_sure_where_it_counts(void **state) {
     granted(&handles[1], 1, 0, 40);
     assert_true(heard.surely && heard.used_before);
     answer = FIRN_EUNKNOWN;
-    it = request_of(1, FOREVER, 0);
-    assert_int_equal(reserve(&handles[1], &it, &first, &held), FIRN_EUNKNOWN);
+    request = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[1], &request, &first, &held), FIRN_EUNKNOWN);
     heard.surely = false;
     granted(&handles[1], 1, 0, 60);
     assert_true(heard.surely);
-    (void)reserve(&handles[2], &it, &first, &held); /* the first look of a new handle */
+    (void)reserve(&handles[2], &request, &first, &held); /* the first look of a new handle */
     assert_false(heard.used_before);
     end();
 }
 
-/* Another store carried it out, and nothing else shows that: the mark has its grant, which counts there only. */
+/* Another store carried it out, and nothing else shows that: the mark has its grant, which counts
+ * there only. */
 static void a_foreign_grant_is_wasted(void **state) {
-    firn_request it = request_of(1, 10, 0);
+    firn_request request = request_of(1, 10, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){.hides_losses = true});
     granted(&handles[0], 1, 0, 0);
     now.history = ++histories;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
-    assert_int_equal(now.marks[1][0].mark.grant, it.grant);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBUSY);
+    assert_int_equal(now.marks[1][0].mark.grant, request.grant);
     assert_true(held.high == 20 && held.grant == 0);
     end();
 }
 
-/* Somebody without a record issues with the key: the claim goes elsewhere, and waits for nothing. */
+/* Somebody without a record issues with the key: the claim goes elsewhere, and waits for
+ * nothing. */
 static void a_key_without_a_record_is_busy_for_ever(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
     answer = FIRN_EBUSY;
     undelivered = true;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EBUSY);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EBUSY);
     assert_true(held.high == FIRN_SLOT_MAX && held.grant % 2 == 0);
     end();
 }
 
-/* Of an unknown outcome that turned out to be its own. A grant that this handle never sent is a clone's, who may give it
- * back. */
+/* Of an unknown outcome that turned out to be its own. A grant that this handle never sent is a
+ * clone's, who may give it back. */
 static void an_adopted_mark_is_remembered(void **state) {
-    firn_request it = request_of(1, 10, 0);
+    firn_request request = request_of(1, 10, 0);
     firn_mark held;
     int64_t first;
     (void)state;
@@ -1341,10 +1351,10 @@ static void an_adopted_mark_is_remembered(void **state) {
     granted(&handles[1], 0, 1, 0);
     saved = now;
     answer = FIRN_EUNKNOWN; /* and it was carried out */
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_EUNKNOWN);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EUNKNOWN);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(reserve(&handles[i], &it, &first, &held), FIRN_EBUSY);
-        assert_true(held.high == 20 && held.grant == it.grant);
+        assert_int_equal(reserve(&handles[i], &request, &first, &held), FIRN_EBUSY);
+        assert_true(held.high == 20 && held.grant == request.grant);
     }
     now = saved; /* only the memory shows it */
     assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
@@ -1355,13 +1365,13 @@ static void an_adopted_mark_is_remembered(void **state) {
 }
 
 static void an_error_is_set_by_a_refusal_only(void **state) {
-    firn_request it = request_of(1, FOREVER, 0), late_one = request_of(1, 5, 0);
+    firn_request request = request_of(1, FOREVER, 0), late_one = request_of(1, 5, 0);
     firn_error error = {.code = 77};
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
-    assert_int_equal(firn__engine_ops.reserve(handles[0].engine, &it, &first, &held, &error),
+    assert_int_equal(firn__engine_ops.reserve(handles[0].engine, &request, &first, &held, &error),
                      FIRN_OK);
     assert_int_equal(error.code, 77);
     assert_int_equal(firn__engine_ops.reserve(handles[0].engine, &late_one, &first, &held, &error),
@@ -1402,14 +1412,15 @@ static void a_store_without_its_record_is_no_new_one(void **state) {
 }
 
 static void a_key_that_is_gone_is_noticed(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){.hides_losses = true});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
-    assert_int_equal(give_back(&handles[0], &it, first, first), FIRN_OK); /* so its mark is 0 */
-    now.marks[1][0].known = false;                                        /* all else is the same */
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &request, first, first),
+                     FIRN_OK);     /* so its mark is 0 */
+    now.marks[1][0].known = false; /* all else is the same */
     now.spaces[1].version = ++now.writes;
     assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
     end();
@@ -1422,7 +1433,7 @@ static void a_namespace_that_is_gone_is_noticed(void **state) {
     granted(&handles[0], 1, 0, 0);
     assert_int_equal(asked_of(&handles[1], 1, 0, 5), FIRN_EBUSY);
     now.spaces[1] = (space){0};
-    now.marks[1][0] = (mark){0};
+    now.marks[1][0] = (engine_mark){0};
     assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_EBACK);
     assert_int_equal(now.losses, 1);
     end();
@@ -1443,32 +1454,32 @@ static void a_driver_with_a_lock_notices_an_older_mark(void **state) {
 }
 
 static void a_give_back_records_a_loss(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){0});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(asked_of(&handles[1], 1, 0, FOREVER), FIRN_OK);
     replace();
-    assert_int_equal(give_back(&handles[0], &it, first, first), FIRN_EBUSY);
+    assert_int_equal(give_back(&handles[0], &request, first, first), FIRN_EBUSY);
     assert_int_equal(now.losses, 1);
     end();
 }
 
 /* Only the mark of this very grant, and it then has none. */
 static void only_the_own_mark_is_given_back(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
     begin((plan){.hides_losses = true});
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
-    assert_int_equal(give_back(&handles[1], &it, first + 1, first), FIRN_EBUSY);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+    assert_int_equal(give_back(&handles[1], &request, first + 1, first), FIRN_EBUSY);
     now.marks[1][0].known = false;
-    assert_int_equal(give_back(&handles[2], &it, first, first), FIRN_EBUSY);
+    assert_int_equal(give_back(&handles[2], &request, first, first), FIRN_EBUSY);
     now.marks[1][0].known = true;
-    assert_int_equal(give_back(&handles[3], &it, first, first + 3), FIRN_OK);
+    assert_int_equal(give_back(&handles[3], &request, first, first + 3), FIRN_OK);
     assert_true(now.marks[1][0].mark.high == 3 && now.marks[1][0].mark.grant == 0);
     end();
 }
@@ -1500,7 +1511,8 @@ static void a_loss_is_declared(void **state) {
     end();
 }
 
-/* A namespace without a record is new although the store lost reservations: all names are known since then. */
+/* A namespace without a record is new although the store lost reservations: all names are known
+ * since then. */
 static void names_may_be_new_after_a_loss(void **state) {
     const firn_relabel shut = {space_names[0], NULL, SHUT, 50, false};
     int64_t floor = -1;
@@ -1526,16 +1538,16 @@ static void a_guard_moves_with_the_clock(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const int64_t each = 1000000 / (int64_t)ticks[i];
-        firn_request it = request_of(0, FOREVER, 1);
+        firn_request request = request_of(0, FOREVER, 1);
         firn_mark held;
         int64_t first;
         begin((plan){0});
         granted(&handles[0], 0, 1, 0);
         replace();
         frozen_ms = 1000000000;
-        it.guard_ms = frozen_ms - 7;
-        it.guard_tick_ns = ticks[i];
-        assert_int_equal(firn__engine_ops.reserve(handles[1].engine, &it, &first, &held, NULL),
+        request.guard_ms = frozen_ms - 7;
+        request.guard_tick_ns = ticks[i];
+        assert_int_equal(firn__engine_ops.reserve(handles[1].engine, &request, &first, &held, NULL),
                          FIRN_ECLOCK);
         assert_int_equal(now.spaces[0].floor, 1 + 7 * each + 1);
         frozen_ms = 0;
@@ -1593,7 +1605,7 @@ static void conflicts_wait(void **state) {
 
 /* Asks while each write meets a conflict; returns how many there were. */
 static int meets_conflicts(int64_t wait_ms, const char *about, bool relabels) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     const firn_relabel shut = {space_names[1], OPEN, SHUT, 0, false};
     firn_error error = {0};
     firn_mark held;
@@ -1603,9 +1615,9 @@ static int meets_conflicts(int64_t wait_ms, const char *about, bool relabels) {
     skipped_ms = 0;
     each_wait_ms = wait_ms;
     heard.writes = 0;
-    const int code = relabels
-                         ? firn__engine_relabel(handles[0].engine, &shut, &first, &error)
-                         : firn__engine_ops.reserve(handles[0].engine, &it, &first, &held, &error);
+    const int code =
+        relabels ? firn__engine_relabel(handles[0].engine, &shut, &first, &error)
+                 : firn__engine_ops.reserve(handles[0].engine, &request, &first, &held, &error);
     frozen_ms = each_wait_ms = conflicts = 0;
     assert_int_equal(code, FIRN_ESTORE);
     assert_non_null(strstr(error.text, about));
@@ -1636,7 +1648,7 @@ static void a_warm_add_is_found(void **state) {
 
 /* Others raised the mark since this handle read it, and it needs no other read. */
 static void an_add_starts_from_the_present_mark(void **state) {
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_mark held;
     int64_t first;
     (void)state;
@@ -1649,10 +1661,10 @@ static void an_add_starts_from_the_present_mark(void **state) {
     }
     assert_int_equal(reads, before);
     assert_int_equal(adds, 5); /* the first made the namespace's record */
-    it.earliest = 100;
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_OK);
+    request.earliest = 100;
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(first, 100);
-    assert_int_equal(give_back(&handles[0], &it, first, first + 3), FIRN_OK);
+    assert_int_equal(give_back(&handles[0], &request, first, first + 3), FIRN_OK);
     granted(&handles[1], 1, 0, 103);
     assert_int_equal(reads, before);
     end();
@@ -1683,7 +1695,7 @@ static void an_add_raises_no_older_mark(void **state) {
         granted(&handles[0], 1, 0, 10);
         assert_int_equal(asked_of(&handles[0], 1, gone, FOREVER), FIRN_OK);
         assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_OK);
-        now.marks[1][gone] = (mark){.known = gone == 0, .version = 1};
+        now.marks[1][gone] = (engine_mark){.known = gone == 0, .version = 1};
         assert_int_equal(asked_of(&handles[0], 1, gone, FOREVER), FIRN_EBACK);
         end();
     }
@@ -1777,7 +1789,7 @@ static int visit_until(void *context, const firn_holding *holding) {
 static void the_driver_carries_out_the_other_verbs(void **state) {
     static firn_driver driver, bare, failing;
     const firn_store_ops *ops = &firn__engine_ops;
-    firn_request it = request_of(1, FOREVER, 0);
+    firn_request request = request_of(1, FOREVER, 0);
     firn_error error = {0};
     firn_mark held;
     firn_time time = {0};
@@ -1804,7 +1816,7 @@ static void the_driver_carries_out_the_other_verbs(void **state) {
     failing = scripted;
     failing.begin = failing_begin;
     drive(&failing);
-    assert_int_equal(reserve(&handles[0], &it, &first, &held), FIRN_ESTORE);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_ESTORE);
     assert_int_equal(reads, 0);
     end();
 }

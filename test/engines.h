@@ -19,15 +19,15 @@
 #define ENGINE_LINE_BYTES 1200
 
 /* One that was started, or could not be. */
-typedef struct engine {
+typedef struct test_engine {
     char kind[16];
     int number; /* two of a kind have two */
     char folder[300], url[ENGINE_URL_SIZE];
     pid_t owner; /* the process that started it and alone stops it */
     int status;  /* 0, or what test/engine ended with */
-} engine;
+} test_engine;
 
-static engine engines_started[ENGINES_MAX];
+static test_engine engines_started[ENGINES_MAX];
 static int engines_count;
 
 /* Runs test/engine; the first line that it prints goes to `line` (may be NULL). Returns its exit
@@ -66,13 +66,14 @@ static void engines_stop(void) {
 /* The engine of a kind (see test/engine) and number, started at the first call with the server's
  * own `options`, a string for the shell. NULL: it did not start (missing, unless CI=true, it says
  * so); the caller skips or fails by engine_missing. */
-__attribute__((unused)) static engine *engine_of(const char *kind, int number,
-                                                 const char *options) {
+__attribute__((unused)) static test_engine *engine_of(const char *kind, int number,
+                                                      const char *options) {
     const char *parent = getenv("TMPDIR");
     for (int i = 0; i < engines_count; i++) {
-        engine *it = &engines_started[i];
-        if (strcmp(it->kind, kind) == 0 && it->number == number && it->owner == getpid()) {
-            return it->status == 0 ? it : NULL;
+        test_engine *engine = &engines_started[i];
+        if (strcmp(engine->kind, kind) == 0 && engine->number == number &&
+            engine->owner == getpid()) {
+            return engine->status == 0 ? engine : NULL;
         }
     }
     if (engines_count == ENGINES_MAX) {
@@ -81,14 +82,15 @@ __attribute__((unused)) static engine *engine_of(const char *kind, int number,
     if (engines_count == 0) {
         atexit(engines_stop);
     }
-    engine *it = &engines_started[engines_count++];
-    snprintf(it->kind, sizeof it->kind, "%s", kind);
-    it->number = number;
-    it->owner = getpid();
-    snprintf(it->folder, sizeof it->folder, "%s/engine-%s-%d-%ld",
-             parent != NULL ? parent : FIRN_BUILD_DIR, kind, number, (long)it->owner);
-    it->status = engine_run(it->url, sizeof it->url, "start %s '%s' %s", kind, it->folder, options);
-    return it->status == 0 ? it : NULL;
+    test_engine *engine = &engines_started[engines_count++];
+    snprintf(engine->kind, sizeof engine->kind, "%s", kind);
+    engine->number = number;
+    engine->owner = getpid();
+    snprintf(engine->folder, sizeof engine->folder, "%s/engine-%s-%d-%ld",
+             parent != NULL ? parent : FIRN_BUILD_DIR, kind, number, (long)engine->owner);
+    engine->status = engine_run(engine->url, sizeof engine->url, "start %s '%s' %s", kind,
+                                engine->folder, options);
+    return engine->status == 0 ? engine : NULL;
 }
 
 /* Is that it did not start no failure? Only where it is not installed, and no test run demands all
@@ -105,15 +107,15 @@ __attribute__((unused)) static bool engine_missing(const char *kind, int number)
 }
 
 /* `word`: kill, halt, restart, pause, continue; `member`: 1 to 3 of etcd3, 0 for all. */
-__attribute__((unused)) static bool engine_do(engine *it, const char *word, int member) {
+__attribute__((unused)) static bool engine_do(test_engine *engine, const char *word, int member) {
     char which[12] = "";
     if (member > 0) {
         snprintf(which, sizeof which, "%d", member);
     }
-    bool done = engine_run(NULL, 0, "%s '%s' %s", word, it->folder, which) == 0;
+    bool done = engine_run(NULL, 0, "%s '%s' %s", word, engine->folder, which) == 0;
     if (!done) {
-        printf("# %s %d: %s failed: what asks it from here on fails too\n", it->kind, it->number,
-               word);
+        printf("# %s %d: %s failed: what asks it from here on fails too\n", engine->kind,
+               engine->number, word);
     }
     return done;
 }

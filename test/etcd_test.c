@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-static engine *server;
+static test_engine *server;
 
 /* A URL of the server with a prefix of the test's own; lives until the fourth call after this. */
 static const char *url_of(const char *prefix, const char *more) {
@@ -20,10 +20,10 @@ static const char *url_of(const char *prefix, const char *more) {
 /* ---- the gateway, as anybody may use it ------------------------------------------------------ */
 
 static int dial(int port) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;
 }
 
@@ -140,12 +140,12 @@ static void a_restart_changes_nothing(void **state) {
 static void plant(const char *key, int number, const char *with) {
     char record[800], planted[900];
     get_record(record, key);
-    const char *at = record;
+    const char *position = record;
     for (int i = 1; i < number; i++) {
-        at = strchr(at, ' ') + 1;
+        position = strchr(position, ' ') + 1;
     }
-    snprintf(planted, sizeof planted, "%.*s%s%s", (int)(at - record), record, with,
-             strchr(at, ' '));
+    snprintf(planted, sizeof planted, "%.*s%s%s", (int)(position - record), record, with,
+             strchr(position, ' '));
     put_record(key, planted);
 }
 
@@ -176,8 +176,8 @@ static void another_cluster_is_guarded(void **state) {
     }
 }
 
-/* Members that come, go or are replaced one at a time are normal; two that are gone at once are what is left after
- * --force-new-cluster. */
+/* Members that come, go or are replaced one at a time are normal; two that are gone at once are
+ * what is left after --force-new-cluster. */
 static void members_that_are_gone(void **state) {
     static const struct {
         const char *before; /* in the record, with the only member that there is */
@@ -216,10 +216,11 @@ static void members_that_are_gone(void **state) {
     }
 }
 
-/* The quorum is lost, and somebody makes a new cluster of a member that lacks the last reservations. */
+/* The quorum is lost, and somebody makes a new cluster of a member that lacks the last
+ * reservations. */
 static void a_member_that_lagged(void **state) {
     (void)state;
-    engine *three = needed("etcd3", 3, "");
+    test_engine *three = needed("etcd3", 3, "");
     firn_store *store = open_store("%s", three->url);
     drawn(store, "snow", 1, 0, 0);
     drawn(store, "moon", 2, 0, 0);
@@ -250,15 +251,15 @@ static void a_new_cluster_keeps_its_marks(void **state) {
     firn_mark held;
     int64_t first = -1;
     (void)state;
-    engine *it = needed("etcd", 9, "");
-    firn_store *old = open_store("%s", it->url);
+    test_engine *engine = needed("etcd", 9, "");
+    firn_store *old = open_store("%s", engine->url);
     drawn(old, "snow", 1, 0, 0);
-    assert_true(engine_do(it, "kill", 0));
+    assert_true(engine_do(engine, "kill", 0));
     assert_true(
         run("rm -r '%s/data/e1' && printf '%%s\\n' --initial-cluster-token another >'%s/options'",
-            it->folder, it->folder));
-    assert_true(engine_do(it, "restart", 0));
-    firn_store *store = open_store("%s", it->url);
+            engine->folder, engine->folder));
+    assert_true(engine_do(engine, "restart", 0));
+    firn_store *store = open_store("%s", engine->url);
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
     assert_int_equal(first, 0);
     not_drawn(old, "snow", 3, FIRN_EBACK,
@@ -298,10 +299,10 @@ static void a_lost_namespace_is_guarded(void **state) {
     (void)state;
     firn_store *store = open_store("%s", url_of("lost", ""));
     drawn(store, "snow", 1, 0, 0);
-    char from[100], end[100];
-    encode(from, "lost/");
+    char text[100], end[100];
+    encode(text, "lost/");
     encode(end, "lost0");
-    post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", from,
+    post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", text,
          end);
     not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or lost reservations");
     not_drawn(store, "other", 3, FIRN_EBACK, "has changed or lost reservations"); /* who knows? */
@@ -312,8 +313,8 @@ static void a_lost_namespace_is_guarded(void **state) {
 /* A full store says so, and works again once there is room. */
 static void no_space_is_left(void **state) {
     (void)state;
-    engine *it = needed("etcd", 8, "--quota-backend-bytes 300000");
-    firn_store *store = open_store("%s", it->url);
+    test_engine *engine = needed("etcd", 8, "--quota-backend-bytes 300000");
+    firn_store *store = open_store("%s", engine->url);
     char name[40], value[3001];
     drawn(store, "snow", 1, 0, 0);
     memset(value, 'A', sizeof value - 1);
@@ -321,8 +322,8 @@ static void no_space_is_left(void **state) {
     const char *answer = "";
     for (int i = 0; i < 400 && strstr(answer, "space exceeded") == NULL; i++) {
         encode(name, "filler");
-        answer =
-            post(url_port(it->url), "/v3/kv/put", "{\"key\":\"%s\",\"value\":\"%s\"}", name, value);
+        answer = post(url_port(engine->url), "/v3/kv/put", "{\"key\":\"%s\",\"value\":\"%s\"}",
+                      name, value);
     }
     assert_non_null(strstr(answer, "space exceeded"));
     not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "has no space left");
@@ -332,7 +333,7 @@ static void no_space_is_left(void **state) {
 
 static void three_members(void **state) {
     (void)state;
-    engine *three = needed("etcd3", 1, "");
+    test_engine *three = needed("etcd3", 1, "");
     char url[ENGINE_URL_SIZE + 20];
     snprintf(url, sizeof url, "%s?prefix=three/", three->url);
     firn_store *store = hurried_store(url, "snow", NULL);
@@ -363,7 +364,7 @@ static void three_members(void **state) {
 /* Nobody waits for a member that does not answer where another one does. */
 static void a_stalled_member(void **state) {
     (void)state;
-    engine *three = needed("etcd3", 1, "");
+    test_engine *three = needed("etcd3", 1, "");
     char url[ENGINE_URL_SIZE + 20];
     snprintf(url, sizeof url, "%s?prefix=stalled/", three->url);
     firn_store *store = hurried_store(url, "snow", NULL);
@@ -380,13 +381,13 @@ static void a_stalled_member(void **state) {
 static void logins(void **state) {
     char url[300];
     (void)state;
-    engine *it = needed("etcd", 2, "");
-    int port = url_port(it->url);
+    test_engine *engine = needed("etcd", 2, "");
+    int port = url_port(engine->url);
     post(port, "/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"secret\"}");
     post(port, "/v3/auth/role/add", "{\"name\":\"root\"}");
     post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
     assert_non_null(strstr(post(port, "/v3/auth/enable", "{}"), "200 OK"));
-    firn_store *store = open_store("%s", it->url);
+    firn_store *store = open_store("%s", engine->url);
     not_drawn(store, "snow", 1, FIRN_ESTORE, "needs a user (etcdserver: user name is empty)");
     not_drawn(store, "snow", 1, FIRN_ESTORE, "give USER:PASSWORD@ in the URL");
     firn_store_close(store);
@@ -395,12 +396,12 @@ static void logins(void **state) {
     not_opened(url, "refuses the login");
     store = open_store("etcd://root:secret@127.0.0.1:%d", port);
     drawn(store, "snow", 1, 0, 0);
-    assert_true(engine_do(it, "restart", 0)); /* which forgets every token */
+    assert_true(engine_do(engine, "restart", 0)); /* which forgets every token */
     drawn_at_last(store, "snow", 2);
     assert_int_equal(mark_of(store, "snow").high, 20);
     firn_store_close(store);
     setenv("ETCDCTL_USER", "root:secret", 1);
-    store = open_store("%s", it->url);
+    store = open_store("%s", engine->url);
     drawn(store, "snow", 3, 0, 20);
     firn_store_close(store);
     unsetenv("ETCDCTL_USER");
@@ -418,9 +419,9 @@ static void signed_tokens(void **state) {
     snprintf(options, sizeof options,
              "--auth-token jwt,pub-key=%s/public,priv-key=%s/private,sign-method=RS256,ttl=10m",
              keys, keys);
-    engine *it = needed("etcd", 5, options);
+    test_engine *engine = needed("etcd", 5, options);
     assert_true(run("rm -r '%s'", keys));
-    int port = url_port(it->url);
+    int port = url_port(engine->url);
     post(port, "/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"secret\"}");
     post(port, "/v3/auth/role/add", "{\"name\":\"root\"}");
     post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
@@ -447,13 +448,13 @@ static void by_tls(void **state) {
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_true(make_certificates(folder));
-    engine *it = needed("etcd", 3, "");
-    int plain = url_port(it->url);
+    test_engine *engine = needed("etcd", 3, "");
+    int plain = url_port(engine->url);
     assert_true(run("printf '%%s\\n' --listen-client-urls http://127.0.0.1:%d,https://127.0.0.1:%d"
                     " --cert-file %s/server.pem --key-file %s/server.key"
                     " --trusted-ca-file %s/ca.pem --client-cert-auth >'%s/options'",
-                    plain, port, folder, folder, folder, it->folder));
-    assert_true(engine_do(it, "restart", 0));
+                    plain, port, folder, folder, folder, engine->folder));
+    assert_true(engine_do(engine, "restart", 0));
     snprintf(more, sizeof more, "cert=%s/client.pem&key=%s/client.key", folder, folder);
     firn_store *store = open_store("etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
     for (uint64_t i = 1; i <= 20; i++) {

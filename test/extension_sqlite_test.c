@@ -172,7 +172,8 @@ static void threads_at_once_repeat_no_id(void **state) {
 
 /* ---- forks and crashes ----------------------------------------------------------------------- */
 
-/* SQLite does not support a handle across a fork; a handle that is used anyway makes no ID twice. */
+/* SQLite does not support a handle across a fork; a handle that is used anyway makes no ID
+ * twice. */
 static void a_child_takes_a_node_of_its_own(void **state) {
     enum { MANY = 1000 };
     int64_t *ids = share(4 * MANY);
@@ -252,7 +253,7 @@ static void killed_under_load_and_started_again_it_repeats_no_id(void **state) {
     munmap(begun, sizeof *begun);
 }
 
-/* ---- every function, every value -------------------------------------------------------------- */
+/* ---- every function, every value ------------------------------------------------------------- */
 
 static const char *const values[] = {
     "NULL",
@@ -327,7 +328,7 @@ static void every_function_answers_or_refuses_every_value(void **state) {
     sqlite3_close(db);
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void it_may_be_added_twice_and_closed_late(void **state) {
     sqlite3 *db = connect(":memory:");

@@ -65,9 +65,10 @@ static void *kept(void *piece) {
 WRAPPED_MEMORY(malloc, (size_t size), (size))
 WRAPPED_MEMORY(calloc, (size_t count, size_t size), (count, size))
 WRAPPED_MEMORY(strdup, (const char *text), (text))
-WRAPPED(void *, mmap64, (void *at, size_t size, int may, int kind, int file, off_t from),
-        (at, size, may, kind, file, from), (errno = ENOMEM, MAP_FAILED))
-WRAPPED(int, madvise, (void *at, size_t size, int advice), (at, size, advice), refused_call(ENOMEM))
+WRAPPED(void *, mmap64, (void *context, size_t size, int may, int kind, int file, off_t from),
+        (context, size, may, kind, file, from), (errno = ENOMEM, MAP_FAILED))
+WRAPPED(int, madvise, (void *memory, size_t size, int advice), (memory, size, advice),
+        refused_call(ENOMEM))
 WRAPPED(ssize_t, getrandom, (void *out, size_t size, unsigned flags), (out, size, flags),
         refused_call(ENOSYS))
 WRAPPED(int, clock_gettime, (clockid_t id, struct timespec *now), (id, now), refused_call(EINVAL))
@@ -126,17 +127,17 @@ static int judge(int code, const firn_error *error) {
 
 /* ---- scenarios ------------------------------------------------------------------------------ */
 
-typedef struct scenario {
+typedef struct failing_scenario {
     const char *title;
-    int (*run)(const struct scenario *it);
+    int (*run)(const struct failing_scenario *self);
     const char *scheme, *keys, *store;
-} scenario;
+} failing_scenario;
 
-static firn_store *open_store(const scenario *it, int *code) {
+static firn_store *open_store(const failing_scenario *scenario, int *code) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
     firn_error error = {0};
     firn_store *store = NULL;
-    *code = judge(firn_store_open(&store, it->store, &options, &error), &error);
+    *code = judge(firn_store_open(&store, scenario->store, &options, &error), &error);
     if (*code != FIRN_OK && store != NULL) {
         broken("a store that is not opened was handed out", "");
     }
@@ -178,16 +179,16 @@ static int issue_some(firn_gen *gen) {
     return take_block(gen);
 }
 
-static int generate(const scenario *it) {
+static int generate(const failing_scenario *scenario) {
     firn_error error = {0};
     firn_gen *gen = NULL;
     int code;
-    firn_store *store = open_store(it, &code);
+    firn_store *store = open_store(scenario, &code);
     if (code != FIRN_OK) {
         return code;
     }
     const firn_config config = {
-        .size = sizeof config, .scheme = it->scheme, .keys = it->keys, .store = store};
+        .size = sizeof config, .scheme = scenario->scheme, .keys = scenario->keys, .store = store};
     code = judge(firn_open_with(&gen, &config, &error), &error);
     if (code == FIRN_OK) {
         code = issue_some(gen);
@@ -205,10 +206,10 @@ static int generate(const scenario *it) {
 }
 
 /* With its own store, as the simplest call has it. */
-static int open_alone(const scenario *it) {
+static int open_alone(const failing_scenario *scenario) {
     firn_error error = {0};
     firn_gen *gen = NULL;
-    int code = judge(firn_open(&gen, it->scheme, it->keys, &error), &error);
+    int code = judge(firn_open(&gen, scenario->scheme, scenario->keys, &error), &error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -218,16 +219,16 @@ static int open_alone(const scenario *it) {
 }
 
 /* A child of a generator's process has its own memory, randomness and window. */
-static int issue_in_child(const scenario *it) {
+static int issue_in_child(const failing_scenario *scenario) {
     firn_error error = {0};
     firn_gen *gen = NULL;
     firn_id id;
     long wanted = failing, status;
-    int code, said;
+    int code, answer;
     failing = 0;
-    firn_store *store = open_store(it, &code);
+    firn_store *store = open_store(scenario, &code);
     const firn_config config = {
-        .size = sizeof config, .scheme = it->scheme, .keys = it->keys, .store = store};
+        .size = sizeof config, .scheme = scenario->scheme, .keys = scenario->keys, .store = store};
     if (code != FIRN_OK || firn_open_with(&gen, &config, &error) != FIRN_OK ||
         firn_next(gen, &id, &error) != FIRN_OK) {
         broken("the parent issues: ", error.text);
@@ -242,12 +243,12 @@ static int issue_in_child(const scenario *it) {
         code = calls < failing ? 3 : code != FIRN_OK ? 1 : 0;
         failing = 0; /* gcov allocates when the process ends */
         if (SANITIZED) {
-            _exit(code); /* a child leaks a few bytes of its parent's on purpose (src/present.c) */
+            _exit(code); /* a child leaks a few bytes of its parent's on purpose (src/now.c) */
         }
         exit(code);
     }
-    waitpid(child, &said, 0);
-    status = WIFEXITED(said) ? WEXITSTATUS(said) : 99;
+    waitpid(child, &answer, 0);
+    status = WIFEXITED(answer) ? WEXITSTATUS(answer) : 99;
     if (status != 3 && status != 1 && status != 0) {
         broken("the child crashed, or lost memory", "");
     }
@@ -258,17 +259,17 @@ static int issue_in_child(const scenario *it) {
     return status == 1 ? FIRN_ESYSTEM : code;
 }
 
-static int do_job(const scenario *it) {
+static int do_job(const failing_scenario *scenario) {
     firn_error error = {0};
     firn_job *job = NULL;
     int code;
-    firn_store *store = open_store(it, &code);
+    firn_store *store = open_store(scenario, &code);
     if (code != FIRN_OK) {
         return code;
     }
     const firn_job_config config = {.size = sizeof config,
-                                    .scheme = it->scheme,
-                                    .keys = it->keys,
+                                    .scheme = scenario->scheme,
+                                    .keys = scenario->keys,
                                     .store = store,
                                     .name = "orders-2019",
                                     .digest = 7,
@@ -287,16 +288,16 @@ static int do_job(const scenario *it) {
     return code;
 }
 
-static int count(const scenario *it) {
+static int count(const failing_scenario *scenario) {
     firn_error error = {0};
     firn_segment *range = NULL;
     int64_t value, wait_ms;
     int code;
-    firn_store *store = open_store(it, &code);
+    firn_store *store = open_store(scenario, &code);
     if (code != FIRN_OK) {
         return code;
     }
-    code = judge(firn_segment_open(&range, "orders", it->keys, store, NULL, &error), &error);
+    code = judge(firn_segment_open(&range, "orders", scenario->keys, store, NULL, &error), &error);
     for (int i = 0; code == FIRN_OK && i < 20; i++) {
         code = judge(firn_segment_next(range, &value, &error), &error);
     }
@@ -317,14 +318,14 @@ static int count(const scenario *it) {
     return code;
 }
 
-static int number(const scenario *it) {
+static int number(const failing_scenario *scenario) {
     const uint8_t key[16] = {1, 2, 3};
     firn_error error = {0};
     firn_order *order = NULL;
     char text[FIRN_ORDER_SIZE];
     uint64_t back;
     int code =
-        judge(firn_order_open(&order, it->keys, key, FIRN_BUILD_DIR "/firn", &error), &error);
+        judge(firn_order_open(&order, scenario->keys, key, FIRN_BUILD_DIR "/firn", &error), &error);
     if (code == FIRN_OK) {
         code = judge(firn_order_write(order, text, 1234, &error), &error);
     }
@@ -335,7 +336,7 @@ static int number(const scenario *it) {
     return code;
 }
 
-static scenario scenarios[] = {
+static failing_scenario scenarios[] = {
     {"snowflake", generate, "snowflake", "", "memory:"},
     {"a fixed node", generate, "snowflake", "worker=3 datacenter=1", "memory:"},
     {"order by thread", generate, "snowflake", "ordering=thread nodes=3", "memory:"},
@@ -373,8 +374,9 @@ static scenario scenarios[] = {
 
 /* ---- one process for each call -------------------------------------------------------------- */
 
-/* 0: all went well although a call was refused, 1: it failed as it should, 3: there was no such call. */
-static int run_once(const scenario *it, long which) {
+/* 0: all went well although a call was refused, 1: it failed as it should, 3: there was no such
+ * call. */
+static int run_once(const failing_scenario *scenario, long which) {
     pid_t child = fork();
     int status;
     assert_true(child >= 0);
@@ -384,14 +386,15 @@ static int run_once(const scenario *it, long which) {
             signal(crashes[i], SIG_DFL); /* cmocka's handlers would continue with the next test */
         }
         alarm(60);
-        now_doing = it->title;
+        now_doing = scenario->title;
         failing = which;
-        int code = it->run(it);
+        int code = scenario->run(scenario);
         bool met = calls >= which;
         failing = 0;
-        it->run(it); /* judges once more; what is set up once for a process may stay refused */
+        scenario->run(
+            scenario); /* judges once more; what is set up once for a process may stay refused */
         long left = pieces;
-        it->run(it);
+        scenario->run(scenario);
         if (pieces > left) {
             broken("memory is lost", "");
         }
@@ -399,15 +402,15 @@ static int run_once(const scenario *it, long which) {
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (!WIFEXITED(status) || WEXITSTATUS(status) > 3 || WEXITSTATUS(status) == 2) {
-        fail_msg("%s, call %ld refused: status %x", it->title, which, (unsigned)status);
+        fail_msg("%s, call %ld refused: status %x", scenario->title, which, (unsigned)status);
     }
     return WEXITSTATUS(status);
 }
 
 static void each_call_may_be_refused(void **state) {
-    const scenario *it = *state;
+    const failing_scenario *scenario = *state;
     long failures = 0, which = 1;
-    for (int told; (told = run_once(it, which)) != 3; which += STEP) {
+    for (int told; (told = run_once(scenario, which)) != 3; which += STEP) {
         failures += told == 1;
         assert_true(which < CALLS_MOST);
     }

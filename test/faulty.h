@@ -81,18 +81,18 @@ static struct image {
     bool dirty[BLOCKS];
 } images[4];
 
-static void image_read(struct image *it, const char *path, bool everything) {
+static void image_read(struct image *self, const char *path, bool everything) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    it->durable_size = file < 0 ? 0 : (int64_t)lseek(file, 0, SEEK_END);
+    self->durable_size = file < 0 ? 0 : (int64_t)lseek(file, 0, SEEK_END);
     for (int i = 0; i < BLOCKS && file >= 0; i++) {
-        if (everything || it->dirty[i]) {
-            memset(it->durable + i * BLOCK, 0, BLOCK);
-            if (pread(file, it->durable + i * BLOCK, BLOCK, i * BLOCK) < 0) {
+        if (everything || self->dirty[i]) {
+            memset(self->durable + i * BLOCK, 0, BLOCK);
+            if (pread(file, self->durable + i * BLOCK, BLOCK, i * BLOCK) < 0) {
                 abort();
             }
         }
     }
-    memset(it->dirty, 0, sizeof it->dirty);
+    memset(self->dirty, 0, sizeof self->dirty);
     if (file >= 0) {
         close(file);
     }
@@ -154,14 +154,15 @@ static sqlite3_file *real_of(sqlite3_file *file) {
         return real_of(file)->pMethods->name(__VA_ARGS__);                                         \
     }
 
-PASS_OR_FAIL(xRead, SQLITE_IOERR_READ, (sqlite3_file * file, void *to, int size, sqlite3_int64 at),
-             real_of(file), to, size, at)
+PASS_OR_FAIL(xRead, SQLITE_IOERR_READ,
+             (sqlite3_file * file, void *out, int size, sqlite3_int64 int64), real_of(file), out,
+             size, int64)
 PASS_OR_FAIL(xFileSize, SQLITE_IOERR_FSTAT, (sqlite3_file * file, sqlite3_int64 *size),
              real_of(file), size)
 PASS_OR_FAIL(xLock, SQLITE_IOERR_LOCK, (sqlite3_file * file, int lock), real_of(file), lock)
 PASS_OR_FAIL(xShmMap, SQLITE_IOERR_SHMMAP,
-             (sqlite3_file * file, int page, int size, int extend, void volatile **to),
-             real_of(file), page, size, extend, to)
+             (sqlite3_file * file, int page, int size, int extend, void volatile **out),
+             real_of(file), page, size, extend, out)
 PASS(xUnlock, (sqlite3_file * file, int lock), real_of(file), lock)
 PASS(xCheckReservedLock, (sqlite3_file * file, int *held), real_of(file), held)
 PASS(xFileControl, (sqlite3_file * file, int op, void *argument), real_of(file), op, argument)
@@ -177,11 +178,11 @@ static int faulty_xClose(sqlite3_file *file) {
     return result;
 }
 
-static int faulty_xShmLock(sqlite3_file *file, int at, int count, int flags) {
+static int faulty_xShmLock(sqlite3_file *file, int position, int count, int flags) {
     bool lock = (flags & SQLITE_SHM_LOCK) != 0; /* to unlock never fails */
     return lock && due(FAULT_IO)
                ? SQLITE_IOERR_SHMLOCK
-               : real_of(file)->pMethods->xShmLock(real_of(file), at, count, flags);
+               : real_of(file)->pMethods->xShmLock(real_of(file), position, count, flags);
 }
 
 static void faulty_xShmBarrier(sqlite3_file *file) {
@@ -189,17 +190,17 @@ static void faulty_xShmBarrier(sqlite3_file *file) {
 }
 
 /* A write that fails has written the first half. */
-static int faulty_xWrite(sqlite3_file *file, const void *from, int size, sqlite3_int64 at) {
+static int faulty_xWrite(sqlite3_file *file, const void *source, int size, sqlite3_int64 int64) {
     struct image *image = ((faulty *)(void *)file)->image;
     bool full = due(FAULT_FULL), failed = due(FAULT_IO);
     int written = full || failed ? size / 2 : size, result;
-    for (sqlite3_int64 i = at / BLOCK; image != NULL && i * BLOCK < at + written; i++) {
+    for (sqlite3_int64 i = int64 / BLOCK; image != NULL && i * BLOCK < int64 + written; i++) {
         if (i >= BLOCKS) {
             abort();
         }
         image->dirty[i] = true;
     }
-    result = real_of(file)->pMethods->xWrite(real_of(file), from, written, at);
+    result = real_of(file)->pMethods->xWrite(real_of(file), source, written, int64);
     return full ? SQLITE_FULL : failed ? SQLITE_IOERR_WRITE : result;
 }
 
@@ -251,11 +252,11 @@ static void (*faulty_opens_log)(void); /* called once, before the next log is op
 
 static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
                         int *out_flags) {
-    faulty *it = (faulty *)(void *)file;
+    faulty *self = (faulty *)(void *)file;
     bool kept = path != NULL && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
     int result;
     (void)vfs;
-    it->base.pMethods = NULL;
+    self->base.pMethods = NULL;
     if (due(FAULT_IO)) {
         return SQLITE_CANTOPEN;
     }
@@ -264,16 +265,16 @@ static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, 
         faulty_opens_log = NULL;
         call();
     }
-    it->real = calloc(1, (size_t)real_vfs->szOsFile);
-    if (it->real == NULL) {
+    self->real = calloc(1, (size_t)real_vfs->szOsFile);
+    if (self->real == NULL) {
         return SQLITE_NOMEM;
     }
-    result = real_vfs->xOpen(real_vfs, path, it->real, flags, out_flags);
+    result = real_vfs->xOpen(real_vfs, path, self->real, flags, out_flags);
     if (result == SQLITE_OK) {
-        it->base.pMethods = &faulty_methods;
-        it->image = kept ? image_of(path) : NULL;
+        self->base.pMethods = &faulty_methods;
+        self->image = kept ? image_of(path) : NULL;
     } else {
-        free(it->real);
+        free(self->real);
     }
     return result;
 }

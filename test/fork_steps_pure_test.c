@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal handler that forks at each instruction of a call: the processor's trap flag stops the call after every
- * instruction, and at some of them the handler forks; other calls fork at the others. One kind of child issues inside the
- * handler, the other returns from it and finishes the call. No ID and no integer may be issued twice, what a store
- * granted to the parent stays with the parent, and nobody crashes or hangs. On other processors and with
- * sanitizers the handler forks only at the beginning of each call; forks_pure_test.c forks at random moments. */
+/* A signal handler that forks at each instruction of a call: the processor's trap flag stops the
+ * call after every instruction, and at some of them the handler forks; other calls fork at the
+ * others. One kind of child issues inside the handler, the other returns from it and finishes the
+ * call. No ID and no integer may be issued twice, what a store granted to the parent stays with the
+ * parent, and nobody crashes or hangs. On other processors and with sanitizers the handler forks
+ * only at the beginning of each call; forks_pure_test.c forks at random moments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,12 +41,13 @@
 #define YOUNG   "stale=1000000us" /* an instruction takes microseconds here */
 #define OLD     "stale=1us"
 
-typedef struct subject subject;
+typedef struct fork_subject fork_subject;
 
-/* What is called. Generators are opened in this order, and a thread remembers 4: the one 4 lines on takes its place. */
-struct subject {
+/* What is called. Generators are opened in this order, and a thread remembers 4: the one 4 lines on
+ * takes its place. */
+struct fork_subject {
     const char *name;
-    int (*issue)(subject *it, firn_id *ids);
+    int (*issue)(fork_subject *it, firn_id *ids);
     const char *scheme, *keys;
     bool stored; /* granted by the memory store, which is the parent's: children get FIRN_EFORKED */
     bool replaced;  /* the generator that shares its place is used before each call */
@@ -57,41 +59,41 @@ struct subject {
     firn_segment *segment;
 };
 
-static int next_id(subject *it, firn_id *id) {
-    return firn_next(it->gen, id, NULL);
+static int next_id(fork_subject *subject, firn_id *id) {
+    return firn_next(subject->gen, id, NULL);
 }
 
-static int next_n(subject *it, firn_id *ids) {
-    return firn_next_n(it->gen, ids, AT_ONCE, NULL);
+static int next_n(fork_subject *subject, firn_id *ids) {
+    return firn_next_n(subject->gen, ids, AT_ONCE, NULL);
 }
 
-static int next_numbers(subject *it, firn_id *ids) {
+static int next_numbers(fork_subject *subject, firn_id *ids) {
     uint64_t numbers[AT_ONCE];
-    int code = firn_next_u64(it->gen, numbers, AT_ONCE, NULL);
+    int code = firn_next_u64(subject->gen, numbers, AT_ONCE, NULL);
     for (int i = 0; i < AT_ONCE; i++) {
         ids[i] = (firn_id){numbers[i], 0, 0, 64};
     }
     return code;
 }
 
-static int back_dated(subject *it, firn_id *ids) {
+static int back_dated(fork_subject *subject, firn_id *ids) {
     const firn_time noon = {NOON_SEC, 0};
-    return firn_at(it->gen, &noon, ids, AT_ONCE, NULL);
+    return firn_at(subject->gen, &noon, ids, AT_ONCE, NULL);
 }
 
-static int next_of_block(subject *it, firn_id *id) {
+static int next_of_block(fork_subject *subject, firn_id *id) {
     *id = (firn_id){0, 0, 0, 128};
-    return firn_block_next(it->block, &id->low, NULL);
+    return firn_block_next(subject->block, &id->low, NULL);
 }
 
-static int next_integer(subject *it, firn_id *id) {
+static int next_integer(fork_subject *subject, firn_id *id) {
     int64_t value = 0;
-    int code = firn_segment_next(it->segment, &value, NULL);
+    int code = firn_segment_next(subject->segment, &value, NULL);
     *id = (firn_id){(uint64_t)value, 0, 0, 64};
     return code;
 }
 
-static subject subjects[] = {
+static fork_subject subjects[] = {
     {"uuid7", next_id, "uuid7", YOUNG, .replaced = false},
     {"snowflake", next_id, "snowflake", "node=1 " YOUNG, .stored = true},
     {"snowflake, by blocks", next_id, "snowflake", "node=2 ordering=thread " YOUNG, .stored = true},
@@ -127,44 +129,45 @@ static volatile long step,
     offset; /* instructions of this call; the handler forks at offset, offset + GAP, ... */
 static volatile int bad_child, forks;
 static volatile bool in_child;
-static subject *called;
+static fork_subject *called;
 static bool returns; /* children finish the call */
-/* What the interrupted call gave each child: the same as the parent if the fork came at the end of the call. */
+/* What the interrupted call gave each child: the same as the parent if the fork came at the end of
+ * the call. */
 static struct {
     int code;
     firn_id ids[AT_ONCE];
 } * finished;
 
-static size_t count_of(const subject *it) {
-    return it->several ? AT_ONCE : 1;
+static size_t count_of(const fork_subject *subject) {
+    return subject->several ? AT_ONCE : 1;
 }
 
-static void log_ids(const subject *it, const firn_id *ids) {
-    for (const firn_id *id = ids; id < ids + count_of(it); id++) {
-        uint64_t mixed = (id->low ^ (uint64_t)(it - subjects) << 56) * 0x9e3779b97f4a7c15;
+static void log_ids(const fork_subject *subject, const firn_id *ids) {
+    for (const firn_id *id = ids; id < ids + count_of(subject); id++) {
+        uint64_t mixed = (id->low ^ (uint64_t)(subject - subjects) << 56) * 0x9e3779b97f4a7c15;
         issued_add(all_ids, mixed ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top);
     }
 }
 
-static bool are_same(const subject *it, const firn_id *ids, const firn_id *others) {
+static bool are_same(const fork_subject *subject, const firn_id *ids, const firn_id *others) {
     bool same = true;
-    for (size_t i = 0; i < count_of(it); i++) {
+    for (size_t i = 0; i < count_of(subject); i++) {
         same = same && firn_id_cmp(&ids[i], &others[i]) == 0;
     }
     return same;
 }
 
-static int issue_from(subject *it, int n) {
-    const int expected = in_child && it->stored ? FIRN_EFORKED : FIRN_OK;
+static int issue_from(fork_subject *subject, int n) {
+    const int expected = in_child && subject->stored ? FIRN_EFORKED : FIRN_OK;
     for (int i = 0; i < n; i++) {
         firn_id ids[AT_ONCE];
-        int code = it->issue(it, ids);
+        int code = subject->issue(subject, ids);
         if (code != expected) {
-            fprintf(stderr, "# %s: %s\n", it->name, firn_strerror(code));
+            fprintf(stderr, "# %s: %s\n", subject->name, firn_strerror(code));
             return 1;
         }
         if (code == FIRN_OK) {
-            log_ids(it, ids);
+            log_ids(subject, ids);
         }
     }
     return 0;
@@ -203,12 +206,12 @@ static void at_instruction(int signal, siginfo_t *info, void *context) {
     }
 }
 
-static int one_call(subject *it) {
+static int one_call(fork_subject *subject) {
     firn_id ids[AT_ONCE];
     step = 0;
     forks = 0;
     START_STEPS();
-    int code = it->issue(it, ids);
+    int code = subject->issue(subject, ids);
     END_STEPS();
     if (in_child) {
         finished[forks].code = code;
@@ -216,48 +219,50 @@ static int one_call(subject *it) {
         _exit(issue_in_child()); /* the interrupted call may fail in any way */
     }
     if (code != FIRN_OK || bad_child != 0) {
-        fprintf(stderr, "# %s: %s\n", it->name, firn_strerror(code));
+        fprintf(stderr, "# %s: %s\n", subject->name, firn_strerror(code));
         return code != FIRN_OK ? 3 : bad_child;
     }
-    log_ids(it, ids);
+    log_ids(subject, ids);
     for (int i = 0; returns && i < forks; i++) {
-        if (finished[i].code == FIRN_OK && !are_same(it, finished[i].ids, ids)) {
-            log_ids(it, finished[i].ids);
+        if (finished[i].code == FIRN_OK && !are_same(subject, finished[i].ids, ids)) {
+            log_ids(subject, finished[i].ids);
         }
     }
-    return issue_from(it, 1);
+    return issue_from(subject, 1);
 }
 
-static int open_subject(subject *it) {
+static int open_subject(fork_subject *subject) {
     firn_error error = {0};
-    firn_config config = {.size = sizeof config, .scheme = it->scheme, .keys = it->keys};
-    config.store = it->stored ? memory : NULL;
-    int code = it->scheme == NULL ? firn_segment_open(&it->segment, strchr(it->keys, '=') + 1,
-                                                      it->keys, memory, NULL, &error)
-                                  : firn_open_with(&it->gen, &config, &error);
-    if (code == FIRN_OK && it->issue == next_of_block) {
-        code = firn_block_open(&it->block, it->gen, 1000000, &error);
+    firn_config config = {.size = sizeof config, .scheme = subject->scheme, .keys = subject->keys};
+    config.store = subject->stored ? memory : NULL;
+    int code = subject->scheme == NULL
+                   ? firn_segment_open(&subject->segment, strchr(subject->keys, '=') + 1,
+                                       subject->keys, memory, NULL, &error)
+                   : firn_open_with(&subject->gen, &config, &error);
+    if (code == FIRN_OK && subject->issue == next_of_block) {
+        code = firn_block_open(&subject->block, subject->gen, 1000000, &error);
     }
     if (code != FIRN_OK) {
-        fprintf(stderr, "# %s: %s\n", it->name, error.text);
+        fprintf(stderr, "# %s: %s\n", subject->name, error.text);
     }
     return code;
 }
 
-static int each_instruction(subject *it) {
+static int each_instruction(fork_subject *subject) {
     for (offset = 0; offset < GAP; offset++) {
         int bad = 0;
-        if (it->fresh) {
-            firn_close(it->gen, NULL);
-            bad = open_subject(it);
+        if (subject->fresh) {
+            firn_close(subject->gen, NULL);
+            bad = open_subject(subject);
         }
-        for (size_t k = 0; it->replaced && k < SUBJECTS; k++) {
-            bad |=
-                &subjects[k] != it && subjects[k].scheme != NULL ? issue_from(&subjects[k], 1) : 0;
+        for (size_t k = 0; subject->replaced && k < SUBJECTS; k++) {
+            bad |= &subjects[k] != subject && subjects[k].scheme != NULL
+                       ? issue_from(&subjects[k], 1)
+                       : 0;
         }
-        bad = bad != 0 ? bad : one_call(it);
+        bad = bad != 0 ? bad : one_call(subject);
         if (bad != 0 || step < GAP) {
-            fprintf(stderr, "# %s, %ld instructions, %s\n", it->name, step,
+            fprintf(stderr, "# %s, %ld instructions, %s\n", subject->name, step,
                     returns ? "the child returned" : "in the handler");
             return bad != 0 ? bad : 4; /* 4: nothing was stopped */
         }
@@ -265,13 +270,13 @@ static int each_instruction(subject *it) {
     return 0;
 }
 
-static int in_process(subject *it) {
+static int in_process(fork_subject *subject) {
     struct sigaction trap = {.sa_sigaction = at_instruction, .sa_flags = SA_SIGINFO};
     signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which would continue with its next test */
     signal(SIGABRT, SIG_DFL);
     all_ids = issued_new(LOG);
     finished = shared_memory(FORKS * sizeof *finished);
-    called = it;
+    called = subject;
     int bad = sigaction(SIGTRAP, &trap, NULL) | firn_store_open(&memory, "memory:", NULL, NULL);
     for (size_t k = 0; k < SUBJECTS && bad == 0; k++) {
         bad = open_subject(&subjects[k]);
@@ -279,9 +284,9 @@ static int in_process(subject *it) {
     for (size_t k = 0; k < 10 * SUBJECTS && bad == 0; k++) {
         bad = issue_from(&subjects[k % SUBJECTS], 1); /* clocks are read, memory is there */
     }
-    for (int way = it->allocates; way < 2 && bad == 0; way++) {
+    for (int way = subject->allocates; way < 2 && bad == 0; way++) {
         returns = way == 1;
-        bad = each_instruction(it);
+        bad = each_instruction(subject);
     }
     return bad != 0 ? bad : duplicates(all_ids) == 0 ? 0 : 5;
 }

@@ -29,7 +29,7 @@ static enum lie {
     JUDGES    /* as Linux in every answer: only a child can tell */
 } lie;
 
-int madvise(void *at, size_t size, int advice) {
+int madvise(void *context, size_t size, int advice) {
     bool wipe = advice == MADV_WIPEONFORK;
     if (lie == ALWAYS_0 || (lie == SAYS_0 && wipe)) {
         return 0;
@@ -38,9 +38,9 @@ int madvise(void *at, size_t size, int advice) {
         errno = EINVAL;
         return -1;
     }
-    int result = (int)syscall(SYS_madvise, at, size, advice);
+    int result = (int)syscall(SYS_madvise, context, size, advice);
     if (lie == JUDGES && wipe && result == 0) {
-        syscall(SYS_madvise, at, size, MADV_KEEPONFORK);
+        syscall(SYS_madvise, context, size, MADV_KEEPONFORK);
     }
     return result;
 }
@@ -207,7 +207,7 @@ static int told_in_child(void) {
 static int stays(void) {
     firn_error error = {0};
     firn_id id, after;
-    int64_t one, two;
+    int64_t value, two;
     firn_config config = {.size = sizeof config, .scheme = "snowflake", .keys = "node=7"};
     if (firn_store_open(&memory, "memory:", NULL, &error) != FIRN_OK) {
         return 1;
@@ -216,7 +216,7 @@ static int stays(void) {
     if (firn_open_with(&fixed, &config, &error) != FIRN_OK ||
         firn_segment_open(&integers, "orders", "step=100", memory, NULL, &error) != FIRN_OK ||
         firn_next(fixed, &id, &error) != FIRN_OK ||
-        firn_segment_next(integers, &one, &error) != FIRN_OK) {
+        firn_segment_next(integers, &value, &error) != FIRN_OK) {
         fprintf(stderr, "# %s\n", error.text);
         return 2;
     }
@@ -233,7 +233,7 @@ static int stays(void) {
         }
     }
     bool goes_on = firn_next(fixed, &after, &error) == FIRN_OK && firn_id_cmp(&id, &after) < 0 &&
-                   firn_segment_next(integers, &two, &error) == FIRN_OK && two == one + 1;
+                   firn_segment_next(integers, &two, &error) == FIRN_OK && two == value + 1;
     firn_segment_close(integers, NULL);
     firn_close(fixed, NULL);
     firn_store_close(memory);
@@ -268,8 +268,8 @@ static void fork_in_handler(int signal) {
 static int in_handlers(void) {
     shared_log = issued_new(LOG * 200);
     signal(SIGVTALRM, fork_in_handler);
-    /* The first IDs map permits, and libcrypto is loaded after 1 MiB: a child that is forked inside malloc cannot use
-     * malloc. */
+    /* The first IDs map windows, and libcrypto is loaded after 1 MiB: a child that is forked inside
+     * malloc cannot use malloc. */
     static firn_id many[1 << 16];
     int bad = open_all();
     for (int i = 0; i < 2 && bad == 0; i++) {

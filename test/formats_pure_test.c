@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200 texts; and which text is
- * recognised as which: 200 texts of each format and of each scheme. docs/reference/recognised.md has both tables; with FIRN_WRITE=1
- * (docs/recognised.sh) this test writes them. */
+/* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200
+ * texts; and which text is recognised as which: 200 texts of each format and of each scheme.
+ * docs/reference/recognised.md has both tables; with FIRN_WRITE=1 (docs/recognised.sh) this test
+ * writes them. */
 #include <firn/recognize.h>
 
 #include <setjmp.h>
@@ -105,7 +106,7 @@ static void known_answers_are_found(void **state) {
         read_vectors(&known, format->name);
         for (size_t i = 0; i < known.count; i++) {
             firn_match matches[FIRN_MATCHES_MAX];
-            char *text = known.lines[i], *time = strchr(text, '\t'), at[FIRN_TIME_SIZE];
+            char *text = known.lines[i], *time = strchr(text, '\t'), position[FIRN_TIME_SIZE];
             if (time == NULL) {
                 continue;
             }
@@ -118,7 +119,7 @@ static void known_answers_are_found(void **state) {
                 return;
             }
             assert_string_equal(
-                match->timed ? firn_time_format(at, &match->time, match->digits) : "-", time);
+                match->timed ? firn_time_format(position, &match->time, match->digits) : "-", time);
             assert_null(strstr(match->reason, "__")); /* a name of the code */
             check_fields(text, match, facts);
             answers++;
@@ -168,24 +169,24 @@ static void count_answer(tally *list, const char *text) {
 
 /* The most frequent answer first. */
 static size_t put_tally(char *out, size_t size, const char *kind, tally *list) {
-    size_t at = (size_t)snprintf(out, size, "| %s |", kind);
+    size_t position = (size_t)snprintf(out, size, "| %s |", kind);
     for (size_t done = 0; done < list->size; done++) {
         size_t most = 0;
         for (size_t i = 1; i < list->size; i++) {
             most = list->counts[i] > list->counts[most] ? i : most;
         }
-        at += (size_t)snprintf(out + at, size - at, "%s %s %d", done > 0 ? "," : "",
-                               list->names[most], list->counts[most]);
+        position += (size_t)snprintf(out + position, size - position, "%s %s %d",
+                                     done > 0 ? "," : "", list->names[most], list->counts[most]);
         list->counts[most] = 0;
     }
-    return at + (size_t)snprintf(out + at, size - at, " |\n");
+    return position + (size_t)snprintf(out + position, size - position, " |\n");
 }
 
 static size_t put_matrix(char *out, size_t size) {
     static vectors known;
     const firn_text_format *format;
     const firn_scheme *scheme;
-    size_t at = (size_t)snprintf(out, size, "| 200 IDs of | are read as |\n|---|---|\n");
+    size_t position = (size_t)snprintf(out, size, "| 200 IDs of | are read as |\n|---|---|\n");
     for (size_t s = 0; (scheme = firn_scheme_at(s)) != NULL; s++) {
         tally list = {.size = 0};
         char text[FIRN_TEXT_SIZE + 16];
@@ -197,7 +198,7 @@ static size_t put_matrix(char *out, size_t size) {
             make_id(text, scheme->name, -1, 1262304000, 1798761600); /* 2010 to 2026 */
             count_answer(&list, text);
         }
-        at += put_tally(out + at, size - at, scheme->name, &list);
+        position += put_tally(out + position, size - position, scheme->name, &list);
     }
     for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
         tally list = {.size = 0};
@@ -206,14 +207,14 @@ static size_t put_matrix(char *out, size_t size) {
             known.lines[i][strcspn(known.lines[i], "\t")] = '\0';
             count_answer(&list, known.lines[i]);
         }
-        at += put_tally(out + at, size - at, format->name, &list);
+        position += put_tally(out + position, size - position, format->name, &list);
     }
-    return at;
+    return position;
 }
 
 static size_t put_owners(char *out, size_t size) {
     const firn_owner *owner;
-    size_t at = (size_t)snprintf(
+    size_t position = (size_t)snprintf(
         out, size, "| scheme or format | owner | IDs | source |\n|---|---|---|---|\n");
     for (size_t i = 0; (owner = firn_owner_at(i)) != NULL; i++) {
         const firn_text_format *format;
@@ -222,21 +223,21 @@ static size_t put_owners(char *out, size_t size) {
             known = known || strcmp(format->name, owner->name) == 0;
         }
         assert_true(known);
-        at += (size_t)snprintf(out + at, size - at, "| %s | %s | %s | %s |\n", owner->name,
-                               owner->title, owner->prevalence, owner->source);
+        position += (size_t)snprintf(out + position, size - position, "| %s | %s | %s | %s |\n",
+                                     owner->name, owner->title, owner->prevalence, owner->source);
     }
-    return at;
+    return position;
 }
 
 static size_t put_formats(char *out, size_t size) {
     const firn_text_format *format;
-    size_t at = 0;
+    size_t position = 0;
     for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
-        at += (size_t)snprintf(
-            out + at, size - at, "- **%s** (`%s`)\n  %s.\n  Sure: %s.\n  Source: %s.\n",
+        position += (size_t)snprintf(
+            out + position, size - position, "- **%s** (`%s`)\n  %s.\n  Sure: %s.\n  Source: %s.\n",
             format->title, format->name, format->shape, format->sure, format->source);
     }
-    return at;
+    return position;
 }
 
 /* Compares a block of the page with what it should be, or writes it. */
@@ -287,9 +288,9 @@ static void the_page_says_what_is_taken_for_what(void **state) {
     check_block("confusion", text);
 }
 
-/* What firn_guess finds stays the answer: a format leads in fewer than 1 of 50 IDs of a scheme (1 of 64
- * IDs of scru128 have the version and variant of a UUID), and
- * in none that others published. */
+/* What firn_guess finds stays the answer: a format leads in fewer than 1 of 50 IDs of a scheme (1
+ * of 64 IDs of scru128 have the version and variant of a UUID), and in none that others
+ * published. */
 static void schemes_are_read_as_before(void **state) {
     (void)state;
     const firn_scheme *scheme;
@@ -321,9 +322,10 @@ static void schemes_are_read_as_before(void **state) {
     fclose(file);
 }
 
-/* ---- neighbours of known answers --------------------------------------------------------------- */
+/* ---- neighbours of known answers ------------------------------------------------------------- */
 
-/* Texts that differ from an ID of a format in one thing, and the last and the first that its rules allow. */
+/* Texts that differ from an ID of a format in one thing, and the last and the first that its rules
+ * allow. */
 static void one_wrong_character_is_noticed(void **state) {
     static const struct {
         const char *format, *text, *reason; /* reason: a part of it; NULL: not of this format */

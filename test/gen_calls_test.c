@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls of a generator do and say around the IDs: how long they wait, how many IDs they take, when to call a
- * step again, what a status says. On a simulated clock. */
+/* What the calls of a generator do and say around the IDs: how long they wait, how many IDs they
+ * take, when to call a step again, what a status says. On a simulated clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,17 +12,17 @@
 
 #include "gen.h"
 
-/* ---- how long a call waits -------------------------------------------------------------------------- */
+/* ---- how long a call waits ------------------------------------------------------------------- */
 
 /* What a pause of 1 ms does to the clocks. */
 static int64_t pause_steady_ns, pause_wall_ns;
 
 static int pauses_otherwise(void *self, int64_t ns) {
-    simulated *it = self;
+    simulated *state = self;
     assert_int_equal(ns, MS);
-    atomic_fetch_add(&it->pauses, 1);
-    atomic_fetch_add(&it->steady_ns, pause_steady_ns);
-    atomic_fetch_add(&it->wall_ns, pause_wall_ns);
+    atomic_fetch_add(&state->pauses, 1);
+    atomic_fetch_add(&state->steady_ns, pause_steady_ns);
+    atomic_fetch_add(&state->wall_ns, pause_wall_ns);
     return FIRN_OK;
 }
 
@@ -79,7 +79,7 @@ static void a_call_waits_as_its_keys_say(void **state) {
     }
 }
 
-/* ---- how many at once ------------------------------------------------------------------------------- */
+/* ---- how many at once ------------------------------------------------------------------------ */
 
 /* ---- when to call a step again ----------------------------------------------------------- */
 
@@ -101,17 +101,17 @@ static void calls_have_their_bounds(void **state) {
     assert_int_equal(number, 7);
     world.hands.wall = simulated_wall;
     assert_int_equal(firn_next_u64(gen, NULL, 1 << 30, &error), FIRN_ERANGE);
-    said(&error, FIRN_ERANGE, "ask for at most 4100096 at once");
+    error_text(&error, FIRN_ERANGE, "ask for at most 4100096 at once");
     assert_int_equal(error.cure, FIRN_CURE_FEWER_IDS);
     closed(gen);
     gen = opened("time:42/ms random:30 counter:24", "");
     assert_int_equal(status_of(gen).max_count, 1 << 30); /* and not 1001 ticks full */
     assert_int_equal(firn_next_n(gen, NULL, (1 << 30) + 1, &error), FIRN_ERANGE);
-    said(&error, FIRN_ERANGE, "1073741825 IDs at once: ask for at most 1073741824");
+    error_text(&error, FIRN_ERANGE, "1073741825 IDs at once: ask for at most 1073741824");
     closed(gen);
     gen = opened("time:42/ms node:10 sequence:13", "");
     assert_int_equal(firn_next_u64(gen, &number, 1, &error), FIRN_EUSAGE);
-    said(&error, FIRN_EUSAGE, "65 bits");
+    error_text(&error, FIRN_EUSAGE, "65 bits");
     closed(gen);
 }
 
@@ -154,7 +154,7 @@ static void a_step_says_when_to_call_again(void **state) {
         if (rows[i].clock_fails) { /* and without a time nothing is claimed */
             const int reserves = world.log.reserves;
             pthread_mutex_lock(&gen->live->locked.lock);
-            firn__permit_retire(gen, 0, false, NULL);
+            firn__window_retire(gen, 0, false, NULL);
             pthread_mutex_unlock(&gen->live->locked.lock);
             assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_ECLOCK);
             assert_int_equal(world.log.reserves, reserves);
@@ -165,7 +165,7 @@ static void a_step_says_when_to_call_again(void **state) {
     }
 }
 
-/* ---- what a status says ----------------------------------------------------------------------------- */
+/* ---- what a status says ---------------------------------------------------------------------- */
 
 static const char *loses(void *self) {
     (void)self;

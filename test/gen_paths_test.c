@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The short paths of firn_next: a permit that is retired in the middle of a call, an event in the middle of one, a
- * start that cannot be drawn, packing, and which of several nodes a thread issues from. The clock and the entropy are
- * replaced by ones that make the event, so that each race happens in each run. */
+/* The short paths of firn_next: a window that is retired in the middle of a call, an event in the
+ * middle of one, a start that cannot be drawn, packing, and which of several nodes a thread issues
+ * from. The clock and the entropy are replaced by ones that make the event, so that each race
+ * happens in each run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +12,13 @@
 
 #include "generating.h"
 
+#include "fork_memory.h"
 #include "issue.h"
-#include "wiped.h"
 
 #include <pthread.h>
 #include <sched.h>
 
-/* ---- a permit that is retired in the middle of a call ----------------------------------------- */
+/* ---- a window that is retired in the middle of a call ---------------------------------------- */
 
 /* Whom to retire at the next reading of the clock; NULL: nobody. */
 static firn_gen *at_reading;
@@ -27,7 +28,7 @@ static void retire(firn_gen **which) {
     *which = NULL;
     if (gen != NULL) {
         pthread_mutex_lock(&gen->live->locked.lock);
-        firn__permit_retire(gen, 0, false, NULL);
+        firn__window_retire(gen, 0, false, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
 }
@@ -38,12 +39,12 @@ static int reads_and_retires(void *self, firn_time *now) {
     return code;
 }
 
-static const firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
-    return atomic_load(&gen->live->any.permits[k]);
+static const firn__window *window_of(const firn_gen *gen, uint32_t k) {
+    return atomic_load(&gen->live->any.windows[k]);
 }
 
-/* The thread has found the permit, reads the clock, and then finds the permit closed. */
-static void a_closed_permit_issues_nothing(void **state) {
+/* The thread has found the window, reads the clock, and then finds the window closed. */
+static void a_closed_window_issues_nothing(void **state) {
     static const struct {
         const char *scheme, *keys;
         enum firn__way way;
@@ -57,15 +58,15 @@ static void a_closed_permit_issues_nothing(void **state) {
         firn_gen *gen = opened(paths[i].scheme, paths[i].keys);
         assert_true(gen->way == paths[i].way || firn__wiped_watch());
         firn_id before = next(gen);
-        const firn__permit *permit = permit_of(gen, 0);
+        const firn__window *window = window_of(gen, 0);
         int reserves = world.log.reserves;
         at_reading = gen;
         firn_id after = next(gen);
         assert_null(at_reading);
         assert_true(firn_id_cmp(&before, &after) != 0);
         assert_true(world.log.reserves > reserves || !gen->reserved);
-        assert_true(permit_of(gen, 0) != permit);
-        assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
+        assert_true(window_of(gen, 0) != window);
+        assert_false(atomic_load(&window->cursor) & FIRN__OPEN);
         closed(gen);
         pass(&world.clock, 10 * SECOND);
     }
@@ -84,8 +85,8 @@ static int draws_zeros_in_an_event(void *self, void *out, size_t size) {
     return FIRN_OK;
 }
 
-/* As when a handler of a signal forks the process in the middle of a call: the start of a new tick is drawn just before
- * its first slot is taken. */
+/* As when a handler of a signal forks the process in the middle of a call: the start of a new tick
+ * is drawn just before its first slot is taken. */
 static void slots_taken_during_an_event_are_dropped(void **state) {
     static const char *const keys[] = {"start=random:2", "start=random:2 ordering=thread"};
     (void)state;
@@ -114,7 +115,7 @@ static void slots_taken_during_an_event_are_dropped(void **state) {
     }
 }
 
-/* ---- threads on the direct ways, with events ---------------------------------------------------- */
+/* ---- threads on the direct ways, with events ------------------------------------------------- */
 
 #define LAYOUT "0x0:1 time:41/ms@@2020-01-01 node:6 sequence:16"
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -134,12 +135,12 @@ typedef struct crew {
 static _Atomic int finished; /* of the threads at work */
 
 static void *issue_each(void *context) {
-    crew *it = context;
-    for (size_t i = 0; i < EACH && it->code == FIRN_OK; i++) {
+    crew *self = context;
+    for (size_t i = 0; i < EACH && self->code == FIRN_OK; i++) {
         firn_id id;
-        it->code = i % 2 == 0 ? firn_next(it->gen, &id, &it->error)
-                              : firn_next_u64(it->gen, &id.low, 1, &it->error);
-        it->ids[i] = id.low;
+        self->code = i % 2 == 0 ? firn_next(self->gen, &id, &self->error)
+                                : firn_next_u64(self->gen, &id.low, 1, &self->error);
+        self->ids[i] = id.low;
     }
     atomic_fetch_add(&finished, 1);
     return NULL;
@@ -150,7 +151,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* By the system's clock and the cycle counter, as users have them, while the node is given back again and again. */
+/* By the system's clock and the cycle counter, as users have them, while the node is given back
+ * again and again. */
 static void threads_on_the_direct_ways_agree(void **state) {
     static const char *const keys[] = {"", "clock=tick", "ordering=thread",
                                        "ordering=thread clock=tick", "nodes=2"};
@@ -174,9 +176,9 @@ static void threads_on_the_direct_ways_agree(void **state) {
         /* Fewer than FIRN__TRIES, which is how many changes one call survives. */
         for (int j = 0; j < FIRN__TRIES / 2 && atomic_load(&finished) < 3; j++) {
             pthread_mutex_lock(&gen->live->locked.lock);
-            firn__permit_retire(gen, 0, true, NULL);
+            firn__window_retire(gen, 0, true, NULL);
             pthread_mutex_unlock(&gen->live->locked.lock);
-            while (permit_of(gen, 0) == NULL && atomic_load(&finished) < 3) {
+            while (window_of(gen, 0) == NULL && atomic_load(&finished) < 3) {
                 sched_yield(); /* until another is claimed */
             }
         }
@@ -200,7 +202,7 @@ static void threads_on_the_direct_ways_agree(void **state) {
     free(ids);
 }
 
-/* ---- packing by what a tick and a sequence number add ------------------------------------------ */
+/* ---- packing by what a tick and a sequence number add ---------------------------------------- */
 
 static uint64_t drawn_state = 13;
 
@@ -216,15 +218,15 @@ static void draw_layout(char text[120]) {
     bool used[4] = {false};
     text[0] = '\0';
     for (unsigned i = 0; i < 4; i++) {
-        char *at = text + strlen(text);
+        char *position = text + strlen(text);
         unsigned bits = 1 + (unsigned)drawn(left - 6 + i * 2), word = (unsigned)drawn(4);
         if (i == place) {
-            snprintf(at, 60, " time%s:%u/ms@@2025-01-01", drawn(5) == 0 ? "~1" : "",
+            snprintf(position, 60, " time%s:%u/ms@@2025-01-01", drawn(5) == 0 ? "~1" : "",
                      38 + (unsigned)drawn(4));
         } else if (!used[word] && !(word == 0 && used[1]) && !(word == 1 && used[0]) &&
                    bits < left) {
-            *at++ = ' ';
-            snprintf(at, 60, "%s:%u", words[word], bits);
+            *position++ = ' ';
+            snprintf(position, 60, "%s:%u", words[word], bits);
             used[word] = true;
             left -= bits;
         }
@@ -251,19 +253,19 @@ static void each_layout_packs_as_its_slices_say(void **state) {
                                      drawn(UINT32_MAX) & gen->count_mask,
                                      {0, 0}};
             firn_id packed_straight, walked_through;
-            const firn_id base = permit_of(gen, 0) != NULL ? permit_of(gen, 0)->base
+            const firn_id base = window_of(gen, 0) != NULL ? window_of(gen, 0)->base
                                                            : (firn_id){0, 0, 0, gen->scheme.bits};
             firn__gen_pack(gen, &draw, &base, &packed_straight);
             gen->pack(&walked_through, &gen->scheme, &draw, &base);
             assert_int_equal(firn_id_cmp(&packed_straight, &walked_through), 0);
             assert_int_equal(packed_straight.bits, walked_through.bits);
         }
-        firn_id one = next(gen), two[2], three;
+        firn_id id = next(gen), two[2], three;
         uint64_t numbers[3];
         assert_int_equal(firn_next_n(gen, two, 1, &error), FIRN_OK);
         assert_int_equal(firn_next_u64(gen, numbers, 1, &error), FIRN_OK);
         assert_int_equal(firn_next_u64(gen, numbers + 1, 2, &error), FIRN_OK);
-        const uint64_t issued[] = {one.low, two[0].low, numbers[0], numbers[1], numbers[2]};
+        const uint64_t issued[] = {id.low, two[0].low, numbers[0], numbers[1], numbers[2]};
         uint64_t before = 0;
         for (size_t k = 0; k < 5; k++) { /* one slot after the other */
             firn_fields fields;
@@ -280,7 +282,7 @@ static void each_layout_packs_as_its_slices_say(void **state) {
     assert_true(straight > 100 && walked > 50);
 }
 
-/* ---- a start that cannot be drawn ------------------------------------------------------------- */
+/* ---- a start that cannot be drawn ------------------------------------------------------------ */
 
 static void a_random_start_needs_entropy(void **state) {
     (void)state;
@@ -296,7 +298,7 @@ static void a_random_start_needs_entropy(void **state) {
     closed(gen);
 }
 
-/* ---- several nodes ---------------------------------------------------------------------------- */
+/* ---- several nodes --------------------------------------------------------------------------- */
 
 typedef struct visitor {
     firn_gen *gen;
@@ -305,10 +307,10 @@ typedef struct visitor {
 } visitor;
 
 static void *visit(void *self) {
-    visitor *it = self;
+    visitor *state = self;
     uint64_t id = 0;
-    it->code = firn_next_u64(it->gen, &id, 1, NULL);
-    it->node = id >> 12 & 1023;
+    state->code = firn_next_u64(state->gen, &id, 1, NULL);
+    state->node = id >> 12 & 1023;
     return NULL;
 }
 
@@ -321,16 +323,16 @@ static void threads_take_turns_on_the_nodes(void **state) {
         firn_gen *gen = opened("snowflake", keys);
         uint64_t nodes[12];
         for (int i = 0; i < 12; i++) {
-            visitor it = {gen, 0, -1};
+            visitor self = {gen, 0, -1};
             pthread_t thread;
             if (i == 0) {
-                visit(&it); /* the thread that opened it is one of them */
+                visit(&self); /* the thread that opened it is one of them */
             } else {
-                assert_int_equal(pthread_create(&thread, NULL, visit, &it), 0);
+                assert_int_equal(pthread_create(&thread, NULL, visit, &self), 0);
                 assert_int_equal(pthread_join(thread, NULL), 0);
             }
-            assert_int_equal(it.code, FIRN_OK);
-            nodes[i] = it.node;
+            assert_int_equal(self.code, FIRN_OK);
+            nodes[i] = self.node;
             for (int j = 0; j < i; j++) {
                 assert_true((nodes[j] == nodes[i]) == (j % many == i % many));
             }
@@ -364,18 +366,18 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
         assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
         size_t most = (size_t)gen->at_once; /* all that one node may issue now */
         for (uint32_t k = 0; k < nodes; k++) {
-            assert_true(node_of(gen, most) == permit_of(gen, k)->node);
+            assert_true(node_of(gen, most) == window_of(gen, k)->node);
         }
         denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         denied_n(gen, most + 1, FIRN_ERANGE, "at once");
-        uint32_t at = nodes - 1; /* the thread stays at the node it came to */
+        uint32_t position = nodes - 1; /* the thread stays at the node it came to */
         for (uint32_t turn = 0; turn < 2 * nodes; turn++) {
             pass(&world.clock, MS);
             for (uint32_t i = 0; i < nodes; i++) {
                 uint64_t node = node_of(gen, 4096);
-                assert_true(node == permit_of(gen, (at + i) % nodes)->node);
+                assert_true(node == window_of(gen, (position + i) % nodes)->node);
             }
-            at = (at + nodes - 1) % nodes;
+            position = (position + nodes - 1) % nodes;
             denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
         }
         closed(gen);
@@ -392,17 +394,17 @@ static void a_failure_is_not_hidden_by_another_node(void **state) {
     world.log.fated = 1;
     denied(gen, FIRN_ESTORE, "down");
     uint64_t issued = node_of(gen, 1);
-    assert_true(issued == permit_of(gen, 0)->node);
-    int64_t next_of_0 = (int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN);
+    assert_true(issued == window_of(gen, 0)->node);
+    int64_t next_of_0 = (int64_t)(atomic_load(&window_of(gen, 0)->cursor) & ~FIRN__OPEN);
     for (int64_t i = 1; i <= 100; i++) { /* and exactly the requested IDs */
         assert_true(node_of(gen, 1) == issued);
-        assert_true((int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN) ==
+        assert_true((int64_t)(atomic_load(&window_of(gen, 0)->cursor) & ~FIRN__OPEN) ==
                     next_of_0 + i);
     }
     closed(gen);
 }
 
-/* ---- each way by the system's clock -------------------------------------------------------------- */
+/* ---- each way by the system's clock ---------------------------------------------------------- */
 
 /* A way of firn_next with the clock that users have. */
 typedef struct way {
@@ -429,7 +431,8 @@ static int64_t time_ms(clockid_t id) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One ID or some, by each of the calls in turn. A call that issues some reads the clock, so `single` leaves it out. */
+/* One ID or some, by each of the calls in turn. A call that issues some reads the clock, so
+ * `single` leaves it out. */
 static size_t issue_in_turn(firn_gen *gen, unsigned turn, bool single, firn_id ids[3]) {
     firn_error error = {0};
     uint64_t numbers[3];
@@ -448,34 +451,34 @@ static size_t issue_in_turn(firn_gen *gen, unsigned turn, bool single, firn_id i
 }
 
 /* The time of an ID is at most 100 us before the call, and not after it; and an ID is whole. */
-static void check_way(const way *it) {
-    firn_gen *gen = opened_by_the_system(it->scheme, it->keys);
+static void check_way(const way *self) {
+    firn_gen *gen = opened_by_the_system(self->scheme, self->keys);
     const int time_at = role(&gen->scheme, FIRN_ROLE_TIME);
     const int64_t single_ms = time_ms(CLOCK_MONOTONIC) + 10, end_ms = single_ms + 10;
     const int random_at = role(&gen->scheme, FIRN_ROLE_RANDOM);
     uint64_t last = 0, random = 0;
     size_t repeats = 0, issued = 0;
     /* The straight way and runs need a cycle counter that the kernel trusts. */
-    const bool can = (it->way != FIRN__WAY_STRAIGHT && it->way != FIRN__WAY_RUN) || gen->cycles;
+    const bool can = (self->way != FIRN__WAY_STRAIGHT && self->way != FIRN__WAY_RUN) || gen->cycles;
     const bool masked = gen->masked.size > 0 && gen->keys.nodes == 1 && !gen->blocks;
-    assert_true(gen->way == (can      ? it->way
+    assert_true(gen->way == (can      ? self->way
                              : masked ? FIRN__WAY_MASKED
                                       : FIRN__WAY_USUAL) ||
                 firn__wiped_watch());
     for (unsigned turn = 0; turn < 200 || time_ms(CLOCK_MONOTONIC) < end_ms; turn++) {
         firn_id ids[3];
-        const int64_t before_ms = time_ms(it->clock);
+        const int64_t before_ms = time_ms(self->clock);
         const size_t n = issue_in_turn(gen, turn, time_ms(CLOCK_MONOTONIC) < single_ms, ids);
         const int64_t after_ms = time_ms(CLOCK_REALTIME);
         for (size_t i = 0; i < n; i++) {
-            firn_time at;
+            firn_time instant;
             assert_true(ids[i].bits == gen->scheme.bits && (ids[i].bits > 128 || ids[i].top == 0));
             assert_true(ids[i].bits > 64 || ids[i].high == 0);
             const firn_fields fields = fields_of(gen, &ids[i]);
             if (time_at >= 0) {
-                firn_scheme_time(&gen->scheme, fields.value[time_at].low, &at);
+                firn_scheme_time(&gen->scheme, fields.value[time_at].low, &instant);
                 const int64_t tick_ms = gen->scheme.tick_ns / 1000000;
-                const int64_t id_ms = at.sec * 1000 + at.ns / 1000000;
+                const int64_t id_ms = instant.sec * 1000 + instant.ns / 1000000;
                 assert_in_range(id_ms, before_ms - 1 - tick_ms, after_ms);
             }
             if (random_at >= 0) {
@@ -483,7 +486,7 @@ static void check_way(const way *it) {
                 random = fields.value[random_at].low;
                 issued++;
             }
-            if (it->successive) {
+            if (self->successive) {
                 const uint64_t here = slot(gen, &ids[i]);
                 assert_true(turn == 0 || here == last + 1 ||
                             (here > last && (here & gen->count_mask) == 0));
@@ -527,9 +530,10 @@ static void each_way_is_fresh_and_whole(void **state) {
     }
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Slots of one run are not packed each: their IDs equal what the packer makes of each slot, also where a run ends. */
+/* Slots of one run are not packed each: their IDs equal what the packer makes of each slot, also
+ * where a run ends. */
 static void a_run_of_slots_packs_as_each_slot_would(void **state) {
     static const struct {
         const char *scheme, *keys;
@@ -553,7 +557,7 @@ static void a_run_of_slots_packs_as_each_slot_would(void **state) {
                   random_at = role(&gen->scheme, FIRN_ROLE_RANDOM);
         uint64_t last = 0;
         for (int k = 0; k < rows[i].count; k++) {
-            const firn_id id = next(gen), base = permit_of(gen, 0)->base;
+            const firn_id id = next(gen), base = window_of(gen, 0)->base;
             const firn_fields fields = fields_of(gen, &id);
             const uint64_t here = slot(gen, &id);
             const firn__draw draw = {fields.value[time_at].low, here & gen->count_mask,
@@ -569,7 +573,7 @@ static void a_run_of_slots_packs_as_each_slot_would(void **state) {
     }
 }
 
-/* ---- random bits ------------------------------------------------------------------------------------ */
+/* ---- random bits ----------------------------------------------------------------------------- */
 
 /* A step back that is absorbed, and one after it: the time of the IDs stays, and does not fall. */
 static void the_time_of_random_ids_does_not_fall(void **state) {
@@ -607,7 +611,7 @@ static void a_batch_with_random_bits_skips_no_slot(void **state) {
     }
 }
 
-/* ---- blocks that a thread leases ------------------------------------------------------------------ */
+/* ---- blocks that a thread leases ------------------------------------------------------------- */
 
 /* All that may be issued now, one after the other, and nothing twice or beyond it. */
 static void a_lease_ends_where_the_lead_ends(void **state) {
@@ -638,7 +642,7 @@ static void a_lease_ends_where_the_lead_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
-        TEST("a permit that was closed issues nothing", a_closed_permit_issues_nothing),
+        TEST("a permit that was closed issues nothing", a_closed_window_issues_nothing),
         TEST("slots taken during an event are dropped", slots_taken_during_an_event_are_dropped),
         TEST("threads on the direct ways agree", threads_on_the_direct_ways_agree),
         TEST("each layout packs as its slices say", each_layout_packs_as_its_slices_say),

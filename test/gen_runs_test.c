@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs of a run, by the system's clock: their random bits, also where the thread's block is filled again in the middle of a
- * call, and where a new tick starts. And how many IDs one call can issue. */
+/* IDs of a run, by the system's clock: their random bits, also where the thread's block is filled
+ * again in the middle of a call, and where a new tick starts. And how many IDs one call can
+ * issue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,14 +82,14 @@ static void each_random_bit_of_a_run_is_drawn(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int emptied = 0; emptied < 2; emptied++) {
             firn_gen *gen = opened_by_the_system(rows[i].scheme, YOUNG "start=zero");
-            const int at = role(&gen->scheme, FIRN_ROLE_RANDOM);
+            const int position = role(&gen->scheme, FIRN_ROLE_RANDOM);
             firn_value set = {0, 0}, clear = {0, 0};
             for (int k = 0; k < 100; k++) {
                 if (emptied == 1) {
                     empty_block();
                 }
                 const firn_id id = next(gen);
-                const firn_value random = fields_of(gen, &id).value[at];
+                const firn_value random = fields_of(gen, &id).value[position];
                 set = (firn_value){set.low | random.low, set.high | random.high};
                 clear = (firn_value){clear.low | ~random.low, clear.high | ~random.high};
             }
@@ -156,8 +157,8 @@ static void a_new_tick_starts_at_random(void **state) {
     firn_gen *gen = opened_by_the_system("uuid7", YOUNG);
     for (int k = 0; k < 20; k++) {
         const uint64_t slot_now = next_slot(gen);
-        firn__seen *seen = firn__seen_of(gen);
-        seen->least = (firn__next_of(firn__permit_of(gen, 0)) | gen->count_mask) + 1;
+        firn__thread_view *seen = firn__thread_view_of(gen);
+        seen->least = (firn__next_of(firn__window_of(gen, 0)) | gen->count_mask) + 1;
         const uint64_t begun = next_slot(gen);
         assert_true(begun > slot_now);
         zeros += (begun & gen->count_mask) == 0;
@@ -166,7 +167,8 @@ static void a_new_tick_starts_at_random(void **state) {
     closed(gen);
 }
 
-/* A run of one bit, with other bits above it; it begins at either slot, since a batch takes some. */
+/* A run of one bit, with other bits above it; it begins at either slot, since a batch takes
+ * some. */
 static void a_run_of_two_slots_ends_after_two(void **state) {
     (void)state;
     firn_gen *gen =

@@ -156,7 +156,7 @@ static void one_thread_uses_all_its_nodes(void **state) {
             *before = id;
             issued[i]++;
         }
-        said(&error, FIRN_EEXHAUSTED, "max_lead=50ms");
+        error_text(&error, FIRN_EEXHAUSTED, "max_lead=50ms");
         closed(gen);
     }
     assert_true(issued[0] > 4096 * 49);
@@ -262,7 +262,7 @@ static void a_clone_is_reported_at_its_first_claim(void **state) {
     world.seed = 20251009; /* the image of this process, run again */
     firn_error error = {0};
     assert_int_equal(try_open(&twin, "snowflake", "node=7", false, &error), FIRN_ECLONED);
-    said(&error, FIRN_ECLONED, "copy of this process image");
+    error_text(&error, FIRN_ECLONED, "copy of this process image");
     assert_null(twin);
     next(gen);
     closed(gen);
@@ -379,7 +379,7 @@ static void a_renewer_gets_the_error_of_an_outage(void **state) {
     world.log.fate = FATE_DOWN;
     world.log.fated = 1;
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_ESTORE);
-    said(&error, FIRN_ESTORE, "down");
+    error_text(&error, FIRN_ESTORE, "down");
     assert_int_equal(wait_ms, 50);
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);
     next(gen);
@@ -405,7 +405,7 @@ static void denied_at(firn_gen *gen, const firn_time *time, size_t n, int code, 
     firn_id *ids = calloc(n, sizeof *ids), *same = calloc(n, sizeof *ids);
     assert_true(ids != NULL && same != NULL);
     assert_int_equal(firn_at(gen, time, ids, n, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_memory_equal(ids, same, n * sizeof *ids);
     free(ids);
     free(same);
@@ -702,9 +702,9 @@ typedef struct waiting {
 static waiting queue;
 
 static void *wait_for_turn(void *self) {
-    waiting *it = self;
+    waiting *state = self;
     firn_id id;
-    it->code = firn_next(it->gen, &id, NULL);
+    state->code = firn_next(state->gen, &id, NULL);
     return NULL;
 }
 

@@ -71,7 +71,7 @@ static void row_gives_plain_numbers(const firn_scheme *row, const char *keys) {
     firn_gen *gen = opened(row->name, keys);
     if (row->bits > 64) {
         assert_int_equal(firn_next_u64(gen, numbers, MANY, &error), FIRN_EUSAGE);
-        said(&error, FIRN_EUSAGE, "firn_next_n");
+        error_text(&error, FIRN_EUSAGE, "firn_next_n");
         assert_true(numbers[0] == 7);
         closed(gen);
         return;
@@ -189,8 +189,8 @@ static void every_row_absorbs_a_tick_back(void **state) {
     each_row(row_absorbs, 24);
 }
 
-/* One day back: generators continue on another node, at once, at the clock's time. Those without a store do so with
- * back=leave. */
+/* One day back: generators continue on another node, at once, at the clock's time. Those without a
+ * store do so with back=leave. */
 static void row_leaves(const firn_scheme *row, const char *keys) {
     char leave[160];
     if (row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL) {
@@ -223,8 +223,9 @@ static void every_row_leaves_after_a_day_back(void **state) {
     each_row(row_leaves, 24);
 }
 
-/* Without a store order wins: the time stays where it was, a tick that is used up is followed by the next, further
- * ahead than max_lead, and the clock decides again when it has passed the last ID. */
+/* Without a store order wins: the time stays where it was, a tick that is used up is followed by
+ * the next, further ahead than max_lead, and the clock decides again when it has passed the last
+ * ID. */
 static void row_stays(const firn_scheme *row, const char *keys) {
     char tight[160];
     if (row->node_rule == FIRN_NODE_REQUIRED || row->tick_ns == 0) {
@@ -375,7 +376,7 @@ static void none_is_easy_and_too_many_is_reported(void **state) {
     (void)state;
     assert_int_equal(firn_next_n(gen, NULL, 0, &error), FIRN_OK);
     assert_int_equal(firn_next_n(gen, NULL, ((size_t)1 << 30) + 1, &error), FIRN_ERANGE);
-    said(&error, FIRN_ERANGE, "at most 1073741824");
+    error_text(&error, FIRN_ERANGE, "at most 1073741824");
     closed(gen);
 }
 
@@ -501,7 +502,8 @@ static void a_jump_ahead_is_believed_after_two_seconds(void **state) {
     closed(gen);
 }
 
-/* Steps in ms, each with half a second of IDs before it: the second is judged by the last reading that was used. */
+/* Steps in ms, each with half a second of IDs before it: the second is judged by the last reading
+ * that was used. */
 static void row_keeps_order_over_steps(const firn_scheme *row, const char *keys) {
     static const int64_t steps[][3] = {{3500, 6500, 0},
                                        {2000, 6500, 0},
@@ -591,7 +593,7 @@ static void a_start_at_zero(void **state) {
     closed(gen);
 }
 
-/* Also in the first tick of a permit: a thousand programs that make one ID each are spread, too. */
+/* Also in the first tick of a window: a thousand programs that make one ID each are spread, too. */
 static void a_start_at_random(void **state) {
     (void)state;
     const struct {
@@ -658,7 +660,7 @@ static void what_does_not_fit_together_is_refused(void **state) {
                                 .keys = "entropy=system",
                                 .entropy = &world.entropy};
     assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_EUSAGE);
-    said(&error, FIRN_EUSAGE, "are both set");
+    error_text(&error, FIRN_EUSAGE, "are both set");
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -671,11 +673,11 @@ static void calls_rise_in_either_order(void **state) {
         firn_id last = next(gen);
         for (size_t j = 0; j < 3000; j++) {
             size_t n = j % 7 == 3 ? 1 + j % 150 : 1;
-            firn_id one = {0, 0, 0, 0}, *ids = n > 1 ? bulk(gen, n) : NULL;
+            firn_id id = {0, 0, 0, 0}, *ids = n > 1 ? bulk(gen, n) : NULL;
             if (n == 1) {
-                one = next(gen);
+                id = next(gen);
             }
-            const firn_id *got = n > 1 ? ids : &one;
+            const firn_id *got = n > 1 ? ids : &id;
             for (size_t k = 0; k < n; k++) {
                 assert_true(firn_id_cmp(&last, &got[k]) < 0);
                 last = got[k];
@@ -738,7 +740,7 @@ static void any_64_bits_end_as_signed_numbers(void **state) {
         firn_status status = {.size = sizeof status};
         firn_gen_status(gen, &status);
         assert_int_equal(firn_at(gen, &end, &id, 1, &error), FIRN_ELAYOUT);
-        said(&error, FIRN_ELAYOUT, "add unsigned=1");
+        error_text(&error, FIRN_ELAYOUT, "add unsigned=1");
         told = (firn_time){end.sec - 60, 0};
         assert_int_equal(firn_at(gen, &told, &id, 1, &error), FIRN_OK);
         assert_int_equal(id.low >> 63, 0);
@@ -1134,14 +1136,14 @@ static const char *pair(const struct number *number, int64_t value) {
     return text;
 }
 
-static void bounds_of(char bounds[96], const struct number *it) {
+static void bounds_of(char bounds[96], const struct number *self) {
     char least[FIRN__DURATION_SIZE], most[FIRN__DURATION_SIZE];
-    int64_t unit = firn__unit_us(it->unit);
+    int64_t unit = firn__unit_us(self->unit);
     if (unit == 0) {
-        snprintf(bounds, 96, "%" PRId64 " to %" PRId64, it->least, it->most);
+        snprintf(bounds, 96, "%" PRId64 " to %" PRId64, self->least, self->most);
     } else {
-        snprintf(bounds, 96, "%s to %s", firn__duration_write(least, it->least * unit),
-                 firn__duration_write(most, it->most * unit));
+        snprintf(bounds, 96, "%s to %s", firn__duration_write(least, self->least * unit),
+                 firn__duration_write(most, self->most * unit));
     }
 }
 
@@ -1149,26 +1151,26 @@ static void every_number_has_its_bounds(void **state) {
     char bounds[96], keys[96], cure[96];
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        const struct number *it = &numbers[i];
-        const bool duration = it->unit[0] != '\0';
-        bounds_of(bounds, it);
-        if (!duration || it->least > 0) {
-            refused("snowflake", pair(it, it->least - 1), FIRN_ERANGE, bounds);
+        const struct number *self = &numbers[i];
+        const bool duration = self->unit[0] != '\0';
+        bounds_of(bounds, self);
+        if (!duration || self->least > 0) {
+            refused("snowflake", pair(self, self->least - 1), FIRN_ERANGE, bounds);
         }
-        refused("snowflake", pair(it, it->most + 1), FIRN_ERANGE, bounds);
-        refused("snowflake", pair(it, duration ? INT64_MAX / 1000000 : INT64_MAX), FIRN_ERANGE,
+        refused("snowflake", pair(self, self->most + 1), FIRN_ERANGE, bounds);
+        refused("snowflake", pair(self, duration ? INT64_MAX / 1000000 : INT64_MAX), FIRN_ERANGE,
                 bounds);
-        closed(opened("snowflake", pair(it, it->least)));
-        closed(opened("snowflake", pair(it, it->most)));
-        snprintf(keys, sizeof keys, "%s=1x", it->name);
+        closed(opened("snowflake", pair(self, self->least)));
+        closed(opened("snowflake", pair(self, self->most)));
+        snprintf(keys, sizeof keys, "%s=1x", self->name);
         refused("snowflake", keys, FIRN_EUSAGE,
                 duration ? "write a number and us, ms, s, min, h or d" : "write a whole number");
         if (duration) {
-            snprintf(keys, sizeof keys, "%s=70m", it->name);
-            snprintf(cure, sizeof cure, "%s=70m has no such unit: write 70min or 70ms", it->name);
+            snprintf(keys, sizeof keys, "%s=70m", self->name);
+            snprintf(cure, sizeof cure, "%s=70m has no such unit: write 70min or 70ms", self->name);
             refused("snowflake", keys, FIRN_EUSAGE, cure);
-            snprintf(keys, sizeof keys, "%s=70", it->name);
-            snprintf(cure, sizeof cure, "%s=70 has no unit: write 70%s", it->name, it->unit);
+            snprintf(keys, sizeof keys, "%s=70", self->name);
+            snprintf(cure, sizeof cure, "%s=70 has no unit: write 70%s", self->name, self->unit);
             refused("snowflake", keys, FIRN_EUSAGE, cure);
         }
     }

@@ -55,7 +55,7 @@ static inline void refused(const char *scheme, const char *keys, int code, const
     if (try_open(&gen, scheme, keys, false, &error) == FIRN_OK) {
         fail_msg("%s '%s' was opened", scheme, keys);
     }
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(gen);
 }
 
@@ -64,7 +64,7 @@ static inline void no_job(const firn_job_config *config, int code, const char *w
     firn_error error = {0};
     firn_job *job = NULL;
     assert_int_equal(firn_job_open(&job, config, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(job);
 }
 
@@ -77,7 +77,7 @@ static inline firn_segment *open_segment(const char *keys, int code, const char 
         fail_msg("%s: %s %s", keys, firn_errname(found), error.text);
     }
     if (code != FIRN_OK) {
-        said(&error, code, words);
+        error_text(&error, code, words);
         assert_null(segment);
     }
     return segment;
@@ -100,7 +100,7 @@ static inline void denied(firn_gen *gen, int code, const char *words) {
     if (firn_next(gen, &id, &error) == FIRN_OK) {
         fail_msg("%s issued instead of %s", firn_gen_scheme(gen)->name, firn_errname(code));
     }
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_memory_equal(&id, &before, sizeof id);
 }
 
@@ -120,7 +120,7 @@ static inline void denied_n(firn_gen *gen, size_t n, int code, const char *words
     firn_id *ids = calloc(n, sizeof *ids);
     assert_non_null(ids);
     assert_int_not_equal(firn_next_n(gen, ids, n, &error), FIRN_OK);
-    said(&error, code, words);
+    error_text(&error, code, words);
     for (size_t i = 0; i < n; i++) {
         assert_true(ids[i].bits == 0 && ids[i].low == 0 && ids[i].high == 0);
     }

@@ -129,7 +129,7 @@ static void every_row_is_found_again(void **state) {
                 scheme->form != FIRN_FORM_DATED && only_digits(text)) {
                 continue; /* that is decimal */
             }
-            size_t count = guess(text, -1), at = 0;
+            size_t count = guess(text, -1), position = 0;
             check_readings(count, text);
             if (scheme->keyed) { /* no digit tells an order number */
                 for (size_t i = 0; i < count; i++) {
@@ -137,16 +137,16 @@ static void every_row_is_found_again(void **state) {
                 }
                 continue;
             }
-            while (at < count &&
-                   (readings[at].scheme != scheme || readings[at].form != scheme->form)) {
-                at++;
+            while (position < count && (readings[position].scheme != scheme ||
+                                        readings[position].form != scheme->form)) {
+                position++;
             }
-            assert_true(at < count);
-            assert_int_equal(firn_id_cmp(&readings[at].id, &id), 0);
+            assert_true(position < count);
+            assert_int_equal(firn_id_cmp(&readings[position].id, &id), 0);
             /* a snowflake of its first 24 days is below 2^53 */
             bool is_js53 =
                 id.bits == 64 && id.low >> 53 == 0 && strcmp(readings[0].scheme->name, "js53") == 0;
-            if (!(at == 0 || is_shadowed(scheme->name) || is_js53)) {
+            if (!(position == 0 || is_shadowed(scheme->name) || is_js53)) {
                 fail_msg("'%s' of %s is read as %s", text, scheme->name, readings[0].scheme->name);
             }
         }
@@ -420,11 +420,12 @@ static bool is_expected(firn_id *id, const firn_scheme *scheme, int form, const 
 
 static bool is_read(const firn_reading *list, size_t count, const firn_scheme *scheme, int form,
                     const firn_id *id) {
-    size_t at = 0;
-    while (at < count && (list[at].scheme != scheme || list[at].form != form)) {
-        at++;
+    size_t position = 0;
+    while (position < count && (list[position].scheme != scheme || list[position].form != form)) {
+        position++;
     }
-    return at < count && firn_id_cmp(&list[at].id, id) == 0 && list[at].id.bits == id->bits;
+    return position < count && firn_id_cmp(&list[position].id, id) == 0 &&
+           list[position].id.bits == id->bits;
 }
 
 static bool parses_typeid(firn_id *id, const char *text) {
@@ -433,18 +434,18 @@ static bool parses_typeid(firn_id *id, const char *text) {
 
 /* In each requested form, the readings equal the parser's; without a form they are a subset. */
 static void compare_with_parser(const char *text) {
-    firn_reading asked[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
+    firn_reading wanted[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
     size_t counts[FIRN_FORM_COUNT];
     const firn_scheme *scheme;
     firn_id id;
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         size_t expected = 0;
         counts[form] = guess(text, form);
-        memcpy(asked[form], readings, sizeof readings);
+        memcpy(wanted[form], readings, sizeof readings);
         for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
             if (is_expected(&id, scheme, form, text)) {
                 expected++;
-                assert_true(is_read(asked[form], counts[form], scheme, form, &id));
+                assert_true(is_read(wanted[form], counts[form], scheme, form, &id));
             }
         }
         const firn_scheme *typeid = firn_scheme_find("typeid");
@@ -456,7 +457,7 @@ static void compare_with_parser(const char *text) {
     }
     for (size_t i = guess(text, -1); i-- > 0;) {
         int form = readings[i].form;
-        assert_true(is_read(asked[form], counts[form], readings[i].scheme, form, &readings[i].id));
+        assert_true(is_read(wanted[form], counts[form], readings[i].scheme, form, &readings[i].id));
     }
 }
 

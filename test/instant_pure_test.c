@@ -54,11 +54,11 @@ static void walk(int64_t year) {
                 char expected[64], text[FIRN_TIME_SIZE];
                 firn_time time = {days * 86400 + (int64_t)(chance() % 86400), 0}, read;
                 int second = (int)(time.sec - days * 86400);
-                int at = put_year(expected, year);
-                at += sprintf(expected + at, "-%02d-%02d", month, day);
+                int position = put_year(expected, year);
+                position += sprintf(expected + position, "-%02d-%02d", month, day);
                 assert_int_equal(read_time(&read, expected), 0);
                 assert_time(&read, days * 86400, 0);
-                sprintf(expected + at, "T%02d:%02d:%02dZ", second / 3600, second / 60 % 60,
+                sprintf(expected + position, "T%02d:%02d:%02dZ", second / 3600, second / 60 % 60,
                         second % 60);
                 assert_string_equal(firn_time_format(text, &time, 0), expected);
                 assert_int_equal(read_time(&read, expected), 0);
@@ -295,7 +295,7 @@ static void every_offset_is_taken_off(void **state) {
 
 static void refusals_tell_place_and_reason(void **state) {
     (void)state;
-    static const char *const said[][2] = {
+    static const char *const text[][2] = {
         {"", "the text is empty: write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970"},
         {"now", "character 1 of 3 is 'n': write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since "
                 "1970"},
@@ -372,15 +372,15 @@ static void refusals_tell_place_and_reason(void **state) {
         {"@99999999999999999999999999999999",
          "character 20 of 33 is '9': the time is out of range of 64-bit seconds"},
     };
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         firn_time time = {7, 7};
         firn_error error;
-        assert_int_equal(firn_time_parse(&time, said[i][0], strlen(said[i][0]), &error),
+        assert_int_equal(firn_time_parse(&time, text[i][0], strlen(text[i][0]), &error),
                          FIRN_ETEXT);
         assert_int_equal(error.code, FIRN_ETEXT);
-        assert_string_equal(error.text, said[i][1]);
+        assert_string_equal(error.text, text[i][1]);
         assert_time(&time, 7, 7);
-        assert_int_equal(firn_time_parse(&time, said[i][0], strlen(said[i][0]), NULL), FIRN_ETEXT);
+        assert_int_equal(firn_time_parse(&time, text[i][0], strlen(text[i][0]), NULL), FIRN_ETEXT);
     }
 }
 
@@ -399,13 +399,13 @@ static void each_wrong_character_is_refused_or_means_itself(void **state) {
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         size_t length = strlen(right[i]);
         int digits = length == 20 ? 0 : (int)length - 21;
-        for (size_t at = 0; at < length; at++) {
+        for (size_t position = 0; position < length; position++) {
             for (int c = 1; c < 256; c++) {
                 char text[64], back[FIRN_TIME_SIZE], expected[64];
                 firn_error error;
                 firn_time time;
                 strcpy(text, right[i]);
-                text[at] = (char)c;
+                text[position] = (char)c;
                 if (firn_time_parse(&time, text, length, &error) == FIRN_OK) {
                     tidy(expected, text);
                     assert_string_equal(firn_time_format(back, &time, digits), expected);
@@ -414,8 +414,8 @@ static void each_wrong_character_is_refused_or_means_itself(void **state) {
                 unsigned long place = strtoul(error.text + strlen("character "), NULL, 10);
                 assert_true(strncmp(error.text, "character ", 10) == 0 ||
                             strncmp(error.text, "text ends ", 10) == 0);
-                if (at > 0 && at < 19 && (c < '0' || c > '9')) {
-                    assert_int_equal(place, at + 1);
+                if (position > 0 && position < 19 && (c < '0' || c > '9')) {
+                    assert_int_equal(place, position + 1);
                 }
             }
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs that count on over ticks, or whose random part counts up: where they begin and end, what a batch uses up, and
- * what it writes. */
+/* IDs that count on over ticks, or whose random part counts up: where they begin and end, what a
+ * batch uses up, and what it writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@
 #define COUNTED "time:41/ms@@2020-01-01 counter:2 random:20" /* 4 IDs a tick */
 #define TIGHT   "max_lead=5ms max_back=5ms max_wait=0"       /* 6 ticks, the present one included */
 
-static firn__permit *only_permit(const firn_gen *gen) {
-    return firn__permit_of(gen, 0);
+static firn__window *only_window(const firn_gen *gen) {
+    return firn__window_of(gen, 0);
 }
 
-/* The present, in slots of the permit, which are ticks. */
+/* The present, in slots of the window, which are ticks. */
 static int64_t here_of(const firn_gen *gen) {
-    return (int64_t)(now_of(gen) - only_permit(gen)->base_tick);
+    return (int64_t)(now_of(gen) - only_window(gen)->base_tick);
 }
 
 /* As after a claim by a store that was ahead. */
@@ -32,9 +32,9 @@ static void counters_begin_where_the_cursor_is(void **state) {
     next(gen);
     pass(&world.clock, MS);
     const int64_t ahead = here_of(gen) + 3;
-    atomic_store(&only_permit(gen)->cursor, FIRN__OPEN | (uint64_t)ahead);
+    atomic_store(&only_window(gen)->cursor, FIRN__OPEN | (uint64_t)ahead);
     assert_int_equal(next_field(gen, "time"), now_of(gen) + 3);
-    assert_int_equal(firn__next_of(only_permit(gen)), ahead + 1);
+    assert_int_equal(firn__next_of(only_window(gen)), ahead + 1);
     closed(gen);
 }
 
@@ -44,13 +44,13 @@ static void counters_end_where_the_window_ends(void **state) {
     firn_gen *gen = opened("ulid", "");
     next(gen);
     pass(&world.clock, MS);
-    firn__permit *permit = only_permit(gen);
+    firn__window *window = only_window(gen);
     const int64_t end = here_of(gen) + 3;
-    atomic_store(&permit->end, end);
-    atomic_store(&permit->soft, end);
-    atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)end);
+    atomic_store(&window->end, end);
+    atomic_store(&window->soft, end);
+    atomic_store(&window->cursor, FIRN__OPEN | (uint64_t)end);
     next(gen);
-    assert_true(only_permit(gen) != permit);
+    assert_true(only_window(gen) != window);
     closed(gen);
 }
 
@@ -78,7 +78,8 @@ static void counters_draw_nothing_that_they_do_not_need(void **state) {
     closed(gen);
 }
 
-/* After a step that is absorbed, what is left of the last tick is further ahead than may be borrowed. */
+/* After a step that is absorbed, what is left of the last tick is further ahead than may be
+ * borrowed. */
 static void counters_are_not_ahead_of_the_lead(void **state) {
     (void)state;
     firn_gen *gen = opened(COUNTED, TIGHT);
@@ -112,8 +113,8 @@ static void a_batch_that_is_refused_uses_nothing_up(void **state) {
     closed(gen);
 }
 
-/* One tick holds all of them, though a counter's 6 ticks would not. Each ID is the one before plus one, also where the
- * lowest 64 bits carry, and nothing after the last is written. */
+/* One tick holds all of them, though a counter's 6 ticks would not. Each ID is the one before plus
+ * one, also where the lowest 64 bits carry, and nothing after the last is written. */
 static void a_batch_of_ulids_counts_on(void **state) {
     const size_t n = 5000;
     (void)state;
@@ -144,7 +145,7 @@ static void nothing_after_the_counter_is_written(void **state) {
     (void)state;
     firn_gen *gen = opened("ulid", "");
     const uint8_t *end =
-        (const uint8_t *)gen->live + offsetof(firn__live, counted) + sizeof(firn__counted);
+        (const uint8_t *)gen->live + offsetof(firn__process_state, counted) + sizeof(firn__counted);
     assert_true((uintptr_t)end % 4096 != 0 &&
                 (uintptr_t)end % 4096 <= 4096 - sizeof(pthread_mutex_t));
     for (int turn = 0; turn < 3; turn++) {
@@ -161,7 +162,7 @@ static void an_online_counter_holds_no_window(void **state) {
     firn_gen *gen = opened("time:41/ms@@2020-01-01 node:10 counter:2", "mode=online");
     for (int turn = 0; turn < 3; turn++) {
         next(gen);
-        assert_null(only_permit(gen));
+        assert_null(only_window(gen));
         assert_int_equal(world.log.give_backs, turn + 1);
     }
     closed(gen);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The longer paths of issuing: a compare-and-swap that fails, a window that ends, the failure of another thread's
- * renewal, and where a batch ends. Linked with the simulation's objects (sim/preempt.h), so that a test can change the
- * cursor just before a swap, and with wrappers of calls between files. One thread, so each race happens in each run. */
+/* The longer paths of issuing: a compare-and-swap that fails, a window that ends, the failure of
+ * another thread's renewal, and where a batch ends. Linked with the simulation's objects
+ * (sim/preempt.h), so that a test can change the cursor just before a swap, and with wrappers of
+ * calls between files. One thread, so each race happens in each run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,8 @@
 #include "generating.h"
 
 #include "error.h"
+#include "fork_memory.h"
 #include "issue.h"
-#include "wiped.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -23,11 +24,11 @@
 
 static firn_gen *subject; /* of the hooks below */
 
-static firn__permit *only_permit(const firn_gen *gen) {
-    return firn__permit_of(gen, 0);
+static firn__window *only_window(const firn_gen *gen) {
+    return firn__window_of(gen, 0);
 }
 
-/* ---- what happens just before a swap -------------------------------------------------------------- */
+/* ---- what happens just before a swap --------------------------------------------------------- */
 
 static bool (*at_swap)(void); /* once; true: the swap fails */
 
@@ -54,16 +55,16 @@ void sim_preempt(void) {
 }
 
 bool sim_spurious(void) {
-    bool (*it)(void) = at_swap;
+    bool (*self)(void) = at_swap;
     at_swap = NULL;
-    return it != NULL && it();
+    return self != NULL && self();
 }
 
 bool sim_after(bool value) {
     return value;
 }
 
-/* ---- calls that are looked at --------------------------------------------------------------------- */
+/* ---- calls that are looked at ---------------------------------------------------------------- */
 
 int __real_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
 int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
@@ -76,14 +77,14 @@ static void (*while_waiting)(void); /* what others do before the wrapper takes t
 static bool lock_fails, was_patient;
 
 int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
-    void (*it)(void) = while_waiting;
+    void (*self)(void) = while_waiting;
     while_waiting = NULL;
     was_patient = patient;
     if (lock_fails) {
         return firn__fail(error, FIRN_EWINDOW, "another process has the lock: try again");
     }
-    if (it != NULL) {
-        it();
+    if (self != NULL) {
+        self();
     }
     return __real_firn__renewal_lock(gen, patient, error);
 }
@@ -91,14 +92,15 @@ int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
 static bool upset, at_every_call; /* by others, after every or every other call of the renewer */
 static long unlocks;
 
-/* The window that the caller has just got is retired; or its end comes near, so that it is retired in the next call. */
+/* The window that the caller has just got is retired; or its end comes near, so that it is retired
+ * in the next call. */
 static void upset_window(firn_gen *gen) {
-    firn__permit *permit = only_permit(gen);
-    if (permit != NULL && !at_every_call && ++unlocks % 2 == 1) {
-        atomic_store(&permit->soft, 0);
+    firn__window *window = only_window(gen);
+    if (window != NULL && !at_every_call && ++unlocks % 2 == 1) {
+        atomic_store(&window->soft, 0);
     } else {
         pthread_mutex_lock(&gen->live->locked.lock);
-        firn__permit_retire(gen, 0, true, NULL);
+        firn__window_retire(gen, 0, true, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
 }
@@ -160,27 +162,27 @@ static firn_gen *opened_with_block(const char *scheme, const char *keys) {
     return gen;
 }
 
-/* The present, in slots of the permit. */
+/* The present, in slots of the window. */
 static int64_t here_of(const firn_gen *gen) {
-    return firn__slot_of(gen, only_permit(gen), now_of(gen));
+    return firn__slot_of(gen, only_window(gen), now_of(gen));
 }
 
-/* ---- a swap that fails ----------------------------------------------------------------------------- */
+/* ---- a swap that fails ----------------------------------------------------------------------- */
 
 /* The first step of a retirement: the event and the rest follow when the clock is read again. */
-static bool closes_the_permit(void) {
-    atomic_fetch_and(&only_permit(subject)->cursor, ~FIRN__OPEN);
+static bool closes_the_window(void) {
+    atomic_fetch_and(&only_window(subject)->cursor, ~FIRN__OPEN);
     return false;
 }
 
 static int reads_and_retires(void *self, firn_time *now) {
     int code = simulated_wall(self, now);
     firn_gen *gen = subject;
-    if (gen != NULL && only_permit(gen) != NULL &&
-        !(atomic_load(&only_permit(gen)->cursor) & FIRN__OPEN)) {
+    if (gen != NULL && only_window(gen) != NULL &&
+        !(atomic_load(&only_window(gen)->cursor) & FIRN__OPEN)) {
         subject = NULL;
         pthread_mutex_lock(&gen->live->locked.lock);
-        firn__permit_retire(gen, 0, false, NULL);
+        firn__window_retire(gen, 0, false, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
     return code;
@@ -202,29 +204,29 @@ static const path paths[] = {
     {"ulid", "", false, MS}};
 #define PATHS (sizeof paths / sizeof paths[0])
 
-static firn_gen *opened_path(const path *it) {
-    firn_gen *gen =
-        it->with_block ? opened_with_block(it->scheme, it->keys) : opened(it->scheme, it->keys);
+static firn_gen *opened_path(const path *self) {
+    firn_gen *gen = self->with_block ? opened_with_block(self->scheme, self->keys)
+                                     : opened(self->scheme, self->keys);
     next(gen);
     return gen;
 }
 
-/* The permit is closed between the look at its cursor and the swap: the swap fails, and the slot is not issued,
- * since it may be given back and be another's by now. */
-static void a_permit_that_closes_before_the_swap_issues_nothing(void **state) {
+/* The window is closed between the look at its cursor and the swap: the swap fails, and the slot is
+ * not issued, since it may be given back and be another's by now. */
+static void a_window_that_closes_before_the_swap_issues_nothing(void **state) {
     (void)state;
     for (size_t i = 0; i < PATHS; i++) {
         firn_gen *gen = opened_path(&paths[i]);
-        const firn__permit *permit = only_permit(gen);
+        const firn__window *window = only_window(gen);
         pass(&world.clock, paths[i].pass_ns);
         world.hands.wall = reads_and_retires;
         subject = gen;
-        at_swap = closes_the_permit;
+        at_swap = closes_the_window;
         next(gen);
         assert_null(at_swap);
         assert_null(subject); /* the call looked again */
-        assert_true(only_permit(gen) != permit);
-        assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
+        assert_true(only_window(gen) != window);
+        assert_false(atomic_load(&window->cursor) & FIRN__OPEN);
         world.hands.wall = simulated_wall;
         closed(gen);
         pass(&world.clock, 10 * SECOND);
@@ -232,19 +234,19 @@ static void a_permit_that_closes_before_the_swap_issues_nothing(void **state) {
 }
 
 /* Closed by a thread whose event was not seen yet. */
-static void a_permit_that_is_closed_issues_nothing(void **state) {
+static void a_window_that_is_closed_issues_nothing(void **state) {
     static const path more[] = {{"random:64", "unsigned=1", true, 0},
                                 {"time:42/ms random:64", "", true, 0}};
     (void)state;
     for (size_t i = 0; i < PATHS + 2; i++) {
         firn_gen *gen = opened_path(i < PATHS ? &paths[i] : &more[i - PATHS]);
-        const firn__permit *permit = only_permit(gen);
+        const firn__window *window = only_window(gen);
         world.hands.wall = reads_and_retires;
         subject = gen;
-        closes_the_permit();
+        closes_the_window();
         next(gen);
         assert_null(subject);
-        assert_true(only_permit(gen) != permit);
+        assert_true(only_window(gen) != window);
         world.hands.wall = simulated_wall;
         closed(gen);
         pass(&world.clock, 10 * SECOND);
@@ -292,7 +294,7 @@ static void a_call_that_others_upset_ends(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         firn_gen *gen = opened(rows[i].scheme, rows[i].keys);
         pthread_mutex_lock(&gen->live->locked.lock);
-        firn__permit_retire(gen, 0, true, NULL);
+        firn__window_retire(gen, 0, true, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);
         at_every_call = rows[i].at_every_call;
         upset = true;
@@ -315,20 +317,21 @@ static void a_swap_that_fails_for_nothing_is_tried_again(void **state) {
         firn_gen *gen = opened_path(&paths[i]);
         bool random = gen->kind == FIRN__KIND_RANDOM;
         pass(&world.clock, paths[i].pass_ns);
-        int64_t before = (int64_t)firn__next_of(only_permit(gen));
+        int64_t before = (int64_t)firn__next_of(only_window(gen));
         at_swap = fails;
         next(gen);
         assert_null(at_swap);
         int64_t least = here_of(gen) > before ? here_of(gen) : before;
-        assert_int_equal(firn__next_of(only_permit(gen)), least + (random ? 0 : 1));
+        assert_int_equal(firn__next_of(only_window(gen)), least + (random ? 0 : 1));
         closed(gen);
         pass(&world.clock, 10 * SECOND);
     }
 }
 
-/* ---- random bits without slots ---------------------------------------------------------------------- */
+/* ---- random bits without slots --------------------------------------------------------------- */
 
-/* A cursor within what may be borrowed and absorbed is issued from; one tick more is a step back. */
+/* A cursor within what may be borrowed and absorbed is issued from; one tick more is a step
+ * back. */
 static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -340,7 +343,7 @@ static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
         const uint64_t now = now_of(gen);
         const uint64_t ahead = (uint64_t)(here_of(gen) + gen->lead_slots) + 6 + (uint64_t)more;
         world.notices = 0;
-        atomic_store(&only_permit(gen)->cursor, FIRN__OPEN | ahead);
+        atomic_store(&only_window(gen)->cursor, FIRN__OPEN | ahead);
         assert_int_equal(next_field(gen, "time"), more == 0 ? now + 17 : now);
         assert_int_equal(world.notices, more);
         closed(gen);
@@ -409,7 +412,7 @@ static void random_bits_of_a_batch_are_not_counted(void **state) {
     closed(gen);
 }
 
-/* ---- slots with random bits -------------------------------------------------------------------------- */
+/* ---- slots with random bits ------------------------------------------------------------------ */
 
 /* No ID is beyond the lead, none is of a tick that is past, and none is left out. */
 static void slots_with_random_bits_keep_their_bounds(void **state) {
@@ -422,7 +425,7 @@ static void slots_with_random_bits_keep_their_bounds(void **state) {
         for (uint64_t k = 0; k < 12; k++) {
             assert_int_equal(next_slot(gen), begin + k);
             if (turn == 1) { /* a window that ends soon holds nobody up */
-                atomic_store(&only_permit(gen)->soft, (int64_t)firn__next_of(only_permit(gen)));
+                atomic_store(&only_window(gen)->soft, (int64_t)firn__next_of(only_window(gen)));
             }
         }
         denied(gen, FIRN_EEXHAUSTED, "max_lead=2ms");
@@ -435,7 +438,7 @@ static void slots_with_random_bits_keep_their_bounds(void **state) {
     closed(gen);
 }
 
-/* ---- batches --------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static const char *const batches[] = {
     "time:42/ms@@2020-01-01 sequence:20 random:66", "time:42/ms@@2020-01-01 sequence:12 random:74",
@@ -507,13 +510,14 @@ static void integers_without_random_bytes_are_zeros(void **state) {
     closed(gen);
 }
 
-/* A new window may start its sequence at random, and a thread's first call takes its turn by the clock. */
+/* A new window may start its sequence at random, and a thread's first call takes its turn by the
+ * clock. */
 static void a_first_call_needs_entropy_and_clock(void **state) {
     int (*fill)(void *, void *, size_t) = world.entropy.fill;
     (void)state;
     firn_gen *gen = opened("uuid7", "");
     pthread_mutex_lock(&gen->live->locked.lock);
-    firn__permit_retire(gen, 0, false, NULL);
+    firn__window_retire(gen, 0, false, NULL);
     pthread_mutex_unlock(&gen->live->locked.lock);
     world.entropy.fill = no_entropy;
     denied(gen, FIRN_EENTROPY, "entropy");
@@ -521,7 +525,7 @@ static void a_first_call_needs_entropy_and_clock(void **state) {
     next(gen);
     closed(gen);
     gen = opened("time:41/ms@@2020-01-01 node:10 sequence:12", "nodes=3 ordering=thread");
-    firn__seen_of(gen)->lane = 0; /* as a new thread has it */
+    firn__thread_view_of(gen)->lane = 0; /* as a new thread has it */
     world.hands.wall = no_time;
     denied(gen, FIRN_ECLOCK, "clock fails or has an invalid time");
     world.hands.wall = simulated_wall;
@@ -579,7 +583,7 @@ static void a_shuffled_batch_is_not_counted(void **state) {
     closed(gen);
 }
 
-/* ---- a fork in the middle of a segment's call --------------------------------------------------------- */
+/* ---- a fork in the middle of a segment's call ------------------------------------------------ */
 
 /* One integer, or none. */
 static int64_t one_of(firn_segment *segment, int way) {
@@ -591,7 +595,8 @@ static int64_t one_of(firn_segment *segment, int way) {
     return code == FIRN_OK ? value : 0;
 }
 
-/* After every operation at which a handler may fork, the child has no integer of its parent's, and it does not hang. */
+/* After every operation at which a handler may fork, the child has no integer of its parent's, and
+ * it does not hang. */
 static void a_child_has_no_integer_of_its_parent(void **state) {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -617,17 +622,17 @@ static void a_child_has_no_integer_of_its_parent(void **state) {
     }
 }
 
-/* ---- requests to the renewer -------------------------------------------------------------------------- */
+/* ---- requests to the renewer ----------------------------------------------------------------- */
 
 static const char stored[] = "time:41/ms@@2020-01-01 node:10 counter:2";
 
 /* `more` slots than the window has; without a window one. */
 static firn__need need_of(const firn_gen *gen, int64_t more) {
-    const firn__permit *permit = only_permit(gen);
-    return (firn__need){.permit = permit,
+    const firn__window *window = only_window(gen);
+    return (firn__need){.window = window,
                         .tick = now_of(gen),
                         .steps = atomic_load(&gen->live->watch.stepped),
-                        .end = permit == NULL ? 1 : firn__end_of(permit) + more,
+                        .end = window == NULL ? 1 : firn__end_of(window) + more,
                         .n = 1,
                         .must = true};
 }
@@ -647,16 +652,17 @@ static void another_fails(void) {
 static void another_fails_and_one_renews(void) {
     const firn__need need = need_of(subject, 1);
     another_fails();
-    atomic_store(&only_permit(subject)->end, need.end);
-    atomic_store(&only_permit(subject)->soft, need.end);
+    atomic_store(&only_window(subject)->end, need.end);
+    atomic_store(&only_window(subject)->soft, need.end);
 }
 
 static void another_fails_and_one_retires(void) {
     another_fails();
-    firn__permit_retire(subject, 0, false, NULL);
+    firn__window_retire(subject, 0, false, NULL);
 }
 
-/* The failure that came while a call waited is its own too, unless what it needs is there by now. */
+/* The failure that came while a call waited is its own too, unless what it needs is there by
+ * now. */
 static void who_waited_does_not_ask_a_failing_store_again(void **state) {
     static const struct {
         void (*meanwhile)(void);
@@ -672,7 +678,7 @@ static void who_waited_does_not_ask_a_failing_store_again(void **state) {
         firn_error error = {0};
         next(gen);
         if (!rows[i].with_window) {
-            firn__permit_retire(gen, 0, false, NULL);
+            firn__window_retire(gen, 0, false, NULL);
         }
         const firn__need need = need_of(gen, 1);
         subject = gen;
@@ -682,7 +688,7 @@ static void who_waited_does_not_ask_a_failing_store_again(void **state) {
         assert_null(while_waiting);
         assert_int_equal(world.log.reserves, 0);
         if (rows[i].code != FIRN_OK) {
-            said(&error, FIRN_ESTORE, "the store is down");
+            error_text(&error, FIRN_ESTORE, "the store is down");
         }
         store_is_down(false);
         closed(gen);
@@ -707,7 +713,7 @@ static void only_failures_of_the_store_are_shared(void **state) {
     store_is_down(true);
     assert_int_equal(firn__ask(gen, 0, &need, NULL), FIRN_ESTORE);
     assert_int_equal(atomic_load(&gen->live->any.failures), 1);
-    said(&gen->live->locked.failure, FIRN_ESTORE, "the store is down");
+    error_text(&gen->live->locked.failure, FIRN_ESTORE, "the store is down");
     store_is_down(false);
     closed(gen);
 }
@@ -769,7 +775,7 @@ static void without_the_lock_nothing_is_asked(void **state) {
     need = need_of(gen, 1);
     lock_fails = true;
     assert_int_equal(firn__ask(gen, 0, &need, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "another process has the lock");
+    error_text(&error, FIRN_EWINDOW, "another process has the lock");
     int64_t wait_ms;
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_EWINDOW);
     lock_fails = false;
@@ -785,11 +791,11 @@ static void past_the_window_nothing_is_issued_without_the_store(void **state) {
         for (int64_t ns = 10 * MS; ns <= HOUR; ns += HOUR - 10 * MS) {
             firn_gen *gen = opened(schemes[i], "max_wait=0");
             next(gen);
-            firn__permit *permit = only_permit(gen);
+            firn__window *window = only_window(gen);
             pass(&world.clock, ns);
             if (ns < HOUR) { /* not idle for long: the window is renewed, not claimed again */
-                atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)firn__end_of(permit));
-                pass(&world.clock, (firn__end_of(permit) >> gen->s) * MS - 20 * MS);
+                atomic_store(&window->cursor, FIRN__OPEN | (uint64_t)firn__end_of(window));
+                pass(&world.clock, (firn__end_of(window) >> gen->s) * MS - 20 * MS);
             }
             store_is_down(true);
             denied(gen, FIRN_ESTORE, "the store is down");
@@ -801,7 +807,8 @@ static void past_the_window_nothing_is_issued_without_the_store(void **state) {
     }
 }
 
-/* A call waits for the lock unless the renewer is the caller's, who may be in a call of the store. */
+/* A call waits for the lock unless the renewer is the caller's, who may be in a call of the
+ * store. */
 static void only_the_callers_renewer_is_not_waited_for(void **state) {
     static const struct {
         const char *scheme, *keys;
@@ -835,8 +842,8 @@ static void only_the_callers_renewer_is_not_waited_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_permit_that_closes_before_the_swap_issues_nothing),
-        TEST(a_permit_that_is_closed_issues_nothing),
+        TEST(a_window_that_closes_before_the_swap_issues_nothing),
+        TEST(a_window_that_is_closed_issues_nothing),
         TEST(what_a_child_has_half_counted_is_dropped),
         TEST(a_call_that_others_upset_ends),
         TEST(a_swap_that_fails_for_nothing_is_tried_again),

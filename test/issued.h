@@ -43,28 +43,28 @@ typedef struct hands {
 } hands;
 
 static inline int hands_steady(void *self, int64_t *ns) {
-    hands *it = self;
-    *ns = atomic_load(&it->steady_ns);
+    hands *state = self;
+    *ns = atomic_load(&state->steady_ns);
     return FIRN_OK;
 }
 
 static inline int hands_wall(void *self, firn_time *now) {
-    hands *it = self;
-    int64_t ns = atomic_fetch_add(&it->steady_ns, it->step_ns) + it->step_ns;
-    ns += atomic_load(&it->offset_ns);
+    hands *state = self;
+    int64_t ns = atomic_fetch_add(&state->steady_ns, state->step_ns) + state->step_ns;
+    ns += atomic_load(&state->offset_ns);
     now->sec = NOON_SEC + ns / SECOND - (ns % SECOND < 0);
     now->ns = (int32_t)((ns % SECOND + SECOND) % SECOND);
     return FIRN_OK;
 }
 
 static inline int hands_pause(void *self, int64_t ns) {
-    hands *it = self;
-    atomic_fetch_add(&it->steady_ns, ns);
+    hands *state = self;
+    atomic_fetch_add(&state->steady_ns, ns);
     return FIRN_OK;
 }
 
-static inline firn_clock clock_of(hands *it) {
-    return (firn_clock){1, it, hands_wall, hands_steady, hands_pause};
+static inline firn_clock clock_of(hands *self) {
+    return (firn_clock){1, self, hands_wall, hands_steady, hands_pause};
 }
 
 /* ---- log ------------------------------------------------------------------------------------ */
@@ -86,11 +86,11 @@ static inline void issued_free(issued *log) {
 }
 
 static inline void issued_add(issued *log, uint64_t id) {
-    size_t at = atomic_fetch_add(&log->count, 1);
-    if (at >= log->size) {
+    size_t position = atomic_fetch_add(&log->count, 1);
+    if (position >= log->size) {
         abort();
     }
-    log->ids[at] = id;
+    log->ids[position] = id;
 }
 
 /* Sorts by the lowest 16 bits, then the next, four times; `spare` is as long as `ids`. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounds of a job: how far a record may be out of order to the nanosecond, where a tick starts, how many IDs it holds, which
- * earlier records it keeps, and which settings are invalid. The layouts are small, so that a few records reach each bound. Known
- * numbers are from an independent SHA-256. */
+/* The bounds of a job: how far a record may be out of order to the nanosecond, where a tick starts,
+ * how many IDs it holds, which earlier records it keeps, and which settings are invalid. The
+ * layouts are small, so that a few records reach each bound. Known numbers are from an independent
+ * SHA-256. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,7 @@ static void no_row(firn_job *job, firn_time time, int code, const char *words) {
     firn_id id;
     int64_t shift_ns;
     assert_int_equal(firn_job_next(job, &time, &id, &shift_ns, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
 }
 
 /* A record of this time; `words` of its refusal, or NULL. */
@@ -286,7 +287,8 @@ static void the_end_is_told_from_a_full_tick(void **state) {
 
 /* ---- earlier records that are kept ---------------------------------------------------------- */
 
-/* One slot a tick: a table that grows keeps the first tick, in any order and within the disorder. */
+/* One slot a tick: a table that grows keeps the first tick, in any order and within the
+ * disorder. */
 static void the_earliest_tick_is_kept(void **state) {
     static const struct {
         const char *scheme, *keys;

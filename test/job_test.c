@@ -66,7 +66,7 @@ static void no_row(firn_job *job, firn_time time, int code, const char *words) {
     firn_id id = before;
     int64_t shift = -1;
     assert_int_equal(firn_job_next(job, &time, &id, &shift, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_memory_equal(&id, &before, sizeof id);
     assert_true(shift == -1);
 }
@@ -514,7 +514,8 @@ static void a_table_keeps_and_forgets(void **state) {
     firn__ticks_free(&late);
 }
 
-/* Ticks that ascend, that come a little late, and that come from anywhere, against a plain array. */
+/* Ticks that ascend, that come a little late, and that come from anywhere, against a plain
+ * array. */
 static void a_table_counts_ticks_in_any_order(void **state) {
     enum { TICKS = 20000, STEPS = 200000, KEPT = 500 };
     (void)state;
@@ -958,10 +959,10 @@ static void wide_fields_are_random(void **state) {
             firn_error error = {0};
             firn_fields fields;
             firn_id id = row_at(job, scattered((size_t)i), NULL);
-            int at = firn_scheme_field(firn_job_scheme(job), "random");
+            int position = firn_scheme_field(firn_job_scheme(job), "random");
             assert_int_equal(firn_unpack(&fields, firn_job_scheme(job), &id, &error), FIRN_OK);
-            high[run][i] = fields.value[at].high;
-            low[run][i] = fields.value[at].low;
+            high[run][i] = fields.value[position].high;
+            low[run][i] = fields.value[position].low;
         }
         firn_job_close(job);
     }

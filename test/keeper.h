@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A proxy for MySQL's protocol that keeps the connections of its clients when it changes the server, as ProxySQL and
- * MaxScale do: it logs in to the other server and repeats the SETs there. Nothing here tests. */
+/* A proxy for MySQL's protocol that keeps the connections of its clients when it changes the
+ * server, as ProxySQL and MaxScale do: it logs in to the other server and repeats the SETs there.
+ * Nothing here tests. */
 #ifndef FIRN_TEST_KEEPER_H
 #define FIRN_TEST_KEEPER_H
 
@@ -18,18 +19,18 @@ typedef struct keeper_packet {
     unsigned char bytes[KEEPER_PACKET];
 } keeper_packet;
 
-struct keeper;
+struct test_keeper;
 
 /* One client. Its thread alone uses it. */
 typedef struct keeper_link {
-    struct keeper *keeper;
+    struct test_keeper *keeper;
     int client, server, server_port;
     keeper_packet login, sets[KEEPER_SETS];
     size_t set_count;
     pthread_t thread;
 } keeper_link;
 
-typedef struct keeper {
+typedef struct test_keeper {
     int port, listener;
     _Atomic int server_port; /* where the next statements go */
     _Atomic bool moves;      /* the next statement goes to a new session, once */
@@ -38,15 +39,15 @@ typedef struct keeper {
     keeper_link *links[KEEPER_LINKS];
     int link_count;
     pthread_t thread;
-} keeper;
+} test_keeper;
 
 /* Waits for bytes, until the proxy stops. */
 static bool keeper_take(const keeper_link *link, int from, unsigned char *bytes, size_t length) {
     size_t done = 0;
     while (done < length && !atomic_load(&link->keeper->stop)) {
-        struct pollfd one = {from, POLLIN, 0};
-        ssize_t got = poll(&one, 1, 10) > 0 ? read(from, bytes + done, length - done) : 0;
-        if (got < 0 || (got == 0 && one.revents != 0)) {
+        struct pollfd poll_fd = {from, POLLIN, 0};
+        ssize_t got = poll(&poll_fd, 1, 10) > 0 ? read(from, bytes + done, length - done) : 0;
+        if (got < 0 || (got == 0 && poll_fd.revents != 0)) {
             return false;
         }
         done += (size_t)got;
@@ -67,8 +68,8 @@ static bool keeper_take_packet(const keeper_link *link, int from, keeper_packet 
     return true;
 }
 
-static bool keeper_give(int to, const keeper_packet *packet) {
-    return send(to, packet->bytes, packet->length, MSG_NOSIGNAL) == (ssize_t)packet->length;
+static bool keeper_give(int out, const keeper_packet *packet) {
+    return send(out, packet->bytes, packet->length, MSG_NOSIGNAL) == (ssize_t)packet->length;
 }
 
 /* Sends a statement of the proxy's own and takes its reply, which is one packet. */
@@ -147,45 +148,46 @@ static void *keeper_serve(void *argument) {
 }
 
 static void *keeper_run(void *argument) {
-    keeper *it = argument;
-    while (!atomic_load(&it->stop)) {
-        struct pollfd one = {it->listener, POLLIN, 0};
-        if (poll(&one, 1, 10) <= 0 || it->link_count == KEEPER_LINKS) {
+    test_keeper *keeper = argument;
+    while (!atomic_load(&keeper->stop)) {
+        struct pollfd poll_fd = {keeper->listener, POLLIN, 0};
+        if (poll(&poll_fd, 1, 10) <= 0 || keeper->link_count == KEEPER_LINKS) {
             continue;
         }
         keeper_link *link = calloc(1, sizeof *link);
-        link->keeper = it;
-        link->client = accept4(it->listener, NULL, NULL, SOCK_CLOEXEC);
-        link->server_port = atomic_load(&it->server_port);
+        link->keeper = keeper;
+        link->client = accept4(keeper->listener, NULL, NULL, SOCK_CLOEXEC);
+        link->server_port = atomic_load(&keeper->server_port);
         link->server = proxy_socket(link->server_port, false);
-        it->links[it->link_count++] = link;
+        keeper->links[keeper->link_count++] = link;
         pthread_create(&link->thread, NULL, keeper_serve, link);
     }
     return NULL;
 }
 
 /* In front of a server's port, on its own port. */
-static bool keeper_start(keeper *it, int server_port) {
-    struct sockaddr_in at;
-    socklen_t size = sizeof at;
-    memset(it, 0, sizeof *it);
-    it->server_port = server_port;
-    it->listener = proxy_socket(0, true);
-    if (it->listener < 0 || getsockname(it->listener, (struct sockaddr *)&at, &size) != 0) {
+static bool keeper_start(test_keeper *keeper, int server_port) {
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(keeper, 0, sizeof *keeper);
+    keeper->server_port = server_port;
+    keeper->listener = proxy_socket(0, true);
+    if (keeper->listener < 0 ||
+        getsockname(keeper->listener, (struct sockaddr *)&address, &size) != 0) {
         return false;
     }
-    it->port = ntohs(at.sin_port);
-    return pthread_create(&it->thread, NULL, keeper_run, it) == 0;
+    keeper->port = ntohs(address.sin_port);
+    return pthread_create(&keeper->thread, NULL, keeper_run, keeper) == 0;
 }
 
-static void keeper_stop(keeper *it) {
-    atomic_store(&it->stop, true);
-    pthread_join(it->thread, NULL);
-    for (int i = 0; i < it->link_count; i++) {
-        pthread_join(it->links[i]->thread, NULL);
-        free(it->links[i]);
+static void keeper_stop(test_keeper *keeper) {
+    atomic_store(&keeper->stop, true);
+    pthread_join(keeper->thread, NULL);
+    for (int i = 0; i < keeper->link_count; i++) {
+        pthread_join(keeper->links[i]->thread, NULL);
+        free(keeper->links[i]);
     }
-    close(it->listener);
+    close(keeper->listener);
 }
 
 #endif

@@ -24,58 +24,59 @@ static const struct bounds {
 #define LAYOUTS       2
 
 /* One combination; its numbers make its namespace or its key. */
-typedef struct combination {
+typedef struct law_combination {
     size_t floor, bounds, guard, mark, grant, layout;
-} combination;
+} law_combination;
 
-static const combination none;
+static const law_combination none;
 
 /* The next combination of a store whose namespaces have this floor; false: that was the last. */
-static bool next(combination *it) {
-    if (++it->layout < LAYOUTS) {
+static bool next(law_combination *combination) {
+    if (++combination->layout < LAYOUTS) {
         return true;
     }
-    it->layout = 0;
-    if (++it->grant < GRANTS) {
+    combination->layout = 0;
+    if (++combination->grant < GRANTS) {
         return true;
     }
-    it->grant = 0;
-    if (++it->mark < MARKS) {
+    combination->grant = 0;
+    if (++combination->mark < MARKS) {
         return true;
     }
-    it->mark = 0;
-    if (++it->guard < LENGTH(guards)) {
+    combination->mark = 0;
+    if (++combination->guard < LENGTH(guards)) {
         return true;
     }
-    it->guard = 0;
-    return ++it->bounds < LENGTH(bounds);
+    combination->guard = 0;
+    return ++combination->bounds < LENGTH(bounds);
 }
 
 /* Another layout needs no more than one of each. */
-static bool is_wanted(const combination *it) {
-    return (it->grant == 0 || it->mark > 0) &&
-           (it->layout == 0 || (it->bounds == 0 && it->grant == 0));
+static bool is_wanted(const law_combination *combination) {
+    return (combination->grant == 0 || combination->mark > 0) &&
+           (combination->layout == 0 || (combination->bounds == 0 && combination->grant == 0));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
 #define OWN_GRANT 1000
 
-/* A guard resolves the doubt about a namespace, so each combination of a doubted one with a guard has
- * its own; the others share one by their floor, with their own keys. */
-static void name_namespace(char out[FIRN_NS_SIZE], const char *phase, const combination *it,
-                           bool alone) {
+/* A guard resolves the doubt about a namespace, so each combination of a doubted one with a guard
+ * has its own; the others share one by their floor, with their own keys. */
+static void name_namespace(char out[FIRN_NS_SIZE], const char *phase,
+                           const law_combination *combination, bool alone) {
     if (alone) {
-        snprintf(out, FIRN_NS_SIZE, "%s-%zu-%zu-%zu-%zu-%zu-%zu", phase, it->floor, it->bounds,
-                 it->guard, it->mark, it->grant, it->layout);
+        snprintf(out, FIRN_NS_SIZE, "%s-%zu-%zu-%zu-%zu-%zu-%zu", phase, combination->floor,
+                 combination->bounds, combination->guard, combination->mark, combination->grant,
+                 combination->layout);
     } else {
-        snprintf(out, FIRN_NS_SIZE, "%s-%zu", phase, it->floor);
+        snprintf(out, FIRN_NS_SIZE, "%s-%zu", phase, combination->floor);
     }
 }
 
-static void name_key(char out[FIRN_KEY_SIZE], const combination *it) {
-    snprintf(out, FIRN_KEY_SIZE, "k%zu-%zu-%zu-%zu-%zu", it->bounds, it->guard, it->mark, it->grant,
-             it->layout);
+static void name_key(char out[FIRN_KEY_SIZE], const law_combination *combination) {
+    snprintf(out, FIRN_KEY_SIZE, "k%zu-%zu-%zu-%zu-%zu", combination->bounds, combination->guard,
+             combination->mark, combination->grant, combination->layout);
 }
 
 /* ---- one comparison -------------------------------------------------------------------------- */
@@ -94,9 +95,9 @@ static void must_reserve(firn_store *store, const char *ns, const char *key, int
 
 static int compared;
 
-/* Sends the request and compares the answer with the law's, then changes `kept` as the law says. False:
- * it stayed as it was. */
-static bool compare_once(firn_store *store, const firn_request *request, firn__kept *kept) {
+/* Sends the request and compares the answer with the law's, then changes `kept` as the law says.
+ * False: it stayed as it was. */
+static bool compare_once(firn_store *store, const firn_request *request, firn__store_record *kept) {
     static const firn__memory nothing;
     firn__verdict verdict;
     firn_error error = {0};
@@ -126,17 +127,17 @@ static bool compare_once(firn_store *store, const firn_request *request, firn__k
 }
 
 /* The first sending, and a second one if the first has changed anything. */
-static void compare(firn_store *store, const char *ns, const char *key, const combination *it,
-                    firn__kept kept) {
+static void compare(firn_store *store, const char *ns, const char *key,
+                    const law_combination *combination, firn__store_record kept) {
     const firn_request request = {ns,
-                                  it->layout > 0 ? OTHER : ROW,
+                                  combination->layout > 0 ? OTHER : ROW,
                                   key,
                                   COUNT,
-                                  bounds[it->bounds].earliest,
-                                  bounds[it->bounds].latest,
-                                  OWN_GRANT + it->grant,
+                                  bounds[combination->bounds].earliest,
+                                  bounds[combination->bounds].latest,
+                                  OWN_GRANT + combination->grant,
                                   "",
-                                  guards[it->guard]};
+                                  guards[combination->guard]};
     if (compare_once(store, &request, &kept)) {
         compare_once(store, &request, &kept);
     }
@@ -146,62 +147,63 @@ static void compare(firn_store *store, const char *ns, const char *key, const co
 
 /* Makes the namespaces and marks that a phase will ask for. */
 static void prepare(firn_store *store, const char *phase, size_t floor, bool doubted) {
-    combination it = {.floor = floor};
+    law_combination combination = {.floor = floor};
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     do {
-        bool alone = doubted && it.guard > 0;
-        name_namespace(ns, phase, &it, alone);
-        name_key(key, &it);
-        if (is_wanted(&it) && (it.mark > 0 || alone)) {
-            must_reserve(store, ns, it.mark > 0 ? key : "other", HIGH, 0, 0);
+        bool alone = doubted && combination.guard > 0;
+        name_namespace(ns, phase, &combination, alone);
+        name_key(key, &combination);
+        if (is_wanted(&combination) && (combination.mark > 0 || alone)) {
+            must_reserve(store, ns, combination.mark > 0 ? key : "other", HIGH, 0, 0);
         }
-    } while (next(&it));
-    it = (combination){.floor = floor};
-    name_namespace(ns, phase, &it, false);
+    } while (next(&combination));
+    combination = (law_combination){.floor = floor};
+    name_namespace(ns, phase, &combination, false);
     must_reserve(store, ns, "other", HIGH, 0, 0);
 }
 
 /* Sets the floor of the namespaces of a phase, which are doubted. */
 static void raise_floor(firn_store *store, const char *phase, size_t floor, bool doubted) {
-    combination it = {.floor = floor};
+    law_combination combination = {.floor = floor};
     char ns[FIRN_NS_SIZE];
-    name_namespace(ns, phase, &it, false);
+    name_namespace(ns, phase, &combination, false);
     must_reserve(store, ns, "floor", 1, floors[floor], floors[floor]);
     do {
-        if (doubted && it.guard > 0 && is_wanted(&it)) {
-            name_namespace(ns, phase, &it, true);
+        if (doubted && combination.guard > 0 && is_wanted(&combination)) {
+            name_namespace(ns, phase, &combination, true);
             must_reserve(store, ns, "floor", 1, floors[floor], floors[floor]);
         }
-    } while (next(&it));
+    } while (next(&combination));
 }
 
 static void compare_known(firn_store *store, const char *phase, size_t floor, bool doubted) {
-    combination it = {.floor = floor};
+    law_combination combination = {.floor = floor};
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     do {
-        if (is_wanted(&it)) {
-            const firn__kept kept = {.known = true,
-                                     .current = !doubted,
-                                     .layout = ROW,
-                                     .floor = floors[floor],
-                                     .mark = {(int64_t)it.mark * HIGH, it.mark * OWN_GRANT}};
-            name_namespace(ns, phase, &it, doubted && it.guard > 0);
-            name_key(key, &it);
-            compare(store, ns, key, &it, kept);
+        if (is_wanted(&combination)) {
+            const firn__store_record kept = {
+                .known = true,
+                .current = !doubted,
+                .layout = ROW,
+                .floor = floors[floor],
+                .mark = {(int64_t)combination.mark * HIGH, combination.mark * OWN_GRANT}};
+            name_namespace(ns, phase, &combination, doubted && combination.guard > 0);
+            name_key(key, &combination);
+            compare(store, ns, key, &combination, kept);
         }
-    } while (next(&it));
+    } while (next(&combination));
 }
 
 static void compare_unknown(firn_store *store, const char *phase, bool complete) {
-    combination it = none;
+    law_combination combination = none;
     char ns[FIRN_NS_SIZE];
     do {
-        if (is_wanted(&it) && it.mark == 0 && it.layout == 0) {
-            const firn__kept kept = {.complete = complete};
-            name_namespace(ns, phase, &it, true);
-            compare(store, ns, "1", &it, kept);
+        if (is_wanted(&combination) && combination.mark == 0 && combination.layout == 0) {
+            const firn__store_record kept = {.complete = complete};
+            name_namespace(ns, phase, &combination, true);
+            compare(store, ns, "1", &combination, kept);
         }
-    } while (next(&it));
+    } while (next(&combination));
 }
 
 /* Makes the engine lose a reservation, and the store notice it. */
@@ -258,9 +260,10 @@ static void every_engine_follows_the_law(void **state) {
 static const char *const layouts[] = {ROW, OTHER, FIRN__CLOSED "for a test): " ROW};
 static const int64_t marks[] = {0, 90, 95, 99, 100, 101, 110, 115, 120, 121, 130};
 
-/* The raise of a verdict, which an engine carries out alone, says what the law says of each other mark. */
-static void check_raise(const firn__verdict *it, firn__kept kept, const firn__memory *memory,
-                        const firn_request *request) {
+/* The raise of a verdict, which an engine carries out alone, says what the law says of each other
+ * mark. */
+static void check_raise(const firn__verdict *verdict, firn__store_record kept,
+                        const firn__memory *memory, const firn_request *request) {
     firn_mark held;
     for (size_t i = 0; i < LENGTH(marks); i++) {
         int64_t first = -1;
@@ -268,16 +271,16 @@ static void check_raise(const firn__verdict *it, firn__kept kept, const firn__me
         kept.mark = (firn_mark){marks[i], memory->mark.grant}; /* a raise compares no grant */
         const int code = firn__law_reserve(&other, &kept, memory, request, "store", &held, NULL);
         const bool same = code == FIRN_OK && !other.back && !other.renew;
-        assert_int_equal(firn__raise_allows(&it->raise, marks[i], &first), same);
+        assert_int_equal(firn__raise_allows(&verdict->raise, marks[i], &first), same);
         assert_true(!same || first == other.first);
     }
-    assert_int_equal(it->raise.count, request->count);
+    assert_int_equal(verdict->raise.count, request->count);
 }
 
 /* What applies to every verdict. */
-static void check_verdict(const firn__kept *kept, const firn__memory *memory,
+static void check_verdict(const firn__store_record *kept, const firn__memory *memory,
                           const firn_request *request) {
-    firn__verdict it;
+    firn__verdict verdict;
     firn_error error = {0};
     firn_mark held = {-3, 3};
     const int64_t least = firn__least(memory, request);
@@ -287,32 +290,33 @@ static void check_verdict(const firn__kept *kept, const firn__memory *memory,
         (!kept->known && firn__remembers_ns(memory, request->ns));
     const bool same = !kept->known || strcmp(kept->layout, request->layout) == 0;
     const bool trusted = !back && (kept->known ? kept->current : kept->complete);
-    int code = firn__law_reserve(&it, kept, memory, request, "store", &held, &error);
-    assert_int_equal(it.back, back);
+    int code = firn__law_reserve(&verdict, kept, memory, request, "store", &held, &error);
+    assert_int_equal(verdict.back, back);
     assert_true(code == FIRN_OK || (error.code == code && error.text[0] != '\0'));
     const bool closed = kept->known && firn_layout_closed(kept->layout);
     assert_int_equal(code == FIRN_ENAMESPACE, !same && !closed);
     assert_int_equal(code == FIRN_ESTORE, closed);
     if (code == FIRN_OK) { /* never below a mark, a floor, or a guard that was needed */
-        assert_true(it.first >= kept->mark.high && it.first >= kept->floor);
-        assert_true(it.first >= request->earliest && it.first <= request->latest);
-        assert_true(trusted || (request->guard > 0 && it.first >= request->guard));
-        assert_true(it.renew == (!trusted || !kept->known));
-        if (!it.renew) {
-            check_raise(&it, *kept, memory, request);
+        assert_true(verdict.first >= kept->mark.high && verdict.first >= kept->floor);
+        assert_true(verdict.first >= request->earliest && verdict.first <= request->latest);
+        assert_true(trusted || (request->guard > 0 && verdict.first >= request->guard));
+        assert_true(verdict.renew == (!trusted || !kept->known));
+        if (!verdict.renew) {
+            check_raise(&verdict, *kept, memory, request);
         }
     }
     if (code == FIRN_EBACK) {
-        assert_true(!trusted && request->guard == 0 && !it.renew);
+        assert_true(!trusted && request->guard == 0 && !verdict.renew);
     }
     if (code == FIRN_EBUSY) {
         assert_true(held.high > request->latest && held.high >= kept->mark.high);
-        assert_true(held.grant == 0 || (held.grant == kept->mark.grant &&
-                                        held.high == kept->mark.high && held.high >= it.floor));
+        assert_true(held.grant == 0 ||
+                    (held.grant == kept->mark.grant && held.high == kept->mark.high &&
+                     held.high >= verdict.floor));
     } else {
         assert_true(held.high == -3 && held.grant == 3);
     }
-    assert_true(it.floor >= kept->floor);
+    assert_true(verdict.floor >= kept->floor);
 }
 
 static void the_law_keeps_its_promises(void **state) {
@@ -321,19 +325,20 @@ static void the_law_keeps_its_promises(void **state) {
     (void)state;
     firn__remember(&memory, &request, 100);
     for (size_t i = 0; i < LENGTH(marks) * LENGTH(floors) * 192; i++) {
-        const size_t bits = i % 96, at = i / 192; /* 3 layouts times 5 flags */
+        const size_t bits = i % 96, position = i / 192; /* 3 layouts times 5 flags */
         request.guard_tick_ns = i % 192 < 96 ? 0 : 1000000;
-        firn__kept kept = {.back = bits & 1,
-                           .known = bits & 2,
-                           .current = bits & 4,
-                           .complete = bits & 8,
-                           .layout = layouts[bits / 32],
-                           .floor = floors[at % LENGTH(floors)],
-                           .mark = {marks[at / LENGTH(floors)], 6 + (bits & 1)}};
-        for (combination it = none; it.bounds < LENGTH(bounds); next(&it)) {
-            request.earliest = bounds[it.bounds].earliest;
-            request.latest = bounds[it.bounds].latest;
-            request.guard = guards[it.guard];
+        firn__store_record kept = {.back = bits & 1,
+                                   .known = bits & 2,
+                                   .current = bits & 4,
+                                   .complete = bits & 8,
+                                   .layout = layouts[bits / 32],
+                                   .floor = floors[position % LENGTH(floors)],
+                                   .mark = {marks[position / LENGTH(floors)], 6 + (bits & 1)}};
+        for (law_combination combination = none; combination.bounds < LENGTH(bounds);
+             next(&combination)) {
+            request.earliest = bounds[combination.bounds].earliest;
+            request.latest = bounds[combination.bounds].latest;
+            request.guard = guards[combination.guard];
             check_verdict(&kept, bits & 16 ? &memory : &nothing, &request);
         }
     }
@@ -353,7 +358,7 @@ static void no_reservation_ends_after_its_guard(void **state) {
                  {1000, 0, 0, FIRN_OK}};
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
-        const firn__kept kept = {
+        const firn__store_record kept = {
             .known = true, .current = true, .layout = ROW, .now_ms = tries[i].now_ms};
         const firn_request request = {.ns = "ns",
                                       .layout = ROW,
@@ -385,11 +390,11 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
                  {false, true, 500, 1000, 71}, {false, true, 500, 1500, 70}};
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
-        const firn__kept kept = {.known = tries[i].known,
-                                 .current = !tries[i].doubted,
-                                 .complete = !tries[i].doubted,
-                                 .layout = ROW,
-                                 .now_ms = 70};
+        const firn__store_record kept = {.known = tries[i].known,
+                                         .current = !tries[i].doubted,
+                                         .complete = !tries[i].doubted,
+                                         .layout = ROW,
+                                         .now_ms = 70};
         const firn_request request = {.ns = "ns",
                                       .layout = ROW,
                                       .key = "1",
@@ -499,23 +504,23 @@ static void what_a_refusal_of_a_closed_namespace_says(void **state) {
     assert_memory_equal(error.text, text, strlen(text));
 }
 
-/* Two layouts that are the same up to `at`, each `length` bytes long. */
-static const char *layouts_from(int at, int length) {
+/* Two layouts that are the same up to `position`, each `length` bytes long. */
+static const char *layouts_from(int position, int length) {
     static char stored[FIRN_LAYOUT_SIZE], wanted[FIRN_LAYOUT_SIZE], text[480];
     const firn_request request = {.ns = "a", .layout = wanted};
     static firn_error error;
-    char *said;
+    char *reply;
     memset(stored, '0', (size_t)length);
     memset(wanted, '0', (size_t)length);
-    stored[at] = 'S';
-    wanted[at] = 'W';
+    stored[position] = 'S';
+    wanted[position] = 'W';
     stored[length] = wanted[length] = '\0';
     assert_int_equal(firn__refuse_layout(&error, &request, stored), FIRN_ENAMESPACE);
     assert_int_equal(error.cure, FIRN_CURE_OTHER_NAMESPACE);
     snprintf(text, sizeof text, "%s", error.text);
-    said = strstr(text, "has layout '");
-    assert_non_null(said);
-    return said + strlen("has layout '");
+    reply = strstr(text, "has layout '");
+    assert_non_null(reply);
+    return reply + strlen("has layout '");
 }
 
 static void what_a_refusal_of_another_layout_says(void **state) {
@@ -544,9 +549,9 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     firn_error error;
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
-        const char *said = layouts_from(tries[i].at, tries[i].length);
-        assert_int_equal(strchr(said, 'S') - said, tries[i].shown);
-        assert_int_equal(strchr(said, 'W') - strstr(said, ", not '") - 7, tries[i].shown);
+        const char *text = layouts_from(tries[i].at, tries[i].length);
+        assert_int_equal(strchr(text, 'S') - text, tries[i].shown);
+        assert_int_equal(strchr(text, 'W') - strstr(text, ", not '") - 7, tries[i].shown);
     }
     assert_int_equal(firn__refuse_layout(&error, &request, ""), FIRN_ENAMESPACE);
     assert_non_null(strstr(error.text, "namespace a has no layout, so its record is damaged"));
@@ -612,7 +617,8 @@ static void what_the_smallest_guard_allows(void **state) {
                                   .guard_tick_ns = 1000000};
     (void)state;
     for (int64_t high = 0; high < 2; high++) {
-        const firn__kept kept = {.known = true, .current = true, .layout = ROW, .mark = {high, 3}};
+        const firn__store_record kept = {
+            .known = true, .current = true, .layout = ROW, .mark = {high, 3}};
         firn__verdict verdict;
         firn_error error;
         firn_mark held;
@@ -627,7 +633,8 @@ static void what_the_smallest_guard_allows(void **state) {
     }
 }
 
-/* While all new names are closed, only a closed record is made. A closed one is kept by its own layout. */
+/* While all new names are closed, only a closed record is made. A closed one is kept by its own
+ * layout. */
 static void what_a_closed_namespace_allows(void **state) {
     static const char closed[] = FIRN__CLOSED "by hand): " ROW;
     static const firn__memory nothing;
@@ -640,11 +647,11 @@ static void what_a_closed_namespace_allows(void **state) {
                  {ROW, NULL, closed, FIRN_ENAMESPACE}};
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
-        const firn__kept kept = {.known = tries[i].stored != NULL,
-                                 .current = true,
-                                 .complete = true,
-                                 .layout = tries[i].stored,
-                                 .shut = tries[i].shut};
+        const firn__store_record kept = {.known = tries[i].stored != NULL,
+                                         .current = true,
+                                         .complete = true,
+                                         .layout = tries[i].stored,
+                                         .shut = tries[i].shut};
         const firn_request request = {
             .ns = "ns", .layout = tries[i].asked, .key = "1", .count = 1, .latest = 5, .grant = 7};
         firn__verdict verdict;
@@ -665,7 +672,7 @@ static void what_a_busy_key_shows_in_doubt(void **state) {
     (void)state;
     for (int bits = 0; bits < 8; bits++) {
         const bool own = bits & 1, current = bits & 2, guarded = bits & 4;
-        const firn__kept kept = {
+        const firn__store_record kept = {
             .known = true, .current = current, .layout = ROW, .mark = {100, own ? 7 : 3}};
         const firn_request request = {.ns = "ns",
                                       .layout = ROW,
@@ -695,9 +702,10 @@ static void what_loses_a_mark(void **state) {
     assert_false(firn__mark_is_lost(mine, (firn_mark){101, 8}));
 }
 
-/* The mark is older than the handle's last one: what it remembers does not bind the verdict that resolves the loss. */
+/* The mark is older than the handle's last one: what it remembers does not bind the verdict that
+ * resolves the loss. */
 static void what_an_older_mark_allows(void **state) {
-    const firn__kept kept = {
+    const firn__store_record kept = {
         .known = true, .current = true, .layout = ROW, .floor = 90, .mark = {90, 7}};
     firn_request request = {
         .ns = "ns", .layout = ROW, .key = "1", .count = 1, .latest = 900, .grant = 7, .guard = 500};
@@ -748,12 +756,12 @@ static void what_a_relabel_may(void **state) {
     (void)state;
     for (size_t i = 0; i < LENGTH(tries); i++) {
         const bool fresh = (tries[i].flags & STALE) == 0, lowers = tries[i].flags & LOWERS;
-        const firn__kept kept = {.back = tries[i].flags & BACK,
-                                 .known = tries[i].stored != NULL,
-                                 .current = fresh,
-                                 .complete = fresh,
-                                 .layout = tries[i].stored,
-                                 .floor = 50};
+        const firn__store_record kept = {.back = tries[i].flags & BACK,
+                                         .known = tries[i].stored != NULL,
+                                         .current = fresh,
+                                         .complete = fresh,
+                                         .layout = tries[i].stored,
+                                         .floor = 50};
         firn_error error = {0};
         for (int64_t to = 40; to <= 60; to += 10) {
             const firn_relabel change = {"ns", tries[i].from, tries[i].to, to, lowers};
@@ -777,10 +785,10 @@ static void what_a_refused_relabel_says(void **state) {
     firn_error error;
     int64_t floor;
     (void)state;
-    firn__law_relabel(&floor, &(firn__kept){.complete = true}, &change, "store", &error);
+    firn__law_relabel(&floor, &(firn__store_record){.complete = true}, &change, "store", &error);
     assert_string_equal(error.text, "namespace ns of store has no record: another process has "
                                     "changed it, so run this again");
-    const firn__kept other = {.known = true, .current = true, .layout = "x"};
+    const firn__store_record other = {.known = true, .current = true, .layout = "x"};
     firn__law_relabel(&floor, &other, &change, "store", &error);
     assert_string_equal(error.text, "namespace ns of store has layout 'x': another process has "
                                     "changed it, so run this again");

@@ -106,7 +106,7 @@ if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
 fi
 if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
     same "firn-serve(8) has each flag" "" "$(absent "$(sed -nE 's/^(FLAG|TEXT|NUMBER|DURATION|SWITCH|CHOICE)\(([a-z_]+),.*/--\2/p' \
-        server/config/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
+        server/settings/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
 fi
 stores=$(for module in modules/*.c; do
     grep -l -E '^const firn_(store_ops firn_store_module|driver firn_store_driver)' "$module" | sed 's,.*/,,; s,\.c$,,'

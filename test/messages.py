@@ -34,8 +34,8 @@ BOUNDS = [
     (r"request->key|config->name|name|other|key|key \+ 4", 63),  # a key, or a name that was looked up
     (r"(.*(->|\.))?(scheme|made|digest|readings\[0\]\.scheme)(->|\.)name", 23),  # FIRN_NAME_SIZE
     (r".*slices?(\[.*\])?(->|\.)name|slice->name|a->name", 23),
-    (r"(it|from|to|one|taken|renamed|it->generator)->name|handed\.names\[i\]", 63),  # NAME_SIZE of the server
-    (r"from->where", 127),
+    (r"(entry|section|generator|request->generator|segment|row|from|to|one|taken|renamed)->name|handed\.names\[i\]", 63),  # NAME_SIZE of the server
+    (r"(from|reader)->where", 127),
     (r"where", 299),  # of a section of firn.ini
     (r"lead|verb|what", 48),  # "--database ", "show", "contains no host"
     (r"suffix", 16),  # "-wal"
@@ -45,9 +45,9 @@ BOUNDS = [
     (r"known|kinds", 160),  # lists of names
     (r"full", 140),  # REPLIES_ARE_FULL
     (r"(gen->|scheme->|gen->scheme\.)*(scheme->|scheme\.)?(node_fields|note)", 100),
-    (r"need|setting|whose|kind|it->argument|words", 80),
+    (r"need|setting|whose|kind|(it|row)->argument|words", 80),
     (r"(renamed|it)->unit", 2),
-    (r"(found->name|store->ops->scheme|request\.key|to|engine)", 23),
+    (r"(found->name|store->ops->scheme|request\.key|target|to|engine)", 23),
     (r"value", 4),  # of src/node.c: "ip", "host"
     (r"text", 23),  # of src/layout.c: a name of its list
     (r"missing \+ 1", 99),

@@ -39,12 +39,13 @@ static uint64_t bits_of(uint64_t id, int from, int bits) {
     return id >> from & ((UINT64_C(1) << bits) - 1);
 }
 
-static int64_t slot_of(const struct scheme *it, uint64_t id) {
-    return (int64_t)(id >> it->time_from << it->seq_bits | bits_of(id, it->seq_from, it->seq_bits));
+static int64_t slot_of(const struct scheme *self, uint64_t id) {
+    return (int64_t)(id >> self->time_from << self->seq_bits |
+                     bits_of(id, self->seq_from, self->seq_bits));
 }
 
-static uint64_t node_of(const struct scheme *it, uint64_t id) {
-    return bits_of(id, it->node_from, it->node_bits);
+static uint64_t node_of(const struct scheme *self, uint64_t id) {
+    return bits_of(id, self->node_from, self->node_bits);
 }
 
 static char *file_of(const char *kind, int process, int scheme) {
@@ -56,54 +57,55 @@ static char *file_of(const char *kind, int process, int scheme) {
 /* ---- a store that writes down what it grants ------------------------------------------------ */
 
 /* [first, end) of a node; a give back has `first` where issuing stopped, and `lowered`. */
-typedef struct grant {
+typedef struct kept_grant {
     uint64_t node;
     int64_t first, end;
     int64_t lowered;
-} grant;
+} kept_grant;
 
-typedef struct recorder {
+typedef struct grant_recorder {
     firn_store *inner;
     FILE *grants;
-} recorder;
+} grant_recorder;
 
-static void record(recorder *it, const char *key, int64_t first, int64_t end, bool lowered) {
-    grant line = {strtoull(key, NULL, 10), first, end, lowered};
-    if (fwrite(&line, sizeof line, 1, it->grants) != 1) {
+static void record(grant_recorder *recorder, const char *key, int64_t first, int64_t end,
+                   bool lowered) {
+    kept_grant line = {strtoull(key, NULL, 10), first, end, lowered};
+    if (fwrite(&line, sizeof line, 1, recorder->grants) != 1) {
         abort();
     }
 }
 
 static int recorder_reserve(void *self, const firn_request *request, int64_t *first,
                             firn_mark *held, firn_error *error) {
-    recorder *it = self;
-    int code = firn_store_reserve(it->inner, request, first, held, error);
+    grant_recorder *recorder = self;
+    int code = firn_store_reserve(recorder->inner, request, first, held, error);
     if (code == FIRN_OK) {
-        record(it, request->key, *first, *first + request->count, false);
+        record(recorder, request->key, *first, *first + request->count, false);
     }
     return code;
 }
 
 static int recorder_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                               int64_t high, firn_error *error) {
-    recorder *it = self;
-    int code = firn_store_give_back(it->inner, ns, key, mine, high, error);
+    grant_recorder *recorder = self;
+    int code = firn_store_give_back(recorder->inner, ns, key, mine, high, error);
     if (code == FIRN_OK) {
-        record(it, key, high, mine->high, true);
+        record(recorder, key, high, mine->high, true);
     }
     return code;
 }
 
 static int recorder_list(void *self, const char *ns, firn_visit *visit, void *context,
                          firn_error *error) {
-    return firn_store_list(((recorder *)self)->inner, ns, visit, context, error);
+    return firn_store_list(((grant_recorder *)self)->inner, ns, visit, context, error);
 }
 
 static void recorder_close(void *self) {
-    recorder *it = self;
-    firn_store_close(it->inner);
-    fclose(it->grants);
-    free(it);
+    grant_recorder *recorder = self;
+    firn_store_close(recorder->inner);
+    fclose(recorder->grants);
+    free(recorder);
 }
 
 static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
@@ -115,14 +117,15 @@ static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
 
 static firn_store *open_recorder(const char *path) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    recorder *it = calloc(1, sizeof *it);
+    grant_recorder *recorder = calloc(1, sizeof *recorder);
     firn_store *store = NULL;
     firn_error error = {0};
     char patient[sizeof url + 20]; /* the disk may be slow, and four processes want it */
     snprintf(patient, sizeof patient, "%s?busy=100s", url);
-    it->grants = fopen(path, "wb");
-    if (it->grants == NULL || firn_store_open(&it->inner, patient, &options, &error) != FIRN_OK ||
-        firn_store_wrap(&store, &recorder_ops, it, &error) != FIRN_OK) {
+    recorder->grants = fopen(path, "wb");
+    if (recorder->grants == NULL ||
+        firn_store_open(&recorder->inner, patient, &options, &error) != FIRN_OK ||
+        firn_store_wrap(&store, &recorder_ops, recorder, &error) != FIRN_OK) {
         fprintf(stderr, "# %s\n", error.text);
         _exit(2);
     }
@@ -131,7 +134,7 @@ static firn_store *open_recorder(const char *path) {
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-typedef struct maker {
+typedef struct number_maker {
     const struct scheme *scheme;
     firn_store *store;
     firn_gen *gen;
@@ -139,7 +142,7 @@ typedef struct maker {
     int64_t left;
     firn_clock clock;
     uint64_t claims, steps, jumps;
-} maker;
+} number_maker;
 
 static uint64_t next_random(uint64_t *state) {
     *state = *state * 6364136223846793005U + 1442695040888963407U;
@@ -164,76 +167,76 @@ static void step_clock(hands *time, uint64_t *random) {
     }
 }
 
-static void start(maker *it) {
+static void start(number_maker *maker) {
     const firn_config config = {.size = sizeof config,
-                                .scheme = it->scheme->name,
-                                .keys = it->scheme->keys,
-                                .store = it->store,
-                                .clock = &it->clock};
+                                .scheme = maker->scheme->name,
+                                .keys = maker->scheme->keys,
+                                .store = maker->store,
+                                .clock = &maker->clock};
     firn_error error;
-    if (firn_open_with(&it->gen, &config, &error) != FIRN_OK) {
+    if (firn_open_with(&maker->gen, &config, &error) != FIRN_OK) {
         fprintf(stderr, "# %s\n", error.text);
         _exit(3);
     }
 }
 
-static void stop(maker *it) {
+static void stop(number_maker *maker) {
     firn_status status = {.size = sizeof status};
     firn_error error;
-    firn_gen_status(it->gen, &status);
-    it->claims += status.claims;
-    it->steps += status.steps_back_left + status.steps_back_absorbed;
-    it->jumps += status.jumps_ahead;
-    if (firn_close(it->gen, &error) != FIRN_OK) {
+    firn_gen_status(maker->gen, &status);
+    maker->claims += status.claims;
+    maker->steps += status.steps_back_left + status.steps_back_absorbed;
+    maker->jumps += status.jumps_ahead;
+    if (firn_close(maker->gen, &error) != FIRN_OK) {
         fprintf(stderr, "# %s\n", error.text);
         _exit(4);
     }
 }
 
 /* A lot of 1 to 64 IDs, when the clock allows. */
-static void make(maker *it, hands *time, uint64_t *random) {
+static void make(number_maker *maker, hands *time, uint64_t *random) {
     uint64_t ids[LOT];
     size_t n = next_random(random) % 3 == 0 ? 1 : 1 + next_random(random) % LOT;
     firn_error error;
     int code = FIRN_EEXHAUSTED;
-    n = (int64_t)n > it->left ? (size_t)it->left : n;
+    n = (int64_t)n > maker->left ? (size_t)maker->left : n;
     for (int tries = 0; code == FIRN_EEXHAUSTED && tries < 10000; tries++) {
-        code = firn_next_u64(it->gen, ids, n, &error);
+        code = firn_next_u64(maker->gen, ids, n, &error);
         if (code == FIRN_EEXHAUSTED) { /* ahead of the clock whenever it stops */
             hands_pause(time, SECOND / 1000);
         }
     }
-    if (code != FIRN_OK || fwrite(ids, sizeof *ids, n, it->ids) != n) {
+    if (code != FIRN_OK || fwrite(ids, sizeof *ids, n, maker->ids) != n) {
         fprintf(stderr, "# %d %s\n", code, error.text);
         _exit(5);
     }
-    it->left -= (int64_t)n;
+    maker->left -= (int64_t)n;
 }
 
 static int run_process(int process, _Atomic uint64_t *told) {
     hands time = {0, 0, 1000};
     uint64_t random = (uint64_t)process * 7919 + 1;
-    maker makers[SCHEMES] = {{0}};
+    number_maker makers[SCHEMES] = {{0}};
     for (int i = 0; i < SCHEMES; i++) {
-        maker *it = &makers[i];
-        it->scheme = &schemes[i];
-        it->store = open_recorder(file_of("grants", process, i));
-        it->ids = fopen(file_of("ids", process, i), "wb");
-        it->left = EACH;
-        it->clock = clock_of(&time);
-        start(it);
+        number_maker *maker = &makers[i];
+        maker->scheme = &schemes[i];
+        maker->store = open_recorder(file_of("grants", process, i));
+        maker->ids = fopen(file_of("ids", process, i), "wb");
+        maker->left = EACH;
+        maker->clock = clock_of(&time);
+        start(maker);
     }
     for (int i = 0; makers[0].left + makers[1].left > 0; i++) {
-        maker *it = &makers[next_random(&random) % SCHEMES];
-        if (it->left > 0) {
-            make(it, &time, &random);
+        number_maker *maker = &makers[next_random(&random) % SCHEMES];
+        if (maker->left > 0) {
+            make(maker, &time, &random);
         }
         if (i % STEP_AFTER == STEP_AFTER - 1) {
             step_clock(&time, &random);
         }
         if (i % (8 * STEP_AFTER) == 0 && i > 0) {
-            stop(it);
-            start(it);
+            stop(maker);
+            start(maker);
         }
     }
     for (int i = 0; i < SCHEMES; i++) {
@@ -268,16 +271,16 @@ static void *read_all(const char *path, size_t size, size_t *n) {
 }
 
 static int by_place(const void *a, const void *b) {
-    const grant *x = a, *y = b;
+    const kept_grant *x = a, *y = b;
     if (x->node != y->node) {
         return x->node < y->node ? -1 : 1;
     }
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Subtracts the give backs, each of which directly follows its grant in the file, and sorts the rest.
- * What is left of all generators must be disjoint. */
-static size_t settle_grants(grant *grants, size_t n) {
+/* Subtracts the give backs, each of which directly follows its grant in the file, and sorts the
+ * rest. What is left of all generators must be disjoint. */
+static size_t settle_grants(kept_grant *grants, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (!grants[i].lowered) {
@@ -305,7 +308,7 @@ static size_t settle_grants(grant *grants, size_t n) {
     return kept;
 }
 
-static size_t overlaps(const grant *grants, size_t n) {
+static size_t overlaps(const kept_grant *grants, size_t n) {
     size_t found = 0;
     for (size_t i = 1; i < n; i++) {
         found += grants[i].node == grants[i - 1].node && grants[i].first < grants[i - 1].end;
@@ -313,31 +316,31 @@ static size_t overlaps(const grant *grants, size_t n) {
     return found;
 }
 
-static bool holds(const grant *it, uint64_t node, int64_t slot) {
-    return it->node == node && it->first <= slot && slot < it->end;
+static bool holds(const kept_grant *grant, uint64_t node, int64_t slot) {
+    return grant->node == node && grant->first <= slot && slot < grant->end;
 }
 
 /* IDs outside every grant of their generator, and IDs that are not after the one before on their
  * node. */
 static size_t strangers(const struct scheme *scheme, const uint64_t *ids, size_t n,
-                        const grant *grants, size_t grant_count, size_t *falls) {
+                        const kept_grant *grants, size_t grant_count, size_t *falls) {
     static int64_t last[NODES];
-    const grant *at = grants;
+    const kept_grant *grant = grants;
     size_t found = 0;
     memset(last, -1, sizeof last);
     for (size_t i = 0; i < n; i++) {
         uint64_t node = node_of(scheme, ids[i]);
         int64_t slot = slot_of(scheme, ids[i]);
         size_t low = 0, high = grant_count;
-        while (low < high && !holds(at, node, slot)) {
-            at = &grants[low + (high - low) / 2];
-            if (at->node < node || (at->node == node && at->end <= slot)) {
-                low = (size_t)(at - grants) + 1;
+        while (low < high && !holds(grant, node, slot)) {
+            grant = &grants[low + (high - low) / 2];
+            if (grant->node < node || (grant->node == node && grant->end <= slot)) {
+                low = (size_t)(grant - grants) + 1;
             } else {
-                high = (size_t)(at - grants);
+                high = (size_t)(grant - grants);
             }
         }
-        found += !holds(at, node, slot);
+        found += !holds(grant, node, slot);
         *falls += slot <= last[node];
         last[node] = slot;
     }
@@ -351,13 +354,13 @@ typedef struct verdict {
 /* Everything that the 4 generators of a scheme made. The log is left merged. */
 static verdict judge(int s, issued *log, bool plant) {
     verdict out = {0};
-    grant *all = NULL;
+    kept_grant *all = NULL;
     size_t all_count = 0;
     atomic_store(&log->count, 0);
     for (int p = 0; p < PROCESSES; p++) {
         size_t n, grant_count;
         uint64_t *ids = read_all(file_of("ids", p, s), sizeof *ids, &n);
-        grant *grants = read_all(file_of("grants", p, s), sizeof *grants, &grant_count);
+        kept_grant *grants = read_all(file_of("grants", p, s), sizeof *grants, &grant_count);
         assert_int_equal(n, EACH);
         grant_count = settle_grants(grants, grant_count);
         if (plant && p == 0) { /* a slot further on than any that was granted */
@@ -415,16 +418,16 @@ static void every_one_once(void **state) {
     size_t ids = 0;
     (void)state;
     for (int s = 0; s < SCHEMES; s++) {
-        verdict it = judge(s, log, false);
+        verdict self = judge(s, log, false);
         print_message("# %s: %zu IDs, %zu twice, %zu grants, %zu overlapping, %zu IDs outside, %zu"
                       " out of order\n",
-                      schemes[s].name, it.ids, it.twice, it.grants, it.overlapping, it.outside,
-                      it.falls);
-        assert_int_equal(it.twice, 0);
-        assert_int_equal(it.overlapping, 0);
-        assert_int_equal(it.outside, 0);
-        assert_int_equal(it.falls, 0);
-        ids += it.ids;
+                      schemes[s].name, self.ids, self.twice, self.grants, self.overlapping,
+                      self.outside, self.falls);
+        assert_int_equal(self.twice, 0);
+        assert_int_equal(self.overlapping, 0);
+        assert_int_equal(self.outside, 0);
+        assert_int_equal(self.falls, 0);
+        ids += self.ids;
     }
     assert_int_equal(ids, ALL);
     issued_free(log);
@@ -434,10 +437,10 @@ static void injected_duplicates_are_found(void **state) {
     issued *log = issued_new(ALL / SCHEMES);
     (void)state;
     for (int s = 0; s < SCHEMES; s++) {
-        verdict it = judge(s, log, true);
-        assert_int_equal(it.twice, 1);
-        assert_true(it.overlapping > 0);
-        assert_int_equal(it.outside, 1);
+        verdict self = judge(s, log, true);
+        assert_int_equal(self.twice, 1);
+        assert_true(self.overlapping > 0);
+        assert_int_equal(self.outside, 1);
     }
     issued_free(log);
 }

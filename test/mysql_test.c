@@ -7,7 +7,7 @@
 
 #define CALLS 200
 
-static engine *server;
+static test_engine *server;
 
 /* A URL of the server with tables of the test's own; lives until the fourth call after this. */
 static const char *url_of(const char *table, const char *more) {
@@ -44,14 +44,14 @@ static void settings_that_forget(void **state) {
 
 /* InnoDB tables and logs that are not synced. */
 static void files_that_forget(void **state) {
-    engine *loose = needed("mysql", 6, "--innodb-flush-method=littlesync");
+    test_engine *loose = needed("mysql", 6, "--innodb-flush-method=littlesync");
     (void)state;
     not_opened(loose->url, "innodb_flush_method=littlesync");
 }
 
 /* Pages that a crash leaves half written. */
 static void pages_that_are_torn(void **state) {
-    engine *loose = needed("mysql", 7, "--skip-innodb-doublewrite");
+    test_engine *loose = needed("mysql", 7, "--skip-innodb-doublewrite");
     char risky[ENGINE_URL_SIZE + 20];
     (void)state;
     not_opened(loose->url, "innodb_doublewrite=OFF");
@@ -62,7 +62,7 @@ static void pages_that_are_torn(void **state) {
 }
 
 static void log_that_forgets(void **state) {
-    engine *loose = needed("mysql", 2, "--log-bin=b --sync-binlog=0 --server-id=7");
+    test_engine *loose = needed("mysql", 2, "--log-bin=b --sync-binlog=0 --server-id=7");
     (void)state;
     not_opened(loose->url, "sync_binlog=0");
     sql(loose, "SET GLOBAL sync_binlog = 1;");
@@ -95,8 +95,8 @@ static void rights_that_are_missing(void **state) {
     not_opened(other, "Access denied");
 }
 
-/* A trigger changes a mark after firn computed it. MySQL shows triggers to users with a right for them only,
- * so a reservation is read back too. */
+/* A trigger changes a mark after firn computed it. MySQL shows triggers to users with a right for
+ * them only, so a reservation is read back too. */
 static void triggers_are_refused(void **state) {
     static const char *const triggers[] = {
         "BEFORE UPDATE ON trig_mark FOR EACH ROW SET NEW.high = OLD.high",
@@ -183,8 +183,8 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
-/* The same under a session that lives on. The record of the store is new, and the handle knows that it was not: it
- * notices the loss also when it uses a name for the first time. */
+/* The same under a session that lives on. The record of the store is new, and the handle knows that
+ * it was not: it notices the loss also when it uses a name for the first time. */
 static void made_again_unnoticed(void **state) {
     const char *url = url_of("anew", "");
     firn_store *store = open_store("%s", url);
@@ -260,8 +260,8 @@ static void marks_lost_unnoticed(void **state) {
     firn_store_close(store);
 }
 
-/* MariaDB refuses to lock a row that was changed after the transaction's first read, by default from 11.6.2 on. A mark is
- * raised while a transaction waits for it. */
+/* MariaDB refuses to lock a row that was changed after the transaction's first read, by default
+ * from 11.6.2 on. A mark is raised while a transaction waits for it. */
 static void changed_inside(void **state) {
     firn_store *store = open_store("%s", url_of("snapshot", ""));
     (void)state;
@@ -350,7 +350,8 @@ static void numbers_are_hidden(void **state) {
     firn_store_close(store);
 }
 
-/* A server whose sessions may not change a whole table still learns that it has lost reservations. */
+/* A server whose sessions may not change a whole table still learns that it has lost
+ * reservations. */
 static void sessions_that_are_careful(void **state) {
     const char *url = url_of("careful", "");
     char other[500];
@@ -400,9 +401,10 @@ static void sessions_inside_a_transaction(void **state) {
     sql(server, "SET GLOBAL init_connect = '';");
 }
 
-/* The session comes to be inside a transaction later, because a pool lends it to somebody else too. */
+/* The session comes to be inside a transaction later, because a pool lends it to somebody else
+ * too. */
 static void session_that_begins_a_transaction(void **state) {
-    static keeper pool;
+    static test_keeper pool;
     firn_error error = {0};
     firn_mark held;
     int64_t first;
@@ -425,18 +427,19 @@ static void session_that_begins_a_transaction(void **state) {
 
 /* ---- proxies that keep connections ----------------------------------------------------------- */
 
-static void copy_tables(const engine *from, const engine *to, const char *table) {
+static void copy_tables(const test_engine *from, const test_engine *to, const char *table) {
     assert_true(run("mariadb-dump --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u firn firn "
                     "%s_mark %s_namespace |"
                     " mariadb --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u firn firn",
                     url_port(from->url), table, table, url_port(to->url)));
 }
 
-/* The proxy fails over to a replica that lacks the last reservations, and its clients keep their connections. */
+/* The proxy fails over to a replica that lacks the last reservations, and its clients keep their
+ * connections. */
 static void failover_behind_a_proxy(void **state) {
-    static keeper middle;
+    static test_keeper middle;
     firn_store *direct = open_store("%s", url_of("keep", ""));
-    engine *replica = needed("mysql", 8, "--server-id=2");
+    test_engine *replica = needed("mysql", 8, "--server-id=2");
     (void)state;
     assert_true(keeper_start(&middle, url_port(server->url)));
     firn_store *store =
@@ -456,9 +459,10 @@ static void failover_behind_a_proxy(void **state) {
     keeper_stop(&middle);
 }
 
-/* A connection that ends up in another session of the same server continues after one unknown outcome. */
+/* A connection that ends up in another session of the same server continues after one unknown
+ * outcome. */
 static void another_session_behind_a_proxy(void **state) {
-    static keeper middle;
+    static test_keeper middle;
     const char *url = url_of("lent", "");
     (void)state;
     assert_true(keeper_start(&middle, url_port(url)));
@@ -690,7 +694,7 @@ static void certificates_are_verified(void **state) {
     make_own_certificates();
     snprintf(options, sizeof options, "--ssl-cert=%s/server.pem --ssl-key=%s/own.key",
              certificate_folder, certificate_folder);
-    engine *closed = needed("mysql", 5, options);
+    test_engine *closed = needed("mysql", 5, options);
     snprintf(url, sizeof url, "%s?tls=verify&ca=%s/ca.pem", closed->url, certificate_folder);
     firn_store *store = open_store("%s", url);
     drawn(store, "t", 1, 0, 0);
@@ -855,16 +859,17 @@ static void leaf_loses_a_block(void **state) {
     firn_store_close(store);
 }
 
-static void make_tickets(const engine *on) {
-    sql(on, "CREATE TABLE Tickets64(id bigint(20) unsigned NOT NULL AUTO_INCREMENT,"
-            " stub char(1) NOT NULL DEFAULT '', PRIMARY KEY (id), UNIQUE KEY stub (stub))"
-            " ENGINE=InnoDB;");
+static void make_tickets(const test_engine *engine) {
+    sql(engine, "CREATE TABLE Tickets64(id bigint(20) unsigned NOT NULL AUTO_INCREMENT,"
+                " stub char(1) NOT NULL DEFAULT '', PRIMARY KEY (id), UNIQUE KEY stub (stub))"
+                " ENGINE=InnoDB;");
 }
 
 /* Two servers, one issues odd and one even numbers; when the first is down the other continues. */
 static void tickets_of_two_servers(void **state) {
-    engine *odd = needed("mysql", 3, "--auto-increment-increment=2 --auto-increment-offset=1");
-    engine *even = needed("mysql", 4, "--auto-increment-increment=2 --auto-increment-offset=2");
+    test_engine *odd = needed("mysql", 3, "--auto-increment-increment=2 --auto-increment-offset=1");
+    test_engine *even =
+        needed("mysql", 4, "--auto-increment-increment=2 --auto-increment-offset=2");
     (void)state;
     make_tickets(odd);
     make_tickets(even);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Order numbers: FF1 is a permutation, the check digit, key IDs, and what the store keeps of a series. The known
- * answers are in spec/order.json. */
+/* Order numbers: FF1 is a permutation, the check digit, key IDs, and what the store keeps of a
+ * series. The known answers are in spec/order.json. */
 #include <firn/cipher.h>
 #include <firn/firn.h>
 
@@ -53,7 +53,7 @@ static uint64_t read_back(firn_order *order, const char *text) {
     return integer;
 }
 
-static void said(const firn_error *error, int code, const char *words) {
+static void error_text(const firn_error *error, int code, const char *words) {
     if (error->code != code || strstr(error->text, words) == NULL ||
         strchr(error->text, '\n') != NULL || strlen(error->text) >= sizeof error->text) {
         fail_msg("expected %s '%s', got %s '%s'", firn_errname(code), words,
@@ -65,7 +65,7 @@ static void unread(firn_order *order, const char *text, int code, const char *wo
     uint64_t integer = 77;
     firn_error error = {0};
     assert_int_equal(firn_order_read(order, &integer, text, strlen(text), &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_int_equal(integer, 77);
 }
 
@@ -73,7 +73,7 @@ static void unopened(const char *keys, int code, const char *words) {
     firn_order *order = NULL;
     firn_error error = {0};
     assert_int_equal(firn_order_open(&order, keys, nist_key, MODULES, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(order);
 }
 
@@ -119,7 +119,7 @@ static void every_length_comes_back(void **state) {
         char text[FIRN_ORDER_SIZE] = "untouched";
         firn_error error = {0};
         assert_int_equal(firn_order_write(order, text, below, &error), FIRN_ERANGE);
-        said(&error, FIRN_ERANGE, "is out of range (0 to");
+        error_text(&error, FIRN_ERANGE, "is out of range (0 to");
         assert_string_equal(text, "untouched");
         firn_order_close(order);
     }
@@ -127,7 +127,7 @@ static void every_length_comes_back(void **state) {
 
 static void another_key_or_tweak_is_another_number(void **state) {
     uint8_t other[16];
-    firn_order *one = opened(""), *tweaked = opened("tweak=01"), *two;
+    firn_order *order = opened(""), *tweaked = opened("tweak=01"), *two;
     int alike = 0;
     (void)state;
     memcpy(other, nist_key, 16);
@@ -135,12 +135,12 @@ static void another_key_or_tweak_is_another_number(void **state) {
     two = opened_with("", other);
     for (uint64_t i = 0; i < 1000; i++) {
         char text[FIRN_ORDER_SIZE];
-        strcpy(text, written(one, i));
+        strcpy(text, written(order, i));
         alike += strcmp(text, written(two, i)) == 0 || strcmp(text, written(tweaked, i)) == 0;
         alike += read_back(two, text) == i;
     }
     assert_int_equal(alike, 0);
-    firn_order_close(one);
+    firn_order_close(order);
     firn_order_close(two);
     firn_order_close(tweaked);
 }
@@ -269,7 +269,7 @@ static void takes_none(const firn_order *order, firn_store *store, const char *s
     firn_segment *range = NULL;
     firn_error error = {0};
     assert_int_equal(firn_order_series(order, &range, series, 1, store, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(range);
 }
 
@@ -314,7 +314,7 @@ static void a_series_ends_with_its_digits(void **state) {
     assert_int_equal(value, 999999);
     read_back(order, written(order, (uint64_t)value));
     assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EEND);
-    said(&error, FIRN_EEND, "end=999999");
+    error_text(&error, FIRN_EEND, "end=999999");
     firn_segment_close(range, NULL);
     firn_order_close(order);
     firn_store_close(store);
@@ -377,7 +377,7 @@ static void without_its_cipher_nothing_is_written(void **state) {
     uint64_t integer = 77;
     firn_error error = {0};
     assert_int_equal(firn_order_write(order, text, 5, &error), FIRN_ESYSTEM);
-    said(&error, FIRN_ESYSTEM, "no cipher today");
+    error_text(&error, FIRN_ESYSTEM, "no cipher today");
     assert_string_equal(text, "before");
     assert_int_equal(firn_order_read(order, &integer, "000000", 6, &error), FIRN_ESYSTEM);
     assert_int_equal(integer, 77);

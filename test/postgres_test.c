@@ -5,7 +5,7 @@
 #include "proxy.h"
 #include "sql.h"
 
-static engine *server;
+static test_engine *server;
 
 /* A URL of the server with tables of the test's own; lives until the fourth call after this. */
 static const char *url_of(const char *table, const char *more) {
@@ -20,7 +20,7 @@ static const char *url_of(const char *table, const char *more) {
 /* ---- what may lose marks --------------------------------------------------------------------- */
 
 static void settings_that_forget(void **state) {
-    engine *loose = needed("postgres", 2, "-c fsync=off -c synchronous_commit=off");
+    test_engine *loose = needed("postgres", 2, "-c fsync=off -c synchronous_commit=off");
     char url[400];
     (void)state;
     not_opened(loose->url, "fsync=off");
@@ -35,14 +35,14 @@ static void settings_that_forget(void **state) {
 
 /* Pages that a crash leaves half written. */
 static void pages_that_are_torn(void **state) {
-    engine *loose = needed("postgres", 7, "-c full_page_writes=off");
+    test_engine *loose = needed("postgres", 7, "-c full_page_writes=off");
     (void)state;
     not_opened(loose->url, "full_page_writes=off");
 }
 
 /* A commit acknowledged early is in the server's memory for 10 s. */
 static void early_acknowledgement(void **state) {
-    engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
+    test_engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
     firn_store *store = open_store("%s", hasty->url);
     (void)state;
     for (int64_t i = 0; i < 3; i++) {
@@ -153,7 +153,7 @@ static void rights_that_are_missing(void **state) {
     snprintf(other, sizeof other, "postgres://clerk:secret@127.0.0.1:%d/office?table=rights",
              url_port(url));
     not_opened(other, "GRANT CREATE ON SCHEMA public TO clerk");
-    engine office = *server;
+    test_engine office = *server;
     snprintf(office.url, sizeof office.url, "postgres://firn@127.0.0.1:%d/office", url_port(url));
     sql(&office, "GRANT CREATE ON SCHEMA public TO clerk;");
     firn_store_close(open_store("%s", other));
@@ -203,8 +203,8 @@ static void older_tables(void **state) {
     older_tables_are_refused(server, url, "older");
 }
 
-/* pg_resetwal drops committed reservations, and nothing in the server shows that: only who has one of them, or an
- * operator who declares the loss. */
+/* pg_resetwal drops committed reservations, and nothing in the server shows that: only who has one
+ * of them, or an operator who declares the loss. */
 static void reset_logs(void **state) {
     static const char reset[] =
         "cd '%s/data/' && rm -f pg/postmaster.pid && program=$(ls -d "
@@ -215,18 +215,18 @@ static void reset_logs(void **state) {
     const firn_relabel loss = {"integer *", "gone back", "gone back", 0};
     int64_t floor;
     (void)state;
-    engine *it = needed("postgres", 9, "");
-    firn_store *store = open_store("%s", it->url), *other;
+    test_engine *engine = needed("postgres", 9, "");
+    firn_store *store = open_store("%s", engine->url), *other;
     drawn(store, "r", 1, 0, 0);
     drawn(store, "s", 2, 0, 0);
-    sql(it, "CHECKPOINT;");
+    sql(engine, "CHECKPOINT;");
     drawn(store, "r", 3, 0, 10);
-    assert_true(engine_do(it, "kill", 0));
-    assert_true(run(reset, it->folder));
-    assert_true(engine_do(it, "restart", 0));
+    assert_true(engine_do(engine, "kill", 0));
+    assert_true(run(reset, engine->folder));
+    assert_true(engine_do(engine, "restart", 0));
     assert_int_equal(mark_of(store, "r").high, 10); /* the reservation is lost */
     not_drawn(store, "s", 4, FIRN_EBACK, "has changed or lost reservations");
-    other = open_store("%s", it->url);
+    other = open_store("%s", engine->url);
     not_drawn(other, "r", 5, FIRN_EBACK, "has changed or lost reservations");
     drawn(other, "r", 6, 500, 500);
     assert_int_equal(firn_store_relabel(other, &loss, &floor, NULL), FIRN_OK);
@@ -240,7 +240,7 @@ static void reset_logs(void **state) {
 static void session_that_begins_a_transaction(void **state) {
     static const char begin[] =
         "Q\0\0\0\12BEGIN"; /* a query; the reply is CommandComplete and ReadyForQuery */
-    static proxy pool;
+    static test_proxy pool;
     firn_error error = {0};
     firn_mark held;
     int64_t first;
@@ -444,8 +444,8 @@ static void marks_that_were_lost(void **state) {
 
 static void end_sessions(void);
 
-/* A give back that has noticed a loss comes too late, since somebody raises its mark just then: it is refused, and the
- * loss that this handle alone knew of is in the store. */
+/* A give back that has noticed a loss comes too late, since somebody raises its mark just then: it
+ * is refused, and the loss that this handle alone knew of is in the store. */
 static void loss_beside_a_refusal(void **state) {
     const firn_mark mine = {10, 1};
     firn_store *store = open_store("%s", url_of("doubt", ""));
@@ -563,7 +563,8 @@ static void reply_that_is_lost(void **state) {
     firn_store_close(store);
 }
 
-/* What makes an earlier grant durable must be committed: it writes the row of the namespace again. */
+/* What makes an earlier grant durable must be committed: it writes the row of the namespace
+ * again. */
 static void own_grant_inside(void **state) {
     (void)state;
     meets_its_own_inside(url_of("own", ""));
@@ -588,24 +589,24 @@ static void server_that_hangs(void **state) {
 static pid_t serve_bytes(int *port, const char *bytes, size_t length) {
     static const char welcome[] = "R\0\0\0\10\0\0\0\0S\0\0\0\30server_version\00015.2\0"
                                   "Z\0\0\0\5I";
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t size = sizeof at;
-    char asked[8192];
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    char text[8192];
     int listening = socket(AF_INET, SOCK_STREAM, 0);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(listening, (struct sockaddr *)&at, size), 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listening, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(listening, 1), 0);
-    assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &size), 0);
-    *port = ntohs(at.sin_port);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&address, &size), 0);
+    *port = ntohs(address.sin_port);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         alarm(4 * PATIENCE_S);
         int client = accept(listening, NULL, NULL);
-        ssize_t said =
-            read(client, asked, sizeof asked) > 0 ? write(client, welcome, sizeof welcome - 1) : -1;
-        while (said > 0 && read(client, asked, sizeof asked) > 0) {
-            said = write(client, bytes, length);
+        ssize_t ssize =
+            read(client, text, sizeof text) > 0 ? write(client, welcome, sizeof welcome - 1) : -1;
+        while (ssize > 0 && read(client, text, sizeof text) > 0) {
+            ssize = write(client, bytes, length);
         }
         _exit(0);
     }
@@ -764,7 +765,7 @@ static void certificates_are_verified(void **state) {
              certificate_folder, certificate_folder);
     char url[800];
     (void)state;
-    engine *closed = needed("postgres", 4, options);
+    test_engine *closed = needed("postgres", 4, options);
     snprintf(url, sizeof url, "%s?tls=verify&ca=%s/ca.pem", closed->url, certificate_folder);
     firn_store *store = open_store("%s", url);
     drawn(store, "t", 1, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The present of a generator, step by step: what a clock that stepped back blocks and for how long, how a step that
- * left no other trace is found, and what a forked child draws again. */
+/* The present of a generator, step by step: what a clock that stepped back blocks and for how long,
+ * how a step that left no other trace is found, and what a forked child draws again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "gen.h"
 #include "generating.h"
-#include "present.h"
+#include "now.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #define SHARED (1 << 18)                                  /* bytes */
 #define FOUR   "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 
-/* ---- a clock that stepped back -------------------------------------------------------------------- */
+/* ---- a clock that stepped back --------------------------------------------------------------- */
 
 /* Until it is within max_back of the last ID, and the error has the difference. */
 static void a_fixed_node_holds_still_until_the_last_id(void **state) {
@@ -32,14 +32,14 @@ static void a_fixed_node_holds_still_until_the_last_id(void **state) {
     step(&world.clock, -SECOND);
     denied(gen, FIRN_ECLOCK, "beyond max_back=5ms and is still 1000 ms before");
     assert_true(atomic_load(&gen->live->any.blocked) == last + 1);
-    assert_int_equal(firn__soft_of(firn__permit_of(gen, 0)), 0);
+    assert_int_equal(firn__soft_of(firn__window_of(gen, 0)), 0);
     pass(&world.clock, 994 * MS);
     denied(gen, FIRN_ECLOCK, "is still 6 ms before");
     assert_true(now_of(gen) == last - 6);
     pass(&world.clock, MS);
     assert_true(next_slot(gen) >= last << 2);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
-    assert_true(firn__soft_of(firn__permit_of(gen, 0)) > 0);
+    assert_true(firn__soft_of(firn__window_of(gen, 0)) > 0);
     closed(gen);
 }
 
@@ -53,9 +53,9 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
         const uint64_t now = now_of(gen);
         pthread_mutex_lock(&gen->live->locked.lock);
         if (k < 2) {
-            firn__permit *permit = firn__permit_of(gen, k);
-            atomic_store(&permit->cursor,
-                         FIRN__OPEN | (uint64_t)firn__slots_of(gen, now + 7 - permit->base_tick));
+            firn__window *window = firn__window_of(gen, k);
+            atomic_store(&window->cursor,
+                         FIRN__OPEN | (uint64_t)firn__slots_of(gen, now + 7 - window->base_tick));
         } else {
             gen->past->has_last = true;
             gen->past->last_tick = now + 7;
@@ -64,13 +64,13 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
         step(&world.clock, -SECOND);
         denied(gen, FIRN_ECLOCK, "is still 1007 ms before");
         for (uint32_t j = 0; j < 2; j++) {
-            assert_int_equal(firn__soft_of(firn__permit_of(gen, j)), 0);
+            assert_int_equal(firn__soft_of(firn__window_of(gen, j)), 0);
         }
         pass(&world.clock, 1002 * MS);
         uint64_t tick;
         assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
         for (uint32_t j = 0; j < 2; j++) {
-            assert_true(firn__soft_of(firn__permit_of(gen, j)) > 0);
+            assert_true(firn__soft_of(firn__window_of(gen, j)) > 0);
         }
         closed(gen);
         pass(&world.clock, 10 * SECOND);
@@ -115,7 +115,8 @@ static void a_step_back_is_longer_than_back_ms(void **state) {
     closed(gen);
 }
 
-/* The renewer of the caller's is in a call of the store: a call does not wait for it, and changes nothing. */
+/* The renewer of the caller's is in a call of the store: a call does not wait for it, and changes
+ * nothing. */
 static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     firn_error error = {0};
     uint64_t tick;
@@ -125,7 +126,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "stepped back, and the renewer of");
+    error_text(&error, FIRN_EWINDOW, "stepped back, and the renewer of");
     assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
     pthread_mutex_unlock(&gen->live->locked.lock);
@@ -195,8 +196,8 @@ static int next_descriptor(void) {
     return fd;
 }
 
-/* A process that was killed while it prepared the lock: a process that began at another time has its number now, or none
- * has. One whose beginning is unknown may live. */
+/* A process that was killed while it prepared the lock: a process that began at another time has
+ * its number now, or none has. One whose beginning is unknown may live. */
 static void a_maker_whose_number_came_again_is_gone(void **state) {
     static _Alignas(64) uint8_t memory[SHARED];
     (void)state;
@@ -238,7 +239,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
         if (i < 2) {
             char words[60];
             snprintf(words, sizeof words, "thread %d began to prepare", (int)child);
-            said(&error, FIRN_EBUSY, words);
+            error_text(&error, FIRN_EBUSY, words);
         } else {
             closed(gen);
         }
@@ -277,7 +278,7 @@ static void a_closed_shared_node_is_left_too(void **state) {
     share(gens, memory);
     next(gens[0]);
     assert_int_equal(firn__renewal_lock(gens[0], true, NULL), FIRN_OK);
-    firn__permit_retire(gens[0], 0, false, NULL);
+    firn__window_retire(gens[0], 0, false, NULL);
     firn__renewal_unlock(gens[0]);
     world.notices = 0;
     step(&world.clock, -HOUR);
@@ -295,18 +296,18 @@ static void a_cursor_that_is_too_far_ahead_is_a_step_back(void **state) {
             int64_t wait_ms;
             firn_gen *gen = opened(FOUR, "nodes=2 max_back=5ms max_lead=10ms max_wait=0");
             assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
-            firn__permit *permit = firn__permit_of(gen, k);
+            firn__window *window = firn__window_of(gen, k);
             const uint64_t steps = atomic_load(&gen->live->watch.stepped);
             uint64_t tick = now_of(gen);
-            int64_t now = firn__slots_of(gen, tick - permit->base_tick);
+            int64_t now = firn__slots_of(gen, tick - window->base_tick);
             int64_t next_at = now + gen->lead_slots + 6 * 4 + more;
-            atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)next_at);
+            atomic_store(&window->cursor, FIRN__OPEN | (uint64_t)next_at);
             world.notices = 0;
             assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
             assert_int_equal(atomic_load(&gen->live->watch.stepped) - steps, more);
             assert_int_equal(world.notices, more);
-            assert_true((firn__permit_of(gen, 0) == NULL) == more);
-            assert_true((firn__permit_of(gen, 1) == NULL) == more);
+            assert_true((firn__window_of(gen, 0) == NULL) == more);
+            assert_true((firn__window_of(gen, 1) == NULL) == more);
             assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
             assert_int_equal(world.notices, more); /* acted on once */
             closed(gen);
@@ -319,22 +320,22 @@ static void a_cursor_that_is_too_far_ahead_is_a_step_back(void **state) {
 static void only_issued_ids_are_a_trace(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "max_back=5ms max_lead=10ms max_wait=0");
-    firn__permit *permit = firn__permit_of(gen, 0);
+    firn__window *window = firn__window_of(gen, 0);
     uint64_t tick = now_of(gen);
-    const uint64_t far = (uint64_t)firn__slots_of(gen, tick - permit->base_tick + 500);
-    permit->first = (int64_t)far;
-    atomic_store(&permit->cursor, FIRN__OPEN | far);
+    const uint64_t far = (uint64_t)firn__slots_of(gen, tick - window->base_tick + 500);
+    window->first = (int64_t)far;
+    atomic_store(&window->cursor, FIRN__OPEN | far);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
     assert_int_equal(world.notices, 0);
-    permit->first = 0;
-    atomic_store(&permit->cursor, far);
+    window->first = 0;
+    atomic_store(&window->cursor, far);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
     assert_int_equal(world.notices, 0);
     closed(gen);
 }
 
-/* A thread whose last reading is older than the step reads the clock and sees nothing: before a call fails for what was
- * read so, the reading is judged. */
+/* A thread whose last reading is older than the step reads the clock and sees nothing: before a
+ * call fails for what was read so, the reading is judged. */
 static void a_step_that_a_thread_does_not_see_is_judged(void **state) {
     static const char *const schemes[] = {"ulid", "objectid", "uuid7", "timeflake"};
     (void)state;
@@ -342,7 +343,7 @@ static void a_step_that_a_thread_does_not_see_is_judged(void **state) {
         firn_gen *gen = opened(schemes[i], "max_wait=0");
         firn_id last = next(gen), id = next(gen);
         assert_true(field(gen, &id, "time") == field(gen, &last, "time"));
-        firn__seen_of(gen)->wall.sec -= 100;
+        firn__thread_view_of(gen)->wall.sec -= 100;
         step(&world.clock, -20 * SECOND);
         id = next(gen);
         assert_int_equal(field(gen, &id, "time") - field(gen, &last, "time"), 0);
@@ -352,7 +353,8 @@ static void a_step_that_a_thread_does_not_see_is_judged(void **state) {
     }
 }
 
-/* A reading that was not judged is noted, unless a step back or another thread was noted since it was begun. */
+/* A reading that was not judged is noted, unless a step back or another thread was noted since it
+ * was begun. */
 static void a_reading_that_is_used_is_noted(void **state) {
     firn__watch watch = {.used = 0};
     const firn_time early = {1760000000, 999999999}, late = {1760000001, 0};
@@ -393,11 +395,11 @@ static void the_time_stays_until_the_clock_has_caught_up(void **state) {
     pass(&world.clock, MS);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
     assert_true(tick == now_of(gen) && atomic_load(&gen->live->any.stays) == 0);
-    firn__permit *permit = firn__permit_of(gen, 0); /* as one that has issued nothing */
-    atomic_store(&permit->cursor, FIRN__OPEN);
+    firn__window *window = firn__window_of(gen, 0); /* as one that has issued nothing */
+    atomic_store(&window->cursor, FIRN__OPEN);
     step(&world.clock, -2 * HOUR);
     assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
-    assert_true(tick == permit->base_tick);
+    assert_true(tick == window->base_tick);
     closed(gen);
     gen = opened("ulid", "ns=x");
     assert_false(firn__gen_move_on(gen));
@@ -441,7 +443,7 @@ static void the_last_second_has_all_of_its_ids(void **state) {
         gen = opened(schemes[i], "max_lead=0 max_back=0");
         for (int k = 0; k < 5; k++) {
             next(gen);
-            firn__seen_of(gen)->era = FIRN__NO_ERA;
+            firn__thread_view_of(gen)->era = FIRN__NO_ERA;
         }
         pass(&world.clock, SECOND);
         denied(gen, FIRN_ELAYOUT, "is outside the range");
@@ -450,7 +452,7 @@ static void the_last_second_has_all_of_its_ids(void **state) {
     }
 }
 
-/* ---- a forked child ------------------------------------------------------------------------------- */
+/* ---- a forked child -------------------------------------------------------------------------- */
 
 static bool in_child(bool (*passes)(firn_gen *gen), firn_gen *gen) {
     int status;

@@ -25,16 +25,16 @@
 static char blocks[BLOCKS_MAX][BLOCK_SIZE];
 static int used[BLOCKS_MAX], block_count;
 
-static void add_line(char *to, const char *line) {
-    size_t length = strlen(to);
+static void add_line(char *out, const char *line) {
+    size_t length = strlen(out);
     for (; *line != '\0'; line++) {
         bool blank = isspace((unsigned char)*line);
-        if (!blank || (length > 0 && to[length - 1] != ' ')) {
+        if (!blank || (length > 0 && out[length - 1] != ' ')) {
             assert_true(length + 1 < BLOCK_SIZE);
-            to[length++] = blank ? ' ' : *line;
+            out[length++] = blank ? ' ' : *line;
         }
     }
-    to[length] = '\0';
+    out[length] = '\0';
 }
 
 static void end_block(char *block) {
@@ -78,7 +78,7 @@ static void show(char out[BLOCK_SIZE], const char *text, bool mysql) {
     char filled[BLOCK_SIZE] = "";
     size_t length = 0;
     for (; *text != '\0'; text++) {
-        const char one[2] = {*text, '\0'};
+        const char word[2] = {*text, '\0'};
         if (text[0] == '@' && text[1] == '@') { /* a variable of the server */
             length += (size_t)snprintf(filled + length, sizeof filled - length, "@@");
             text++;
@@ -87,7 +87,7 @@ static void show(char out[BLOCK_SIZE], const char *text, bool mysql) {
         const char *piece = *text == '@'                                              ? "firn"
                             : mysql && (*text == '$' || *text == '#' || *text == '^') ? "?"
                             : !mysql && *text == '#'                                  ? "501"
-                                                                                      : one;
+                                                                                      : word;
         length += (size_t)snprintf(filled + length, sizeof filled - length, "%s", piece);
         assert_true(length < sizeof filled);
     }
@@ -197,14 +197,14 @@ static void tables_are_printed(void **state) {
     fclose(in);
     for (size_t i = 0; i <= sizeof create_tables / sizeof create_tables[0]; i++) {
         char wanted[BLOCK_SIZE], packed[BLOCK_SIZE];
-        size_t at = 0;
+        size_t position = 0;
         show(wanted, i == 0 ? create_sql : create_tables[i - 1], i > 0);
         for (const char *c = wanted; *c != '\0'; c++) {
             if (!isspace((unsigned char)*c)) {
-                packed[at++] = *c;
+                packed[position++] = *c;
             }
         }
-        packed[at] = '\0';
+        packed[position] = '\0';
         if (strstr(page, packed) == NULL) {
             fail_msg("docs/reference/stores.md does not print %s", wanted);
         }

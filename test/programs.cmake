@@ -152,7 +152,7 @@ if(FIRN_TESTS)
     # before each atomic operation (sim/preempt.h). With an injected bug, so are the files that its patch changes; they
     # come before the library's.
     function(add_firn_sim name bug)
-        set(core next issue issue_slots issue_random issue_counted present permit claim window shared segment)
+        set(core next issue issue_slots issue_random issue_counted now window claim renewal shared segment)
         list(TRANSFORM core PREPEND src/)
         list(TRANSFORM core APPEND .c)
         set(injected "")

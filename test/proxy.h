@@ -44,7 +44,7 @@ typedef struct proxy_flow {
     char bytes[PROXY_BYTES];
 } proxy_flow;
 
-typedef struct proxy {
+typedef struct test_proxy {
     int port, listener;
     _Atomic int server_port; /* of the next connections */
     _Atomic int fault, stall_ms;
@@ -57,7 +57,7 @@ typedef struct proxy {
     size_t insert_length, insert_reply;            /* bytes */
     proxy_flow up[PROXY_LINKS], down[PROXY_LINKS]; /* to the server, and back; from < 0: free */
     pthread_t thread;
-} proxy;
+} test_proxy;
 
 static int64_t proxy_now_ms(void) {
     struct timespec now;
@@ -67,41 +67,41 @@ static int64_t proxy_now_ms(void) {
 
 /* A socket on a port of loopback: one that listens, or one that is connected. */
 static int proxy_socket(int port, bool listens) {
-    const int on = 1;
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)port),
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const int enabled = 1;
+    struct sockaddr_in found = {.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const struct sockaddr *address = (const struct sockaddr *)&at;
-    if (listens ? bind(made, address, sizeof at) == 0 && listen(made, PROXY_LINKS) == 0
-                : connect(made, address, sizeof at) == 0) {
+    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof enabled);
+    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof enabled);
+    const struct sockaddr *address = (const struct sockaddr *)&found;
+    if (listens ? bind(made, address, sizeof found) == 0 && listen(made, PROXY_LINKS) == 0
+                : connect(made, address, sizeof found) == 0) {
         return made;
     }
     close(made);
     return -1;
 }
 
-static void proxy_cut(proxy *it, int link) {
-    if (it->up[link].from >= 0) {
-        close(it->up[link].from);
-        close(it->down[link].from);
-        it->up[link].from = it->down[link].from = -1;
+static void proxy_cut(test_proxy *proxy, int link) {
+    if (proxy->up[link].from >= 0) {
+        close(proxy->up[link].from);
+        close(proxy->down[link].from);
+        proxy->up[link].from = proxy->down[link].from = -1;
     }
 }
 
-static void proxy_accept(proxy *it) {
-    int client = accept4(it->listener, NULL, NULL, SOCK_CLOEXEC);
-    int server = client >= 0 ? proxy_socket(atomic_load(&it->server_port), false) : -1;
+static void proxy_accept(test_proxy *proxy) {
+    int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC);
+    int server = client >= 0 ? proxy_socket(atomic_load(&proxy->server_port), false) : -1;
     for (int i = 0; i < PROXY_LINKS && server >= 0; i++) {
-        if (it->up[i].from < 0) {
-            it->up[i].from = it->down[i].to = client;
-            it->down[i].from = it->up[i].to = server;
-            it->up[i].length = it->down[i].length = 0;
-            it->up[i].over = it->down[i].over = false;
-            it->up[i].skip = it->down[i].skip = 0;
-            atomic_fetch_add(&it->accepted, 1);
+        if (proxy->up[i].from < 0) {
+            proxy->up[i].from = proxy->down[i].to = client;
+            proxy->down[i].from = proxy->up[i].to = server;
+            proxy->up[i].length = proxy->down[i].length = 0;
+            proxy->up[i].over = proxy->down[i].over = false;
+            proxy->up[i].skip = proxy->down[i].skip = 0;
+            atomic_fetch_add(&proxy->accepted, 1);
             return;
         }
     }
@@ -114,39 +114,40 @@ static void proxy_accept(proxy *it) {
 }
 
 /* Says something to the server that the client did not say. */
-static bool proxy_insert(proxy *it, proxy_flow *up) {
-    it->down[up - it->up].skip = it->insert_reply;
-    return send(up->to, it->insert, it->insert_length, MSG_NOSIGNAL) == (ssize_t)it->insert_length;
+static bool proxy_insert(test_proxy *proxy, proxy_flow *up) {
+    proxy->down[up - proxy->up].skip = proxy->insert_reply;
+    return send(up->to, proxy->insert, proxy->insert_length, MSG_NOSIGNAL) ==
+           (ssize_t)proxy->insert_length;
 }
 
 /* Receives bytes and applies the fault. False: cut the connection. */
-static bool proxy_take(proxy *it, proxy_flow *flow, bool up) {
+static bool proxy_take(test_proxy *proxy, proxy_flow *flow, bool up) {
     ssize_t got = read(flow->from, flow->bytes, sizeof flow->bytes);
     if (got <= 0) {
         return false;
     }
-    int fault = atomic_load(&it->fault);
-    atomic_fetch_add(&it->replies, !up);
+    int fault = atomic_load(&proxy->fault);
+    atomic_fetch_add(&proxy->replies, !up);
     bool up_fault = fault == PROXY_MUTE || fault == PROXY_CUT || fault == PROXY_STALLED_SENT;
     const size_t skipped = flow->skip < (size_t)got ? flow->skip : (size_t)got;
     memmove(flow->bytes, flow->bytes + skipped, (size_t)got - skipped);
     flow->skip -= skipped;
     flow->length = (size_t)got - skipped;
     flow->due_ms = 0;
-    if (up && atomic_exchange(&it->inserts, false) && !proxy_insert(it, flow)) {
+    if (up && atomic_exchange(&proxy->inserts, false) && !proxy_insert(proxy, flow)) {
         return false;
     }
     if (fault == PROXY_NONE || fault == PROXY_REFUSED || up_fault != up) {
         return true;
     }
-    atomic_fetch_add(&it->hits[fault], 1);
+    atomic_fetch_add(&proxy->hits[fault], 1);
     if (fault == PROXY_STALLED || fault == PROXY_STALLED_SENT) {
-        flow->due_ms = proxy_now_ms() + atomic_load(&it->stall_ms);
+        flow->due_ms = proxy_now_ms() + atomic_load(&proxy->stall_ms);
         return true;
     }
     flow->length = 0;
     if (fault == PROXY_REPLY_LOST || fault == PROXY_CUT) {
-        atomic_store(&it->fault, PROXY_NONE);
+        atomic_store(&proxy->fault, PROXY_NONE);
         return false;
     }
     return true;
@@ -167,73 +168,73 @@ static bool proxy_give(proxy_flow *flow) {
 
 /* Is something to happen to what the server says? Then a client that has lost its patience does not
  * end the connection. */
-static bool proxy_awaits_reply(proxy *it) {
-    int fault = atomic_load(&it->fault);
+static bool proxy_awaits_reply(test_proxy *proxy) {
+    int fault = atomic_load(&proxy->fault);
     return fault == PROXY_REPLY_LOST || fault == PROXY_DEAF || fault == PROXY_STALLED;
 }
 
 /* Moves what can be moved of one direction. */
-static bool proxy_move(proxy *it, proxy_flow *flow, bool up, bool ready) {
-    if (!flow->over && flow->length == 0 && ready && !proxy_take(it, flow, up)) {
-        flow->over = up && proxy_awaits_reply(it);
+static bool proxy_move(test_proxy *proxy, proxy_flow *flow, bool up, bool ready) {
+    if (!flow->over && flow->length == 0 && ready && !proxy_take(proxy, flow, up)) {
+        flow->over = up && proxy_awaits_reply(proxy);
         return flow->over;
     }
-    if (flow->over && !proxy_awaits_reply(it)) {
+    if (flow->over && !proxy_awaits_reply(proxy)) {
         return false;
     }
     return flow->length == 0 || proxy_now_ms() < flow->due_ms || proxy_give(flow);
 }
 
 /* Accepts connections or not, as the fault says. */
-static void proxy_door(proxy *it) {
-    bool closed = atomic_load(&it->fault) == PROXY_REFUSED;
-    if (closed && it->listener >= 0) {
-        close(it->listener);
-        it->listener = -1;
+static void proxy_door(test_proxy *proxy) {
+    bool closed = atomic_load(&proxy->fault) == PROXY_REFUSED;
+    if (closed && proxy->listener >= 0) {
+        close(proxy->listener);
+        proxy->listener = -1;
         for (int i = 0; i < PROXY_LINKS; i++) {
-            proxy_cut(it, i);
+            proxy_cut(proxy, i);
         }
-        atomic_fetch_add(&it->hits[PROXY_REFUSED], 1);
-    } else if (!closed && it->listener < 0) {
-        it->listener = proxy_socket(it->port, true);
+        atomic_fetch_add(&proxy->hits[PROXY_REFUSED], 1);
+    } else if (!closed && proxy->listener < 0) {
+        proxy->listener = proxy_socket(proxy->port, true);
     }
 }
 
 static void *proxy_run(void *argument) {
-    proxy *it = argument;
-    while (!atomic_load(&it->stop)) {
+    test_proxy *proxy = argument;
+    while (!atomic_load(&proxy->stop)) {
         struct pollfd waits[2 * PROXY_LINKS + 1];
-        proxy_door(it);
-        const bool cuts = atomic_exchange(&it->cuts, false);
+        proxy_door(proxy);
+        const bool cuts = atomic_exchange(&proxy->cuts, false);
         for (int i = 0; i < PROXY_LINKS; i++) {
             if (cuts) {
-                proxy_cut(it, i);
+                proxy_cut(proxy, i);
             }
-            const proxy_flow *up = &it->up[i], *down = &it->down[i];
+            const proxy_flow *up = &proxy->up[i], *down = &proxy->down[i];
             waits[2 * i] = (struct pollfd){up->length == 0 && !up->over ? up->from : -1, POLLIN, 0};
             waits[2 * i + 1] = (struct pollfd){down->length == 0 ? down->from : -1, POLLIN, 0};
         }
-        waits[2 * PROXY_LINKS] = (struct pollfd){it->listener, POLLIN, 0};
+        waits[2 * PROXY_LINKS] = (struct pollfd){proxy->listener, POLLIN, 0};
         poll(waits, 2 * PROXY_LINKS + 1, 5);
         for (int i = 0; i < PROXY_LINKS; i++) {
-            if (it->up[i].from >= 0 &&
-                (!proxy_move(it, &it->up[i], true, waits[2 * i].revents != 0) ||
-                 !proxy_move(it, &it->down[i], false, waits[2 * i + 1].revents != 0))) {
-                proxy_cut(it, i);
+            if (proxy->up[i].from >= 0 &&
+                (!proxy_move(proxy, &proxy->up[i], true, waits[2 * i].revents != 0) ||
+                 !proxy_move(proxy, &proxy->down[i], false, waits[2 * i + 1].revents != 0))) {
+                proxy_cut(proxy, i);
             }
         }
-        if (it->listener >= 0 && waits[2 * PROXY_LINKS].revents != 0) {
-            proxy_accept(it);
+        if (proxy->listener >= 0 && waits[2 * PROXY_LINKS].revents != 0) {
+            proxy_accept(proxy);
         }
     }
     return NULL;
 }
 
 /* Waits until a fault was met more than `before` times; 30 s at most. */
-__attribute__((unused)) static bool proxy_met(proxy *it, int fault, long before) {
+__attribute__((unused)) static bool proxy_met(test_proxy *proxy, int fault, long before) {
     const struct timespec nap = {0, 1000000};
     int64_t begun_ms = proxy_now_ms();
-    while (atomic_load(&it->hits[fault]) <= before) {
+    while (atomic_load(&proxy->hits[fault]) <= before) {
         if (proxy_now_ms() - begun_ms > 30000) {
             return false;
         }
@@ -243,30 +244,31 @@ __attribute__((unused)) static bool proxy_met(proxy *it, int fault, long before)
 }
 
 /* In front of a server's port, on its own port. */
-__attribute__((unused)) static bool proxy_start(proxy *it, int server_port) {
-    struct sockaddr_in at;
-    socklen_t size = sizeof at;
-    memset(it, 0, sizeof *it);
-    it->server_port = server_port;
-    it->listener = proxy_socket(0, true);
-    if (it->listener < 0 || getsockname(it->listener, (struct sockaddr *)&at, &size) != 0) {
+__attribute__((unused)) static bool proxy_start(test_proxy *proxy, int server_port) {
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(proxy, 0, sizeof *proxy);
+    proxy->server_port = server_port;
+    proxy->listener = proxy_socket(0, true);
+    if (proxy->listener < 0 ||
+        getsockname(proxy->listener, (struct sockaddr *)&address, &size) != 0) {
         return false;
     }
-    it->port = ntohs(at.sin_port);
+    proxy->port = ntohs(address.sin_port);
     for (int i = 0; i < PROXY_LINKS; i++) {
-        it->up[i].from = it->down[i].from = -1;
+        proxy->up[i].from = proxy->down[i].from = -1;
     }
-    return pthread_create(&it->thread, NULL, proxy_run, it) == 0;
+    return pthread_create(&proxy->thread, NULL, proxy_run, proxy) == 0;
 }
 
-__attribute__((unused)) static void proxy_stop(proxy *it) {
-    atomic_store(&it->stop, true);
-    pthread_join(it->thread, NULL);
+__attribute__((unused)) static void proxy_stop(test_proxy *proxy) {
+    atomic_store(&proxy->stop, true);
+    pthread_join(proxy->thread, NULL);
     for (int i = 0; i < PROXY_LINKS; i++) {
-        proxy_cut(it, i);
+        proxy_cut(proxy, i);
     }
-    if (it->listener >= 0) {
-        close(it->listener);
+    if (proxy->listener >= 0) {
+        close(proxy->listener);
     }
 }
 

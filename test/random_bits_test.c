@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random bits that need no packing (src/issue.c, src/issue_random.c), which generators with an entropy source of the
- * caller's do not use: each kind of layout, one ID at a time and in bulk. All random bits are random, all others are
- * right. */
+/* Random bits that need no packing (src/issue.c, src/issue_random.c), which generators with an
+ * entropy source of the caller's do not use: each kind of layout, one ID at a time and in bulk. All
+ * random bits are random, all others are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "bits.h"
+#include "fork_memory.h"
 #include "gen.h"
 #include "issued.h"
 #include "scheme.h"
-#include "wiped.h"
 
 enum { IDS = 12000, PIECE = 700 };
 
@@ -46,18 +46,19 @@ static const struct layout {
     {"random:30 time:42/ms random@30:88", "", false, false},
 };
 
-static firn_gen *open_layout(const struct layout *it) {
+static firn_gen *open_layout(const struct layout *self) {
     firn_gen *gen = NULL;
     firn_error error = {0};
     const firn_config config = {
-        .size = sizeof config, .scheme = it->scheme, .keys = it->keys, .store_url = "memory:"};
+        .size = sizeof config, .scheme = self->scheme, .keys = self->keys, .store_url = "memory:"};
     if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
-        fail_msg("%s %s: %s", it->scheme, it->keys, error.text);
+        fail_msg("%s %s: %s", self->scheme, self->keys, error.text);
     }
     return gen;
 }
 
-/* Fields that are packed again give the same ID, so the constants are right and no bit is anywhere else. */
+/* Fields that are packed again give the same ID, so the constants are right and no bit is anywhere
+ * else. */
 static void check_packing(const firn_scheme *scheme, const firn_id *id) {
     firn_fields fields;
     firn_id again;
@@ -70,7 +71,7 @@ static void check_packing(const firn_scheme *scheme, const firn_id *id) {
 }
 
 /* Each random bit is set in about half of the IDs: 6 standard deviations. */
-static void check_bits(const struct layout *it, const firn_scheme *scheme) {
+static void check_bits(const struct layout *self, const firn_scheme *scheme) {
     uint32_t position = scheme->bits;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         position -= scheme->slices[i].bits;
@@ -81,7 +82,8 @@ static void check_bits(const struct layout *it, const firn_scheme *scheme) {
                 set += (int)firn__get(&ids[k], position + bit, 1).low;
             }
             if (set < IDS / 2 - 330 || set > IDS / 2 + 330) {
-                fail_msg("%s: bit %u is set in %d of %d IDs", it->scheme, position + bit, set, IDS);
+                fail_msg("%s: bit %u is set in %d of %d IDs", self->scheme, position + bit, set,
+                         IDS);
             }
         }
     }
@@ -91,16 +93,16 @@ static int compare(const void *a, const void *b) {
     return firn_id_cmp(a, b);
 }
 
-static void check_all(const struct layout *it, const firn_gen *gen) {
+static void check_all(const struct layout *self, const firn_gen *gen) {
     const firn_scheme *scheme = firn_gen_scheme(gen);
     for (int i = 0; i < IDS; i++) {
         check_packing(scheme, &ids[i]);
-        if (it->sorted && i > 0 && firn_id_cmp(&ids[i - 1], &ids[i]) >= 0) {
-            fail_msg("%s %s: ID %d is out of order", it->scheme, it->keys, i);
+        if (self->sorted && i > 0 && firn_id_cmp(&ids[i - 1], &ids[i]) >= 0) {
+            fail_msg("%s %s: ID %d is out of order", self->scheme, self->keys, i);
         }
     }
-    if (it->masked) {
-        check_bits(it, scheme);
+    if (self->masked) {
+        check_bits(self, scheme);
         qsort(ids, IDS, sizeof ids[0], compare);
         for (int i = 1; i < IDS && scheme->bits > 100; i++) {
             assert_int_not_equal(firn_id_cmp(&ids[i - 1], &ids[i]), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The random generator of src/entropy.c: its bytes computed again by openssl(1), what a refill takes from the kernel, what
- * it leaves in memory, forks, threads, core dumps, and ciphers that are missing or wrong. Each test runs in its own
- * process, where the cipher is not loaded yet. */
+/* The random generator of src/entropy.c: its bytes computed again by openssl(1), what a refill
+ * takes from the kernel, what it leaves in memory, forks, threads, core dumps, and ciphers that are
+ * missing or wrong. Each test runs in its own process, where the cipher is not loaded yet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 enum { BYTES = sizeof((firn__block *)0)->bytes, PART = 498, PARTS = BYTES / PART };
 enum { KERNEL_REFILLS = 256, STREAM = 32 + BYTES };
 _Static_assert(PART *PARTS == BYTES, "a block is drawn in equal parts");
-/* ---- a replaced kernel and loader --------------------------------------------------------------- */
+/* ---- a replaced kernel and loader ------------------------------------------------------------ */
 
 static _Atomic long seeds, blocks; /* calls of getrandom for a seed, and for a block */
 static bool fixed, refuses, empty; /* bytes that the test knows; an error; no bytes */
@@ -113,7 +113,7 @@ static int draw_kernel(void) {
     return code;
 }
 
-/* ---- the bytes ----------------------------------------------------------------------------------- */
+/* ---- the bytes ------------------------------------------------------------------------------- */
 
 static bool output_of(const char *command, uint8_t *out, size_t size) {
     FILE *pipe = popen(command, "r");
@@ -190,7 +190,8 @@ static void a_program_computes_the_same_bytes(void **state) {
     in_process(compute_again);
 }
 
-/* Two machines that continue from one state, with one state of their kernels, and a processor with this noise. */
+/* Two machines that continue from one state, with one state of their kernels, and a processor with
+ * this noise. */
 static int draw_as_clones(const firn__noise noises[2], uint8_t rest[2][PART],
                           uint8_t next[2][PART]) {
     firn__block copy;
@@ -218,7 +219,8 @@ static int draw_as_clones(const firn__noise noises[2], uint8_t rest[2][PART],
 }
 
 static int run_twice(void) {
-    /* the counter differs, the random number, both as on a processor that always draws ones, and neither */
+    /* the counter differs, the random number, both as on a processor that always draws ones, and
+     * neither */
     static const firn__noise noises[][2] = {
         {{1, 0}, {2, 0}}, {{1, 5}, {1, 6}}, {{3, UINT64_MAX}, {4, UINT64_MAX}}, {{7, 8}, {7, 8}}};
     uint8_t rest[2][PART], next[2][PART];
@@ -245,8 +247,8 @@ static void clones_part_at_the_next_refill(void **state) {
     in_process(run_twice);
 }
 
-/* The kernel's bytes alone decide how strong the result is: a processor that has no random numbers, and one that returns
- * the same for ever, change nothing. */
+/* The kernel's bytes alone decide how strong the result is: a processor that has no random numbers,
+ * and one that returns the same for ever, change nothing. */
 static int run_without_noise(void) {
     static const uint64_t drawn[] = {0, UINT64_MAX};
     uint8_t bytes[2][BYTES];
@@ -272,7 +274,7 @@ static void the_processor_is_an_extra(void **state) {
 /* Differs from call to call, as far as this machine has it. */
 static void the_processor_is_read(void **state) {
     (void)state;
-    firn__noise one = __real_firn__processor_noise(), two = __real_firn__processor_noise();
+    firn__noise item = __real_firn__processor_noise(), two = __real_firn__processor_noise();
     bool random = false;
     char line[4096];
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -282,38 +284,38 @@ static void the_processor_is_read(void **state) {
     if (file != NULL) {
         fclose(file);
     }
-    assert_true(one.cycles != 0 && one.cycles != two.cycles);
-    for (int i = 0; random && i < 100 && (one.drawn == 0 || one.drawn == two.drawn); i++) {
-        one = __real_firn__processor_noise(); /* used up for a moment, perhaps */
+    assert_true(item.cycles != 0 && item.cycles != two.cycles);
+    for (int i = 0; random && i < 100 && (item.drawn == 0 || item.drawn == two.drawn); i++) {
+        item = __real_firn__processor_noise(); /* used up for a moment, perhaps */
     }
     if (random) {
-        assert_true(one.drawn != 0 && one.drawn != two.drawn);
+        assert_true(item.drawn != 0 && item.drawn != two.drawn);
     } else {
         fprintf(stderr, "# this processor has no random numbers: only its counter was looked at\n");
-        assert_int_equal(one.drawn, 0);
+        assert_int_equal(item.drawn, 0);
     }
 }
 
 static int lose_the_kernel(void) {
-    uint8_t bytes[BYTES], one[16] = {7};
+    uint8_t bytes[BYTES], uint8[16] = {7};
     firn__bytes pieces = {NULL, 0, 0};
     size_t count = 1;
     firn_error error = {0};
     CHECK(draw_kernel() == FIRN_OK && draw(bytes) == FIRN_OK);
     refuses = true;
     for (int i = 0; i < 3; i++) {
-        CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_EENTROPY);
-        CHECK(one[0] == 7 && one[1] == 0 && strstr(error.text, "randomness") != NULL);
+        CHECK(firn__entropy_fill(NULL, uint8, sizeof uint8, &error) == FIRN_EENTROPY);
+        CHECK(uint8[0] == 7 && uint8[1] == 0 && strstr(error.text, "randomness") != NULL);
         CHECK(firn__block_open(&pieces, 16, &count, &error) == FIRN_EENTROPY);
-        CHECK(pieces.at == NULL && count == 1);
+        CHECK(pieces.bytes == NULL && count == 1);
     }
     refuses = false;
     empty = true; /* as a filter of system calls that returns 0 */
-    CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_EENTROPY);
-    CHECK(one[0] == 7 && strstr(error.text, "getrandom gave no bytes") != NULL);
+    CHECK(firn__entropy_fill(NULL, uint8, sizeof uint8, &error) == FIRN_EENTROPY);
+    CHECK(uint8[0] == 7 && strstr(error.text, "getrandom gave no bytes") != NULL);
     empty = false;
     interrupted = 3; /* the interrupted call is repeated */
-    CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK && interrupted == 0);
+    CHECK(firn__entropy_fill(NULL, uint8, sizeof uint8, &error) == FIRN_OK && interrupted == 0);
     CHECK(atomic_load(&seeds) == 2);
     return 0;
 }
@@ -323,7 +325,7 @@ static void without_a_seed_nothing_is_drawn(void **state) {
     in_process(lose_the_kernel);
 }
 
-/* ---- what stays in memory -------------------------------------------------------------------------- */
+/* ---- what stays in memory -------------------------------------------------------------------- */
 
 static bool all_zero(const uint8_t *bytes, size_t size) {
     while (size > 0 && bytes[size - 1] == 0) {
@@ -352,7 +354,8 @@ static void used_bytes_and_keys_are_erased(void **state) {
     in_process(look_into_the_block);
 }
 
-/* How often 16 bytes, each of them inverted, are in the memory of this process, outside of one page. */
+/* How often 16 bytes, each of them inverted, are in the memory of this process, outside of one
+ * page. */
 static long count_in_memory(const uint8_t inverted[16], const void *but) {
     char line[512];
     long count = 0;
@@ -364,12 +367,14 @@ static long count_in_memory(const uint8_t inverted[16], const void *but) {
             strstr(line, "[v") != NULL) {
             continue;
         }
-        for (const uint8_t *at = (const uint8_t *)from; at + 16 <= (const uint8_t *)to; at++) {
+        for (const uint8_t *position = (const uint8_t *)from; position + 16 <= (const uint8_t *)to;
+             position++) {
             size_t same = 0;
-            while (same < 16 && (at[same] ^ inverted[same]) == 0xff) {
+            while (same < 16 && (position[same] ^ inverted[same]) == 0xff) {
                 same++;
             }
-            bool inside = at >= (const uint8_t *)but && at < (const uint8_t *)but + 4096;
+            bool inside =
+                position >= (const uint8_t *)but && position < (const uint8_t *)but + 4096;
             count += same == 16 && !inside;
         }
     }
@@ -440,7 +445,7 @@ static void the_page_is_wiped_at_forks_and_not_dumped(void **state) {
     in_process(read_flags);
 }
 
-/* ---- core dumps ------------------------------------------------------------------------------------ */
+/* ---- core dumps ------------------------------------------------------------------------------ */
 
 typedef struct secrets {
     uint8_t key[16], unused[16], shown[16];
@@ -512,7 +517,7 @@ static void a_core_dump_has_no_key(void **state) {
     assert_false(unused);
 }
 
-/* ---- forks, threads, the end ------------------------------------------------------------------------ */
+/* ---- forks, threads, the end ----------------------------------------------------------------- */
 
 static issued *shared_log;
 static firn_gen *gen;
@@ -556,7 +561,8 @@ static int fork_often(void) {
     return 0;
 }
 
-/* A fork between the first two steps of a draw: the child reads an owner of 0 and bytes that are all 0. */
+/* A fork between the first two steps of a draw: the child reads an owner of 0 and bytes that are
+ * all 0. */
 static void a_wiped_block_gives_nothing(void **state) {
     firn__block wiped = {.left = 100};
     firn_value value;
@@ -672,7 +678,7 @@ static void a_process_may_end_while_a_thread_draws(void **state) {
     }
 }
 
-/* ---- ciphers that are missing or wrong ---------------------------------------------------------------- */
+/* ---- ciphers that are missing or wrong ------------------------------------------------------- */
 
 static void *any_self;
 static long streamed;
@@ -787,7 +793,7 @@ static void wrong_ciphers_are_not_used(void **state) {
     no_module = false;
 }
 
-/* ---- entropy=system ------------------------------------------------------------------------------------ */
+/* ---- entropy=system -------------------------------------------------------------------------- */
 
 static int keep_to_the_kernel(void) {
     firn_gen *kernel, *own;
@@ -844,7 +850,7 @@ static int write_stream(long mib) {
     return fflush(stdout) == 0 && atomic_load(&seeds) > 0 ? 0 : 1;
 }
 
-/* ---- what docs/explanation/randomness.md says of the time ---------------------------------------- */
+/* ---- what docs/explanation/randomness.md says of the time ------------------------------------ */
 
 /* Of this process alone: other programs may use the machine. */
 static double now_ns(void) {
@@ -853,8 +859,8 @@ static double now_ns(void) {
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static int by_size(const void *one, const void *other) {
-    const double *a = one, *b = other;
+static int by_size(const void *item, const void *other) {
+    const double *a = item, *b = other;
     return (*a > *b) - (*a < *b);
 }
 

@@ -9,7 +9,7 @@
 
 #define INTEGER "integer"
 
-static engine *server;
+static test_engine *server;
 
 static int start_server(void **state) {
     (void)state;
@@ -115,7 +115,7 @@ static void servers_that_fail_over(void **state) {
     (void)state;
     const char *url = url_of("replicas", "");
     snprintf(options, sizeof options, "--replicaof 127.0.0.1 %d", url_port(server->url));
-    const engine *replica = needed("redis", 2, options);
+    const test_engine *replica = needed("redis", 2, options);
     not_opened(replica->url, "replica");
     char unsafe[300];
     snprintf(unsafe, sizeof unsafe, "%s?unsafe=1", replica->url);
@@ -136,14 +136,14 @@ static void servers_that_fail_over(void **state) {
 
 static void clusters(void **state) {
     (void)state;
-    const engine *it = needed("redis", 3, "--cluster-enabled yes");
-    int port = url_port(it->url);
-    not_opened(it->url, "cluster");
+    const test_engine *engine = needed("redis", 3, "--cluster-enabled yes");
+    int port = url_port(engine->url);
+    not_opened(engine->url, "cluster");
     assert_true(run("redis-cli -p %d CLUSTER ADDSLOTSRANGE 0 16383 >/dev/null", port));
     firn_store *store = NULL;
     firn_error error = {0};
     char url[300];
-    snprintf(url, sizeof url, "%s?unsafe=1", it->url);
+    snprintf(url, sizeof url, "%s?unsafe=1", engine->url);
     /* Until it has found that its slots are all there. */
     for (double end_s = now_s() + PATIENCE_S; try_open(&store, url, NULL, &error) != FIRN_OK;
          nap()) {
@@ -237,16 +237,16 @@ static int scripts_run(void) {
 /* Also if another process raises the same mark in turns. */
 static void a_renewal_is_one_script(void **state) {
     (void)state;
-    firn_store *one = open_store("%s", url_of("turns", ""));
+    firn_store *store = open_store("%s", url_of("turns", ""));
     firn_store *two = open_store("%s", url_of("turns", ""));
-    drawn(one, "snow", 1, 0, 0);
+    drawn(store, "snow", 1, 0, 0);
     drawn(two, "snow", 2, 0, 10);
     const int before = scripts_run();
     for (int i = 2; i < 12; i++) {
-        drawn(i % 2 == 0 ? one : two, "snow", (uint64_t)i + 1, 0, (int64_t)10 * i);
+        drawn(i % 2 == 0 ? store : two, "snow", (uint64_t)i + 1, 0, (int64_t)10 * i);
     }
     assert_int_equal(scripts_run() - before, 10);
-    firn_store_close(one);
+    firn_store_close(store);
     firn_store_close(two);
 }
 
@@ -255,7 +255,8 @@ static void raise_hot(void) {
     cli(answer, "HINCRBY '{hot}:snow' 'high 1' 10");
 }
 
-/* Others raise the mark between each read and the write after it: a write of other records than the mark is not late. */
+/* Others raise the mark between each read and the write after it: a write of other records than the
+ * mark is not late. */
 static void a_hot_mark_delays_no_other_record(void **state) {
     mishap raised = {"reserve.before", raise_hot, ""};
     const firn_relabel change = {"snow", ROW, "closed (for a test): " ROW, 0, false};
@@ -377,7 +378,7 @@ static void by_tls(void **state) {
              "--tls-port %d --tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
              "--tls-key-file '%s/server.key'",
              port, folder, folder, folder);
-    const engine *it = needed("redis", 4, options);
+    const test_engine *engine = needed("redis", 4, options);
     char more[200];
     snprintf(more, sizeof more, "cert=%s/client.pem&key=%s/client.key", folder, folder);
     firn_store *store =
@@ -398,7 +399,8 @@ static void by_tls(void **state) {
     not_opened(url, "certificate"); /* the certificate is another server's */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server requires a login */
-    snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout=300ms", url_port(it->url));
+    snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout=300ms",
+             url_port(engine->url));
     not_opened(url, "does not accept TLS"); /* the others have the same port */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");

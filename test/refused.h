@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of functions, which refuse a call when fails(NAME) says so. The linker puts them before the real functions
- * (ld(1), --wrap), for the calls that CMakeLists.txt lists. Nothing here tests. */
+/* Wrappers of functions, which refuse a call when fails(NAME) says so. The linker puts them before
+ * the real functions (ld(1), --wrap), for the calls that CMakeLists.txt lists. Nothing here
+ * tests. */
 #ifndef FIRN_TEST_REFUSED_H
 #define FIRN_TEST_REFUSED_H
 

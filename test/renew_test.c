@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* firn_renew_identity: a process that runs twice. A copy of a process is made by a raw fork whose memory the kernel does not
- * wipe, so that it continues where its parent is, as a copy of a virtual machine does. Each check has its own
- * process, because the library asks the kernel once. */
+/* firn_renew_identity: a process that runs twice. A copy of a process is made by a raw fork whose
+ * memory the kernel does not wipe, so that it continues where its parent is, as a copy of a virtual
+ * machine does. Each check has its own process, because the library asks the kernel once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,19 +14,19 @@
 
 #include "entropy.h"
 #include "folder.h"
+#include "fork_memory.h"
 #include "in_child.h"
 #include "issued.h"
-#include "present.h"
-#include "wiped.h"
+#include "now.h"
 
 static bool unwiped; /* the kernel does not wipe, and the library does not learn it */
 
-int __real_madvise(void *at, size_t size, int advice);
-int __wrap_madvise(void *at, size_t size, int advice);
-int __wrap_madvise(void *at, size_t size, int advice) {
-    int code = __real_madvise(at, size, advice);
+int __real_madvise(void *context, size_t size, int advice);
+int __wrap_madvise(void *context, size_t size, int advice);
+int __wrap_madvise(void *context, size_t size, int advice) {
+    int code = __real_madvise(context, size, advice);
     return code == 0 && unwiped && advice == MADV_WIPEONFORK
-               ? __real_madvise(at, size, MADV_KEEPONFORK)
+               ? __real_madvise(context, size, MADV_KEEPONFORK)
                : code;
 }
 
@@ -51,7 +51,7 @@ static int open_one(firn_gen **gen, const char *scheme, const char *keys) {
     return code;
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static const char *const schemes[] = {"snowflake", "uuid4", "uuid7",   "ulid",
                                       "objectid",  "xid",   "scru128", "uuid1"};
@@ -130,7 +130,7 @@ static void a_copy_that_renews_repeats_nothing(void **state) {
     in_process(copy_unaware);
 }
 
-/* ---- what is renewed --------------------------------------------------------------------------------- */
+/* ---- what is renewed ------------------------------------------------------------------------- */
 
 static uint64_t node_of(firn_gen *gen) {
     firn_status status = {.size = sizeof status};
@@ -171,7 +171,8 @@ static uint64_t milliseconds_of(const firn_id *id) {
     return id->bits == 128 ? id->high >> 16 : id->low >> 22;
 }
 
-/* Renewal that meets a window which another thread has just claimed in answer to the same renewal. */
+/* Renewal that meets a window which another thread has just claimed in answer to the same
+ * renewal. */
 static int see_shut(void) {
     static const char *const names[] = {"snowflake", "ulid", "uuid7"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -179,16 +180,16 @@ static int see_shut(void) {
         firn_id id, later;
         CHECK(open_one(&gen, names[i], NULL) == FIRN_OK && firn_next(gen, &id, NULL) == FIRN_OK);
         uint64_t node = node_of(gen);
-        firn__permit_shut(firn__permit_of(gen, 0));
+        firn__window_shut(firn__window_of(gen, 0));
         do { /* an ID that begins no tick needs no window */
             CHECK(firn_next(gen, &later, NULL) == FIRN_OK);
             CHECK(memcmp(&id, &later, sizeof id) != 0);
         } while (milliseconds_of(&later) == milliseconds_of(&id));
         CHECK(!gen->reserved || node_of(gen) != node);
         int64_t wait_ms;
-        firn__permit_shut(firn__permit_of(gen, 0));
+        firn__window_shut(firn__window_of(gen, 0));
         CHECK(firn_gen_step(gen, &wait_ms, NULL) == FIRN_OK);
-        CHECK(!gen->reserved || !firn__permit_is_shut(firn__permit_of(gen, 0)));
+        CHECK(!gen->reserved || !firn__window_is_shut(firn__window_of(gen, 0)));
         CHECK(firn_close(gen, NULL) == FIRN_OK);
     }
     return 0;
@@ -236,7 +237,8 @@ static int see_counter(void) {
         uint8_t bytes[16];
         CHECK(firn__entropy_fill(NULL, bytes, sizeof bytes, NULL) == FIRN_OK);
         uint64_t node = node_of(gen), refills = firn__block_here->refills;
-        firn__seen_of(gen)->counter += UINT64_C(1) << (i == 0 ? 40 : 10); /* cores differ by less */
+        firn__thread_view_of(gen)->counter += UINT64_C(1)
+                                              << (i == 0 ? 40 : 10); /* cores differ by less */
         CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
         CHECK((node_of(gen) != node) == (i == 0));
         CHECK(firn__entropy_fill(NULL, bytes, sizeof bytes, NULL) == FIRN_OK);
@@ -250,7 +252,7 @@ static void a_counter_that_goes_back_is_a_sign(void **state) {
     in_process(see_counter);
 }
 
-/* ---- order ------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static char order[4];
 
@@ -295,7 +297,7 @@ static void random_bytes_are_renewed_first_and_ids_last(void **state) {
     in_process(see_order);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static _Atomic bool renewing;
 static _Atomic int running;

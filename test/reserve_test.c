@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One reservation, sent until its outcome is known: how often, for how long, and which answers are believed. */
+/* One reservation, sent until its outcome is known: how often, for how long, and which answers are
+ * believed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +42,8 @@ static void stays_open(void *self) {
 }
 
 /* Sends a request for 10 slots, the first of them from 100 to 120, within 60 s. */
-static int sent(const int codes[], int count, firn__sending *sending, int64_t *first,
-                firn_error *error) {
+static int request_sent(const int codes[], int count, firn__attempts *sending, int64_t *first,
+                        firn_error *error) {
     static firn_store_ops ops;
     firn_store *store;
     const firn_request request = {.ns = "ns",
@@ -69,10 +70,10 @@ static void an_unknown_outcome_is_asked_for_again_within_its_tries(void **state)
     static const int unknown[] = {FIRN_EUNKNOWN, FIRN_EUNKNOWN, FIRN_EUNKNOWN, FIRN_EUNKNOWN};
     (void)state;
     for (int tries = 1; tries <= 3; tries++) {
-        firn__sending sending = {.tries = tries};
+        firn__attempts sending = {.tries = tries};
         int64_t first = -5;
         firn_error error;
-        assert_int_equal(sent(unknown, 4, &sending, &first, &error), FIRN_EUNKNOWN);
+        assert_int_equal(request_sent(unknown, 4, &sending, &first, &error), FIRN_EUNKNOWN);
         assert_int_equal(script.asked, tries);
         assert_int_equal(sending.twice, tries > 1);
         assert_true(sending.sent);
@@ -87,10 +88,10 @@ static void nothing_is_sent_again_after_the_time_of_the_call(void **state) {
     } cases[] = {{60000, 1}, {59999, 2}, {30000, 2}, {29999, 3}, {20000, 3}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        firn__sending sending = {.tries = 4};
+        firn__attempts sending = {.tries = 4};
         int64_t first;
         script.takes_ms = cases[i].takes_ms;
-        assert_int_equal(sent(unknown, 4, &sending, &first, NULL), FIRN_EUNKNOWN);
+        assert_int_equal(request_sent(unknown, 4, &sending, &first, NULL), FIRN_EUNKNOWN);
         assert_int_equal(script.asked, cases[i].asked);
         assert_int_equal(sending.twice, cases[i].asked > 1);
     }
@@ -137,39 +138,39 @@ static void the_own_grant_is_believed_within_what_was_asked_for(void **state) {
     } cases[] = {{109, FIRN_ESTORE}, {110, FIRN_OK}, {130, FIRN_OK}, {131, FIRN_ESTORE}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        firn__sending sending = {.tries = 3};
+        firn__attempts sending = {.tries = 3};
         int64_t first = -5;
         firn_error error = {0};
         script.held = (firn_mark){cases[i].high, GRANT};
-        assert_int_equal(sent(codes, 2, &sending, &first, &error), cases[i].code);
+        assert_int_equal(request_sent(codes, 2, &sending, &first, &error), cases[i].code);
         assert_true(sending.twice);
         if (cases[i].code == FIRN_OK) {
             assert_int_equal(first, cases[i].high - 10);
         } else {
-            said(&error, FIRN_ESTORE, "outside the request");
+            error_text(&error, FIRN_ESTORE, "outside the request");
         }
     }
 }
 
 static void another_grant_is_busy_and_the_own_one_at_first_a_clone(void **state) {
     static const int busy[] = {FIRN_EBUSY}, then_busy[] = {FIRN_EUNKNOWN, FIRN_EBUSY};
-    firn__sending sending = {.tries = 3};
+    firn__attempts sending = {.tries = 3};
     int64_t first = -5;
     firn_error error = {0};
     (void)state;
     script.held = (firn_mark){115, GRANT + 1};
-    assert_int_equal(sent(busy, 1, &sending, &first, &error), FIRN_EBUSY);
+    assert_int_equal(request_sent(busy, 1, &sending, &first, &error), FIRN_EBUSY);
     assert_int_equal(sending.held.high, 115);
     assert_false(sending.twice);
-    sending = (firn__sending){.tries = 3};
-    assert_int_equal(sent(then_busy, 2, &sending, &first, &error), FIRN_EBUSY);
+    sending = (firn__attempts){.tries = 3};
+    assert_int_equal(request_sent(then_busy, 2, &sending, &first, &error), FIRN_EBUSY);
     script.held = (firn_mark){115, GRANT};
-    sending = (firn__sending){.tries = 3};
-    assert_int_equal(sent(busy, 1, &sending, &first, &error), FIRN_ECLONED);
-    said(&error, FIRN_ECLONED, "copy of this process image");
+    sending = (firn__attempts){.tries = 3};
+    assert_int_equal(request_sent(busy, 1, &sending, &first, &error), FIRN_ECLONED);
+    error_text(&error, FIRN_ECLONED, "copy of this process image");
     assert_int_equal(first, -5);
-    sending = (firn__sending){.tries = 1, .sent = true}; /* sent before this call */
-    assert_int_equal(sent(busy, 1, &sending, &first, &error), FIRN_OK);
+    sending = (firn__attempts){.tries = 1, .sent = true}; /* sent before this call */
+    assert_int_equal(request_sent(busy, 1, &sending, &first, &error), FIRN_OK);
     assert_int_equal(first, 105);
     assert_true(sending.twice);
 }

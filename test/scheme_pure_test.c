@@ -48,8 +48,8 @@ static bool is_field(const firn_scheme *scheme, uint32_t i) {
     return scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i;
 }
 
-/* The bits of a field that the ID has room for: all of them, except that uuid2 and scru64 lose the low time,
- * and decimal fields have the bits of their maximum. */
+/* The bits of a field that the ID has room for: all of them, except that uuid2 and scru64 lose the
+ * low time, and decimal fields have the bits of their maximum. */
 static firn_value kept(const firn_scheme *scheme, uint32_t field) {
     firn_value value = {0, 0};
     if (is_dated(scheme)) {
@@ -168,7 +168,7 @@ static void all_round_trips(const firn_scheme *scheme) {
 }
 
 /* The refusal's code is the error's, and it says in one line what is wrong. */
-static void said(const char *about, int code, const firn_error *error) {
+static void error_text(const char *about, int code, const firn_error *error) {
     size_t length = strlen(error->text);
     if (code >= 0 || error->code != code || length < 10 || strchr(error->text, '\n') != NULL ||
         length >= sizeof error->text) {
@@ -323,13 +323,13 @@ static void a_wrong_constant_is_a_mismatch(void **state) {
                  scheme->slices[i].role == FIRN_ROLE_CONST && b < scheme->slices[i].bits; b++) {
                 firn_error error = {0};
                 firn_id other = id;
-                uint32_t at = position + b;
-                other.low ^= at < 64 ? UINT64_C(1) << at : 0;
-                other.high ^= at >= 64 && at < 128 ? UINT64_C(1) << (at - 64) : 0;
-                other.top ^= at >= 128 ? UINT32_C(1) << (at - 128) : 0;
+                uint32_t index = position + b;
+                other.low ^= index < 64 ? UINT64_C(1) << index : 0;
+                other.high ^= index >= 64 && index < 128 ? UINT64_C(1) << (index - 64) : 0;
+                other.top ^= index >= 128 ? UINT32_C(1) << (index - 128) : 0;
                 int code = firn_unpack(&back, scheme, &other, &error);
                 assert_int_equal(code, FIRN_EMISMATCH);
-                said(scheme->name, code, &error);
+                error_text(scheme->name, code, &error);
             }
         }
         id.bits++;
@@ -381,14 +381,14 @@ static void a_field_one_past_its_end_is_refused(void **state) {
                 fields.value[i] = past;
                 int code = firn_pack(&id, scheme, &fields, &error);
                 assert_int_equal(code, FIRN_ERANGE);
-                said(scheme->name, code, &error);
+                error_text(scheme->name, code, &error);
                 assert_non_null(strstr(error.text, name));
                 assert_true(id.low == 1 && id.high == 2 && id.top == 3 && id.bits == 4);
             }
             error = (firn_error){0};
             int code = firn_fields_set(&set, scheme, raw, past_end(text, width), &error);
             assert_true(code == FIRN_ERANGE || (width == 128 && code == FIRN_ETEXT));
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             assert_int_equal(set.given, 0);
         }
     }
@@ -407,24 +407,24 @@ static void fields_are_set_once_by_their_names(void **state) {
             if (slice->role == FIRN_ROLE_CONST && slice->name[0] != '\0') {
                 code = firn_fields_set(&fields, scheme, name, "1", &error);
                 assert_int_equal(code, FIRN_EUSAGE);
-                said(scheme->name, code, &error);
+                error_text(scheme->name, code, &error);
                 assert_int_equal(firn_scheme_field(scheme, name), i);
             } else if (is_field(scheme, i)) {
                 code = firn_pack(&id, scheme, &fields, &error); /* from this field on */
                 assert_int_equal(code, FIRN_EUSAGE);
-                said(scheme->name, code, &error);
+                error_text(scheme->name, code, &error);
                 assert_non_null(strstr(error.text, slice->name));
                 assert_int_equal(firn_scheme_field(scheme, slice->name), i);
                 assert_int_equal(firn_fields_set(&fields, scheme, name, "0x1", &error), FIRN_OK);
                 assert_int_equal(fields.value[i].low, 1);
                 code = firn_fields_set(&fields, scheme, name, "1", &error);
                 assert_int_equal(code, FIRN_EUSAGE);
-                said(scheme->name, code, &error);
+                error_text(scheme->name, code, &error);
             }
         }
         code = firn_fields_set(&fields, scheme, "wroker", "1", &error);
         assert_int_equal(code, FIRN_EUSAGE);
-        said(scheme->name, code, &error);
+        error_text(scheme->name, code, &error);
         assert_int_equal(firn_scheme_field(scheme, "wroker"), -1);
         assert_int_equal(firn_pack(&id, scheme, &fields, &error), FIRN_OK);
     }
@@ -444,7 +444,7 @@ static void the_fields_of_a_long_row_are_listed(void **state) {
     assert_int_equal(firn_scheme_make(&scheme, text, NULL, NULL, 0, &error), FIRN_OK);
     int code = firn_fields_set(&fields, &scheme, "zone", "1", &error);
     assert_int_equal(code, FIRN_EUSAGE);
-    said(text, code, &error);
+    error_text(text, code, &error);
     assert_non_null(strstr(error.text, "has no field 'zone': its fields are time part_number_a"));
     assert_int_equal(firn_fields_set(&fields, &scheme, "time", "now", &error), FIRN_ETEXT);
     assert_true(fields.given == 0);
@@ -477,7 +477,7 @@ static void values_are_read_strictly(void **state) {
         firn_fields fields = {0, {{0, 0}}};
         int code = firn_fields_set(&fields, flake, "worker", bad[i], &error);
         assert_int_equal(code, FIRN_ETEXT);
-        said(bad[i], code, &error);
+        error_text(bad[i], code, &error);
     }
     static const char *const same[] = {"18838586676582", "0x112233445566", "11:22:33:44:55:66",
                                        "11-22-33-44-55-66", "0X112233445566"};
@@ -587,21 +587,21 @@ static void ticks_are_cut_towards_the_past(void **state) {
         if (scheme->tick_ns == 0) {
             int code = firn_scheme_tick(scheme, &scheme->epoch, &tick, &error);
             assert_int_equal(code, FIRN_EUSAGE);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             continue;
         }
         uint64_t last = most_of(scheme, (uint32_t)time_slice(scheme)).low;
         time = back_by(scheme->epoch, 1);
         int code = firn_scheme_tick(scheme, &time, &tick, &error);
         assert_int_equal(code, FIRN_ELAYOUT);
-        said(scheme->name, code, &error);
+        error_text(scheme->name, code, &error);
         assert_int_equal(tick, 99); /* untouched */
         assert_int_equal(firn_scheme_tick(scheme, &scheme->epoch, &tick, &error), FIRN_OK);
         assert_int_equal(tick, 0);
         if (firn_scheme_end(scheme, true, &end)) {
             code = firn_scheme_tick(scheme, &end, &tick, &error);
             assert_int_equal(code, FIRN_ELAYOUT);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             time = back_by(end, 1);
             assert_int_equal(firn_scheme_tick(scheme, &time, &tick, &error), FIRN_OK);
             assert_int_equal(tick, last);
@@ -836,7 +836,7 @@ static void bounds_refuse_what_they_cannot_hold(void **state) {
         if (time < 0 || scheme->sorts == FIRN_SORTS_NO) {
             code = firn_range(&least, &greatest, scheme, &none, &from, &to, &error);
             assert_int_equal(code, FIRN_EUNSORTED);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             assert_true(least.low == 1 && greatest.low == 2);
             continue;
         }
@@ -849,30 +849,30 @@ static void bounds_refuse_what_they_cannot_hold(void **state) {
         } else {
             code = firn_range(&least, &greatest, scheme, NULL, &from, &to, &error);
             assert_int_equal(code, FIRN_EUSAGE);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             code = firn_range(&least, &greatest, scheme, &none, &from, &to, &error);
             assert_int_equal(code, FIRN_EUSAGE);
             assert_non_null(strstr(error.text, "worker"));
             pinned.value[1].low = ones(firn_scheme_width(scheme, 1)).low + 1;
             code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
             assert_int_equal(code, FIRN_ERANGE);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             pinned.value[1].low = 0;
         }
         code = firn_range(&least, &greatest, scheme, &pinned, &from, &from, &error);
         assert_int_equal(code, FIRN_EUSAGE);
-        said(scheme->name, code, &error);
+        error_text(scheme->name, code, &error);
         assert_int_equal(firn_range(&least, &greatest, scheme, &pinned, &to, &from, &error),
                          FIRN_EUSAGE);
         from = back_by(scheme->epoch, 1);
         code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
         assert_int_equal(code, FIRN_ELAYOUT);
-        said(scheme->name, code, &error);
+        error_text(scheme->name, code, &error);
         if (firn_scheme_end(scheme, true, &end)) {
             to = back_by(end, -1);
             code = firn_range(&least, &greatest, scheme, &pinned, &scheme->epoch, &to, &error);
             assert_int_equal(code, FIRN_ELAYOUT);
-            said(scheme->name, code, &error);
+            error_text(scheme->name, code, &error);
             assert_int_equal(firn_range(&least, &greatest, scheme, &pinned, &end, &to, &error),
                              FIRN_ELAYOUT);
         }
@@ -910,7 +910,7 @@ static void a_row_as_text_is_the_same_row(void **state) {
         int code = firn_scheme_make(&made, text, NULL, NULL, NULL, &error);
         if (strcmp(scheme->name, "uuid2") == 0 || strcmp(scheme->name, "scru64") == 0 ||
             strcmp(scheme->name, "uuid3") == 0 || strcmp(scheme->name, "uuid5") == 0) {
-            said(text, code, &error);
+            error_text(text, code, &error);
             continue;
         }
         if (code != FIRN_OK) {
@@ -1026,9 +1026,10 @@ static void users_rows_sort_and_bound_as_they_are_laid_out(void **state) {
             fail_msg("%s: sorts is %d", known[i].row, scheme.sorts);
         }
         if (scheme.sorts == FIRN_SORTS_NO) {
-            firn_time to = back_by(scheme.epoch, -5000000000);
-            assert_int_equal(firn_range(&least, &greatest, &scheme, NULL, &scheme.epoch, &to, NULL),
-                             FIRN_EUNSORTED);
+            firn_time end = back_by(scheme.epoch, -5000000000);
+            assert_int_equal(
+                firn_range(&least, &greatest, &scheme, NULL, &scheme.epoch, &end, NULL),
+                FIRN_EUNSORTED);
             continue;
         }
         for (int n = 0; n < 50; n++) {
@@ -1121,7 +1122,7 @@ static void bad_rows_are_refused_in_one_line(void **state) {
         if (code == FIRN_OK) {
             fail_msg("'%s' is taken", rows[i]);
         }
-        said(rows[i], code, &error);
+        error_text(rows[i], code, &error);
         assert_true(code == FIRN_EUSAGE || code == FIRN_ERANGE || code == FIRN_ETEXT);
         assert_int_equal(scheme.bits, 4711); /* untouched on failure */
         assert_int_equal(firn_scheme_make(&scheme, rows[i], NULL, NULL, NULL, NULL), code);
@@ -1202,7 +1203,7 @@ static void a_name_needs_a_scheme_and_a_space(void **state) {
         int code =
             firn_digest(&id, firn_scheme_find(rows[i].scheme), rows[i].space, "a", 1, &error);
         assert_int_equal(code, FIRN_EUSAGE);
-        said(rows[i].scheme, code, &error);
+        error_text(rows[i].scheme, code, &error);
         assert_non_null(strstr(error.text, rows[i].words));
         assert_true(id.low == 1 && id.high == 2 && id.top == 3 && id.bits == 4);
     }
@@ -1247,7 +1248,7 @@ static void epoch_and_widths_can_be_changed(void **state) {
         {"uuid4", "@0", NULL, FIRN_EUSAGE},         {"baidu", "soon", NULL, FIRN_ETEXT}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int code = firn_scheme_make(&scheme, bad[i].name, bad[i].epoch, bad[i].bits, NULL, &error);
-        said(bad[i].bits != NULL ? bad[i].bits : bad[i].name, code, &error);
+        error_text(bad[i].bits != NULL ? bad[i].bits : bad[i].name, code, &error);
         if (code != bad[i].code && !(code == FIRN_ERANGE && bad[i].code == FIRN_EUSAGE)) {
             fail_msg("bits=%s: code %d", bad[i].bits, code);
         }
@@ -1377,7 +1378,7 @@ static void unlike_schemes_do_not_convert(void **state) {
         firn_id id = packed(from, &fields), out = {1, 2, 3, 4};
         int code = firn_convert(&out, to, &id, from, &error);
         assert_int_equal(code, FIRN_EUSAGE);
-        said(pairs[i][0], code, &error);
+        error_text(pairs[i][0], code, &error);
         assert_true(out.low == 1 && out.high == 2 && out.top == 3 && out.bits == 4);
     }
 }

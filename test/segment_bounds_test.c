@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments at their bounds: the names that a store sees, the greatest block, how many failures change a step, and which
- * block a call takes its integers from. segment_test.c has what they are for. */
+/* Segments at their bounds: the names that a store sees, the greatest block, how many failures
+ * change a step, and which block a call takes its integers from. segment_test.c has what they are
+ * for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +78,8 @@ static void failures_do_not_change_the_step(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* The block fetched ahead, when it has exactly as many as are asked for; and no step is necessary after it. */
+/* The block fetched ahead, when it has exactly as many as are asked for; and no step is necessary
+ * after it. */
 static void an_exact_block_takes_what_is_exactly_there(void **state) {
     int64_t first, wait_ms;
     bool due = true;
@@ -96,7 +98,7 @@ static void an_exact_block_takes_what_is_exactly_there(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* ---- a store that answers what it likes ----------------------------------------------------------- */
+/* ---- a store that answers what it likes ------------------------------------------------------ */
 
 static int64_t answers[8]; /* the first slot of each reservation */
 static int answered;
@@ -121,8 +123,8 @@ static void use_answers(const int64_t *firsts, size_t count) {
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
 }
 
-/* Blocks of one slot may come in any order, as from ticket servers that replace each other; after a greater block, a
- * lower one means that the store lost reservations. */
+/* Blocks of one slot may come in any order, as from ticket servers that replace each other; after a
+ * greater block, a lower one means that the store lost reservations. */
 static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
     static const int64_t firsts[] = {5, 3, 4, 1, 2}, two[] = {100, 50}, after[] = {5, 4};
     firn_error error = {0};
@@ -142,8 +144,8 @@ static void lower_blocks_are_refused_after_one_of_two_slots(void **state) {
         assert_int_equal(value, 100 + i);
     }
     assert_int_equal(firn_segment_next(segment, &value, &error), FIRN_EBACK);
-    said(&error, FIRN_EBACK,
-         "grants 50, below 102: advance the segment above every number handed out");
+    error_text(&error, FIRN_EBACK,
+               "grants 50, below 102: advance the segment above every number handed out");
     assert_int_equal(firn_segment_take(segment, 1, &first, &count, NULL, NULL), FIRN_EWINDOW);
     firn_segment_close(segment, NULL);
     use_answers(after, 2); /* a lower slot of one block */
@@ -175,7 +177,7 @@ static void only_advance_has_a_guard(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* ---- fetching ahead ------------------------------------------------------------------------------- */
+/* ---- fetching ahead -------------------------------------------------------------------------- */
 
 static int reserves_of_next(firn_segment *segment) {
     int64_t value;
@@ -184,7 +186,8 @@ static int reserves_of_next(firn_segment *segment) {
     return world.log.reserves - reserves;
 }
 
-/* While the store is down each call has the present block, and the store is asked again 200 ms after a failure. */
+/* While the store is down each call has the present block, and the store is asked again 200 ms
+ * after a failure. */
 static void a_fetch_ahead_that_failed_is_tried_200_ms_later(void **state) {
     (void)state;
     firn_segment *segment = open_segment("kind=segment step=1000", FIRN_OK, "");
@@ -223,7 +226,7 @@ static void the_last_integer_is_fetched_ahead(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* ---- which block a call takes from ----------------------------------------------------------------- */
+/* ---- which block a call takes from ----------------------------------------------------------- */
 
 /* A segment that has used its first block and holds [101, 200]. */
 static firn_segment *one_block_ahead(void) {
@@ -241,7 +244,8 @@ static firn_segment *one_block_ahead(void) {
     return segment;
 }
 
-/* The next block is needed from a tenth and one on, whether the present one was fetched ahead or by the call. */
+/* The next block is needed from a tenth and one on, whether the present one was fetched ahead or by
+ * the call. */
 static void a_block_is_due_after_a_tenth(void **state) {
     int64_t first, count;
     bool due;
@@ -265,7 +269,7 @@ static void an_exact_block_is_never_cut(void **state) {
     (void)state;
     firn_segment *segment = one_block_ahead();
     assert_int_equal(firn_segment_exact(segment, 101, false, &first, NULL, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "nothing fetched");
+    error_text(&error, FIRN_EWINDOW, "nothing fetched");
     assert_int_equal(first, -77);
     assert_int_equal(firn_segment_exact(segment, 101, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 201);
@@ -353,7 +357,7 @@ static void a_step_that_fails_changes_nothing(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* ---- giving back, peeking, advancing --------------------------------------------------------------- */
+/* ---- giving back, peeking, advancing --------------------------------------------------------- */
 
 /* A request that went out twice may arrive again: its grant is never given back. */
 static void a_block_that_was_asked_for_twice_is_not_given_back(void **state) {
@@ -381,31 +385,32 @@ static void a_peek_is_the_next_number(void **state) {
     static firn_store_ops ops;
     int64_t value, next = -77;
     (void)state;
-    firn_segment *one = open_segment("kind=ticket increment=3 offset=1 end=7", FIRN_OK, ""),
+    firn_segment *segment = open_segment("kind=ticket increment=3 offset=1 end=7", FIRN_OK, ""),
                  *two = open_segment("kind=ticket increment=3 offset=2", FIRN_OK, "");
     for (int64_t i = 1; i <= 7; i += 3) {
-        assert_int_equal(firn_segment_peek(one, &next, NULL), FIRN_OK);
+        assert_int_equal(firn_segment_peek(segment, &next, NULL), FIRN_OK);
         assert_int_equal(next, i);
-        assert_int_equal(firn_segment_next(one, &value, NULL), FIRN_OK);
+        assert_int_equal(firn_segment_next(segment, &value, NULL), FIRN_OK);
         assert_int_equal(firn_segment_peek(two, &next, NULL), FIRN_OK);
         assert_int_equal(next, 2);
     }
-    assert_int_equal(firn_segment_peek(one, &next, NULL), FIRN_EEND);
-    firn_segment_close(one, NULL);
+    assert_int_equal(firn_segment_peek(segment, &next, NULL), FIRN_EEND);
+    firn_segment_close(segment, NULL);
     firn_segment_close(two, NULL);
     ops = recorder_ops;
     ops.list = no_list;
     firn_store_close(world.store);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
-    one = open_segment("", FIRN_OK, "");
+    segment = open_segment("", FIRN_OK, "");
     next = -77;
-    assert_int_equal(firn_segment_peek(one, &next, NULL), FIRN_ESTORE);
+    assert_int_equal(firn_segment_peek(segment, &next, NULL), FIRN_ESTORE);
     assert_int_equal(next, -77);
-    firn_segment_close(one, NULL);
+    firn_segment_close(segment, NULL);
 }
 
-/* The least number at or after `from`, and the guard: what the store must have known of all that share it. */
+/* The least number at or after `from`, and the guard: what the store must have known of all that
+ * share it. */
 static void an_advance_goes_to_the_least_number_from_there(void **state) {
     static const struct {
         const char *keys;

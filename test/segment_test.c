@@ -36,7 +36,7 @@ static void refused(const char *key, const char *keys, int code, const char *wor
     if (firn_segment_open(&range, key, keys, world.store, &world.hands, &error) == FIRN_OK) {
         fail_msg("'%s' was opened", keys);
     }
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_null(range);
 }
 
@@ -53,7 +53,7 @@ static void denied(firn_segment *range, int code, const char *words) {
     firn_error error = {0};
     int64_t value = -77;
     assert_int_equal(firn_segment_next(range, &value, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_int_equal(value, -77);
 }
 
@@ -70,7 +70,7 @@ static void denied_block(firn_segment *range, int64_t count, int code, const cha
     firn_error error = {0};
     int64_t first = -77;
     assert_int_equal(firn_segment_block(range, count, &first, &error), code);
-    said(&error, code, words);
+    error_text(&error, code, words);
     assert_int_equal(first, -77);
 }
 
@@ -401,7 +401,7 @@ static void a_block_asked_for_twice_is_kept(void **state) {
     closed(range);
 }
 
-/* ---- for those who may not wait --------------------------------------------------------------- */
+/* ---- for those who may not wait -------------------------------------------------------------- */
 
 static void stepped(firn_segment *range) {
     int64_t wait_ms;
@@ -428,7 +428,7 @@ static void nothing_to_take(firn_segment *range) {
     int64_t first = -77, count = -77;
     bool due = false;
     assert_int_equal(firn_segment_take(range, 5, &first, &count, &due, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "ask again");
+    error_text(&error, FIRN_EWINDOW, "ask again");
     assert_true(due);
     assert_int_equal(first, -77);
     assert_int_equal(count, -77);
@@ -506,7 +506,7 @@ static void an_exact_block_ends_with_the_range(void **state) {
     (void)state;
     firn_segment *range = opened("leaf", "step=100 adapt=0 end=150");
     assert_int_equal(firn_segment_exact(range, 151, true, &first, NULL, &error), FIRN_EEND);
-    said(&error, FIRN_EEND, "end=150");
+    error_text(&error, FIRN_EEND, "end=150");
     assert_int_equal(world.log.reserves, 0); /* nothing is taken for who is refused */
     assert_int_equal(firn_segment_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 1);
@@ -638,7 +638,7 @@ static void nobody_advances_past_the_end(void **state) {
         firn_error error = {0};
         int64_t first = -77;
         assert_int_equal(firn_segment_advance(range, far[i], &first, &error), FIRN_ERANGE);
-        said(&error, FIRN_ERANGE, "go up to end=4611686018427387903");
+        error_text(&error, FIRN_ERANGE, "go up to end=4611686018427387903");
         assert_int_equal(first, -77);
     }
     assert_int_equal(next(range), 7);

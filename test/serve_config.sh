@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The server's settings: flags override the environment, and the environment the file; every setting in each; errors name the place.
 . test/serve.tap
-list=server/config/settings.def
+list=server/settings/settings.def
 ini=$TMPDIR/firn.ini
 unset FIRN_CONFIG FIRN_STORE
 

@@ -14,11 +14,11 @@
 #include <string.h>
 
 static address_key of_text(int family, const char *text) {
-    struct sockaddr_storage at = {.ss_family = (sa_family_t)family};
-    void *place = family == AF_INET ? (void *)&((struct sockaddr_in *)&at)->sin_addr
-                                    : (void *)&((struct sockaddr_in6 *)&at)->sin6_addr;
+    struct sockaddr_storage address = {.ss_family = (sa_family_t)family};
+    void *place = family == AF_INET ? (void *)&((struct sockaddr_in *)&address)->sin_addr
+                                    : (void *)&((struct sockaddr_in6 *)&address)->sin6_addr;
     assert_int_equal(inet_pton(family, text, place), 1);
-    return address_of(&at);
+    return address_of(&address);
 }
 
 static bool alike(address_key a, address_key b) {
@@ -47,18 +47,18 @@ static void a_network_of_ipv6_is_one(void **state) {
 }
 
 static void they_are_counted(void **state) {
-    address_key one = of_text(AF_INET, "192.0.2.7"), other = of_text(AF_INET, "192.0.2.8");
+    address_key key = of_text(AF_INET, "192.0.2.7"), other = of_text(AF_INET, "192.0.2.8");
     (void)state;
-    assert_int_equal(address_enter(one), 1);
+    assert_int_equal(address_enter(key), 1);
     assert_int_equal(address_enter(other), 1);
-    assert_int_equal(address_enter(one), 2);
-    address_leave(one);
+    assert_int_equal(address_enter(key), 2);
+    address_leave(key);
     address_leave(other);
-    assert_int_equal(address_enter(one), 2);
-    address_leave(one);
-    address_leave(one);
-    assert_int_equal(address_enter(one), 1);
-    address_leave(one);
+    assert_int_equal(address_enter(key), 2);
+    address_leave(key);
+    address_leave(key);
+    assert_int_equal(address_enter(key), 1);
+    address_leave(key);
 }
 
 static void writes(const char *expected, address_key key) {
@@ -68,13 +68,13 @@ static void writes(const char *expected, address_key key) {
 }
 
 static void they_are_written_for_people(void **state) {
-    struct sockaddr_storage at = {.ss_family = AF_UNIX};
+    struct sockaddr_storage address = {.ss_family = AF_UNIX};
     (void)state;
     writes("192.0.2.1", of_text(AF_INET, "192.0.2.1"));
     writes("192.0.2.1", of_text(AF_INET6, "::ffff:192.0.2.1"));
     writes("2001:db8::/64", of_text(AF_INET6, "2001:db8::2:3"));
     writes("::1", of_text(AF_INET6, "::1"));
-    writes("unix", address_of(&at));
+    writes("unix", address_of(&address));
 }
 
 /* More than the table has slots, so that some share one. */

@@ -66,7 +66,8 @@ static struct control {
 static bool serves; /* this process is the server */
 static pthread_t starter;
 
-/* The thread that starts and reloads makes the same calls each time if the others' are not counted. */
+/* The thread that starts and reloads makes the same calls each time if the others' are not
+ * counted. */
 static bool fails(const char *name) {
     long failing = serves ? atomic_load(&control->failing) : 0;
     if (failing == 0 || (control->accepts && strcmp(name, "accept4") == 0) ||
@@ -214,37 +215,37 @@ enum by { RESP, HTTP, RESP_TCP, RESP_TLS };
 
 /* A request and how its reply begins. A % in it becomes another number each time, a path has a body
  * after a blank. */
-typedef struct ask {
-    enum by by;
+typedef struct http_ask {
+    enum by sender;
     const char *text, *good;
-} ask;
+} http_ask;
 
 static char reply[1 << 20];
 static size_t reply_length;
 
 static int connect_unix(const char *path) {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     assert_true(fd >= 0);
-    return connect(fd, (struct sockaddr *)&at, sizeof at) == 0 ? fd : (close(fd), -1);
+    return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? fd : (close(fd), -1);
 }
 
 /* The first address that the log tells. */
 static int connect_tcp(void) {
     const char *found = strstr(read_log(), " address=127.0.0.1:");
     assert_non_null(found);
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)atoi(strchr(found, ':') + 1)),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)atoi(strchr(found, ':') + 1)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
-    return connect(fd, (struct sockaddr *)&at, sizeof at) == 0 ? fd : (close(fd), -1);
+    return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? fd : (close(fd), -1);
 }
 
 static bool is_readable(int fd) {
-    struct pollfd one = {.fd = fd, .events = POLLIN};
-    int ready = poll(&one, 1, PATIENCE_S * 1000);
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    int ready = poll(&poll_fd, 1, PATIENCE_S * 1000);
     if (ready != 1) {
         fail_msg("no reply and no end, refused %s:\n%.*s\n%s", control->refused, (int)reply_length,
                  reply, log_end());
@@ -289,17 +290,17 @@ static void ask_tls(int fd, const char *text) {
 /* The text with another number in place of its %. */
 static void fill_in(char *out, size_t size, const char *text) {
     static long number;
-    const char *at = strchr(text, '%');
-    int length = at == NULL
-                     ? snprintf(out, size, "%s", text)
-                     : snprintf(out, size, "%.*s%ld%s", (int)(at - text), text, ++number, at + 1);
+    const char *position = strchr(text, '%');
+    int length = position == NULL ? snprintf(out, size, "%s", text)
+                                  : snprintf(out, size, "%.*s%ld%s", (int)(position - text), text,
+                                             ++number, position + 1);
     assert_true(length > 0 && (size_t)length < size);
 }
 
-static void write_request(char *out, size_t size, const ask *it) {
+static void write_request(char *out, size_t size, const http_ask *ask) {
     char text[500];
-    fill_in(text, sizeof text, it->text);
-    if (it->by != HTTP) {
+    fill_in(text, sizeof text, ask->text);
+    if (ask->sender != HTTP) {
         snprintf(out, size, "%sQUIT\r\n", text);
         return;
     }
@@ -315,19 +316,19 @@ static void write_request(char *out, size_t size, const ask *it) {
 }
 
 /* On its own connection, until the server closes it. */
-static void send_ask(const ask *it) {
+static void send_ask(const http_ask *ask) {
     char text[1000];
-    write_request(text, sizeof text, it);
+    write_request(text, sizeof text, ask);
     reply_length = 0;
-    int fd = it->by == HTTP   ? connect_unix(http_path)
-             : it->by == RESP ? connect_unix(resp_path)
-                              : connect_tcp();
+    int fd = ask->sender == HTTP   ? connect_unix(http_path)
+             : ask->sender == RESP ? connect_unix(resp_path)
+                                   : connect_tcp();
     if (fd < 0) {
         ended(false);
-        fail_msg("%s: no connection, %s, refused %s:\n%s", it->text, strerror(errno),
+        fail_msg("%s: no connection, %s, refused %s:\n%s", ask->text, strerror(errno),
                  control->refused, log_end());
     }
-    if (it->by == RESP_TLS) {
+    if (ask->sender == RESP_TLS) {
         ask_tls(fd, text);
     } else {
         ssize_t sent = send(fd, text, strlen(text), MSG_NOSIGNAL);
@@ -338,16 +339,16 @@ static void send_ask(const ask *it) {
     reply[reply_length] = '\0';
 }
 
-static bool is_good(const ask *it) {
-    return strncmp(reply, it->good, strlen(it->good)) == 0;
+static bool is_good(const http_ask *ask) {
+    return strncmp(reply, ask->good, strlen(ask->good)) == 0;
 }
 
 /* A reply, an error of one line, or nothing. */
-static bool is_fair(const ask *it) {
-    if (reply_length == 0 || is_good(it)) {
+static bool is_fair(const http_ask *ask) {
+    if (reply_length == 0 || is_good(ask)) {
         return true;
     }
-    if (it->by == HTTP) {
+    if (ask->sender == HTTP) {
         int status = 0;
         return sscanf(reply, "HTTP/1.1 %d", &status) == 1 && status >= 400 && status <= 599;
     }
@@ -356,35 +357,35 @@ static bool is_fair(const ask *it) {
 }
 
 /* What a refused call has broken may need a moment: a store is tried again, a port is closed. */
-static void await_good(const ask *it) {
+static void await_good(const http_ask *ask) {
     time_t end = time(NULL) + PATIENCE_S;
-    for (send_ask(it); !is_good(it); send_ask(it)) {
+    for (send_ask(ask); !is_good(ask); send_ask(ask)) {
         if (time(NULL) > end) {
-            fail_msg("%s is not answered any more but by %.500s\n%s", it->text, reply, log_end());
+            fail_msg("%s is not answered any more but by %.500s\n%s", ask->text, reply, log_end());
         }
         wait_a_little();
     }
 }
 
-static void refuse_each_call_of(const ask *it) {
+static void refuse_each_call_of(const http_ask *ask) {
     long which = 1;
-    await_good(it); /* as a client finds the server usually: what is opened once is open */
-    control->accepts = strcmp(it->text, "PING\r\n") != 0;
+    await_good(ask); /* as a client finds the server usually: what is opened once is open */
+    control->accepts = strcmp(ask->text, "PING\r\n") != 0;
     for (bool met = true; met; which += which < ALL_OF ? 1 : STRIDE) {
         refuse(which);
-        send_ask(it);
+        send_ask(ask);
         met = atomic_load(&control->calls) >= which;
         refuse(0);
         if (ended(false) >= 0) {
-            fail_msg("%s: the server ended, refused %s:\n%s", it->text, control->refused,
+            fail_msg("%s: the server ended, refused %s:\n%s", ask->text, control->refused,
                      log_end());
         }
-        if (!is_fair(it)) {
-            fail_msg("%s, call %ld: %.500s\n%s", it->text, which, reply, log_end());
+        if (!is_fair(ask)) {
+            fail_msg("%s, call %ld: %.500s\n%s", ask->text, which, reply, log_end());
         }
         assert_true(which < CALLS_MOST);
     }
-    await_good(it);
+    await_good(ask);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -394,7 +395,7 @@ static void refuse_each_call_of(const ask *it) {
     "[generator typed]\nscheme = typeid\nprefix = user\n[segment tickets]\nkind = ticket\n"        \
     "increment = 3\n"
 
-static const ask asks[] = {
+static const http_ask asks[] = {
     {RESP, "PING\r\n", "+PONG"},
     {RESP, "INCR orders\r\n", ":"},
     {RESP, "INCR fresh%\r\n", ":"},
@@ -496,7 +497,7 @@ static void set_secrets(void) {
 }
 
 static void each_call_for_tls_and_a_token_may_be_refused(void **state) {
-    static const ask secret[] = {
+    static const http_ask secret[] = {
         {RESP_TLS, "AUTH issue-token-of-test-0001\r\nINCR orders\r\n", "+OK\r\n:"},
         {RESP_TLS, "HELLO 3 AUTH default admin-token-of-test-0002\r\n", "%"},
     };
@@ -546,7 +547,7 @@ static void each_call_of_a_start_may_be_refused(void **state) {
 }
 
 static void each_call_of_a_reload_may_be_refused(void **state) {
-    const ask after = {RESP, "INCR orders\r\n", ":"};
+    const http_ask after = {RESP, "INCR orders\r\n", ":"};
     long which = 1;
     (void)state;
     set_addresses("");

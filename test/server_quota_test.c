@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "config/setting.h"
 #include "net/quota.h"
+#include "settings/setting.h"
 
 #define THREADS 8
 #define TRIES   20000
@@ -22,7 +22,7 @@ static const address_key nowhere = {0, 0}, here = {1, 2};
 
 static int begin(void **state) {
     (void)state;
-    settings all;
+    server_settings all;
     settings_preset(&all);
     all.address_ids_s = 0;
     atomic_store(&shop.ids_s, 1000000);
@@ -30,17 +30,17 @@ static int begin(void **state) {
     return settings_put(&all, NULL);
 }
 
-static size_t charge(quota_charge *it, address_key from, size_t times, int64_t each) {
+static size_t charge(quota_charge *charge, address_key client, size_t times, int64_t each) {
     firn_error error;
     int64_t wait_ms;
-    return quota_charge_to(it, &pass, from, times, each, &wait_ms, &error);
+    return quota_charge_to(charge, &pass, client, times, each, &wait_ms, &error);
 }
 
 static void *take_some(void *self) {
     size_t *taken = self;
-    quota_charge one;
+    quota_charge item;
     for (int i = 0; i < TRIES; i++) {
-        if (charge(&one, nowhere, 1, 100000) > 0) {
+        if (charge(&item, nowhere, 1, 100000) > 0) {
             *taken += 1;
         }
     }
@@ -101,17 +101,17 @@ static void an_old_charge_is_worth_nothing(void **state) {
 
 /* The token is not charged for what the address refuses. */
 static void both_quotas_are_charged_alike(void **state) {
-    quota_charge one, two, rest;
-    settings all;
+    quota_charge item, two, rest;
+    server_settings all;
     (void)state;
     settings_preset(&all);
     all.address_ids_s = 4;
     assert_int_equal(settings_put(&all, NULL), FIRN_OK);
     atomic_store(&shop.ids_s, 10);
-    assert_int_equal(charge(&one, here, 10, 1), 4);
+    assert_int_equal(charge(&item, here, 10, 1), 4);
     assert_int_equal(charge(&two, here, 1, 4), 0);
     assert_in_range(charge(&rest, nowhere, 10, 1), 6, 10);
-    quota_settle(&one, 0);
+    quota_settle(&item, 0);
     assert_in_range(charge(&two, here, 4, 1), 3, 4);
 }
 

@@ -33,9 +33,9 @@
 #define PATIENCE_MS 60000  /* what takes longer hangs */
 #define STOP_MS     200000 /* the server may give back a thousand blocks to a slow disk */
 
-static worker *workers[THREADS + 1]; /* the last one is the test's own */
+static server_worker *workers[THREADS + 1]; /* the last one is the test's own */
 
-/* ---- a listener ---------------------------------------------------------------------------------- */
+/* ---- a listener ------------------------------------------------------------------------------ */
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -48,34 +48,34 @@ static void nap(int ms) {
 }
 
 /* One client's request and what came of it. */
-typedef struct asking {
-    request request;
-    reply reply;
+typedef struct task_call {
+    server_request request;
+    server_reply reply;
     firn_error error;
     sent_task *sent; /* whose arrays the reply may point to */
     int tasks, naps;
     int64_t wait_ms;
-} asking;
+} task_call;
 
 static word w(const char *text) {
     return (word){text, strlen(text)};
 }
 
 /* A request of a verb, a name and keys with values in turn, then NULL. */
-static asking ask_for(worker *by, enum verb verb, const char *name, ...) {
-    asking it = {.wait_ms = PATIENCE_MS};
+static task_call ask_for(server_worker *worker, enum verb verb, const char *name, ...) {
+    task_call call = {.wait_ms = PATIENCE_MS};
     va_list words;
     const char *key;
-    it.request.worker = by;
-    it.request.verb = verb;
-    it.request.role = ROLE_ADMIN;
-    it.request.name = w(name);
+    call.request.worker = worker;
+    call.request.verb = verb;
+    call.request.role = ROLE_ADMIN;
+    call.request.name = w(name);
     va_start(words, name);
     while ((key = va_arg(words, const char *)) != NULL) {
-        assert_true(request_add(&it.request, w(key), w(va_arg(words, const char *))));
+        assert_true(request_add(&call.request, w(key), w(va_arg(words, const char *))));
     }
     va_end(words);
-    return it;
+    return call;
 }
 
 static void ring(void *self) {
@@ -87,52 +87,52 @@ static task_client patient(sem_t *bell) {
     return (task_client){.self = bell, .finished = ring, .until_ms = INT64_MAX};
 }
 
-static int run_task(asking *it) {
+static int run_task(task_call *call) {
     sem_t bell;
-    sent_free(it->sent);
-    it->sent = NULL;
-    it->tasks++;
+    sent_free(call->sent);
+    call->sent = NULL;
+    call->tasks++;
     sem_init(&bell, 0, 0);
     const task_client client = patient(&bell);
-    int code = request_send(&it->request, &client, &it->sent, &it->error);
+    int code = request_send(&call->request, &client, &call->sent, &call->error);
     if (code == FIRN_OK) {
         while (sem_wait(&bell) != 0) {
         }
-        code = request_finish(it->sent, &it->reply, &it->error);
+        code = request_finish(call->sent, &call->reply, &call->error);
     }
     sem_destroy(&bell);
     return code;
 }
 
 /* Answers what was read, as often as it takes. */
-static int answer(asking *it, size_t times) {
-    int64_t until = now_ns() + it->wait_ms * 1000000;
+static int answer(task_call *call, size_t times) {
+    int64_t until = now_ns() + call->wait_ms * 1000000;
     int code = REQUEST_LATER;
     while (code == REQUEST_LATER) {
-        code = request_answer(&it->request, times, &it->reply, &it->error);
-        code = code == REQUEST_TASK ? run_task(it) : code;
+        code = request_answer(&call->request, times, &call->reply, &call->error);
+        code = code == REQUEST_TASK ? run_task(call) : code;
         if (code == REQUEST_LATER) {
             if (now_ns() > until) {
-                return it->error.code;
+                return call->error.code;
             }
-            it->naps++;
+            call->naps++;
             nap(1);
         }
     }
     return code;
 }
 
-static int ask(asking *it) {
-    int code = request_read(&it->request, &it->error);
-    return code == FIRN_OK ? answer(it, 1) : code;
+static int ask(task_call *call) {
+    int code = request_read(&call->request, &call->error);
+    return code == FIRN_OK ? answer(call, 1) : code;
 }
 
-static void leave(asking *it) {
-    sent_free(it->sent);
-    if (it->reply.kind == REPLY_JSON) {
-        json_decref(it->reply.json);
+static void leave(task_call *call) {
+    sent_free(call->sent);
+    if (call->reply.kind == REPLY_JSON) {
+        json_decref(call->reply.json);
     }
-    *it = (asking){0};
+    *call = (task_call){0};
 }
 
 #define assert_answered(it, code)                                                                  \
@@ -146,7 +146,7 @@ static void leave(asking *it) {
 
 #define assert_refused(it, wanted, part)                                                           \
     do {                                                                                           \
-        asking it_ = (it);                                                                         \
+        task_call it_ = (it);                                                                      \
         assert_int_equal(ask(&it_), wanted);                                                       \
         assert_int_equal(it_.error.code, wanted);                                                  \
         if (strstr(it_.error.text, part) == NULL) {                                                \
@@ -156,7 +156,7 @@ static void leave(asking *it) {
         leave(&it_);                                                                               \
     } while (0)
 
-static worker *mine(void) {
+static server_worker *mine(void) {
     return workers[THREADS];
 }
 
@@ -204,7 +204,7 @@ static size_t duplicates(uint64_t *numbers, size_t n) {
 
 /* A thread that asks as a loop does, and keeps what it got. */
 typedef struct hand {
-    worker *by;
+    server_worker *by;
     enum verb verb;
     const char *name;
     uint64_t *numbers;
@@ -214,38 +214,38 @@ typedef struct hand {
     pthread_t thread;
 } hand;
 
-static void keep(hand *it, size_t *at, const reply *got) {
-    for (size_t i = 0; i < got->count && *at < it->n; i++) {
+static void keep(hand *self, size_t *position, const server_reply *got) {
+    for (size_t i = 0; i < got->count && *position < self->n; i++) {
         uint64_t number = got->kind == REPLY_NUMBERS
                               ? got->numbers[i]
                               : (uint64_t)(got->first + (int64_t)i * got->increment);
-        it->falls += *at > 0 && number <= it->numbers[*at - 1];
-        it->numbers[(*at)++] = number;
+        self->falls += *position > 0 && number <= self->numbers[*position - 1];
+        self->numbers[(*position)++] = number;
     }
 }
 
 /* One at a time or 64 at once, sometimes an exclusive block. */
 static void *work(void *self) {
-    hand *it = self;
-    asking one = ask_for(it->by, it->verb, it->name, NULL);
-    asking block = ask_for(it->by, VERB_BLOCK, it->name, "count", "37", NULL);
-    it->code = request_read(&one.request, &one.error);
-    for (size_t at = 0, turn = 0; at < it->n && it->code == FIRN_OK; turn++) {
-        if (it->verb == VERB_NEXT && turn % 50 == 49) {
-            it->code = ask(&block);
-            if (it->code == FIRN_ESTORE) { /* an task tells an outage at once */
-                it->code = FIRN_OK;
+    hand *state = self;
+    task_call asking = ask_for(state->by, state->verb, state->name, NULL);
+    task_call block = ask_for(state->by, VERB_BLOCK, state->name, "count", "37", NULL);
+    state->code = request_read(&asking.request, &asking.error);
+    for (size_t position = 0, turn = 0; position < state->n && state->code == FIRN_OK; turn++) {
+        if (state->verb == VERB_NEXT && turn % 50 == 49) {
+            state->code = ask(&block);
+            if (state->code == FIRN_ESTORE) { /* an task tells an outage at once */
+                state->code = FIRN_OK;
             }
-            keep(it, &at, &block.reply);
+            keep(state, &position, &block.reply);
             sent_free(block.sent);
             block.sent = NULL;
         } else {
-            it->code = answer(&one, 1 + turn % 64);
-            keep(it, &at, &one.reply);
+            state->code = answer(&asking, 1 + turn % 64);
+            keep(state, &position, &asking.reply);
         }
     }
-    it->error = one.error;
-    leave(&one);
+    state->error = asking.error;
+    leave(&asking);
     leave(&block);
     return NULL;
 }
@@ -276,34 +276,34 @@ static size_t issue_together(enum verb verb, const char *name, uint64_t **all) {
 
 static void a_scheme_is_opened_when_somebody_first_requests_it(void **state) {
     (void)state;
-    asking it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    task_call call = ask_for(mine(), VERB_NEW, "snowflake", NULL);
     assert_null(catalog_generator(w("snowflake")));
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.tasks, 1);
-    assert_int_equal(it.reply.kind, REPLY_NUMBERS);
-    assert_int_equal(it.reply.count, 1);
-    assert_true(it.reply.numbers[0] > 0);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.tasks, 1);
+    assert_int_equal(call.reply.kind, REPLY_NUMBERS);
+    assert_int_equal(call.reply.count, 1);
+    assert_true(call.reply.numbers[0] > 0);
     assert_non_null(catalog_generator(w("snowflake")));
-    leave(&it);
-    it = ask_for(mine(), VERB_NEW, "snowflake", "COUNT", "1000", NULL);
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.tasks, 0);
-    assert_int_equal(it.reply.count, 1000);
+    leave(&call);
+    call = ask_for(mine(), VERB_NEW, "snowflake", "COUNT", "1000", NULL);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.tasks, 0);
+    assert_int_equal(call.reply.count, 1000);
     assert_int_equal(generator_issued(catalog_generator(w("snowflake"))), 1001);
-    leave(&it);
+    leave(&call);
 }
 
 static void schemes_without_a_node_touch_no_store(void **state) {
     (void)state;
-    asking it = ask_for(mine(), VERB_NEW, "uuid7", "n", "3", NULL);
+    task_call call = ask_for(mine(), VERB_NEW, "uuid7", "n", "3", NULL);
     char text[FIRN_TEXT_SIZE + 66];
     renewer_state store;
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.tasks, 0);
-    assert_int_equal(it.reply.kind, REPLY_IDS);
-    assert_int_equal(reply_write_id(text, &it.request, &it.reply, 2), 36);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.tasks, 0);
+    assert_int_equal(call.reply.kind, REPLY_IDS);
+    assert_int_equal(reply_write_id(text, &call.request, &call.reply, 2), 36);
     assert_int_equal(text[14], '7');
-    leave(&it);
+    leave(&call);
     assert_false(renewer_look(0, &store));
     assert_int_not_equal(access(url + strlen("sqlite:"), F_OK), 0);
 }
@@ -311,7 +311,7 @@ static void schemes_without_a_node_touch_no_store(void **state) {
 static void threads_never_issue_an_id_twice(void **state) {
     (void)state;
     uint64_t *all;
-    asking first = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    task_call first = ask_for(mine(), VERB_NEW, "snowflake", NULL);
     assert_answered(&first, ask(&first));
     leave(&first);
     size_t n = issue_together(VERB_NEW, "snowflake", &all);
@@ -324,7 +324,7 @@ static void threads_never_issue_an_id_twice(void **state) {
 static void threads_never_hand_out_an_integer_twice(void **state) {
     (void)state;
     uint64_t *all;
-    asking first = ask_for(mine(), VERB_NEXT, "orders", NULL);
+    task_call first = ask_for(mine(), VERB_NEXT, "orders", NULL);
     assert_answered(&first, ask(&first));
     leave(&first);
     size_t n = issue_together(VERB_NEXT, "orders", &all);
@@ -335,14 +335,14 @@ static void threads_never_hand_out_an_integer_twice(void **state) {
 }
 
 static void *open_one(void *self) {
-    asking *it = self;
-    it->error.code = ask(it);
+    task_call *call = self;
+    call->error.code = ask(call);
     return NULL;
 }
 
 static void tasks_that_race_open_one_generator(void **state) {
     (void)state;
-    asking all[THREADS];
+    task_call all[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
         all[i] = ask_for(workers[i], i % 2 ? VERB_NEXT : VERB_NEW, i % 2 ? "racing" : "tsid", NULL);
@@ -359,7 +359,8 @@ static void tasks_that_race_open_one_generator(void **state) {
     assert_null(catalog_segment_at(1));
 }
 
-/* Each of the segments is a call of the store, a thousand at once are many rounds of the renewer. */
+/* Each of the segments is a call of the store, a thousand at once are many rounds of the
+ * renewer. */
 static void a_task_does_not_wait_for_all_segments_that_need_it(void **state) {
     enum { MANY = 1000 };
     (void)state;
@@ -373,9 +374,9 @@ static void a_task_does_not_wait_for_all_segments_that_need_it(void **state) {
         assert_int_equal(catalog_add_segment(name, "", NULL, &error), FIRN_OK);
     }
     nap(30); /* the renewer is at it */
-    asking one = ask_for(mine(), VERB_NEXT, "another", NULL);
-    assert_answered(&one, ask(&one));
-    leave(&one);
+    task_call asking = ask_for(mine(), VERB_NEXT, "another", NULL);
+    assert_answered(&asking, ask(&asking));
+    leave(&asking);
     for (size_t i = 0; i < MANY; i++) {
         open += atomic_load(&catalog_segment_at(i)->range) != NULL;
     }
@@ -394,44 +395,44 @@ static void a_task_does_not_wait_for_all_segments_that_need_it(void **state) {
 
 static void the_reply_to_many_integers_is_the_last_of_them(void **state) {
     (void)state;
-    asking last = ask_for(mine(), VERB_LAST, "k", NULL),
-           one = ask_for(mine(), VERB_NEXT, "k", NULL);
+    task_call last = ask_for(mine(), VERB_LAST, "k", NULL),
+              asking = ask_for(mine(), VERB_NEXT, "k", NULL);
     assert_answered(&last, ask(&last));
     assert_int_equal(last.reply.kind, REPLY_NIL);
-    assert_answered(&one, ask(&one));
-    assert_int_equal(one.reply.kind, REPLY_INTEGER);
-    assert_int_equal(one.reply.first, 1);
-    leave(&one);
-    one = ask_for(mine(), VERB_NEXT, "k", "count", "10", NULL);
-    assert_answered(&one, ask(&one));
-    assert_int_equal(one.reply.first, 11); /* 2 to 11 */
-    leave(&one);
-    one = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than fetched */
-    assert_answered(&one, ask(&one));
-    assert_int_equal(one.tasks, 1);
-    int64_t end = one.reply.first;
+    assert_answered(&asking, ask(&asking));
+    assert_int_equal(asking.reply.kind, REPLY_INTEGER);
+    assert_int_equal(asking.reply.first, 1);
+    leave(&asking);
+    asking = ask_for(mine(), VERB_NEXT, "k", "count", "10", NULL);
+    assert_answered(&asking, ask(&asking));
+    assert_int_equal(asking.reply.first, 11); /* 2 to 11 */
+    leave(&asking);
+    asking = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than fetched */
+    assert_answered(&asking, ask(&asking));
+    assert_int_equal(asking.tasks, 1);
+    int64_t end = asking.reply.first;
     assert_true(end >= 5000011);
-    leave(&one);
+    leave(&asking);
     assert_answered(&last, ask(&last));
     assert_int_equal(last.reply.kind, REPLY_INTEGER);
     assert_int_equal(last.reply.first, end);
-    one = ask_for(mine(), VERB_BLOCK, "k", "count", "7", NULL);
-    assert_answered(&one, ask(&one));
-    assert_int_equal(one.reply.kind, REPLY_RUN);
-    assert_true(one.reply.first > end);
-    assert_int_equal(one.reply.run, 7);
+    asking = ask_for(mine(), VERB_BLOCK, "k", "count", "7", NULL);
+    assert_answered(&asking, ask(&asking));
+    assert_int_equal(asking.reply.kind, REPLY_RUN);
+    assert_true(asking.reply.first > end);
+    assert_int_equal(asking.reply.run, 7);
     assert_int_equal(segment_issued(catalog_segment(w("k"))), 1 + 10 + 5000000 + 7);
-    leave(&one);
+    leave(&asking);
     leave(&last);
 }
 
 static void a_name_may_be_a_segment_and_a_generator(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        asking id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
-               next = ask_for(mine(), VERB_NEXT, i == 0 ? "tsid" : "snowflake", NULL),
-               block = ask_for(mine(), VERB_BLOCK, "snowflake", NULL),
-               runs = ask_for(mine(), VERB_RUNS, "snowflake", NULL);
+        task_call id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
+                  next = ask_for(mine(), VERB_NEXT, i == 0 ? "tsid" : "snowflake", NULL),
+                  block = ask_for(mine(), VERB_BLOCK, "snowflake", NULL),
+                  runs = ask_for(mine(), VERB_RUNS, "snowflake", NULL);
         assert_answered(&next, ask(&next));
         assert_int_equal(next.reply.kind, REPLY_INTEGER);
         assert_answered(&id, ask(&id));
@@ -451,12 +452,12 @@ static void a_name_may_be_a_segment_and_a_generator(void **state) {
 
 static void runs_are_of_consecutive_ids(void **state) {
     (void)state;
-    asking it = ask_for(mine(), VERB_RUNS, "snowflake", "count", "10000", NULL);
+    task_call call = ask_for(mine(), VERB_RUNS, "snowflake", "count", "10000", NULL);
     uint64_t sum = 0, before = 0;
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.reply.kind, REPLY_JSON);
-    for (size_t i = 0; i < json_array_size(it.reply.json); i++) {
-        const json_t *run = json_array_get(it.reply.json, i);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.reply.kind, REPLY_JSON);
+    for (size_t i = 0; i < json_array_size(call.reply.json); i++) {
+        const json_t *run = json_array_get(call.reply.json, i);
         uint64_t first = strtoull(json_string_value(json_array_get(run, 0)), NULL, 10);
         uint64_t last = strtoull(json_string_value(json_array_get(run, 1)), NULL, 10);
         assert_true(first > before && last >= first);
@@ -464,14 +465,14 @@ static void runs_are_of_consecutive_ids(void **state) {
         before = last;
     }
     assert_int_equal(sum, 10000);
-    assert_true(json_array_size(it.reply.json) <= 4);
-    leave(&it);
+    assert_true(json_array_size(call.reply.json) <= 4);
+    leave(&call);
 }
 
 static void a_generator_of_the_configuration_keeps_its_keys(void **state) {
     (void)state;
     firn_error error;
-    asking it;
+    task_call call;
     assert_int_equal(catalog_add_generator("users", "snowflake", "datacenter=1 worker=7 ns=users",
                                            NULL, "hex", NULL, &error),
                      FIRN_OK);
@@ -489,28 +490,28 @@ static void a_generator_of_the_configuration_keeps_its_keys(void **state) {
     assert_int_equal(catalog_add_segment("even", "kind=ticket increment=2 offset=2", NULL, &error),
                      FIRN_OK);
     assert_null(catalog_generator(w("bad")));
-    it = ask_for(mine(), VERB_NEW, "users", NULL);
+    call = ask_for(mine(), VERB_NEW, "users", NULL);
     char text[FIRN_TEXT_SIZE + 66];
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.reply.kind, REPLY_IDS);
-    assert_int_equal(reply_write_id(text, &it.request, &it.reply, 0), 16);
-    assert_int_equal(it.reply.ids[0].low >> 12 & 1023, 1 << 5 | 7);
-    leave(&it);
-    it = ask_for(mine(), VERB_NEW, "users", "as", "dec", NULL);
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.reply.kind, REPLY_NUMBERS);
-    leave(&it);
-    it = ask_for(mine(), VERB_NEW, "things", NULL);
-    assert_answered(&it, ask(&it));
-    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.reply.kind, REPLY_IDS);
+    assert_int_equal(reply_write_id(text, &call.request, &call.reply, 0), 16);
+    assert_int_equal(call.reply.ids[0].low >> 12 & 1023, 1 << 5 | 7);
+    leave(&call);
+    call = ask_for(mine(), VERB_NEW, "users", "as", "dec", NULL);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.reply.kind, REPLY_NUMBERS);
+    leave(&call);
+    call = ask_for(mine(), VERB_NEW, "things", NULL);
+    assert_answered(&call, ask(&call));
+    text[reply_write_id(text, &call.request, &call.reply, 0)] = '\0';
     assert_memory_equal(text, "thing_", 6);
     assert_int_equal(strlen(text), 32);
-    leave(&it);
+    leave(&call);
     for (int64_t wanted = 2; wanted < 8; wanted += 2) {
-        it = ask_for(mine(), VERB_NEXT, "even", NULL);
-        assert_answered(&it, ask(&it));
-        assert_int_equal(it.reply.first, wanted);
-        leave(&it);
+        call = ask_for(mine(), VERB_NEXT, "even", NULL);
+        assert_answered(&call, ask(&call));
+        assert_int_equal(call.reply.first, wanted);
+        leave(&call);
     }
 }
 
@@ -521,50 +522,50 @@ static void a_window_of_minutes_is_one(void **state) {
     assert_int_equal(catalog_add_generator("long", "snowflake", "ns=long reach=10min window=10min",
                                            NULL, NULL, NULL, &error),
                      FIRN_OK);
-    asking it = ask_for(mine(), VERB_NEW, "long", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEW, "long", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     const int64_t left = generator_window_ms(catalog_generator(w("long")));
     assert_in_range(left, 1, WINDOW_MOST_MS - 1);
-    it = ask_for(mine(), VERB_STATUS, "", NULL);
-    assert_answered(&it, ask(&it));
-    const json_t *first = json_array_get(json_object_get(it.reply.json, "generators"), 0);
+    call = ask_for(mine(), VERB_STATUS, "", NULL);
+    assert_answered(&call, ask(&call));
+    const json_t *first = json_array_get(json_object_get(call.reply.json, "generators"), 0);
     assert_string_equal(json_string_value(json_object_get(first, "name")), "long");
     assert_true(json_is_integer(json_object_get(first, "window_ms")));
-    leave(&it);
+    leave(&call);
 }
 
 static void back_dated_ids_carry_their_instant(void **state) {
     (void)state;
     static const char *const names[] = {"snowflake", "uuid7", "ulid", "ksuid"};
     for (size_t i = 0; i < 4; i++) {
-        asking it =
+        task_call call =
             ask_for(mine(), VERB_NEW, names[i], "time", "2021-03-04T05:06:07Z", "n", "200", NULL);
         firn_fields fields = {0};
         firn_time time;
         const firn_scheme *scheme = firn_scheme_find(names[i]);
-        assert_answered(&it, ask(&it));
-        assert_int_equal(it.reply.count, 200);
+        assert_answered(&call, ask(&call));
+        assert_int_equal(call.reply.count, 200);
         for (size_t j = 0; j < 200; j++) {
-            assert_int_equal(firn_unpack(&fields, scheme, &it.reply.ids[j], NULL), FIRN_OK);
-            int at = firn_scheme_field(scheme, "time");
-            firn_scheme_time(scheme, fields.value[at].low, &time);
+            assert_int_equal(firn_unpack(&fields, scheme, &call.reply.ids[j], NULL), FIRN_OK);
+            int position = firn_scheme_field(scheme, "time");
+            firn_scheme_time(scheme, fields.value[position].low, &time);
             assert_int_equal(time.sec, 1614834367);
-            assert_true(j == 0 || firn_id_cmp(&it.reply.ids[j], &it.reply.ids[j - 1]) != 0);
+            assert_true(j == 0 || firn_id_cmp(&call.reply.ids[j], &call.reply.ids[j - 1]) != 0);
         }
-        leave(&it);
+        leave(&call);
     }
 }
 
 static void a_name_always_has_the_same_uuid5(void **state) {
     (void)state;
     char text[FIRN_TEXT_SIZE + 66];
-    asking it =
+    task_call call =
         ask_for(mine(), VERB_NEW, "uuid5", "namespace", "dns", "name", "www.example.com", NULL);
-    assert_answered(&it, ask(&it));
-    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_answered(&call, ask(&call));
+    text[reply_write_id(text, &call.request, &call.reply, 0)] = '\0';
     assert_string_equal(text, "2ed6657d-e927-568b-95e1-2665a8aea6a2"); /* RFC 9562, A.4 */
-    leave(&it);
+    leave(&call);
     assert_refused(ask_for(mine(), VERB_NEW, "uuid5", "name", "x", NULL), FIRN_EUSAGE, "NAMESPACE");
     assert_refused(ask_for(mine(), VERB_NEW, "uuid3", "namespace", "dns", NULL), FIRN_EUSAGE,
                    "needs a name");
@@ -574,60 +575,62 @@ static void a_name_always_has_the_same_uuid5(void **state) {
 
 static void what_is_wrong_is_refused_with_its_cure(void **state) {
     (void)state;
-    worker *by = mine();
-    request nobody = {.worker = by, .verb = VERB_NEW, .name = w("uuid7")};
+    server_worker *worker = mine();
+    server_request nobody = {.worker = worker, .verb = VERB_NEW, .name = w("uuid7")};
     firn_error error;
     assert_int_equal(request_read(&nobody, &error), FIRN_EUSAGE);
-    assert_refused(ask_for(by, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE,
                    "did you mean `snowflake`?");
-    assert_refused(ask_for(by, VERB_NEW, "", NULL), FIRN_EUSAGE, "is missing");
-    assert_refused(ask_for(by, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "does not generate them");
-    assert_refused(ask_for(by, VERB_NEW, "order", NULL), FIRN_EUSAGE, "key");
-    assert_refused(ask_for(by, VERB_NEW, "time-member", NULL), FIRN_EUSAGE, "[generator NAME]");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "worker", "3", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "", NULL), FIRN_EUSAGE, "is missing");
+    assert_refused(ask_for(worker, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "does not generate them");
+    assert_refused(ask_for(worker, VERB_NEW, "order", NULL), FIRN_EUSAGE, "key");
+    assert_refused(ask_for(worker, VERB_NEW, "time-member", NULL), FIRN_EUSAGE, "[generator NAME]");
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "worker", "3", NULL), FIRN_EUSAGE,
                    "firn.ini");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "ns", "x", NULL), FIRN_EUSAGE, "firn.ini");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "ns", "x", NULL), FIRN_EUSAGE,
+                   "firn.ini");
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
                    "did you mean `COUNT`?");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
                    "COUNT 0 is out of range: use 1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
                    "1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_ERANGE,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_ERANGE,
                    "COUNT -1 is out of range: use 1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "-", NULL), FIRN_EUSAGE,
                    "COUNT - is not a number");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "2x", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "2x", NULL), FIRN_EUSAGE,
                    "COUNT 2x is not a number: use 1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "99999999999999999999", NULL),
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "99999999999999999999", NULL),
                    FIRN_ERANGE, "1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "1", "count", "2", NULL), FIRN_EUSAGE,
-                   "twice");
-    assert_refused(ask_for(by, VERB_NEW, "uuid4", "time", "2020-01-01T00:00:00Z", NULL),
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "count", "1", "count", "2", NULL),
+                   FIRN_EUSAGE, "twice");
+    assert_refused(ask_for(worker, VERB_NEW, "uuid4", "time", "2020-01-01T00:00:00Z", NULL),
                    FIRN_EUSAGE, "contain no time");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "time", "yesterday", NULL), FIRN_ETEXT,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "time", "yesterday", NULL), FIRN_ETEXT,
                    "time=yesterday");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
                    FIRN_ELAYOUT, "");
-    asking early = ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
+    task_call early = ask_for(worker, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
     assert_int_equal(ask(&early), FIRN_ELAYOUT); /* the advice is for clients */
     translate_error(&early.error, SURFACE_SERVER);
     assert_null(strstr(early.error.text, "epoch="));
     assert_null(strstr(early.error.text, "bits="));
-    assert_refused(ask_for(by, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
                    "there is no scheme 'qqqqqqqqqqqq'");
-    assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
-                   FIRN_ERANGE, "at most 4096 at once");
-    assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
+    assert_refused(
+        ask_for(worker, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
+        FIRN_ERANGE, "at most 4096 at once");
+    assert_refused(ask_for(worker, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
                    "an ID of 64 bits has no form");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "prefix", "user", NULL), FIRN_EUSAGE,
+    assert_refused(ask_for(worker, VERB_NEW, "uuid7", "prefix", "user", NULL), FIRN_EUSAGE,
                    "applies to the form typeid");
-    assert_refused(ask_for(by, VERB_NEXT, "k", "count", "0", NULL), FIRN_ERANGE, "1 to");
-    assert_refused(ask_for(by, VERB_NEXT, "k", "count", "9223372036854775807", NULL), FIRN_ERANGE,
-                   "1 to 2305843009213693952");
-    assert_refused(ask_for(by, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
-    assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1 to 63");
-    assert_refused(ask_for(by, VERB_RUNS, "uuid7", NULL), FIRN_EUSAGE, "128");
+    assert_refused(ask_for(worker, VERB_NEXT, "k", "count", "0", NULL), FIRN_ERANGE, "1 to");
+    assert_refused(ask_for(worker, VERB_NEXT, "k", "count", "9223372036854775807", NULL),
+                   FIRN_ERANGE, "1 to 2305843009213693952");
+    assert_refused(ask_for(worker, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
+    assert_refused(ask_for(worker, VERB_NEXT, "", NULL), FIRN_ERANGE, "1 to 63");
+    assert_refused(ask_for(worker, VERB_RUNS, "uuid7", NULL), FIRN_EUSAGE, "128");
     assert_null(catalog_segment_at(0));
 }
 
@@ -638,13 +641,13 @@ static void a_request_takes_no_more_integers_than_it_may(void **state) {
                    "COUNT 1001 is out of range: use 1 to 1000 (max_block)");
     assert_refused(ask_for(mine(), VERB_BLOCK, "k", "n", "1001", NULL), FIRN_ERANGE, "max_block");
     assert_null(catalog_segment(w("k")));
-    asking it = ask_for(mine(), VERB_NEXT, "k", "count", "1000", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEXT, "k", "count", "1000", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     catalog_allow_block(INT64_C(1) << 61);
-    it = ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    call = ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
 }
 
 static void names_of_the_other_kind_say_what_to_ask(void **state) {
@@ -687,19 +690,19 @@ static void what_is_checked_only_is_not_added(void **state) {
 static void segments_are_made_on_demand_up_to_a_limit(void **state) {
     (void)state;
     catalog_allow(2);
-    asking it = ask_for(mine(), VERB_NEXT, "a", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
-    it = ask_for(mine(), VERB_NEXT, "b", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEXT, "a", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
+    call = ask_for(mine(), VERB_NEXT, "b", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_ERANGE, "max_auto_create");
     catalog_allow(0);
     assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_EUSAGE, "[segment NAME]");
-    it = ask_for(mine(), VERB_NEXT, "b", NULL);
-    assert_answered(&it, ask(&it));
-    assert_int_equal(it.reply.first, 2);
-    leave(&it);
+    call = ask_for(mine(), VERB_NEXT, "b", NULL);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(call.reply.first, 2);
+    leave(&call);
 }
 
 static void generators_are_opened_up_to_a_bound(void **state) {
@@ -707,9 +710,9 @@ static void generators_are_opened_up_to_a_bound(void **state) {
     renewers_stop(STOP_MS);
     catalog_end();
     assert_int_equal(begin_with(url, 1, 1, 0), FIRN_OK);
-    asking it = ask_for(mine(), VERB_NEW, "tsid", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEW, "tsid", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     assert_refused(ask_for(mine(), VERB_NEW, "snowflake", NULL), FIRN_ERANGE, "max_generators");
     assert_refused(ask_for(mine(), VERB_NEW, "uuid7", NULL), FIRN_ERANGE, "max_generators");
 }
@@ -727,18 +730,18 @@ static void what_is_exhausted_waits_unless_it_is_set_to_fail(void **state) {
     int seen[2] = {0, 0};
     const char *const names[] = {"fails", "waits"};
     for (int k = 0; k < 2; k++) {
-        asking it = ask_for(mine(), VERB_NEW, names[k], NULL);
-        assert_answered(&it, ask(&it));
+        task_call call = ask_for(mine(), VERB_NEW, names[k], NULL);
+        assert_answered(&call, ask(&call));
         for (int i = 0; i < 1000 && seen[k] == 0; i++) {
             int64_t since = now_ns();
-            int code = request_answer(&it.request, 4, &it.reply, &it.error);
+            int code = request_answer(&call.request, 4, &call.reply, &call.error);
             assert_true(now_ns() - since < 2000000000); /* the caller never sleeps for max_wait */
             if (code != FIRN_OK) {
-                assert_int_equal(it.error.code, FIRN_EEXHAUSTED);
+                assert_int_equal(call.error.code, FIRN_EEXHAUSTED);
                 seen[k] = code;
             }
         }
-        leave(&it);
+        leave(&call);
     }
     assert_int_equal(seen[0], FIRN_EEXHAUSTED);
     assert_int_equal(seen[1], REQUEST_LATER);
@@ -766,7 +769,8 @@ static void issuing_continues_through_an_outage_as_windows_allow(void **state) {
         catalog_add_generator("g", "snowflake", "window=1500ms", NULL, NULL, NULL, &error),
         FIRN_OK);
     assert_int_equal(catalog_add_segment("s", "step=50", NULL, &error), FIRN_OK);
-    asking id = ask_for(mine(), VERB_NEW, "g", NULL), next = ask_for(mine(), VERB_NEXT, "s", NULL);
+    task_call id = ask_for(mine(), VERB_NEW, "g", NULL),
+              next = ask_for(mine(), VERB_NEXT, "s", NULL);
     assert_answered(&id, ask(&id));
     assert_answered(&next, ask(&next));
     for (int i = 0; i < PATIENCE_MS && !catalog_ready(why); i++) {
@@ -868,14 +872,14 @@ static void threads_repeat_nothing_through_outages(void **state) {
 
 /* A server that takes connections and says nothing. */
 static int open_silent(int *port) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof at;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(fd, 16), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
-    *port = ntohs(at.sin_port);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    *port = ntohs(address.sin_port);
     return fd;
 }
 
@@ -883,22 +887,22 @@ static void a_store_that_hangs_holds_up_no_other(void **state) {
     firn_error error;
     char silent[64];
     int port, fd = open_silent(&port);
-    renewer_state one = {0};
+    renewer_state item = {0};
     (void)state;
     snprintf(silent, sizeof silent, "redis://127.0.0.1:%d/", port);
     assert_int_equal(catalog_add_segment("slow", "", silent, &error), FIRN_OK);
-    for (int i = 0; i < PATIENCE_MS && one.busy_ms == 0; i++) { /* until its renewer hangs in it */
+    for (int i = 0; i < PATIENCE_MS && item.busy_ms == 0; i++) { /* until its renewer hangs in it */
         nap(1);
-        assert_true(renewer_look(0, &one));
+        assert_true(renewer_look(0, &item));
     }
-    asking slow = ask_for(mine(), VERB_NEXT, "slow", NULL);
+    task_call slow = ask_for(mine(), VERB_NEXT, "slow", NULL);
     assert_int_equal(request_read(&slow.request, &slow.error), FIRN_OK);
     int64_t since = now_ns();
     assert_int_equal(request_answer(&slow.request, 1, &slow.reply, &slow.error), REQUEST_LATER);
     assert_true(now_ns() - since < 500000000); /* the call did not wait for the store */
     leave(&slow);
     for (int i = 0; i < 5; i++) {
-        asking fast = ask_for(mine(), VERB_NEXT, "fast", NULL);
+        task_call fast = ask_for(mine(), VERB_NEXT, "fast", NULL);
         assert_answered(&fast, ask(&fast));
         leave(&fast);
     }
@@ -912,25 +916,25 @@ static void a_store_that_hangs_holds_up_no_other(void **state) {
 static void tasks_fail_in_the_stores_words_while_it_is_out(void **state) {
     (void)state;
     firn_error error;
-    asking it = ask_for(mine(), VERB_NEXT, "before", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEXT, "before", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     take_store_away();
-    it = ask_for(mine(), VERB_NEXT, "after", NULL);
-    assert_int_equal(ask(&it), FIRN_ESTORE);
-    leave(&it);
-    it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
-    assert_int_equal(ask(&it), FIRN_ESTORE);
-    leave(&it);
+    call = ask_for(mine(), VERB_NEXT, "after", NULL);
+    assert_int_equal(ask(&call), FIRN_ESTORE);
+    leave(&call);
+    call = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    assert_int_equal(ask(&call), FIRN_ESTORE);
+    leave(&call);
     assert_null(catalog_segment(w("after")));
     assert_null(catalog_generator(w("snowflake")));
     assert_int_equal(catalog_add_generator("later", "tsid", "", NULL, NULL, NULL, &error), FIRN_OK);
     bring_store_back();
     const char *const names[] = {"snowflake", "later"};
     for (int i = 0; i < 2; i++) {
-        it = ask_for(mine(), VERB_NEW, names[i], NULL);
-        assert_answered(&it, ask(&it));
-        leave(&it);
+        call = ask_for(mine(), VERB_NEW, names[i], NULL);
+        assert_answered(&call, ask(&call));
+        leave(&call);
     }
 }
 
@@ -938,33 +942,33 @@ static void an_task_whose_client_is_gone_costs_numbers_only(void **state) {
     (void)state;
     sem_t bell;
     int64_t before;
-    asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
-    assert_answered(&it, ask(&it));
-    before = it.reply.first;
-    leave(&it);
-    it = ask_for(mine(), VERB_NEXT, "k", "count", "3000000", NULL);
-    assert_int_equal(request_read(&it.request, &it.error), FIRN_OK);
-    assert_int_equal(request_answer(&it.request, 1, &it.reply, &it.error), REQUEST_TASK);
+    task_call call = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&call, ask(&call));
+    before = call.reply.first;
+    leave(&call);
+    call = ask_for(mine(), VERB_NEXT, "k", "count", "3000000", NULL);
+    assert_int_equal(request_read(&call.request, &call.error), FIRN_OK);
+    assert_int_equal(request_answer(&call.request, 1, &call.reply, &call.error), REQUEST_TASK);
     sem_init(&bell, 0, 0);
     const task_client client = patient(&bell);
-    assert_int_equal(request_send(&it.request, &client, &it.sent, &it.error), FIRN_OK);
+    assert_int_equal(request_send(&call.request, &client, &call.sent, &call.error), FIRN_OK);
     while (sem_wait(&bell) != 0) {
     }
     sem_destroy(&bell);
-    leave(&it); /* never finished */
-    it = ask_for(mine(), VERB_NEXT, "k", NULL);
-    assert_answered(&it, ask(&it));
-    assert_true(it.reply.first > before + 3000000);
-    leave(&it);
+    leave(&call); /* never finished */
+    call = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&call, ask(&call));
+    assert_true(call.reply.first > before + 3000000);
+    leave(&call);
 }
 
 /* ---- the queue of a renewer ------------------------------------------------------------------ */
 
 /* A task that only notes that it was there. */
 typedef struct entry {
-    task task; /* first */
+    renewer_task task; /* first */
     char name;
-    enum wish wish;
+    enum task_need wish;
     sem_t *holds; /* runs until this is posted; NULL: not */
 } entry;
 
@@ -972,37 +976,37 @@ static char order[TASKS_MAX + 10]; /* the names, a capital for those that were r
 static size_t ordered;
 static sem_t begun, ended;
 
-static void note_entry(const entry *it, bool ran) {
-    order[ordered++] = ran ? it->name : (char)(it->name - 'a' + 'A');
+static void note_entry(const entry *self, bool ran) {
+    order[ordered++] = ran ? self->name : (char)(self->name - 'a' + 'A');
 }
 
-static enum wish wish_entry(task *self, firn_error *why) {
+static enum task_need wish_entry(renewer_task *self, firn_error *why) {
     why->code = FIRN_ESTORE;
     return ((entry *)self)->wish;
 }
 
-static void run_entry(task *self) {
-    entry *it = (entry *)self;
-    if (it->holds != NULL) {
+static void run_entry(renewer_task *self) {
+    entry *state = (entry *)self;
+    if (state->holds != NULL) {
         sem_post(&begun);
-        while (sem_wait(it->holds) != 0) {
+        while (sem_wait(state->holds) != 0) {
         }
     } else {
-        note_entry(it, true);
+        note_entry(state, true);
     }
 }
 
-static void refuse_entry(task *self, const firn_error *why) {
+static void refuse_entry(renewer_task *self, const firn_error *why) {
     (void)why;
     note_entry((entry *)self, false);
 }
 
-static void done_entry(task *self) {
+static void done_entry(renewer_task *self) {
     (void)self;
     sem_post(&ended);
 }
 
-static entry make_entry(char name, enum wish wish) {
+static entry make_entry(char name, enum task_need wish) {
     return (entry){.task = {.wish = wish_entry,
                             .run = run_entry,
                             .refuse = refuse_entry,
@@ -1015,7 +1019,7 @@ static entry make_entry(char name, enum wish wish) {
 /* Sends all while the renewer is busy, so that they queue, and then lets it work. */
 static void run_entries(entry *all, size_t count, const entry *taken_back) {
     sem_t hold;
-    renewer *to = catalog_renewer(NULL);
+    store_renewer *renewer = catalog_renewer(NULL);
     entry first = make_entry('-', WISH_STAYS);
     first.holds = &hold;
     ordered = 0;
@@ -1023,16 +1027,16 @@ static void run_entries(entry *all, size_t count, const entry *taken_back) {
     sem_init(&begun, 0, 0);
     sem_init(&ended, 0, 0);
     list_clear(&first.task.place);
-    assert_true(renewer_send(to, &first.task));
+    assert_true(renewer_send(renewer, &first.task));
     while (sem_wait(&begun) != 0) {
     }
     for (size_t i = 0; i < count; i++) {
         list_clear(&all[i].task.place);
-        assert_true(renewer_send(to, &all[i].task));
+        assert_true(renewer_send(renewer, &all[i].task));
     }
     if (taken_back != NULL) {
-        assert_true(renewer_take_back(to, (task *)(uintptr_t)&taken_back->task));
-        assert_false(renewer_take_back(to, (task *)(uintptr_t)&taken_back->task));
+        assert_true(renewer_take_back(renewer, (renewer_task *)(uintptr_t)&taken_back->task));
+        assert_false(renewer_take_back(renewer, (renewer_task *)(uintptr_t)&taken_back->task));
         count--;
     }
     sem_post(&hold);
@@ -1088,28 +1092,28 @@ typedef struct look {
 } look;
 
 static int see(void *context, const firn_holding *holding) {
-    look *it = context;
-    if (strcmp(holding->ns, it->ns) == 0) {
-        it->high = holding->mark.high;
-        it->grant = holding->mark.grant;
-        it->found++;
+    look *self = context;
+    if (strcmp(holding->ns, self->ns) == 0) {
+        self->high = holding->mark.high;
+        self->grant = holding->mark.grant;
+        self->found++;
     }
     return 0;
 }
 
 static look look_at(const char *ns) {
-    look it = {.ns = ns};
+    look self = {.ns = ns};
     firn_store *store;
     assert_int_equal(firn_store_open(&store, url, NULL, NULL), FIRN_OK);
-    assert_int_equal(firn_store_list(store, NULL, see, &it, NULL), FIRN_OK);
+    assert_int_equal(firn_store_list(store, NULL, see, &self, NULL), FIRN_OK);
     firn_store_close(store);
-    return it;
+    return self;
 }
 
 static void what_was_not_issued_is_given_back_at_the_end(void **state) {
     (void)state;
-    asking id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
-           next = ask_for(mine(), VERB_NEXT, "k", NULL);
+    task_call id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
+              next = ask_for(mine(), VERB_NEXT, "k", NULL);
     assert_answered(&id, ask(&id));
     assert_answered(&next, ask(&next));
     leave(&id);
@@ -1132,9 +1136,9 @@ static void two_servers_on_one_store_share_its_integers(void **state) {
     char other[330];
     snprintf(other, sizeof other, "%s?busy=9s", url); /* another URL: another renewer */
     assert_int_equal(catalog_add_segment("k", "", NULL, &error), FIRN_OK);
-    asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    task_call call = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&call, ask(&call));
+    leave(&call);
     firn_store *store;
     firn_segment *range;
     int64_t value;
@@ -1155,48 +1159,49 @@ static const char *member(const json_t *object, const char *name) {
 static void ids_are_packed_shown_bounded_and_converted(void **state) {
     (void)state;
     char text[FIRN_TEXT_SIZE + 66];
-    asking it = ask_for(mine(), VERB_PACK, "snowflake", "time", "2020-01-02T03:04:05Z",
-                        "datacenter", "1", "worker", "2", "sequence", "3", NULL);
-    assert_answered(&it, ask(&it));
-    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
-    leave(&it);
-    it = ask_for(mine(), VERB_SHOW, text, "scheme", "snowflake", NULL);
-    assert_answered(&it, ask(&it));
-    assert_string_equal(member(it.reply.json, "id"), text);
-    assert_string_equal(member(it.reply.json, "time"), "2020-01-02T03:04:05.000Z");
-    const json_t *fields = json_object_get(it.reply.json, "fields");
+    task_call call = ask_for(mine(), VERB_PACK, "snowflake", "time", "2020-01-02T03:04:05Z",
+                             "datacenter", "1", "worker", "2", "sequence", "3", NULL);
+    assert_answered(&call, ask(&call));
+    text[reply_write_id(text, &call.request, &call.reply, 0)] = '\0';
+    leave(&call);
+    call = ask_for(mine(), VERB_SHOW, text, "scheme", "snowflake", NULL);
+    assert_answered(&call, ask(&call));
+    assert_string_equal(member(call.reply.json, "id"), text);
+    assert_string_equal(member(call.reply.json, "time"), "2020-01-02T03:04:05.000Z");
+    const json_t *fields = json_object_get(call.reply.json, "fields");
     assert_int_equal(json_integer_value(json_object_get(fields, "worker")), 2);
-    leave(&it);
-    it = ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", "to",
-                 "2020-01-02T03:04:06Z", NULL);
-    assert_answered(&it, ask(&it));
-    assert_true(strcmp(member(it.reply.json, "least"), text) < 0);
-    assert_true(strcmp(member(it.reply.json, "greatest"), text) > 0);
-    leave(&it);
-    it = ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "uuid6", NULL);
-    assert_answered(&it, ask(&it));
-    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    leave(&call);
+    call = ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", "to",
+                   "2020-01-02T03:04:06Z", NULL);
+    assert_answered(&call, ask(&call));
+    assert_true(strcmp(member(call.reply.json, "least"), text) < 0);
+    assert_true(strcmp(member(call.reply.json, "greatest"), text) > 0);
+    leave(&call);
+    call =
+        ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "uuid6", NULL);
+    assert_answered(&call, ask(&call));
+    text[reply_write_id(text, &call.request, &call.reply, 0)] = '\0';
     assert_string_equal(text, "1ec9414c-232a-6b00-b3c8-9f6bdeced846"); /* RFC 9562, A.1 and A.5 */
-    leave(&it);
-    it = ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "hex", NULL);
-    assert_answered(&it, ask(&it));
-    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    leave(&call);
+    call = ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "hex", NULL);
+    assert_answered(&call, ask(&call));
+    text[reply_write_id(text, &call.request, &call.reply, 0)] = '\0';
     assert_string_equal(text, "c232ab00941411ecb3c89f6bdeced846");
-    leave(&it);
-    it = ask_for(mine(), VERB_SCHEMES, "", NULL);
-    assert_answered(&it, ask(&it));
-    assert_true(json_array_size(it.reply.json) > 25);
-    assert_true(it.reply.is_table);
-    const json_t *table = it.reply.json;
-    leave(&it);
-    it = ask_for(mine(), VERB_SCHEMES, "", NULL);
-    assert_answered(&it, ask(&it));
-    assert_ptr_equal(it.reply.json, table); /* made once */
-    leave(&it);
-    it = ask_for(mine(), VERB_SCHEMES, "xid", NULL);
-    assert_answered(&it, ask(&it));
-    assert_string_equal(member(it.reply.json, "name"), "xid");
-    leave(&it);
+    leave(&call);
+    call = ask_for(mine(), VERB_SCHEMES, "", NULL);
+    assert_answered(&call, ask(&call));
+    assert_true(json_array_size(call.reply.json) > 25);
+    assert_true(call.reply.is_table);
+    const json_t *table = call.reply.json;
+    leave(&call);
+    call = ask_for(mine(), VERB_SCHEMES, "", NULL);
+    assert_answered(&call, ask(&call));
+    assert_ptr_equal(call.reply.json, table); /* made once */
+    leave(&call);
+    call = ask_for(mine(), VERB_SCHEMES, "xid", NULL);
+    assert_answered(&call, ask(&call));
+    assert_string_equal(member(call.reply.json, "name"), "xid");
+    leave(&call);
     assert_refused(ask_for(mine(), VERB_PACK, "snowflake", "worker", "2", NULL), FIRN_EUSAGE, "");
     assert_refused(ask_for(mine(), VERB_SHOW, "no id at all!", NULL), FIRN_ETEXT, "not an ID");
     assert_refused(ask_for(mine(), VERB_SHOW, "1", "cheme", "tsid", NULL), FIRN_EUSAGE,
@@ -1208,38 +1213,38 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
 
 static void status_spread_and_nodes_list_everything(void **state) {
     (void)state;
-    asking id = ask_for(mine(), VERB_NEW, "snowflake", "count", "40", NULL),
-           next = ask_for(mine(), VERB_NEXT, "k", NULL);
+    task_call id = ask_for(mine(), VERB_NEW, "snowflake", "count", "40", NULL),
+              next = ask_for(mine(), VERB_NEXT, "k", NULL);
     for (int i = 0; i < 20; i++) {
         assert_answered(&id, ask(&id));
     }
     assert_answered(&next, ask(&next));
-    asking it = ask_for(mine(), VERB_STATUS, "", NULL);
-    assert_answered(&it, ask(&it));
-    const json_t *generators = json_object_get(it.reply.json, "generators");
+    task_call call = ask_for(mine(), VERB_STATUS, "", NULL);
+    assert_answered(&call, ask(&call));
+    const json_t *generators = json_object_get(call.reply.json, "generators");
     const json_t *first = json_array_get(generators, 0);
     assert_string_equal(member(first, "name"), "snowflake");
     assert_true(json_is_true(json_object_get(first, "held")));
     assert_int_equal(json_integer_value(json_object_get(first, "issued")), 800);
     int64_t left = json_integer_value(json_object_get(first, "window_ms"));
     assert_in_range(left, 1, 30000);
-    const json_t *segments = json_object_get(it.reply.json, "segments");
+    const json_t *segments = json_object_get(call.reply.json, "segments");
     assert_string_equal(member(json_array_get(segments, 0), "last"), "1");
-    assert_true(json_is_true(json_object_get(it.reply.json, "ready")));
-    leave(&it);
-    it = ask_for(mine(), VERB_SPREAD, "snowflake", "shards", "8", NULL);
-    assert_answered(&it, ask(&it));
+    assert_true(json_is_true(json_object_get(call.reply.json, "ready")));
+    leave(&call);
+    call = ask_for(mine(), VERB_SPREAD, "snowflake", "shards", "8", NULL);
+    assert_answered(&call, ask(&call));
     int64_t sum = 0;
     for (size_t i = 0; i < 8; i++) {
-        sum += json_integer_value(json_array_get(json_object_get(it.reply.json, "hash"), i));
+        sum += json_integer_value(json_array_get(json_object_get(call.reply.json, "hash"), i));
     }
     assert_int_equal(sum, 160);
-    assert_int_equal(json_integer_value(json_object_get(it.reply.json, "ids")), 160);
-    leave(&it);
-    it = ask_for(mine(), VERB_NODES, "", NULL);
-    assert_answered(&it, ask(&it));
-    assert_int_equal(json_array_size(it.reply.json), 2);
-    leave(&it);
+    assert_int_equal(json_integer_value(json_object_get(call.reply.json, "ids")), 160);
+    leave(&call);
+    call = ask_for(mine(), VERB_NODES, "", NULL);
+    assert_answered(&call, ask(&call));
+    assert_int_equal(json_array_size(call.reply.json), 2);
+    leave(&call);
     leave(&id);
     leave(&next);
 }
@@ -1247,23 +1252,23 @@ static void status_spread_and_nodes_list_everything(void **state) {
 static void a_store_that_is_invalid_is_refused_at_once(void **state) {
     (void)state;
     firn_error error;
-    renewer *one, *two, *three;
+    store_renewer *renewer, *two, *three;
     assert_int_equal(catalog_add_segment("k", "", "cassandra://x", &error), FIRN_EUSAGE);
     assert_null(catalog_segment(w("k")));
-    assert_int_equal(renewer_of(&one, "memory:", &error), FIRN_OK);
+    assert_int_equal(renewer_of(&renewer, "memory:", &error), FIRN_OK);
     assert_int_equal(renewer_of(&two, "memory:", &error), FIRN_OK);
     assert_int_equal(renewer_of(&three, url, &error), FIRN_OK);
-    assert_ptr_equal(one, two);
-    assert_ptr_not_equal(one, three);
+    assert_ptr_equal(renewer, two);
+    assert_ptr_not_equal(renewer, three);
 }
 
 static void a_password_of_a_store_is_shown_to_nobody(void **state) {
     (void)state;
     firn_error error;
-    renewer *one;
+    store_renewer *renewer;
     renewer_state seen;
-    assert_int_equal(renewer_of(&one, "redis://user:se@cret@127.0.0.1:1/?password=secret", &error),
-                     FIRN_OK);
+    assert_int_equal(
+        renewer_of(&renewer, "redis://user:se@cret@127.0.0.1:1/?password=secret", &error), FIRN_OK);
     assert_true(renewer_look(0, &seen));
     assert_string_equal(seen.url, "redis://127.0.0.1:1/");
 }
@@ -1271,22 +1276,22 @@ static void a_password_of_a_store_is_shown_to_nobody(void **state) {
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* The best of some runs: others use the machine too. */
-static double time_of(asking *it, size_t times, size_t rounds) {
+static double time_of(task_call *call, size_t times, size_t rounds) {
     double best = 1e9;
     for (int run = 0; run < 10; run++) {
         int64_t since = now_ns();
         size_t got = 0;
         for (size_t i = 0; i < rounds; i++) {
-            int code = request_answer(&it->request, times, &it->reply, &it->error);
+            int code = request_answer(&call->request, times, &call->reply, &call->error);
             for (int j = 0; j < 10000 && code == REQUEST_LATER; j++) { /* a machine that is busy */
                 nap(1);
-                code = request_answer(&it->request, times, &it->reply, &it->error);
+                code = request_answer(&call->request, times, &call->reply, &call->error);
             }
             assert_int_equal(code, FIRN_OK);
-            got += it->reply.count;
+            got += call->reply.count;
         }
-        double one = (double)(now_ns() - since) / (double)got;
-        best = one < best ? one : best;
+        double value = (double)(now_ns() - since) / (double)got;
+        best = value < best ? value : best;
     }
     return best;
 }
@@ -1297,9 +1302,9 @@ static void what_an_answer_costs_is_printed(void **state) {
     const char *wide = "0x0:1 time:41/ms node:4 sequence:18";
     assert_int_equal(catalog_add_generator("wide", wide, "", NULL, NULL, NULL, &error), FIRN_OK);
     assert_int_equal(catalog_add_segment("s", "step=1000000", NULL, &error), FIRN_OK);
-    asking id = ask_for(mine(), VERB_NEW, "wide", NULL),
-           next = ask_for(mine(), VERB_NEXT, "s", NULL);
-    asking uuid = ask_for(mine(), VERB_NEW, "uuid7", NULL);
+    task_call id = ask_for(mine(), VERB_NEW, "wide", NULL),
+              next = ask_for(mine(), VERB_NEXT, "s", NULL);
+    task_call uuid = ask_for(mine(), VERB_NEW, "uuid7", NULL);
     assert_answered(&id, ask(&id));
     assert_answered(&next, ask(&next));
     assert_answered(&uuid, ask(&uuid));
@@ -1316,8 +1321,8 @@ static void what_an_answer_costs_is_printed(void **state) {
         for (int i = 0; i < 10000; i++) {
             assert_int_equal(request_read(&id.request, &id.error), FIRN_OK);
         }
-        double one = (double)(now_ns() - since) / 10000;
-        best = one < best ? one : best;
+        double value = (double)(now_ns() - since) / 10000;
+        best = value < best ? value : best;
     }
     print_message("# ns a request_read without words: %.1f\n", best);
     leave(&id);

@@ -20,26 +20,26 @@
  * wrong. */
 static void read_all(char *out, size_t room, const char *bytes, size_t length,
                      const resp_limits *limits) {
-    static resp_command said;
-    size_t at = 0, put = 0;
+    static resp_command command;
+    size_t position = 0, put = 0;
     out[0] = '\0';
-    while (at < length) {
-        char *copy = malloc(length - at); /* its end is the end of the memory */
+    while (position < length) {
+        char *copy = malloc(length - position); /* its end is the end of the memory */
         assert_non_null(copy);
-        memcpy(copy, bytes + at, length - at);
-        enum resp_state state = resp_read(&said, copy, length - at, limits);
+        memcpy(copy, bytes + position, length - position);
+        enum resp_state state = resp_read(&command, copy, length - position, limits);
         if (state == RESP_COMMAND) {
-            assert_true(said.size > 0 && said.size <= length - at);
-            put += (size_t)snprintf(out + put, room - put, said.count == 0 ? "-" : "");
-            for (size_t i = 0; i < said.count; i++) {
-                put += (size_t)snprintf(out + put, room - put, "[%.*s]", (int)said.words[i].length,
-                                        said.words[i].text);
+            assert_true(command.size > 0 && command.size <= length - position);
+            put += (size_t)snprintf(out + put, room - put, command.count == 0 ? "-" : "");
+            for (size_t i = 0; i < command.count; i++) {
+                put += (size_t)snprintf(out + put, room - put, "[%.*s]",
+                                        (int)command.words[i].length, command.words[i].text);
             }
-            at += said.size;
+            position += command.size;
         } else {
-            assert_true(state == RESP_BAD || said.size > length - at);
-            snprintf(out + put, room - put, "%s", state == RESP_BAD ? said.trouble : "more");
-            at = length;
+            assert_true(state == RESP_BAD || command.size > length - position);
+            snprintf(out + put, room - put, "%s", state == RESP_BAD ? command.trouble : "more");
+            position = length;
         }
         free(copy);
     }
@@ -157,11 +157,12 @@ static void commands_are_read_from_their_bytes_alone(void **state) {
 
 static void a_zero_byte_is_a_byte_of_a_bulk_string(void **state) {
     (void)state;
-    static resp_command said;
+    static resp_command command;
     const char bytes[] = "*1\r\n$3\r\na\0b\r\n";
-    assert_int_equal(resp_read(&said, bytes, sizeof bytes - 1, &resp_limits_client), RESP_COMMAND);
-    assert_int_equal(said.words[0].length, 3);
-    assert_memory_equal(said.words[0].text, "a\0b", 3);
+    assert_int_equal(resp_read(&command, bytes, sizeof bytes - 1, &resp_limits_client),
+                     RESP_COMMAND);
+    assert_int_equal(command.words[0].length, 3);
+    assert_memory_equal(command.words[0].text, "a\0b", 3);
 }
 
 /* A command of that many words, each of that many bytes. */
@@ -179,10 +180,10 @@ static char *make_command(size_t words, size_t size, size_t *length) {
 }
 
 static enum resp_state state_of(size_t words, size_t size, const resp_limits *limits) {
-    static resp_command said;
+    static resp_command command;
     size_t length;
     char *text = make_command(words, size, &length);
-    enum resp_state state = resp_read(&said, text, length, limits);
+    enum resp_state state = resp_read(&command, text, length, limits);
     free(text);
     return state;
 }
@@ -206,45 +207,45 @@ static void limits_hold_at_their_edges(void **state) {
 
 static void what_cannot_end_within_the_bound_is_not_waited_for(void **state) {
     (void)state;
-    static resp_command said;
+    static resp_command command;
     size_t length;
     char *text = make_command(2, 65524, &length);
     assert_int_equal(length, RESP_COMMAND_MAX);
-    assert_int_equal(resp_read(&said, text, length, &resp_limits_client), RESP_COMMAND);
+    assert_int_equal(resp_read(&command, text, length, &resp_limits_client), RESP_COMMAND);
     text[1] = '3'; /* and no byte more is ever kept */
-    assert_int_equal(resp_read(&said, text, length, &resp_limits_client), RESP_BAD);
+    assert_int_equal(resp_read(&command, text, length, &resp_limits_client), RESP_BAD);
     free(text);
 }
 
 static void a_line_ends_before_4096_bytes_or_not_at_all(void **state) {
     (void)state;
-    static resp_command said;
+    static resp_command command;
     static char text[5000];
     memset(text, 'x', sizeof text);
-    assert_int_equal(resp_read(&said, text, 4095, &resp_limits_client), RESP_MORE);
-    assert_int_equal(resp_read(&said, text, 4096, &resp_limits_client), RESP_BAD);
+    assert_int_equal(resp_read(&command, text, 4095, &resp_limits_client), RESP_MORE);
+    assert_int_equal(resp_read(&command, text, 4096, &resp_limits_client), RESP_BAD);
     text[4095] = '\n';
-    assert_int_equal(resp_read(&said, text, 4096, &resp_limits_client), RESP_COMMAND);
-    assert_int_equal(said.words[0].length, 4095);
+    assert_int_equal(resp_read(&command, text, 4096, &resp_limits_client), RESP_COMMAND);
+    assert_int_equal(command.words[0].length, 4095);
     for (size_t i = 0; i < 82; i++) {
         text[i] = i % 2 == 0 ? 'x' : ' ';
     }
     text[82] = '\n';
-    assert_int_equal(resp_read(&said, text, 83, &resp_limits_client), RESP_COMMAND);
-    assert_true(said.is_long);
+    assert_int_equal(resp_read(&command, text, 83, &resp_limits_client), RESP_COMMAND);
+    assert_true(command.is_long);
     text[80] = '\n';
-    assert_int_equal(resp_read(&said, text, 83, &resp_limits_client), RESP_COMMAND);
-    assert_int_equal(said.count, 40);
-    assert_false(said.is_long);
+    assert_int_equal(resp_read(&command, text, 83, &resp_limits_client), RESP_COMMAND);
+    assert_int_equal(command.count, 40);
+    assert_false(command.is_long);
 }
 
 static void a_word_of_a_line_has_the_limit_of_a_bulk_string(void **state) {
     (void)state;
-    static resp_command said;
+    static resp_command command;
     const resp_limits limits = {.words = 2, .bulk = 4, .size = 100};
-    assert_int_equal(resp_read(&said, "ECHO a\n", 7, &limits), RESP_COMMAND);
-    assert_int_equal(resp_read(&said, "ECHO abcde\n", 11, &limits), RESP_BAD);
-    assert_string_equal(said.trouble, "too big inline request");
+    assert_int_equal(resp_read(&command, "ECHO a\n", 7, &limits), RESP_COMMAND);
+    assert_int_equal(resp_read(&command, "ECHO abcde\n", 11, &limits), RESP_BAD);
+    assert_string_equal(command.trouble, "too big inline request");
 }
 
 /* ---- writer ---------------------------------------------------------------------------------- */

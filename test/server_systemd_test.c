@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What systemd passes to the server: sockets, names, a socket for messages and a watchdog; well formed or not. */
+/* What systemd passes to the server: sockets, names, a socket for messages and a watchdog; well
+ * formed or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,12 +119,12 @@ static void only_a_listening_stream_listens(void **state) {
 
 /* A socket for messages, named `path` or, if it begins with @, abstractly. */
 static int mailbox(const char *path) {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
-    memcpy(at.sun_path, path, length);
-    at.sun_path[0] = path[0] == '@' ? '\0' : path[0];
+    memcpy(address.sun_path, path, length);
+    address.sun_path[0] = path[0] == '@' ? '\0' : path[0];
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at,
+    assert_int_equal(bind(fd, (struct sockaddr *)&address,
                           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
                      0);
     return fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread looks at a shared generator while another process renews it and another thread takes the renewal lock: at
- * each atomic operation of the look, one run. The simulation meets the failing order about once in 45,000 seeds. */
+/* A thread looks at a shared generator while another process renews it and another thread takes the
+ * renewal lock: at each atomic operation of the look, one run. The simulation meets the failing
+ * order about once in 45,000 seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +14,10 @@
 
 static struct {
     firn_gen *gen;
-    firn__permit *window; /* what the other process opens */
+    firn__window *window; /* what the other process opens */
     int at, passed;       /* the operation to interrupt, and those begun; at 0: none */
     bool locked;
-    firn__permit *seen; /* by the thread that has the lock */
+    firn__window *seen; /* by the thread that has the lock */
 } run;
 
 void sim_preempt(void) {
@@ -26,7 +27,7 @@ void sim_preempt(void) {
     run.at = 0;
     firn__shared_choose(run.gen, run.window);
     run.locked = firn__renewal_lock(run.gen, false, NULL) == FIRN_OK;
-    run.seen = run.locked ? firn__permit_of(run.gen, 0) : NULL;
+    run.seen = run.locked ? firn__window_of(run.gen, 0) : NULL;
 }
 
 bool sim_spurious(void) {
@@ -52,27 +53,27 @@ static void an_older_look_replaces_no_newer_one(void **state) {
                                 .shared_size = firn_shared_size()};
     assert_int_equal(firn_open_with(&run.gen, &config, NULL), FIRN_OK);
     assert_int_equal(firn_next(run.gen, &id, NULL), FIRN_OK);
-    run.window = firn__permit_of(run.gen, 0);
+    run.window = firn__window_of(run.gen, 0);
     assert_non_null(run.window);
     int interrupted = 0;
-    for (int at = 1; at <= 8; at++) {
+    for (int position = 1; position <= 8; position++) {
         firn__shared_choose(run.gen, NULL); /* a process is about to renew */
         firn__shared_look(run.gen);
-        assert_null(firn__permit_of(run.gen, 0));
+        assert_null(firn__window_of(run.gen, 0));
         run.locked = false;
         run.passed = 0;
-        run.at = at;
+        run.at = position;
         firn__shared_look(run.gen);
         interrupted += run.at == 0;
         run.at = 0;
         if (run.locked) {
             assert_ptr_equal(run.seen, run.window);
-            assert_ptr_equal(firn__permit_of(run.gen, 0), run.seen);
+            assert_ptr_equal(firn__window_of(run.gen, 0), run.seen);
             firn__renewal_unlock(run.gen);
         }
         firn__shared_choose(run.gen, run.window);
         firn__shared_look(run.gen);
-        assert_ptr_equal(firn__permit_of(run.gen, 0), run.window);
+        assert_ptr_equal(firn__window_of(run.gen, 0), run.window);
     }
     assert_true(interrupted >= 2); /* its load and its store */
     assert_int_equal(firn_close(run.gen, NULL), FIRN_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A generator that processes share (firn_config.shared): one cursor and one node for all, even if
- * processes are killed, stopped or forked. The store is in shared memory too, and consistent at each
- * instruction, so that a process can be killed inside it. */
+ * processes are killed, stopped or forked. The store is in shared memory too, and consistent at
+ * each instruction, so that a process can be killed inside it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 
 enum { LOG = 1 << 20, NODES = 1024, ALARM_S = 120 };
 
-/* ---- what the processes share ----------------------------------------------------------------- */
+/* ---- what the processes share ---------------------------------------------------------------- */
 
 typedef struct mark {
     _Atomic uint32_t which; /* of the two that counts */
@@ -52,9 +52,9 @@ static bool rival; /* a generator that is not shared is at work */
 
 static int store_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                          firn_error *error) {
-    mark *it = &all->marks[strtoul(request->key, NULL, 10) % NODES];
-    uint32_t which = atomic_load(&it->which);
-    firn_mark now = it->copies[which];
+    mark *state = &all->marks[strtoul(request->key, NULL, 10) % NODES];
+    uint32_t which = atomic_load(&state->which);
+    firn_mark now = state->copies[which];
     (void)self, (void)error;
     atomic_fetch_add(&all->reserves, 1);
     if (atomic_exchange(&all->stops, false)) {
@@ -67,8 +67,8 @@ static int store_reserve(void *self, const firn_request *request, int64_t *first
         return FIRN_EBUSY;
     }
     if (!before) {
-        it->copies[1 - which] = (firn_mark){from + request->count, request->grant};
-        atomic_store(&it->which, 1 - which);
+        state->copies[1 - which] = (firn_mark){from + request->count, request->grant};
+        atomic_store(&state->which, 1 - which);
     }
     *first = from;
     if (atomic_exchange(&all->dies, false)) {
@@ -84,15 +84,15 @@ static int store_reserve(void *self, const firn_request *request, int64_t *first
 /* Of the rivals only: a shared window is never given back. */
 static int store_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                            int64_t high, firn_error *error) {
-    mark *it = &all->marks[strtoul(key, NULL, 10) % NODES];
-    uint32_t which = atomic_load(&it->which);
-    firn_mark now = it->copies[which];
+    mark *state = &all->marks[strtoul(key, NULL, 10) % NODES];
+    uint32_t which = atomic_load(&state->which);
+    firn_mark now = state->copies[which];
     (void)self, (void)ns, (void)error;
     if (!rival || now.high != mine->high || now.grant != mine->grant) {
         return rival ? FIRN_EBUSY : FIRN_EUSAGE;
     }
-    it->copies[1 - which] = (firn_mark){high, 0};
-    atomic_store(&it->which, 1 - which);
+    state->copies[1 - which] = (firn_mark){high, 0};
+    atomic_store(&state->which, 1 - which);
     return FIRN_OK;
 }
 
@@ -253,7 +253,7 @@ static void ended_well(pid_t child) {
     assert_int_equal(status, 0);
 }
 
-/* ---- one cursor ------------------------------------------------------------------------------- */
+/* ---- one cursor ------------------------------------------------------------------------------ */
 
 static void issues_many(void *gen) {
     uint64_t last = 0;
@@ -288,11 +288,11 @@ static void children_continue_with_the_cursor_they_inherit(void **state) {
         firn_gen *gen = opened(keys[k]);
         uint64_t last = 0;
         issue(gen, &last);
-        pid_t one = started(issues_many, gen), other = started(issues_many, gen);
+        pid_t value = started(issues_many, gen), other = started(issues_many, gen);
         for (int i = 0; i < 1000; i++) {
             issue(gen, &last);
         }
-        ended_well(one);
+        ended_well(value);
         ended_well(other);
         assert_int_equal(firn_close(gen, NULL), FIRN_OK);
     }
@@ -300,8 +300,8 @@ static void children_continue_with_the_cursor_they_inherit(void **state) {
     assert_in_range(nodes_used(), 1, 2); /* one, if the claimed node is 7 too */
 }
 
-/* In between, other processes hold the node, ahead of the clock: the cursor continues after them, in
- * place. */
+/* In between, other processes hold the node, ahead of the clock: the cursor continues after them,
+ * in place. */
 static void a_node_comes_back_after_what_others_issued(void **state) {
     static const char *const keys = "node=9 window=8ms full=wait max_wait=20s";
     uint64_t last = 0, theirs = 0;
@@ -353,7 +353,7 @@ static void threads_of_two_generators_share_one_cursor(void **state) {
     firn_close(gens[1], NULL);
 }
 
-/* ---- killed ----------------------------------------------------------------------------------- */
+/* ---- killed ---------------------------------------------------------------------------------- */
 
 static void issues_until_it_is_over(void *unused) {
     uint64_t last = 0;
@@ -391,7 +391,8 @@ static void killed_processes_stop_nobody_and_repeat_nothing(void **state) {
     assert_int_equal(twice(), 0);
 }
 
-/* What is killed: a claim, a renewal, and a claim after a pause; the first and the last from the store's answer on. */
+/* What is killed: a claim, a renewal, and a claim after a pause; the first and the last from the
+ * store's answer on. */
 enum { CLAIM, RENEWAL, CLAIM_AGAIN, KINDS };
 
 static void traced_work(void *kind) {
@@ -482,7 +483,8 @@ static void a_claim_that_was_cut_short_is_sent_again(void **state) {
 
 enum { SENDINGS = 3 }; /* of one request by one call */
 
-/* The store carries the claim out and never says so, as one that answers later: the next call sends the same again. */
+/* The store carries the claim out and never says so, as one that answers later: the next call sends
+ * the same again. */
 static void a_claim_of_unknown_outcome_is_sent_again(void **state) {
     uint64_t last = 0;
     firn_gen *gen = NULL;
@@ -514,7 +516,7 @@ static void such_a_claim_is_dropped_when_the_clock_has_gone_elsewhere(void **sta
     }
 }
 
-/* ---- stopped ---------------------------------------------------------------------------------- */
+/* ---- stopped --------------------------------------------------------------------------------- */
 
 static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
     static const char *const keys = "window=20ms max_wait=300ms";
@@ -552,7 +554,7 @@ static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
     firn_close(gen, NULL);
 }
 
-/* ---- the clock -------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static void issues_over_a_step_back(void *unused) {
     uint64_t last = 0;
@@ -608,7 +610,7 @@ static void a_store_that_grants_slots_again_is_reported(void **state) {
     firn_close(gen, NULL);
 }
 
-/* ---- refused ---------------------------------------------------------------------------------- */
+/* ---- refused --------------------------------------------------------------------------------- */
 
 static void refused(const char *scheme, const char *keys, size_t size, int code,
                     const char *words) {
@@ -665,24 +667,24 @@ static int open_in(const char *folder, firn_gen **gen, firn_error *error) {
 
 /* One URL, but two files: others who use the second one would not see the grants of the first. */
 static void two_files_under_one_path_are_refused(void **state) {
-    char home[4096], one[300], two[300], command[700];
+    char home[4096], word[300], two[300], command[700];
     const char *parent = getenv("TMPDIR");
     firn_gen *gen = NULL, *other = NULL;
     firn_error error = {0};
     firn_id id;
     (void)state;
-    snprintf(one, sizeof one, "%s/firn-shared.XXXXXX", parent != NULL ? parent : "/tmp");
-    snprintf(two, sizeof two, "%s", one);
-    assert_true(getcwd(home, sizeof home) != NULL && mkdtemp(one) != NULL && mkdtemp(two) != NULL);
-    assert_int_equal(open_in(one, &gen, &error), FIRN_OK);
+    snprintf(word, sizeof word, "%s/firn-shared.XXXXXX", parent != NULL ? parent : "/tmp");
+    snprintf(two, sizeof two, "%s", word);
+    assert_true(getcwd(home, sizeof home) != NULL && mkdtemp(word) != NULL && mkdtemp(two) != NULL);
+    assert_int_equal(open_in(word, &gen, &error), FIRN_OK);
     assert_int_equal(open_in(two, &other, &error), FIRN_EUSAGE);
     assert_non_null(strstr(error.text, "another generator's"));
     assert_int_equal(firn_next(gen, &id, &error), FIRN_OK); /* whose process has moved since */
-    assert_int_equal(open_in(one, &other, &error), FIRN_OK);
+    assert_int_equal(open_in(word, &other, &error), FIRN_OK);
     firn_close(other, NULL);
     firn_close(gen, NULL);
     assert_int_equal(chdir(home), 0);
-    snprintf(command, sizeof command, "rm -rf '%s' '%s'", one, two);
+    snprintf(command, sizeof command, "rm -rf '%s' '%s'", word, two);
     assert_int_equal(system(command), 0);
 }
 

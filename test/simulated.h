@@ -37,43 +37,44 @@ static inline firn_time time_after(firn_time time, int64_t ns) {
 }
 
 static inline int simulated_wall(void *self, firn_time *now) {
-    simulated *it = self;
-    atomic_fetch_add(&it->steady_ns, it->step_ns);
-    *now = time_after(it->base, atomic_fetch_add(&it->wall_ns, it->step_ns) + it->step_ns);
+    simulated *state = self;
+    atomic_fetch_add(&state->steady_ns, state->step_ns);
+    *now =
+        time_after(state->base, atomic_fetch_add(&state->wall_ns, state->step_ns) + state->step_ns);
     return FIRN_OK;
 }
 
 static inline int simulated_steady(void *self, int64_t *ns) {
-    simulated *it = self;
-    *ns = atomic_load(&it->steady_ns);
+    simulated *state = self;
+    *ns = atomic_load(&state->steady_ns);
     return FIRN_OK;
 }
 
 /* Time goes by. */
-static inline void pass(simulated *it, int64_t ns) {
-    atomic_fetch_add(&it->steady_ns, ns);
-    atomic_fetch_add(&it->wall_ns, ns);
+static inline void pass(simulated *self, int64_t ns) {
+    atomic_fetch_add(&self->steady_ns, ns);
+    atomic_fetch_add(&self->wall_ns, ns);
 }
 
 /* Somebody sets the wall clock. */
-static inline void step(simulated *it, int64_t ns) {
-    atomic_fetch_add(&it->wall_ns, ns);
+static inline void step(simulated *self, int64_t ns) {
+    atomic_fetch_add(&self->wall_ns, ns);
 }
 
 static inline int simulated_pause(void *self, int64_t ns) {
-    simulated *it = self;
-    pass(it, ns);
-    atomic_fetch_add(&it->pauses, 1);
-    atomic_fetch_add(&it->paused_ns, ns);
+    simulated *state = self;
+    pass(state, ns);
+    atomic_fetch_add(&state->pauses, 1);
+    atomic_fetch_add(&state->paused_ns, ns);
     return FIRN_OK;
 }
 
-static inline firn_time present(const simulated *it) {
-    return time_after(it->base, atomic_load(&it->wall_ns));
+static inline firn_time present(const simulated *self) {
+    return time_after(self->base, atomic_load(&self->wall_ns));
 }
 
-static inline firn_clock clock_on(simulated *it) {
-    return (firn_clock){1, it, simulated_wall, simulated_steady, simulated_pause};
+static inline firn_clock clock_on(simulated *self) {
+    return (firn_clock){1, self, simulated_wall, simulated_steady, simulated_pause};
 }
 
 /* ---- store ---------------------------------------------------------------------------------- */
@@ -87,7 +88,7 @@ enum fate {
 };
 
 /* A memory store with a recorder. */
-typedef struct recorder {
+typedef struct grant_recorder {
     firn_store *real;
     enum fate fate;
     int fated; /* how many reservations meet it; -1: all */
@@ -95,19 +96,20 @@ typedef struct recorder {
     firn_request last; /* its texts are copied below */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     uint64_t grants[8]; /* of the last reservations, newest first */
-} recorder;
+} grant_recorder;
 
 static inline int recorder_reserve(void *self, const firn_request *request, int64_t *first,
                                    firn_mark *held, firn_error *error) {
-    recorder *it = self;
-    enum fate fate = it->fated == 0 ? FATE_GOOD : it->fate;
-    it->fated -= it->fated > 0;
-    it->reserves++;
-    it->last = *request;
-    strcpy(it->ns, request->ns);
-    strcpy(it->key, request->key);
-    memmove(it->grants + 1, it->grants, sizeof it->grants - sizeof it->grants[0]);
-    it->grants[0] = request->grant;
+    grant_recorder *recorder = self;
+    enum fate fate = recorder->fated == 0 ? FATE_GOOD : recorder->fate;
+    recorder->fated -= recorder->fated > 0;
+    recorder->reserves++;
+    recorder->last = *request;
+    strcpy(recorder->ns, request->ns);
+    strcpy(recorder->key, request->key);
+    memmove(recorder->grants + 1, recorder->grants,
+            sizeof recorder->grants - sizeof recorder->grants[0]);
+    recorder->grants[0] = request->grant;
     if (fate == FATE_DOWN) {
         if (error != NULL) {
             *error = (firn_error){.code = FIRN_ESTORE, .text = "the store is down: start it"};
@@ -115,9 +117,9 @@ static inline int recorder_reserve(void *self, const firn_request *request, int6
         return FIRN_ESTORE;
     }
     if (fate == FATE_TWIN) {
-        firn_store_reserve(it->real, request, first, held, NULL);
+        firn_store_reserve(recorder->real, request, first, held, NULL);
     }
-    int code = firn_store_reserve(it->real, request, first, held, error);
+    int code = firn_store_reserve(recorder->real, request, first, held, error);
     if (fate == FATE_LOST && error != NULL) {
         *error = (firn_error){.code = FIRN_EUNKNOWN, .text = "the reply is lost: ask again"};
     }
@@ -126,20 +128,20 @@ static inline int recorder_reserve(void *self, const firn_request *request, int6
 
 static inline int recorder_give_back(void *self, const char *ns, const char *key,
                                      const firn_mark *mine, int64_t high, firn_error *error) {
-    recorder *it = self;
-    it->give_backs++;
-    return firn_store_give_back(it->real, ns, key, mine, high, error);
+    grant_recorder *recorder = self;
+    recorder->give_backs++;
+    return firn_store_give_back(recorder->real, ns, key, mine, high, error);
 }
 
 static inline int recorder_list(void *self, const char *ns, firn_visit *visit, void *context,
                                 firn_error *error) {
-    recorder *it = self;
-    it->lists++;
-    return firn_store_list(it->real, ns, visit, context, error);
+    grant_recorder *recorder = self;
+    recorder->lists++;
+    return firn_store_list(recorder->real, ns, visit, context, error);
 }
 
 static inline void recorder_close(void *self) {
-    firn_store_close(((recorder *)self)->real);
+    firn_store_close(((grant_recorder *)self)->real);
 }
 
 /* Its scheme makes it an embedded store, whose windows last 2 s. */
@@ -158,22 +160,22 @@ typedef struct sought {
 } sought;
 
 static inline int seek_key(void *context, const firn_holding *holding) {
-    sought *it = context;
-    it->count++;
-    it->high = strcmp(holding->key, it->key) == 0 ? holding->mark.high : it->high;
+    sought *self = context;
+    self->count++;
+    self->high = strcmp(holding->key, self->key) == 0 ? holding->mark.high : self->high;
     return FIRN_OK;
 }
 
-static inline int64_t mark_of(const recorder *log, const char *ns, const char *key) {
-    sought it = {key, -1, 0};
-    firn_store_list(log->real, ns, seek_key, &it, NULL);
-    return it.high;
+static inline int64_t mark_of(const grant_recorder *log, const char *ns, const char *key) {
+    sought self = {key, -1, 0};
+    firn_store_list(log->real, ns, seek_key, &self, NULL);
+    return self.high;
 }
 
-static inline size_t keys_of(const recorder *log, const char *ns) {
-    sought it = {"", -1, 0};
-    firn_store_list(log->real, ns, seek_key, &it, NULL);
-    return it.count;
+static inline size_t keys_of(const grant_recorder *log, const char *ns) {
+    sought self = {"", -1, 0};
+    firn_store_list(log->real, ns, seek_key, &self, NULL);
+    return self.count;
 }
 
 /* ---- a world a test ------------------------------------------------------------------------- */
@@ -183,7 +185,7 @@ static struct world {
     firn_clock hands;
     uint64_t seed;
     firn_entropy entropy;
-    recorder log;
+    grant_recorder log;
     firn_store *store;
     char notice[320];
     int notices;
@@ -208,7 +210,7 @@ static inline int world_end(void **state) {
 }
 
 /* A failure has one line that contains `words`. */
-static inline void said(const firn_error *error, int code, const char *words) {
+static inline void error_text(const firn_error *error, int code, const char *words) {
     size_t length = strnlen(error->text, sizeof error->text);
     if (error->code != code || length == 0 || length >= sizeof error->text ||
         strchr(error->text, '\n') != NULL || strstr(error->text, words) == NULL) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cases of spec/ against the library: every file, every case, in both directions. spec/README.md describes them. */
+/* The cases of spec/ against the library: every file, every case, in both directions.
+ * spec/README.md describes them. */
 #include <firn/firn.h>
 
 #include <dirent.h>
@@ -17,9 +18,9 @@
 static int wrong;
 
 /* Counts a case that does not hold, and prints it. */
-static bool holds(const json_t *file, const json_t *one, bool truth, const char *what) {
+static bool holds(const json_t *file, const json_t *item, bool truth, const char *what) {
     if (!truth) {
-        char *text = json_dumps(one, JSON_ENCODE_ANY);
+        char *text = json_dumps(item, JSON_ENCODE_ANY);
         print_message("# %s: %s: %s\n", json_string_value(json_object_get(file, "scheme")), what,
                       text);
         free(text);
@@ -28,12 +29,13 @@ static bool holds(const json_t *file, const json_t *one, bool truth, const char 
     return truth;
 }
 
-static const char *string_of(const json_t *file, const json_t *one, const char *name) {
-    const char *own = json_string_value(json_object_get(one, name));
+static const char *string_of(const json_t *file, const json_t *item, const char *name) {
+    const char *own = json_string_value(json_object_get(item, name));
     return own != NULL ? own : json_string_value(json_object_get(file, name));
 }
 
-/* How many random digits the layout of a time-random has: the only number whose scheme has this layout. */
+/* How many random digits the layout of a time-random has: the only number whose scheme has this
+ * layout. */
 static int digits_of(const firn_scheme *listed, const char *layout) {
     for (int digits = 1; digits <= 18; digits++) {
         char text[FIRN_LAYOUT_SIZE], number[4];
@@ -49,9 +51,9 @@ static int digits_of(const firn_scheme *listed, const char *layout) {
 }
 
 /* The scheme of firn's list; for a case with a custom layout, one made from that layout. */
-static firn_scheme scheme_of(const json_t *file, const json_t *one) {
+static firn_scheme scheme_of(const json_t *file, const json_t *item) {
     const char *name = json_string_value(json_object_get(file, "scheme"));
-    const char *layout = json_string_value(json_object_get(one, "layout"));
+    const char *layout = json_string_value(json_object_get(item, "layout"));
     const firn_scheme *listed = firn_scheme_find(name);
     firn_scheme made;
     firn_error error;
@@ -70,8 +72,8 @@ static firn_scheme scheme_of(const json_t *file, const json_t *one) {
     return layout != NULL ? made : *listed;
 }
 
-static firn_time time_of(const json_t *one, const char *name) {
-    const char *text = json_string_value(json_object_get(one, name));
+static firn_time time_of(const json_t *item, const char *name) {
+    const char *text = json_string_value(json_object_get(item, name));
     firn_time time = {0, 0};
     assert_non_null(text);
     assert_int_equal(firn_time_parse(&time, text, strlen(text), NULL), FIRN_OK);
@@ -110,94 +112,94 @@ static bool ends_with(const char *text, const char *end) {
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static void check_bytes(const json_t *file, const json_t *one, const firn_id *id) {
+static void check_bytes(const json_t *file, const json_t *item, const firn_id *id) {
     char hex[41] = "";
     uint8_t bytes[20];
     size_t size = firn_id_bytes(bytes, id);
     for (size_t i = 0; i < size; i++) {
         snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     }
-    holds(file, one, strcmp(hex, string_of(file, one, "bytes")) == 0, "other bytes");
+    holds(file, item, strcmp(hex, string_of(file, item, "bytes")) == 0, "other bytes");
 }
 
-static void check_valid(const json_t *file, const json_t *one) {
+static void check_valid(const json_t *file, const json_t *item) {
     char text[FIRN_TEXT_SIZE], tick[24];
-    firn_scheme scheme = scheme_of(file, one);
-    int form = firn_form_find(string_of(file, one, "form"));
-    const char *want = string_of(file, one, "text");
-    const char *also = json_string_value(json_object_get(one, "also"));
+    firn_scheme scheme = scheme_of(file, item);
+    int form = firn_form_find(string_of(file, item, "form"));
+    const char *want = string_of(file, item, "text");
+    const char *also = json_string_value(json_object_get(item, "also"));
     firn_fields fields, back;
     firn_id id, read;
-    if (!holds(file, one, pack(&id, &fields, &scheme, json_object_get(one, "fields")) == FIRN_OK,
+    if (!holds(file, item, pack(&id, &fields, &scheme, json_object_get(item, "fields")) == FIRN_OK,
                "not packed")) {
         return;
     }
     firn_format(text, &id, form);
-    holds(file, one, form == FIRN_FORM_TYPEID ? ends_with(want, text) : strcmp(text, want) == 0,
+    holds(file, item, form == FIRN_FORM_TYPEID ? ends_with(want, text) : strcmp(text, want) == 0,
           "other text");
-    check_bytes(file, one, &id);
-    holds(file, one,
+    check_bytes(file, item, &id);
+    holds(file, item,
           read_text(&read, &back, &scheme, form, also != NULL ? also : want) == FIRN_OK &&
               firn_id_cmp(&read, &id) == 0 && equal_fields(&scheme, &back, &fields),
           "read differently");
-    if (json_object_get(one, "tick") != NULL) {
+    if (json_object_get(item, "tick") != NULL) {
         snprintf(tick, sizeof tick, "%" PRIu64,
                  fields.value[firn_scheme_field(&scheme, "time")].low);
-        holds(file, one, strcmp(tick, string_of(file, one, "tick")) == 0, "other tick");
+        holds(file, item, strcmp(tick, string_of(file, item, "tick")) == 0, "other tick");
     }
 }
 
-static void check_invalid(const json_t *file, const json_t *one) {
-    firn_scheme scheme = scheme_of(file, one);
-    const json_t *values = json_object_get(one, "fields");
+static void check_invalid(const json_t *file, const json_t *item) {
+    firn_scheme scheme = scheme_of(file, item);
+    const json_t *values = json_object_get(item, "fields");
     firn_fields fields;
     firn_id id;
     int code = values != NULL
                    ? pack(&id, &fields, &scheme, values)
-                   : read_text(&id, &fields, &scheme, firn_form_find(string_of(file, one, "form")),
-                               string_of(file, one, "text"));
-    holds(file, one, code < 0, "accepted");
+                   : read_text(&id, &fields, &scheme, firn_form_find(string_of(file, item, "form")),
+                               string_of(file, item, "text"));
+    holds(file, item, code < 0, "accepted");
 }
 
-static void check_range(const json_t *file, const json_t *one) {
+static void check_range(const json_t *file, const json_t *item) {
     char text[FIRN_TEXT_SIZE];
-    firn_scheme scheme = scheme_of(file, one);
-    firn_time from = time_of(one, "from"), to = time_of(one, "to");
+    firn_scheme scheme = scheme_of(file, item);
+    firn_time from = time_of(item, "from"), to = time_of(item, "to");
     firn_id least, greatest;
-    if (holds(file, one, firn_range(&least, &greatest, &scheme, NULL, &from, &to, NULL) == FIRN_OK,
+    if (holds(file, item, firn_range(&least, &greatest, &scheme, NULL, &from, &to, NULL) == FIRN_OK,
               "no range")) {
         firn_format(text, &least, scheme.form);
-        holds(file, one, strcmp(text, string_of(file, one, "least")) == 0, "another least ID");
+        holds(file, item, strcmp(text, string_of(file, item, "least")) == 0, "another least ID");
         firn_format(text, &greatest, scheme.form);
-        holds(file, one, strcmp(text, string_of(file, one, "greatest")) == 0,
+        holds(file, item, strcmp(text, string_of(file, item, "greatest")) == 0,
               "another greatest ID");
     }
 }
 
-static void check_pair(const json_t *file, const json_t *one) {
+static void check_pair(const json_t *file, const json_t *item) {
     firn_scheme scheme = scheme_of(file, NULL);
-    const char *first = json_string_value(json_array_get(one, 0));
-    const char *second = json_string_value(json_array_get(one, 1));
+    const char *first = json_string_value(json_array_get(item, 0));
+    const char *second = json_string_value(json_array_get(item, 1));
     firn_fields fields;
     firn_id a, b;
-    holds(file, one,
+    holds(file, item,
           read_text(&a, &fields, &scheme, scheme.form, first) == FIRN_OK &&
               read_text(&b, &fields, &scheme, scheme.form, second) == FIRN_OK &&
               firn_id_cmp(&a, &b) < 0,
           "not in order");
 }
 
-static void check_convert(const json_t *file, const json_t *one) {
+static void check_convert(const json_t *file, const json_t *item) {
     static const char *const names[] = {"uuid1", "uuid6", "uuid1-swapped"};
     char text[FIRN_TEXT_SIZE];
     for (int i = 0; i < 9; i++) {
         const firn_scheme *from = firn_scheme_find(names[i / 3]),
                           *to = firn_scheme_find(names[i % 3]);
-        const char *in = string_of(file, one, names[i / 3]),
-                   *out = string_of(file, one, names[i % 3]);
+        const char *in = string_of(file, item, names[i / 3]),
+                   *out = string_of(file, item, names[i % 3]);
         firn_id id, converted;
         if (in != NULL && out != NULL) {
-            holds(file, one,
+            holds(file, item,
                   firn_parse(&id, from->form, 128, in, strlen(in), NULL) == FIRN_OK &&
                       firn_convert(&converted, to, &id, from, NULL) == FIRN_OK &&
                       strcmp(firn_format(text, &converted, to->form), out) == 0,
@@ -206,11 +208,11 @@ static void check_convert(const json_t *file, const json_t *one) {
     }
 }
 
-static void check_digest(const json_t *file, const json_t *one) {
+static void check_digest(const json_t *file, const json_t *item) {
     static const char *const names[] = {"uuid3", "uuid5"};
     char text[FIRN_TEXT_SIZE];
     uint8_t name[512];
-    const char *hex = string_of(file, one, "name_hex");
+    const char *hex = string_of(file, item, "name_hex");
     size_t size = strlen(hex) / 2;
     assert_true(size <= sizeof name);
     for (size_t i = 0; i < size; i++) {
@@ -219,30 +221,30 @@ static void check_digest(const json_t *file, const json_t *one) {
     }
     for (int i = 0; i < 2; i++) {
         firn_id id;
-        holds(file, one,
-              firn_digest(&id, firn_scheme_find(names[i]), string_of(file, one, "namespace"), name,
+        holds(file, item,
+              firn_digest(&id, firn_scheme_find(names[i]), string_of(file, item, "namespace"), name,
                           size, NULL) == FIRN_OK &&
-                  strcmp(firn_format(text, &id, FIRN_FORM_UUID), string_of(file, one, names[i])) ==
+                  strcmp(firn_format(text, &id, FIRN_FORM_UUID), string_of(file, item, names[i])) ==
                       0,
               names[i]);
     }
 }
 
-static void check_locality_start(const json_t *file, const json_t *one) {
+static void check_locality_start(const json_t *file, const json_t *item) {
     char text[24];
-    firn_time time = time_of(one, "time");
+    firn_time time = time_of(item, "time");
     snprintf(text, sizeof text, "%" PRIu32, firn_locality_start(&time));
-    holds(file, one, strcmp(text, string_of(file, one, "counter")) == 0, "another counter");
+    holds(file, item, strcmp(text, string_of(file, item, "counter")) == 0, "another counter");
 }
 
-static void check_order(const json_t *file, const json_t *one) {
+static void check_order(const json_t *file, const json_t *item) {
     char keys[160], text[FIRN_ORDER_SIZE];
-    const char *hex = string_of(file, one, "key"), *tweak = string_of(file, one, "tweak");
-    const json_t *key_id = json_object_get(one, "key_id");
-    uint64_t integer = strtoull(string_of(file, one, "integer"), NULL, 10), back = 0;
+    const char *hex = string_of(file, item, "key"), *tweak = string_of(file, item, "tweak");
+    const json_t *key_id = json_object_get(item, "key_id");
+    uint64_t integer = strtoull(string_of(file, item, "integer"), NULL, 10), back = 0;
     int used = snprintf(keys, sizeof keys, "digits=%d check=%d",
-                        (int)json_integer_value(json_object_get(one, "digits")),
-                        (int)json_integer_value(json_object_get(one, "check")));
+                        (int)json_integer_value(json_object_get(item, "digits")),
+                        (int)json_integer_value(json_object_get(item, "check")));
     if (key_id != NULL) {
         used += snprintf(keys + used, sizeof keys - (size_t)used, " key_id=%d",
                          (int)json_integer_value(key_id));
@@ -258,28 +260,28 @@ static void check_order(const json_t *file, const json_t *one) {
     if (firn_order_open(&order, keys, bytes, FIRN_BUILD_DIR "/firn", &error) != FIRN_OK) {
         fail_msg("%s: %s", keys, error.text);
     }
-    const char *want = string_of(file, one, "text");
-    holds(file, one,
+    const char *want = string_of(file, item, "text");
+    holds(file, item,
           firn_order_write(order, text, integer, NULL) == FIRN_OK && strcmp(text, want) == 0,
           "another number");
-    holds(file, one,
+    holds(file, item,
           firn_order_read(order, &back, want, strlen(want), NULL) == FIRN_OK && back == integer,
           "read differently");
     firn_order_close(order);
 }
 
-static void check_guess(const json_t *file, const json_t *one) {
+static void check_guess(const json_t *file, const json_t *item) {
     firn_reading readings[FIRN_READINGS_MAX];
-    const char *text = string_of(file, one, "text"), *scheme = string_of(file, one, "scheme");
+    const char *text = string_of(file, item, "text"), *scheme = string_of(file, item, "scheme");
     size_t count = firn_guess(readings, text, strlen(text), -1);
-    holds(file, one,
+    holds(file, item,
           scheme == NULL ? count == 0 : count > 0 && strcmp(readings[0].scheme->name, scheme) == 0,
           "guessed differently");
 }
 
 static const struct {
     const char *name;
-    void (*check)(const json_t *file, const json_t *one);
+    void (*check)(const json_t *file, const json_t *item);
 } groups[] = {
     {"valid", check_valid},     {"invalid", check_invalid},
     {"ranges", check_range},    {"pairs", check_pair},
@@ -323,10 +325,10 @@ static size_t check_file(const char *name) {
         check_scheme(file);
     }
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        size_t at;
-        json_t *one;
-        json_array_foreach(json_object_get(file, groups[i].name), at, one) {
-            groups[i].check(file, one);
+        size_t position;
+        json_t *item;
+        json_array_foreach(json_object_get(file, groups[i].name), position, item) {
+            groups[i].check(file, item);
             checked++;
         }
     }

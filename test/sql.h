@@ -11,7 +11,7 @@
 #define SQL_ANSWER 4000 /* bytes of an answer and its zero */
 
 /* The client's command; it reads statements from its input and prints bare values. */
-static const char *sql_client(const engine *server) {
+static const char *sql_client(const test_engine *server) {
     static char command[400];
     if (strcmp(server->kind, "mysql") == 0) {
         snprintf(command, sizeof command,
@@ -25,7 +25,7 @@ static const char *sql_client(const engine *server) {
 }
 
 /* Runs statements; all that they print, without the last newline, lives until the next call. */
-__attribute__((format(printf, 2, 3))) static const char *sql(const engine *server,
+__attribute__((format(printf, 2, 3))) static const char *sql(const test_engine *server,
                                                              const char *format, ...) {
     static char answer[SQL_ANSWER];
     char text[1500], command[2000];
@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static const char *sql(const engine *serve
 }
 
 /* Asks until the answer is not 0. */
-static void await_sql(const engine *server, const char *text) {
+static void await_sql(const test_engine *server, const char *text) {
     for (double end_s = now_s() + PATIENCE_S; now_s() < end_s; nap()) {
         if (strcmp(sql(server, "%s", text), "0") != 0) {
             return;
@@ -67,7 +67,7 @@ typedef struct session {
 
 /* Runs statements, lines of them, in a client that waits for more until sql_end; what it prints
  * goes to `path`. */
-static session sql_begin(const engine *server, const char *path, const char *text) {
+static session sql_begin(const test_engine *server, const char *path, const char *text) {
     int pipes[2];
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     fflush(NULL);
@@ -85,11 +85,11 @@ static session sql_begin(const engine *server, const char *path, const char *tex
 }
 
 /* Its last statements, if any, and its end. */
-static void sql_end(session it, const char *text) {
+static void sql_end(session self, const char *text) {
     int status = -1;
-    assert_int_equal(write(it.input, text, strlen(text)), strlen(text));
-    close(it.input);
-    assert_int_equal(waitpid(it.pid, &status, 0), it.pid);
+    assert_int_equal(write(self.input, text, strlen(text)), strlen(text));
+    close(self.input);
+    assert_int_equal(waitpid(self.pid, &status, 0), self.pid);
     assert_int_equal(status, 0);
 }
 
@@ -144,10 +144,10 @@ typedef struct lines {
 } lines;
 
 static int count_line(void *context, const firn_holding *holding) {
-    lines *it = context;
-    assert_true(strcmp(holding->key, it->last) > 0);
-    snprintf(it->last, sizeof it->last, "%s", holding->key);
-    return ++it->count == it->stop_after ? -77 : 0;
+    lines *self = context;
+    assert_true(strcmp(holding->key, self->last) > 0);
+    snprintf(self->last, sizeof self->last, "%s", holding->key);
+    return ++self->count == self->stop_after ? -77 : 0;
 }
 
 /* A store with 600 keys lists them in order, stops when requested, and works afterwards. */
@@ -178,8 +178,8 @@ static void send_own_again(void) {
     firn_store_close(store);
 }
 
-/* The first sending of a request is carried out only when the second begins the transaction for a new name: that finds
- * its own grant. */
+/* The first sending of a request is carried out only when the second begins the transaction for a
+ * new name: that finds its own grant. */
 static void meets_its_own_inside(const char *url) {
     mishap late = {"reserve.before", send_own_again, ""};
     const firn_request request = {"own", ROW, "1", 10, 10, 10, 7, "", 0};
@@ -198,7 +198,8 @@ static void meets_its_own_inside(const char *url) {
 
 /* Tables of an older firn, whose column `layout` had another name, are refused, and nothing is
  * reserved from them. */
-static void older_tables_are_refused(const engine *server, const char *url, const char *table) {
+static void older_tables_are_refused(const test_engine *server, const char *url,
+                                     const char *table) {
     const char *quote = strcmp(server->kind, "mysql") == 0 ? "`" : "";
     firn_store *store = open_store("%s", url);
     drawn(store, "older", 1, 0, 0);

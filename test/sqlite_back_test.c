@@ -34,10 +34,10 @@ static void back_up(const char *from, const char *to) {
     assert_int_equal(lite.open_v2(in_folder(from), &source, SQLITE_OPEN_READWRITE, NULL), 0);
     assert_int_equal(
         lite.open_v2(in_folder(to), &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL), 0);
-    void *it = backup.init(target, "main", source, "main");
-    assert_non_null(it);
-    assert_int_equal(backup.step(it, -1), SQLITE_DONE);
-    assert_int_equal(backup.finish(it), SQLITE_OK);
+    void *self = backup.init(target, "main", source, "main");
+    assert_non_null(self);
+    assert_int_equal(backup.step(self, -1), SQLITE_DONE);
+    assert_int_equal(backup.finish(self), SQLITE_OK);
     assert_int_equal(lite.close(source), SQLITE_OK);
     assert_int_equal(lite.close(target), SQLITE_OK);
 }
@@ -97,7 +97,7 @@ static int ask(firn_store *store, const char *ns, int64_t guard, int64_t *first,
     return firn_store_reserve(store, &request, first, &held, error);
 }
 
-static void asked(firn_store *store, const char *ns, int64_t guard, int64_t expected) {
+static void query_answer(firn_store *store, const char *ns, int64_t guard, int64_t expected) {
     firn_error error = {0};
     int64_t first = -1;
     if (ask(store, ns, guard, &first, &error) != FIRN_OK) {
@@ -121,15 +121,15 @@ static void denied(firn_store *store, const char *ns, const char *what) {
  * the log was emptied in between, or (`few`) that it was not. */
 static firn_store *store_and_copy(bool few) {
     firn_store *store = open_store("firn.db");
-    asked(store, "snow", 0, 0);
-    asked(store, "integer orders", 0, 0);
-    asked(store, "integer quiet", 0, 0);
+    query_answer(store, "snow", 0, 0);
+    query_answer(store, "integer orders", 0, 0);
+    query_answer(store, "integer quiet", 0, 0);
     unlink(in_folder("old.db"));
     back_up("firn.db", "old.db");
     for (int i = 1; i < (few ? 3 : 60); i++) {
-        asked(store, "snow", 0, 10 * i);
-        asked(store, "integer orders", 0, 10 * i);
-        asked(store, "integer later", 0, 10 * (i - 1)); /* the copy has never heard of it */
+        query_answer(store, "snow", 0, 10 * i);
+        query_answer(store, "integer orders", 0, 10 * i);
+        query_answer(store, "integer later", 0, 10 * (i - 1)); /* the copy has never heard of it */
     }
     return store;
 }
@@ -145,12 +145,12 @@ static void known_to_all(firn_store *store) {
     denied(store, "integer quiet", "advance the segment above every number");
     denied(store, "integer later", "advance the segment above every number");
     denied(store, "integer never seen", "advance the segment above every number");
-    asked(store, "integer later", GUARD, GUARD);
-    asked(store, "integer later", 0, GUARD + 10);
+    query_answer(store, "integer later", GUARD, GUARD);
+    query_answer(store, "integer later", 0, GUARD + 10);
     denied(store, "integer orders", "advance the segment above every number");
-    asked(store, "snow", GUARD, GUARD);
-    asked(store, "snow", GUARD + 500, GUARD + 10); /* once is enough */
-    asked(store, "snow", 0, GUARD + 20);
+    query_answer(store, "snow", GUARD, GUARD);
+    query_answer(store, "snow", GUARD + 500, GUARD + 10); /* once is enough */
+    query_answer(store, "snow", 0, GUARD + 20);
 }
 
 static void holder_notices(void **state) {
@@ -171,7 +171,7 @@ static void holder_notices(void **state) {
                 firn_store *other = open_store("firn.db");
                 known_to_all(other);
                 firn_store_close(other);
-                asked(store, "snow", 0, GUARD + 30);
+                query_answer(store, "snow", 0, GUARD + 30);
             }
             firn_store_close(store);
         }
@@ -203,8 +203,8 @@ static void next_opener_notices(void **state) {
                 store = open_store("firn.db");
                 int code = ask(store, "snow", 0, &first, &error);
                 if (code == FIRN_OK && crashed && few && first == 30) {
-                    asked(store, "integer orders", 0, 30);
-                    asked(store, "integer later", 0, 20);
+                    query_answer(store, "integer orders", 0, 30);
+                    query_answer(store, "integer later", 0, 20);
                 } else if (code != FIRN_EBACK) {
                     fail_msg("%d: %s, first %lld", code, error.text, (long long)first);
                 } else {
@@ -217,13 +217,14 @@ static void next_opener_notices(void **state) {
 }
 
 /* A folder that is restored whole has a count as old as its database, and often other files: only
- * a process that holds the store can know, and must record it before another one opens the store. */
+ * a process that holds the store can know, and must record it before another one opens the
+ * store. */
 static void holder_of_a_folder_restored_whole(void **state) {
     firn_store *store = open_store("firn.db");
     (void)state;
-    asked(store, "snow", 0, 0);
-    asked(store, "integer orders", 0, 0);
-    asked(store, "integer quiet", 0, 0);
+    query_answer(store, "snow", 0, 0);
+    query_answer(store, "integer orders", 0, 0);
+    query_answer(store, "integer quiet", 0, 0);
     firn_store_close(store);
     run("mkdir was && cp firn.db firn.db-count was");
     store = open_store("firn.db");
@@ -231,10 +232,10 @@ static void holder_of_a_folder_restored_whole(void **state) {
     firn_error error = {0};
     firn_mark mark = {0, 0};
     int64_t first = -1;
-    asked(store, "snow", 0, 10);
-    asked(store, "integer orders", 0, 10);
-    asked(late, "snow", 0, 20);
-    asked(late, "snow", 0, 30);
+    query_answer(store, "snow", 0, 10);
+    query_answer(store, "integer orders", 0, 10);
+    query_answer(late, "snow", 0, 20);
+    query_answer(late, "snow", 0, 30);
     run("mkdir late && mv firn.db* late && cp was/* .");
     assert_int_equal(firn_store_list(late, "snow", keep_mark, &mark, &error), FIRN_OK);
     assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* no store yet */
@@ -243,27 +244,28 @@ static void holder_of_a_folder_restored_whole(void **state) {
     firn_store *other = open_store("firn.db");
     known_to_all(other);
     firn_store_close(other);
-    asked(store, "snow", 0, GUARD + 30);
-    asked(store, "integer orders", GUARD, GUARD);
-    asked(late, "snow", 0, GUARD + 40); /* others know it already: no second report */
-    asked(late, "integer orders", 0, GUARD + 10);
+    query_answer(store, "snow", 0, GUARD + 30);
+    query_answer(store, "integer orders", GUARD, GUARD);
+    query_answer(late, "snow", 0, GUARD + 40); /* others know it already: no second report */
+    query_answer(late, "integer orders", 0, GUARD + 10);
     firn_store_close(late);
     firn_store_close(idle);
     firn_store_close(store);
 }
 
-/* The same in the files that are there, as rsync --inplace and cp write them: the holder has the count of its last
- * commit, and so notices also by a namespace that it did not reserve from last. */
+/* The same in the files that are there, as rsync --inplace and cp write them: the holder has the
+ * count of its last commit, and so notices also by a namespace that it did not reserve from
+ * last. */
 static void holder_of_files_restored_in_place(void **state) {
     firn_store *store = open_store("firn.db");
     (void)state;
-    asked(store, "snow", 0, 0);
-    asked(store, "integer orders", 0, 0);
+    query_answer(store, "snow", 0, 0);
+    query_answer(store, "integer orders", 0, 0);
     firn_store_close(store);
     run("mkdir was && cp firn.db firn.db-count was");
     store = open_store("firn.db");
-    asked(store, "integer orders", 0, 10);
-    asked(store, "snow", 0, 10);
+    query_answer(store, "integer orders", 0, 10);
+    query_answer(store, "snow", 0, 10);
     run("rm -f firn.db-wal firn.db-shm && cp was/* .");
     denied(store, "integer orders", "advance the segment above every number");
     firn_store *other = open_store("firn.db");
@@ -289,14 +291,14 @@ static int ask_as_another(void *store) {
     if (code != FIRN_OK && strstr(error.text, "may not read and write its count firn.db-count")) {
         return 5;
     }
-    return told(code, FIRN_OK, &error, "");
+    return child_status(code, FIRN_OK, &error, "");
 }
 
 static void a_store_shared_later(void **state) {
     firn_store *store = open_store("firn.db");
     struct stat count;
     (void)state;
-    asked(store, "snow", 0, 0);
+    query_answer(store, "snow", 0, 0);
     firn_store_close(store);
     store = open_store("firn.db");
     if (chown(folder, (uid_t)-1, SHARED) != 0 || chown(in_folder("firn.db"), (uid_t)-1, SHARED)) {
@@ -333,8 +335,8 @@ static void again_and_again(void **state) {
         denied(store, "snow", "no back-dated IDs");
         denied(store, "snow", "back-date without a store, with a node that was never used");
         denied(store, "integer quiet", "advance the segment above every number");
-        asked(store, "snow", GUARD * i, GUARD * i);
-        asked(store, "snow", 0, GUARD * i + 10);
+        query_answer(store, "snow", GUARD * i, GUARD * i);
+        query_answer(store, "snow", 0, GUARD * i + 10);
     }
     firn_store_close(store);
 }
@@ -343,16 +345,16 @@ static void again_and_again(void **state) {
 static void a_lost_mark(void **state) {
     firn_store *store = open_store("firn.db");
     (void)state;
-    asked(store, "integer orders", 0, 0);
-    asked(store, "snow", 0, 0);
-    asked(store, "snow", 0, 10);
+    query_answer(store, "integer orders", 0, 0);
+    query_answer(store, "snow", 0, 0);
+    query_answer(store, "snow", 0, 10);
     run_sql("firn.db", "UPDATE mark SET high = 10 WHERE ns = 'snow'");
     denied(store, "snow", "has changed or lost reservations");
     denied(store, "integer orders", "advance the segment above every number");
-    asked(store, "snow", GUARD, GUARD);
+    query_answer(store, "snow", GUARD, GUARD);
     run_sql("firn.db", "DELETE FROM mark WHERE ns = 'snow'");
     denied(store, "snow", "has changed or lost reservations");
-    asked(store, "snow", 2 * GUARD, 2 * GUARD);
+    query_answer(store, "snow", 2 * GUARD, 2 * GUARD);
     run_sql("firn.db", "DELETE FROM mark; DELETE FROM namespace");
     denied(store, "snow", "has changed or lost reservations");
     firn_store_close(store);
@@ -409,12 +411,12 @@ static void one_file_is_the_store(void **state) {
     assert_int_equal(access(in_folder("firn.db-shm"), F_OK), -1);
     run("mkdir elsewhere && cp firn.db elsewhere");
     store = open_store("elsewhere/firn.db");
-    asked(store, "snow", 0, 600);
-    asked(store, "integer orders", 0, 600);
+    query_answer(store, "snow", 0, 600);
+    query_answer(store, "integer orders", 0, 600);
     firn_store_close(store);
     run("cp elsewhere/firn.db firn.db"); /* moved back, further than it was */
     store = open_store("firn.db");
-    asked(store, "snow", 0, 610);
+    query_answer(store, "snow", 0, 610);
     firn_store_close(store);
 }
 
@@ -428,12 +430,12 @@ static void counts_that_say_nothing(void **state) {
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         write_file(in_folder("firn.db-count"), counts[i], strlen(counts[i]));
         store = open_store("firn.db");
-        asked(store, "snow", 0, 30 + 10 * (int64_t)i);
+        query_answer(store, "snow", 0, 30 + 10 * (int64_t)i);
         firn_store_close(store);
     }
     run("rm firn.db-count && mkdir firn.db-count"); /* and one that cannot be written */
     store = open_store("firn.db");
-    asked(store, "snow", 0, 80);
+    query_answer(store, "snow", 0, 80);
     firn_store_close(store);
     run("rmdir firn.db-count && ln -s nowhere firn.db-count");
     store = open_store("firn.db");
@@ -442,7 +444,7 @@ static void counts_that_say_nothing(void **state) {
     assert_int_not_equal(ask(store, "snow", 0, &first, &error), FIRN_OK);
     says(&error, FIRN_ESTORE, "its count firn.db-count cannot be opened");
     run("rm firn.db-count");
-    asked(store, "snow", 0, 90);
+    query_answer(store, "snow", 0, 90);
     firn_store_close(store);
     assert_int_equal(access(in_folder("nowhere"), F_OK), -1);
 }
@@ -452,11 +454,11 @@ static void the_count_of_another_store(void **state) {
     (void)state;
     firn_store_close(store);
     store = open_store("other.db");
-    asked(store, "snow", 0, 0);
+    query_answer(store, "snow", 0, 0);
     firn_store_close(store);
     run("cp firn.db-count other.db-count");
     store = open_store("other.db");
-    asked(store, "snow", 0, 10);
+    query_answer(store, "snow", 0, 10);
     firn_store_close(store);
 }
 
@@ -472,8 +474,8 @@ static void counts_go_round(void **state) {
         run_sql("firn.db", starts[i]);
         for (int round = 0; round < 30; round++) {
             firn_store *store = open_store("firn.db");
-            asked(store, "snow", 0, 20 * round);
-            asked(store, "snow", 0, 20 * round + 10);
+            query_answer(store, "snow", 0, 20 * round);
+            query_answer(store, "snow", 0, 20 * round + 10);
             if (round % 3 == 0) {
                 firn_store_close(store);
             } else { /* as a process that ended without it */
@@ -483,7 +485,7 @@ static void counts_go_round(void **state) {
         }
         back_up("firn.db", "old.db");
         firn_store *store = open_store("firn.db");
-        asked(store, "snow", 0, 600);
+        query_answer(store, "snow", 0, 600);
         restore_by_sqlite();
         denied(store, "snow", "has changed or lost reservations");
         firn_store_close(store);
@@ -498,7 +500,7 @@ static int work_for_ever(void *number) {
         firn_mark mine = {0, (uint64_t)(i * 10 + *(int *)number + 1)};
         int64_t first;
         if (reserve_in(store, "snow", 10, 0, FIRN_SLOT_MAX - 10, mine.grant, &first, &error) != 0) {
-            return told(-1, 0, &error, "");
+            return child_status(-1, 0, &error, "");
         }
         mine.high = first + 10;
         if (i % 3 == 0) {
@@ -583,7 +585,7 @@ static int draw_from_old(void *unused) {
     (void)unused;
     int code = ask(store, "snow", 0, &first, &error);
     firn_store_close(store);
-    return code == FIRN_OK ? 0 : told(code, 0, &error, "");
+    return code == FIRN_OK ? 0 : child_status(code, 0, &error, "");
 }
 
 static void upgraded_once(int version) {
@@ -606,10 +608,10 @@ static void upgraded_once(int version) {
         assert_int_equal(status, 0);
     }
     firn_store *store = open_store("firn.db");
-    asked(store, "snow", 0, 110);
+    query_answer(store, "snow", 0, 110);
     run("rm -f firn.db-wal firn.db-shm && cp old.db firn.db"); /* older than its schema */
     denied(store, "snow", "has changed or lost reservations");
-    asked(store, "snow", GUARD, GUARD);
+    query_answer(store, "snow", GUARD, GUARD);
     firn_store_close(store);
 }
 

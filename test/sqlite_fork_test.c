@@ -111,7 +111,7 @@ static firn_store *open_patient(const char *name) {
 static int ask_in_a_child(void *store) {
     firn_error error = {0};
     int64_t first = -1;
-    return told(draw(store, (uint64_t)getpid(), &first, &error), FIRN_OK, &error, "");
+    return child_status(draw(store, (uint64_t)getpid(), &first, &error), FIRN_OK, &error, "");
 }
 
 static _Atomic bool stopping;
@@ -160,7 +160,8 @@ static void forks_beside_calls(void **state) {
 static int ask_with_the_file_open(void *store) {
     firn_error error = {0};
     int64_t first = -1;
-    return told(draw(store, 2, &first, &error), FIRN_EFORKED, &error, "has inherited store");
+    return child_status(draw(store, 2, &first, &error), FIRN_EFORKED, &error,
+                        "has inherited store");
 }
 
 static void inherited_locks(void **state) {

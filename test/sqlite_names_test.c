@@ -36,18 +36,19 @@ static void skip_without_mounts(int status) {
 /* ---- two processes at once ------------------------------------------------------------------- */
 
 /* Shared between the processes: the grants of each. */
-typedef struct ledger {
+typedef struct id_ledger {
     _Atomic int ready, joined;
     int refused[2];
     int64_t firsts[2][ROUNDS];
     int granted[2];
     char why[2][sizeof(((firn_error *)0)->text)];
-} ledger;
+} id_ledger;
 
-static ledger *new_ledger(void) {
-    ledger *it = mmap(NULL, sizeof *it, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(it, MAP_FAILED);
-    return it;
+static id_ledger *new_ledger(void) {
+    id_ledger *ledger =
+        mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(ledger, MAP_FAILED);
+    return ledger;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -56,12 +57,12 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* How many blocks of ten were granted twice. */
-static int duplicates(const ledger *it) {
+static int duplicates(const id_ledger *ledger) {
     int64_t all[2 * ROUNDS];
     int count = 0, twice = 0;
     for (int i = 0; i < 2; i++) {
-        memcpy(all + count, it->firsts[i], (size_t)it->granted[i] * sizeof all[0]);
-        count += it->granted[i];
+        memcpy(all + count, ledger->firsts[i], (size_t)ledger->granted[i] * sizeof all[0]);
+        count += ledger->granted[i];
     }
     qsort(all, (size_t)count, sizeof all[0], by_value);
     for (int i = 1; i < count; i++) {
@@ -72,32 +73,32 @@ static int duplicates(const ledger *it) {
 
 static _Atomic bool drawing, ending;
 
-static void draw_often(ledger *it, int who, const char *name) {
+static void draw_often(id_ledger *ledger, int who, const char *name) {
     firn_store *store;
     firn_error error = {0};
-    atomic_fetch_add(&it->ready, 1);
-    for (int i = 0; i < 30000 && atomic_load(&it->ready) < 2; i++) {
+    atomic_fetch_add(&ledger->ready, 1);
+    for (int i = 0; i < 30000 && atomic_load(&ledger->ready) < 2; i++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     if (open_with(&store, name, patient_options(), &error) != FIRN_OK) {
-        it->refused[who]++;
+        ledger->refused[who]++;
     }
     for (int i = 0; error.code == 0 && i < ROUNDS; i++) {
         int64_t first;
         if (draw(store, (uint64_t)(who * ROUNDS + i + 1), &first, &error) != FIRN_OK) {
-            it->refused[who]++;
+            ledger->refused[who]++;
             break;
         }
-        it->firsts[who][it->granted[who]++] = first;
+        ledger->firsts[who][ledger->granted[who]++] = first;
         atomic_store(&drawing, true);
     }
-    snprintf(it->why[who], sizeof it->why[who], "%s", error.text);
+    snprintf(ledger->why[who], sizeof ledger->why[who], "%s", error.text);
 }
 
 /* One draws from firn.db, the other, after `prepare` in its own mount namespace, from
  * `name`. */
 typedef struct pair {
-    ledger *it;
+    id_ledger *it;
     const char *name;
     bool (*prepare)(void);
 } pair;
@@ -133,8 +134,8 @@ static int draw_in_two(pair *p) {
 
 /* ---- a process whose locks are dropped ------------------------------------------------------- */
 
-/* As a program does that copies the files of its own store: closing drops SQLite's locks. Not before the first verb,
- * which would find one of them open, and take it for inherited. */
+/* As a program does that copies the files of its own store: closing drops SQLite's locks. Not
+ * before the first verb, which would find one of them open, and take it for inherited. */
 static void *open_and_close(void *unused) {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-count"};
     char path[700];
@@ -152,21 +153,21 @@ static void *open_and_close(void *unused) {
     return NULL;
 }
 
-static int draw_without_locks(void *of) {
-    ledger *it = of;
+static int draw_without_locks(void *context) {
+    id_ledger *ledger = context;
     pthread_t thread;
-    int who = atomic_fetch_add(&it->joined, 1);
+    int who = atomic_fetch_add(&ledger->joined, 1);
     atomic_store(&drawing, false);
     atomic_store(&ending, false);
     assert_int_equal(pthread_create(&thread, NULL, open_and_close, NULL), 0);
-    draw_often(it, who, "firn.db");
+    draw_often(ledger, who, "firn.db");
     atomic_store(&ending, true);
     pthread_join(thread, NULL);
     return 0;
 }
 
 static void dropped_locks(void **state) {
-    ledger *it = new_ledger();
+    id_ledger *ledger = new_ledger();
     int other = -1;
     (void)state;
     firn_store_close(open_store("firn.db"));
@@ -175,30 +176,30 @@ static void dropped_locks(void **state) {
     assert_true(child >= 0);
     if (child == 0) {
         alarm(HUNG_S);
-        _exit(draw_without_locks(it));
+        _exit(draw_without_locks(ledger));
     }
-    assert_int_equal(in_child(draw_without_locks, it), 0);
+    assert_int_equal(in_child(draw_without_locks, ledger), 0);
     assert_int_equal(waitpid(child, &other, 0), child);
     assert_int_equal(other, 0);
-    print_message("# %d and %d blocks, %d twice; %s%s\n", it->granted[0], it->granted[1],
-                  duplicates(it), it->why[0], it->why[1]);
-    assert_int_equal(duplicates(it), 0);
-    assert_int_equal(it->granted[0], ROUNDS);
-    assert_int_equal(it->granted[1], ROUNDS);
-    munmap(it, sizeof *it);
+    print_message("# %d and %d blocks, %d twice; %s%s\n", ledger->granted[0], ledger->granted[1],
+                  duplicates(ledger), ledger->why[0], ledger->why[1]);
+    assert_int_equal(duplicates(ledger), 0);
+    assert_int_equal(ledger->granted[0], ROUNDS);
+    assert_int_equal(ledger->granted[1], ROUNDS);
+    munmap(ledger, sizeof *ledger);
 }
 
 static void injected_duplicates_are_found(void **state) {
-    ledger *it = new_ledger();
+    id_ledger *ledger = new_ledger();
     (void)state;
     for (int i = 0; i < 20; i++) {
-        it->firsts[i % 2][i / 2] = i * 10;
+        ledger->firsts[i % 2][i / 2] = i * 10;
     }
-    it->granted[0] = it->granted[1] = 10;
-    assert_int_equal(duplicates(it), 0);
-    it->firsts[0][3] = it->firsts[1][7];
-    assert_int_equal(duplicates(it), 1);
-    munmap(it, sizeof *it);
+    ledger->granted[0] = ledger->granted[1] = 10;
+    assert_int_equal(duplicates(ledger), 0);
+    ledger->firsts[0][3] = ledger->firsts[1][7];
+    assert_int_equal(duplicates(ledger), 1);
+    munmap(ledger, sizeof *ledger);
 }
 
 static bool bind_file(void) {
@@ -604,9 +605,9 @@ static pid_t foreign_holder(void) {
 }
 
 static int64_t waited_ms(const firn_error *error) {
-    const char *at = strstr(error->text, "(waited ");
-    assert_non_null(at);
-    return strtoll(at + strlen("(waited "), NULL, 10);
+    const char *position = strstr(error->text, "(waited ");
+    assert_non_null(position);
+    return strtoll(position + strlen("(waited "), NULL, 10);
 }
 
 /* The process that waits holds the lock of the count itself, and is not named. */
@@ -645,12 +646,12 @@ static void leave_a_child(void *self, const char *name) {
     }
 }
 
-static int die_with_a_child(void *at) {
+static int die_with_a_child(void *context) {
     firn_store_options options = safe_options();
     firn_store *store;
     int64_t first;
     options.failpoint = leave_a_child;
-    options.failpoint_self = at;
+    options.failpoint_self = context;
     return open_with(&store, "firn.db", options, NULL) != FIRN_OK ||
            draw(store, 50, &first, NULL) != FIRN_OK;
 }
@@ -673,8 +674,8 @@ static bool has_open(pid_t who, const char *path) {
     bool found = false;
     snprintf(folder_of, sizeof folder_of, "/proc/%d/fd", (int)who);
     DIR *all = opendir(folder_of);
-    for (struct dirent *one; all != NULL && !found && (one = readdir(all)) != NULL;) {
-        ssize_t length = readlinkat(dirfd(all), one->d_name, target, sizeof target - 1);
+    for (struct dirent *item; all != NULL && !found && (item = readdir(all)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(all), item->d_name, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
         found = strcmp(target, path) == 0;
     }

@@ -91,7 +91,8 @@ static void a_limit_of_file_sizes_is_an_error(void **state) {
     }
 }
 
-/* A trigger in the file runs in firn's own transactions, and could lower the mark that firn granted. */
+/* A trigger in the file runs in firn's own transactions, and could lower the mark that firn
+ * granted. */
 static void triggers_are_refused(void **state) {
     static const char *const triggers[] = {
         "CREATE TRIGGER audit AFTER UPDATE ON mark BEGIN"
@@ -277,7 +278,7 @@ static int try_without_rights(void *argument) {
     if (code == FIRN_OK) {
         code = draw(store, 2, &first, &error);
     }
-    return told(code, FIRN_ESTORE, &error, expected);
+    return child_status(code, FIRN_ESTORE, &error, expected);
 }
 
 static void without_rights(const char *expected) {
@@ -402,9 +403,9 @@ static void damaged_files(void **state) {
         write_file(in_folder("firn.db"), whole, length);
         assert_true(draw_from_damaged(&first) != FIRN_OK || first == 10);
     }
-    for (size_t at = 0; at < size; at += 64, tried++) {
+    for (size_t position = 0; position < size; position += 64, tried++) {
         memcpy(broken, whole, size);
-        memset(broken + at, 0xa5, 64);
+        memset(broken + position, 0xa5, 64);
         unlink(in_folder("firn.db-wal"));
         write_file(in_folder("firn.db"), broken, size);
         refused += draw_from_damaged(&first) != FIRN_OK;
@@ -459,43 +460,43 @@ static void the_log_stays_short(void **state) {
 /* ---- locks ---------------------------------------------------------------------------------- */
 
 /* Holds the store in the middle of a write, until it is released and a little longer. */
-typedef struct holder {
+typedef struct lock_holder {
     int ready[2], go[2];
-} holder;
+} lock_holder;
 
 static void hold_on(void *self, const char *name) {
-    holder *it = self;
+    lock_holder *holder = self;
     const struct timespec longer = {0, 300000000};
     char byte;
     if (strcmp(name, "reserve.written") == 0) {
-        if (write(it->ready[1], "x", 1) != 1 || read(it->go[0], &byte, 1) != 1) {
+        if (write(holder->ready[1], "x", 1) != 1 || read(holder->go[0], &byte, 1) != 1) {
             _exit(3);
         }
         nanosleep(&longer, NULL);
     }
 }
 
-static pid_t start_holder(holder *it) {
+static pid_t start_holder(lock_holder *holder) {
     pid_t child;
     char byte;
-    assert_int_equal(pipe(it->ready), 0);
-    assert_int_equal(pipe(it->go), 0);
+    assert_int_equal(pipe(holder->ready), 0);
+    assert_int_equal(pipe(holder->go), 0);
     fflush(NULL);
     child = fork();
     if (child == 0) {
         firn_store_options options = safe_options();
         firn_store *store;
         int64_t first;
-        close(it->go[1]); /* so that it sees its parent's end */
+        close(holder->go[1]); /* so that it sees its parent's end */
         options.failpoint = hold_on;
-        options.failpoint_self = it;
+        options.failpoint_self = holder;
         _exit(open_with(&store, "firn.db", options, NULL) != FIRN_OK ||
               draw(store, 50, &first, NULL) != FIRN_OK || first != 10);
     }
-    assert_int_equal(read(it->ready[0], &byte, 1), 1);
-    close(it->ready[0]);
-    close(it->ready[1]);
-    close(it->go[0]);
+    assert_int_equal(read(holder->ready[0], &byte, 1), 1);
+    close(holder->ready[0]);
+    close(holder->ready[1]);
+    close(holder->go[0]);
     return child;
 }
 
@@ -508,21 +509,21 @@ static double seconds(void) {
 static void locked_by_another(void **state) {
     firn_store *patient = open_store("firn.db?busy=60s"), *hasty = open_store("firn.db?busy=150ms");
     firn_error error = {0};
-    holder it;
+    lock_holder holder;
     int64_t first = -1;
     int status = -1;
     double start;
     pid_t child;
     (void)state;
     drawn(patient, 1, 0);
-    child = start_holder(&it);
+    child = start_holder(&holder);
     start = seconds();
     assert_int_equal(draw(hasty, 2, &first, &error), FIRN_ESTORE);
     assert_true(seconds() - start > 0.1);
     says(&error, FIRN_ESTORE, "is locked by process");
     assert_int_equal(first, -1);
-    assert_int_equal(write(it.go[1], "x", 1), 1);
-    close(it.go[1]);
+    assert_int_equal(write(holder.go[1], "x", 1), 1);
+    close(holder.go[1]);
     drawn(patient, 3, 20); /* waits until the other is done */
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -563,7 +564,7 @@ static int fill_a_disk(void *unused) {
     }
     if (open_with(&store, "firn.db", safe_options(), &error) != FIRN_OK ||
         draw(store, 1, &first, &error) != FIRN_OK || first != 0) {
-        return told(-1, 0, &error, "");
+        return child_status(-1, 0, &error, "");
     }
     file = open(in_folder("filler"), O_WRONLY | O_CREAT, 0600);
     while (write(file, nothing, sizeof nothing) > 0) {
@@ -572,7 +573,7 @@ static int fill_a_disk(void *unused) {
         code = draw(store, i, &first, &error);
         full = code != FIRN_OK && strstr(error.text, "full") != NULL;
         if (code != FIRN_OK && (code != FIRN_ESTORE || !full)) {
-            return told(code, FIRN_ESTORE, &error, "full");
+            return child_status(code, FIRN_ESTORE, &error, "full");
         }
     }
     unlink(in_folder("filler"));
@@ -832,35 +833,36 @@ typedef struct witness {
 } witness;
 
 static void die_here(void *self, const char *name) {
-    witness *it = self;
-    if (strcmp(name, it->point) == 0 && it->hits++ == it->after) {
+    witness *state = self;
+    if (strcmp(name, state->point) == 0 && state->hits++ == state->after) {
         kill(getpid(), SIGKILL);
     }
 }
 
 /* Reserves and gives half of it back repeatedly, and logs the results. */
 static int work_until_killed(void *argument) {
-    witness *it = argument;
+    witness *self = argument;
     firn_store_options options = safe_options();
     firn_store *store;
     options.failpoint = die_here;
-    options.failpoint_self = it;
+    options.failpoint_self = self;
     if (open_with(&store, "firn.db", options, NULL) != FIRN_OK) {
         return 2;
     }
     for (uint64_t grant = 1; grant < 60; grant++) {
-        int64_t first, high = it->acknowledged.high;
-        it->tried = (firn_mark){high + 10, grant};
+        int64_t first, high = self->acknowledged.high;
+        self->tried = (firn_mark){high + 10, grant};
         if (draw(store, grant, &first, NULL) != FIRN_OK || first != high) {
             return 3;
         }
-        it->acknowledged = it->tried;
+        self->acknowledged = self->tried;
         if (grant % 2 == 0) {
-            it->tried = (firn_mark){high + 5, 0};
-            if (firn_store_give_back(store, "snow", "1", &it->acknowledged, high + 5, NULL) != 0) {
+            self->tried = (firn_mark){high + 5, 0};
+            if (firn_store_give_back(store, "snow", "1", &self->acknowledged, high + 5, NULL) !=
+                0) {
                 return 4;
             }
-            it->acknowledged = it->tried;
+            self->acknowledged = self->tried;
         }
     }
     firn_store_close(store);
@@ -868,80 +870,81 @@ static int work_until_killed(void *argument) {
 }
 
 static void killed_at_each_point(void **state) {
-    witness *it = mmap(NULL, sizeof *it, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    witness *self =
+        mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     (void)state;
-    assert_ptr_not_equal(it, MAP_FAILED);
+    assert_ptr_not_equal(self, MAP_FAILED);
     for (size_t i = 0; i < sizeof killpoints / sizeof killpoints[0]; i++) {
         int hits = 0;
         for (int after = 0; after < 4; after++) {
             firn_mark found;
-            *it = (witness){killpoints[i], after, 0, {0, 0}, {0, 0}};
+            *self = (witness){killpoints[i], after, 0, {0, 0}, {0, 0}};
             tear_down(NULL);
             mkdir(folder, 0700);
-            if (in_child(work_until_killed, it) == 1000 + SIGKILL) {
+            if (in_child(work_until_killed, self) == 1000 + SIGKILL) {
                 hits++;
             }
             found = mark_of("firn.db");
-            if (!same_mark(found, it->acknowledged) && !same_mark(found, it->tried)) {
+            if (!same_mark(found, self->acknowledged) && !same_mark(found, self->tried)) {
                 fail_msg("killed at %s, the mark is %lld, neither %lld nor %lld", killpoints[i],
-                         (long long)found.high, (long long)it->acknowledged.high,
-                         (long long)it->tried.high);
+                         (long long)found.high, (long long)self->acknowledged.high,
+                         (long long)self->tried.high);
             }
             drawn_anew("firn.db", 77, found.high);
         }
         print_message("# %s: killed %d times\n", killpoints[i], hits);
         assert_true(hits > 0);
     }
-    munmap(it, sizeof *it);
+    munmap(self, sizeof *self);
 }
 
 /* ---- fork ----------------------------------------------------------------------------------- */
 
 /* What the children of a fork inside a verb do with the store. */
-typedef struct forker {
+typedef struct fork_point {
     firn_store *store;
     const char *at;
     int hits, wrong;
-} forker;
+} fork_point;
 
 /* The handle it was forked in, the same again, and a new one: each is refused, and none hangs. A
  * program that was executed has nothing of the parent's. */
 static int refused_in_child(void *argument) {
-    forker *it = argument;
+    fork_point *forker = argument;
     firn_store *other = NULL;
     firn_error error = {0};
     int64_t first = -1;
     firn_mark mark = {0, 0};
-    if (told(draw(it->store, 70, &first, &error), FIRN_EFORKED, &error, "exec") ||
-        told(draw(it->store, 71, &first, &error), FIRN_EFORKED, &error, "exec") ||
-        told(firn_store_list(it->store, NULL, keep_mark, &mark, &error), FIRN_EFORKED, &error,
-             "exec") ||
+    if (child_status(draw(forker->store, 70, &first, &error), FIRN_EFORKED, &error, "exec") ||
+        child_status(draw(forker->store, 71, &first, &error), FIRN_EFORKED, &error, "exec") ||
+        child_status(firn_store_list(forker->store, NULL, keep_mark, &mark, &error), FIRN_EFORKED,
+                     &error, "exec") ||
         open_with(&other, "firn.db", safe_options(), &error) != FIRN_OK ||
-        told(draw(other, 72, &first, &error), FIRN_EFORKED, &error, "exec")) {
+        child_status(draw(other, 72, &first, &error), FIRN_EFORKED, &error, "exec")) {
         return 1;
     }
-    firn_store_close(it->store);
+    firn_store_close(forker->store);
     firn_store_close(other);
     execl("/proc/self/exe", "sqlite_test", "--draw", in_folder("firn.db"), (char *)NULL);
     return 2;
 }
 
 static void fork_here(void *self, const char *name) {
-    forker *it = self;
+    fork_point *forker = self;
     int status = -1;
     pid_t child;
-    if (strcmp(name, it->at) != 0) {
+    if (strcmp(name, forker->at) != 0) {
         return;
     }
-    it->hits++;
+    forker->hits++;
     fflush(NULL);
     child = fork();
     if (child == 0) {
         alarm(HUNG_S);
-        _exit(refused_in_child(it));
+        _exit(refused_in_child(forker));
     }
     if (waitpid(child, &status, 0) != child || status != 0) {
-        it->wrong++;
+        forker->wrong++;
     }
 }
 
@@ -966,17 +969,17 @@ static void forked_inside_a_verb(void **state) {
                                          "reserve.committed"};
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        forker it = {NULL, places[i], 0, 0};
+        fork_point forker = {NULL, places[i], 0, 0};
         firn_store_options options = safe_options();
         options.failpoint = fork_here;
-        options.failpoint_self = &it;
+        options.failpoint_self = &forker;
         tear_down(NULL);
         mkdir(folder, 0700);
-        assert_int_equal(open_with(&it.store, "firn.db", options, NULL), FIRN_OK);
-        drawn(it.store, 1, 0); /* the parent is not disturbed */
-        assert_int_equal(it.hits, 1);
-        assert_int_equal(it.wrong, 0);
-        firn_store_close(it.store);
+        assert_int_equal(open_with(&forker.store, "firn.db", options, NULL), FIRN_OK);
+        drawn(forker.store, 1, 0); /* the parent is not disturbed */
+        assert_int_equal(forker.hits, 1);
+        assert_int_equal(forker.wrong, 0);
+        firn_store_close(forker.store);
         assert_true(same_mark(mark_of("firn.db"), (firn_mark){10, 1}));
     }
 }
@@ -988,11 +991,11 @@ typedef struct returner {
 } returner;
 
 static void fork_and_return(void *self, const char *name) {
-    returner *it = self;
-    if (strcmp(name, it->at) == 0) {
+    returner *state = self;
+    if (strcmp(name, state->at) == 0) {
         fflush(NULL);
-        it->child = fork();
-        if (it->child == 0) {
+        state->child = fork();
+        if (state->child == 0) {
             alarm(HUNG_S);
         }
     }
@@ -1004,27 +1007,27 @@ static void a_child_does_not_end_the_verb(void **state) {
         "reserve.committed", "checkpoint.before", "checkpoint.committed"};
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        returner it = {places[i], -1};
+        returner self = {places[i], -1};
         firn_store_options options = safe_options();
         firn_store *store;
         int status = -1;
         int64_t first = -1;
         options.failpoint = fork_and_return;
-        options.failpoint_self = &it;
+        options.failpoint_self = &self;
         tear_down(NULL);
         mkdir(folder, 0700);
         assert_int_equal(open_with(&store, "firn.db", options, NULL), FIRN_OK);
-        for (int64_t round = 0; round < 20 && it.child == -1; round++) {
+        for (int64_t round = 0; round < 20 && self.child == -1; round++) {
             int code = draw(store, (uint64_t)round + 1, &first, NULL);
-            if (it.child == 0) {
+            if (self.child == 0) {
                 _exit(code == FIRN_EFORKED ? 0 : 1);
             }
             assert_int_equal(code, FIRN_OK);
         }
-        assert_true(it.child > 0);
-        assert_int_equal(waitpid(it.child, &status, 0), it.child);
+        assert_true(self.child > 0);
+        assert_int_equal(waitpid(self.child, &status, 0), self.child);
         assert_int_equal(status, 0);
-        it.at = "nowhere";
+        self.at = "nowhere";
         drawn(store, 99, first + 10);
         firn_store_close(store);
     }

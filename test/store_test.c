@@ -582,14 +582,14 @@ static void unknown_parameters(void **state) {
 /* The first words of a URL with a password in it, to a server that is not there or, `host` NULL, to
  * the running one; some servers let everybody in. */
 static void fails_without_password(const bench *b, const char *host) {
-    const char *rest = strstr(b->url, "://") + 3, *at = strchr(rest, '@');
+    const char *rest = strstr(b->url, "://") + 3, *position = strchr(rest, '@');
     firn_store *store = NULL;
     firn_error error = {0};
     firn_request request = ask("1", 1, 0, 0, 1);
     firn_mark held;
     int64_t first;
     char url[900];
-    rest = at != NULL ? at + 1 : rest;
+    rest = position != NULL ? position + 1 : rest;
     rest = host != NULL ? strpbrk(rest, "/?") : rest;
     snprintf(url, sizeof url, "%s://somebody:Tr0ub4dor@%s%s", b->row->name,
              host != NULL ? host : "", rest);
@@ -653,7 +653,7 @@ static void goes_back(void **state) {
     granted(store, guarded("1", 9000, 0), 5010);
 }
 
-static firn_request of(const char *ns, int64_t count, int64_t guard) {
+static firn_request url_of(const char *ns, int64_t count, int64_t guard) {
     static uint64_t grant = 70;
     const bool integer = strncmp(ns, "integer ", 8) == 0;
     return (firn_request){ns,   integer ? "integer" : ROW, "1", count, 0, SLOTS / 2, grant += 2, "",
@@ -664,7 +664,7 @@ static void gone_back(firn_store *store, const char *ns) {
     firn_error error = {0};
     firn_mark held = untouched;
     int64_t first = -1;
-    firn_request request = of(ns, 10, 0);
+    firn_request request = url_of(ns, 10, 0);
     int code = firn_store_reserve(store, &request, &first, &held, &error);
     if (code != FIRN_EBACK) {
         fail_msg("%s: %s, first %lld (%s)", ns, firn_strerror(code), (long long)first, error.text);
@@ -672,16 +672,16 @@ static void gone_back(firn_store *store, const char *ns) {
     assert_int_equal(first, -1);
 }
 
-static void advanced(firn_store *store, const char *name, int64_t to) {
+static void advanced(firn_store *store, const char *name, int64_t end) {
     firn_segment *range = NULL;
     firn_error error = {0};
     int64_t value = -1;
     assert_int_equal(firn_segment_open(&range, name, "kind=serial", store, NULL, &error), FIRN_OK);
     assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EBACK);
     assert_int_equal(value, -1);
-    assert_int_equal(firn_segment_advance(range, to, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_advance(range, end, &value, &error), FIRN_OK);
     assert_int_equal(firn_segment_next(range, &value, &error), FIRN_OK);
-    assert_int_equal(value, to);
+    assert_int_equal(value, end);
     assert_int_equal(firn_segment_close(range, &error), FIRN_OK);
 }
 
@@ -702,42 +702,44 @@ static int64_t ticket(firn_segment *range) {
     return value;
 }
 
-/* To advance one server of a ticket is to advance all of them: none hands out again what another one did
- * before. */
-static void tickets_advance(firn_segment *one, firn_segment *two, int64_t last) {
+/* To advance one server of a ticket is to advance all of them: none hands out again what another
+ * one did before. */
+static void tickets_advance(firn_segment *segment, firn_segment *two, int64_t last) {
     firn_error error = {0};
     int64_t next = -1;
-    assert_int_equal(firn_segment_next(one, &next, &error), FIRN_EBACK);
+    assert_int_equal(firn_segment_next(segment, &next, &error), FIRN_EBACK);
     assert_int_equal(firn_segment_advance(two, last + 1, &next, &error), FIRN_OK);
     assert_true(next > last);
-    assert_true(ticket(one) > last);
+    assert_true(ticket(segment) > last);
     assert_true(ticket(two) >= next);
 }
 
-/* One holder notices; then everybody knows, also who never reserved, of every namespace, also of one
- * that was lost altogether. */
+/* One holder notices; then everybody knows, also who never reserved, of every namespace, also of
+ * one that was lost altogether. */
 static void all_are_informed(void **state) {
     firn_store *holder = store_of(state), *idle = NULL, *fresh = NULL;
     const bench *b = *state;
     firn_error error = {0};
     firn_mark held = untouched;
     int64_t first = -1, value = -1;
-    granted(holder, of("integer orders", 3000, 0), 0);
-    granted(holder, of("moon", 10, 0), 0);
-    granted(holder, of("snow", 10, 0), 0);
-    firn_segment *one = tickets(holder, "photos", 1), *two = tickets(holder, "photos", 2), *lost;
-    assert_true(ticket(one) == 1 && ticket(two) == 2);
+    granted(holder, url_of("integer orders", 3000, 0), 0);
+    granted(holder, url_of("moon", 10, 0), 0);
+    granted(holder, url_of("snow", 10, 0), 0);
+    firn_segment *segment = tickets(holder, "photos", 1), *two = tickets(holder, "photos", 2),
+                 *lost;
+    assert_true(ticket(segment) == 1 && ticket(two) == 2);
     assert_true(engine_or_file(b, "save"));
-    assert_int_equal(reserve_soon(holder, of("snow", 10, 100), &first, &held, &error), FIRN_OK);
-    granted(holder, of("integer orders", 3000, 3000), 3000);
-    granted(holder, of("integer late", 10, 1000), 1000 * (first > 10));
-    granted(holder, of("snow", 10, 100), first + 10);
-    assert_int_equal(firn_segment_advance(one, 7, &value, &error), FIRN_OK);
-    assert_true(ticket(one) == 7 && ticket(one) == 9);
+    assert_int_equal(reserve_soon(holder, url_of("snow", 10, 100), &first, &held, &error), FIRN_OK);
+    granted(holder, url_of("integer orders", 3000, 3000), 3000);
+    granted(holder, url_of("integer late", 10, 1000), 1000 * (first > 10));
+    granted(holder, url_of("snow", 10, 100), first + 10);
+    assert_int_equal(firn_segment_advance(segment, 7, &value, &error), FIRN_OK);
+    assert_true(ticket(segment) == 7 && ticket(segment) == 9);
     assert_int_equal(open_store(&idle, b->url, &error), FIRN_OK);
     assert_true(engine_or_file(b, "restore"));
 
-    assert_int_equal(reserve_soon(holder, of("snow", 10, 5000), &first, &held, &error), FIRN_OK);
+    assert_int_equal(reserve_soon(holder, url_of("snow", 10, 5000), &first, &held, &error),
+                     FIRN_OK);
     assert_int_equal(first, 5000);
 
     assert_int_equal(open_store(&fresh, b->url, &error), FIRN_OK);
@@ -746,26 +748,26 @@ static void all_are_informed(void **state) {
     gone_back(fresh, "integer late");
     gone_back(holder, "integer orders");
     gone_back(fresh, "moon");
-    granted(fresh, of("moon", 10, 6000), 6000);
-    granted(idle, of("moon", 10, 0), 6010);
-    granted(idle, of("new", 10, 7000), 7000); /* a name that is not known may have been lost */
-    granted(fresh, of("new", 10, 0), 7010);
+    granted(fresh, url_of("moon", 10, 6000), 6000);
+    granted(idle, url_of("moon", 10, 0), 6010);
+    granted(idle, url_of("new", 10, 7000), 7000); /* a name that is not known may have been lost */
+    granted(fresh, url_of("new", 10, 0), 7010);
 
     advanced(fresh, "orders", 6001);
-    granted(holder, of("integer orders", 10, 0), 6002);
-    granted(idle, of("integer orders", 10, 0), 6012);
+    granted(holder, url_of("integer orders", 10, 0), 6002);
+    granted(idle, url_of("integer orders", 10, 0), 6012);
     advanced(idle, "late", 1011);
-    tickets_advance(one, two, 9);
+    tickets_advance(segment, two, 9);
     lost = tickets(fresh, "lost", 1); /* from the first number on, too */
     assert_int_equal(firn_segment_next(lost, &value, &error), FIRN_EBACK);
     assert_int_equal(firn_segment_advance(lost, 1, &value, &error), FIRN_OK);
     assert_true(ticket(lost) == value && value >= 1);
     gone_back(fresh, "integer later");
     advanced(fresh, "*", 1); /* no other name was lost */
-    granted(fresh, of("integer later", 10, 0), 0);
-    granted(idle, of("newer", 10, 0), 0);
-    granted(idle, of("integer late", 10, 0), 1012);
-    firn_segment_close(one, NULL);
+    granted(fresh, url_of("integer later", 10, 0), 0);
+    granted(idle, url_of("newer", 10, 0), 0);
+    granted(idle, url_of("integer late", 10, 0), 1012);
+    firn_segment_close(segment, NULL);
     firn_segment_close(two, NULL);
     firn_segment_close(lost, NULL);
     firn_store_close(idle);
@@ -781,28 +783,28 @@ static void declare_loss(firn_store *store) {
     }
 }
 
-/* An operator says that the store lost reservations (firn nodes lost), and then that it lost none (firn nodes
- * trust): a guard below every mark ends the doubt. */
+/* An operator says that the store lost reservations (firn nodes lost), and then that it lost none
+ * (firn nodes trust): a guard below every mark ends the doubt. */
 static void losses_are_declared(void **state) {
     firn_store *store = store_of(state), *other = NULL;
     firn_error error = {0};
     firn_mark held = untouched;
     int64_t first = -1;
     assert_int_equal(open_store(&other, ((bench *)*state)->url, NULL), FIRN_OK);
-    granted(store, of("integer orders", 10, 0), 0);
-    granted(other, of("snow", 10, 0), 0);
+    granted(store, url_of("integer orders", 10, 0), 0);
+    granted(other, url_of("snow", 10, 0), 0);
     for (int64_t i = 0; i < 2; i++) {
         declare_loss(other);
         gone_back(store, "integer orders");
         gone_back(other, "snow");
         gone_back(store, "integer late");
-        firn_request trust = of("integer orders", 1, 1);
+        firn_request trust = url_of("integer orders", 1, 1);
         trust.latest = 0;
         assert_int_equal(firn_store_reserve(store, &trust, &first, &held, &error), FIRN_EBUSY);
         assert_int_equal(held.high, 10 * (i + 1));
-        granted(other, of("integer orders", 10, 0), 10 * (i + 1));
-        granted(other, of("snow", 10, 1), 20 * i + 10);
-        granted(store, of("snow", 10, 0), 20 * i + 20);
+        granted(other, url_of("integer orders", 10, 0), 10 * (i + 1));
+        granted(other, url_of("snow", 10, 1), 20 * i + 10);
+        granted(store, url_of("snow", 10, 0), 20 * i + 20);
     }
     firn_store_close(other);
 }
@@ -874,8 +876,8 @@ static void holders_keep_marks(void **state) {
     firn_store_close(other);
 }
 
-/* A loss that comes later is guarded as if the floor had never been lowered, and a loss that nobody has
- * answered with a guard lets nobody lower. */
+/* A loss that comes later is guarded as if the floor had never been lowered, and a loss that nobody
+ * has answered with a guard lets nobody lower. */
 static void losses_outlast_lowering(void **state) {
     firn_store *store = store_of(state), *other = second(state);
     int64_t stored = -1;

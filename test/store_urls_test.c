@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* URLs of stores that are refused before anybody is asked, of every module: the code, a word of the sentence, and no
- * password in it. */
+/* URLs of stores that are refused before anybody is asked, of every module: the code, a word of the
+ * sentence, and no password in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,11 +21,11 @@
 #define LONG250 LONG50 LONG50 LONG50 LONG50 LONG50
 #define SECRET  "Tr0ub4dor"
 
-typedef struct row {
+typedef struct refused_url {
     const char *url;
     int code;
     const char *word;
-} row;
+} refused_url;
 
 /* Each engine has a server's address, a required path, and a parameter before others. */
 static const struct {
@@ -34,7 +34,7 @@ static const struct {
     {"postgres", "/d"}, {"mysql", "/d"}, {"redis", "/1"}, {"etcd", ""}, {"zookeeper", "/d"}};
 
 /* What all of them refuse: S is the scheme, P the path. */
-static const row all[] = {
+static const refused_url all[] = {
     {"S:h", FIRN_EUSAGE, "//"},
     {"S://h:0P", FIRN_EUSAGE, "port"},
     {"S://h:65536P", FIRN_EUSAGE, "port"},
@@ -90,9 +90,9 @@ static const row all[] = {
     {"S://hP?connect_timeout=99999999999999999999999ms", FIRN_ERANGE, "connect_timeout="},
 };
 
-/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files in it, and pipe is a
- * named pipe that nobody writes. */
-static const row one[] = {
+/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files
+ * in it, and pipe is a named pipe that nobody writes. */
+static const refused_url one[] = {
     {"postgres://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
     {"postgres://h/d?sslmode=verify-full&sslrootcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
     {"postgres://h/d?tls=verify&sslcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},
@@ -223,20 +223,21 @@ static const row one[] = {
 
 /* Copies the URL with S, P and F put in. */
 static void fill_in(char out[2000], const char *text, size_t engine) {
-    size_t at = 0;
+    size_t position = 0;
     for (const char *c = text; *c != '\0'; c++) {
         bool placed = (c == text && *c == 'S') || *c == 'P' ||
                       (*c == 'F' && (c[1] == '/' || c[1] == '\0' || c[1] == '&'));
         const char *with = *c == 'S'   ? engines[engine].scheme
                            : *c == 'P' ? engines[engine].path
                                        : folder;
-        at += (size_t)snprintf(out + at, 2000 - at, "%s", placed ? with : (char[2]){*c, '\0'});
+        position += (size_t)snprintf(out + position, 2000 - position, "%s",
+                                     placed ? with : (char[2]){*c, '\0'});
     }
 }
 
 static int wrong; /* rows */
 
-static void judge(const char *given, const row *it) {
+static void judge(const char *given, const refused_url *row) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
     firn_error error = {0};
     firn_store *store = NULL;
@@ -244,11 +245,11 @@ static void judge(const char *given, const row *it) {
     if (code == FIRN_OK) {
         firn_store_close(store);
     }
-    if (code != it->code || error.code != code || strstr(error.text, it->word) == NULL ||
+    if (code != row->code || error.code != code || strstr(error.text, row->word) == NULL ||
         strstr(error.text, ": ") == NULL || strstr(error.text, SECRET) != NULL ||
         strlen(error.text) >= sizeof error.text || store != NULL) {
         print_error("%s: %s '%s' is not %s with '%s'\n", given, firn_errname(code), error.text,
-                    firn_errname(it->code), it->word);
+                    firn_errname(row->code), row->word);
         wrong++;
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The stores that a check runs against, one after the other: a table of engines, and a new store for each
- * check. Nothing here tests.
+/* The stores that a check runs against, one after the other: a table of engines, and a new store
+ * for each check. Nothing here tests.
  *
- * With STORE_MODULE (the path of a module) and STORE_URL, checks run against that store alone: make test-store. */
+ * With STORE_MODULE (the path of a module) and STORE_URL, checks run against that store alone: make
+ * test-store. */
 #ifndef FIRN_TEST_STORES_H
 #define FIRN_TEST_STORES_H
 
@@ -63,7 +64,7 @@ static bool stores_fast;
 /* What one check works on. */
 typedef struct bench {
     const struct row *row;
-    engine *server;
+    test_engine *server;
     char folder[256], url[500];
     firn_store *store;
     pid_t owner; /* the process that made the folder */
@@ -76,17 +77,17 @@ static char stores_module_dir[500] = FIRN_BUILD_DIR "/firn"; /* of the present c
 /* Is the row to be tested? All are, or only the module that is given. */
 static bool stores_wanted(const struct row *row) {
     static char name[32];
-    struct row *it = &rows[GIVEN];
+    struct row *self = &rows[GIVEN];
     const char *module = getenv("STORE_MODULE"), *url = getenv("STORE_URL");
     if (module == NULL) {
         return true;
     }
     if (name[0] == '\0') {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(url, ":"), url);
-        *it = (struct row){name, url, NULL,   0,    NULL, true, getenv("STORE_BACKUP") != NULL,
-                           60,   "",  module, NULL, NULL};
+        *self = (struct row){name, url, NULL,   0,    NULL, true, getenv("STORE_BACKUP") != NULL,
+                             60,   "",  module, NULL, NULL};
     }
-    return row == it;
+    return row == self;
 }
 
 /* ---- a separate store for each check --------------------------------------------------- */
@@ -180,7 +181,8 @@ static firn_store *store_of(void **state) {
 
 /* ---- engines that lose reservations ---------------------------------------------------------- */
 
-/* "save", or "restore" of the saved data. A file is copied between verbs, when nobody has it open. */
+/* "save", or "restore" of the saved data. A file is copied between verbs, when nobody has it
+ * open. */
 static bool engine_or_file(const bench *b, const char *what) {
     char command[1200];
     const char *script = getenv("STORE_BACKUP");
@@ -227,14 +229,15 @@ struct check {
 
 #define CHECK_NAME 120
 
-/* Adds the test of check i % count on engine i / count, if that is wanted. An entry without a name is not a test. */
+/* Adds the test of check i % count on engine i / count, if that is wanted. An entry without a name
+ * is not a test. */
 static inline void add_check(struct CMUnitTest *test, char name[CHECK_NAME],
                              const struct check *checks, size_t count, size_t i) {
     const struct row *row = &rows[i / count];
-    const struct check *one = &checks[i % count];
-    if (stores_wanted(row) && (one->wanted == NULL || one->wanted(row))) {
-        snprintf(name, CHECK_NAME, "%s: %s", row->name, one->sentence);
-        *test = (struct CMUnitTest){name, one->run, set_up, tear_down, (void *)(uintptr_t)row};
+    const struct check *item = &checks[i % count];
+    if (stores_wanted(row) && (item->wanted == NULL || item->wanted(row))) {
+        snprintf(name, CHECK_NAME, "%s: %s", row->name, item->sentence);
+        *test = (struct CMUnitTest){name, item->run, set_up, tear_down, (void *)(uintptr_t)row};
     }
 }
 

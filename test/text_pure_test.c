@@ -403,14 +403,14 @@ static void sixty_four_bits_are_read_signed_and_unsigned(void **state) {
 
 /* The number after `word` in an error, or 0. */
 static size_t number_after(const char *text, const char *word) {
-    const char *at = strstr(text, word);
-    return at == NULL ? 0 : (size_t)strtoul(at + strlen(word), NULL, 10);
+    const char *position = strstr(text, word);
+    return position == NULL ? 0 : (size_t)strtoul(position + strlen(word), NULL, 10);
 }
 
 /* A text is refused with its place, or is read as exactly what it says. A text that is too great
  * may be refused at any place from `big` on. */
-static void check_text(const model *m, uint32_t bits, const char *text, size_t length, size_t at,
-                       size_t big) {
+static void check_text(const model *m, uint32_t bits, const char *text, size_t length,
+                       size_t position, size_t big) {
     const firn_id untouched = {7, 7, 7, 7};
     firn_error error = {0};
     firn_id id = untouched;
@@ -427,7 +427,7 @@ static void check_text(const model *m, uint32_t bits, const char *text, size_t l
     assert_int_equal(code, FIRN_ETEXT);
     assert_int_equal(error.code, FIRN_ETEXT);
     assert_true(same(&id, &untouched));
-    if (at == length) {
+    if (position == length) {
         assert_true(length == 0 ? strstr(error.text, "the text is empty: ") == error.text
                                 : number_after(error.text, "text ends after ") == length);
         return;
@@ -435,7 +435,7 @@ static void check_text(const model *m, uint32_t bits, const char *text, size_t l
     size_t place = number_after(error.text, "character ");
     assert_true(strstr(error.text, "character ") == error.text);
     assert_int_equal(number_after(error.text, " of "), length);
-    assert_true(place == at + 1 ||
+    assert_true(place == position + 1 ||
                 (place > big && place <= length && strstr(error.text, "too great") != NULL));
 }
 
@@ -446,15 +446,15 @@ static firn_id some(uint32_t n, uint32_t bits) {
     return nth(n < 4 ? n : 2 * bits + 2 + n, bits);
 }
 
-/* Where a text with character c at `at` is refused if it is. */
-static size_t place_of(const model *m, uint32_t bits, const char *text, size_t at) {
-    if (m->form == FIRN_FORM_DEC && bits == 64 && text[0] == '-' && at == 0) {
+/* Where a text with character c at `position` is refused if it is. */
+static size_t place_of(const model *m, uint32_t bits, const char *text, size_t position) {
+    if (m->form == FIRN_FORM_DEC && bits == 64 && text[0] == '-' && position == 0) {
         return 1; /* a sign is valid there: the digits after it are wrong */
     }
-    if (m->form == FIRN_FORM_TYPEID && text[at] == '_') {
+    if (m->form == FIRN_FORM_TYPEID && text[position] == '_') {
         return 0; /* the text before it is a prefix now */
     }
-    return at;
+    return position;
 }
 
 /* Every byte; in the build with sanitizers one of 17, others at each place. */
@@ -473,14 +473,14 @@ static void each_wrong_character_is_refused_at_its_place(void **state) {
                 char text[FIRN_TEXT_SIZE];
                 firn_id id = some(n, widths[w]);
                 size_t length = strlen(firn_format(text, &id, m->form));
-                for (size_t at = 0; at < length; at++) {
-                    const char kept = text[at];
-                    for (int c = first_byte(at); c < 256; c += BYTE_STEP) {
-                        text[at] = (char)c;
-                        check_text(m, widths[w], text, length, place_of(m, widths[w], text, at),
-                                   at);
+                for (size_t position = 0; position < length; position++) {
+                    const char kept = text[position];
+                    for (int c = first_byte(position); c < 256; c += BYTE_STEP) {
+                        text[position] = (char)c;
+                        check_text(m, widths[w], text, length,
+                                   place_of(m, widths[w], text, position), position);
                     }
-                    text[at] = kept;
+                    text[position] = kept;
                 }
             }
         }
@@ -514,9 +514,9 @@ static void each_longer_text_is_refused_or_says_more(void **state) {
                 size_t length = strlen(firn_format(text, &id, m->form));
                 for (int c = first_byte(n); c < 256; c += BYTE_STEP) {
                     text[length] = (char)c;
-                    size_t at = place_of(m, widths[w], text, length);
+                    size_t position = place_of(m, widths[w], text, length);
                     check_text(m, widths[w], text, length + 1,
-                               !m->padded && text[0] == '0' ? 0 : at, 0);
+                               !m->padded && text[0] == '0' ? 0 : position, 0);
                 }
             }
         }
@@ -620,8 +620,8 @@ static void published_texts_are_what_their_makers_say(void **state) {
 
 static void published_bytes_are_what_their_makers_say(void **state) {
     (void)state;
-    /* RFC 4648, section 9 and 10 ("light work", "foobar"); README of wrandelshofer/UuidNCName, whose
-     * UUIDs are the UUIDs of RFC 9562 and of draft-taylor-uuid-ncname-03 */
+    /* RFC 4648, section 9 and 10 ("light work", "foobar"); README of wrandelshofer/UuidNCName,
+     * whose UUIDs are the UUIDs of RFC 9562 and of draft-taylor-uuid-ncname-03 */
     static const struct {
         const char *hex, *base64, *base64url, *names[3];
     } bytes[] = {
@@ -681,7 +681,8 @@ static bool takes_bytes(int form, uint32_t bits) {
     return form >= FIRN_FORM_NCNAME32 ? bits == 128 : bits % 8 == 0;
 }
 
-/* Each text is the only one of its ID: what is read is written again, except for the case of base32. */
+/* Each text is the only one of its ID: what is read is written again, except for the case of
+ * base32. */
 static void only_written_bytes_are_read(void **state) {
     (void)state;
     for (int form = FIRN_FORM_BASE64; form <= FIRN_FORM_NCNAME64; form++) {
@@ -694,12 +695,14 @@ static void only_written_bytes_are_read(void **state) {
                 assert_int_equal(length, firn_form_width(form, bits));
                 assert_int_equal(firn_parse(&read, form, bits, text, length, NULL), 0);
                 assert_true(same(&read, &id));
-                const size_t at = (size_t)(chance() % length);
-                text[at] = (char)chance();
+                const size_t position = (size_t)(chance() % length);
+                text[position] = (char)chance();
                 if (firn_parse(&read, form, bits, text, length, NULL) == FIRN_OK) {
                     firn_format(back, &read, form);
-                    back[at] = form == FIRN_FORM_NCNAME32 && lower(text[at]) == back[at] ? text[at]
-                                                                                         : back[at];
+                    back[position] =
+                        form == FIRN_FORM_NCNAME32 && lower(text[position]) == back[position]
+                            ? text[position]
+                            : back[position];
                     assert_memory_equal(back, text, length);
                 }
                 assert_int_equal(firn_parse(&read, form, bits, text, length - 1, NULL), FIRN_ETEXT);
@@ -745,10 +748,10 @@ static void each_change_of_a_dated_text_is_refused_or_says_so(void **state) {
         size_t length = strlen(dated[i].text);
         assert_int_equal(read_dated(&id, dated[i].bits, dated[i].text, length), FIRN_OK);
         assert_string_equal(firn_format(back, &id, FIRN_FORM_DATED), dated[i].text);
-        for (size_t at = 0; at < length; at++) {
+        for (size_t position = 0; position < length; position++) {
             for (int c = 0; c < 256; c++) {
                 strcpy(text, dated[i].text);
-                text[at] = (char)c;
+                text[position] = (char)c;
                 int code = read_dated(&other, dated[i].bits, text, length);
                 assert_true((c >= '0' && c <= '9') || code == FIRN_ETEXT);
                 if (code == FIRN_OK) {
@@ -756,7 +759,7 @@ static void each_change_of_a_dated_text_is_refused_or_says_so(void **state) {
                 }
             }
             strcpy(text, dated[i].text); /* one character less */
-            memmove(text + at, text + at + 1, length - at);
+            memmove(text + position, text + position + 1, length - position);
             if (read_dated(&other, dated[i].bits, text, length - 1) == FIRN_OK) {
                 assert_int_equal(dated[i].bits, 120);
                 assert_string_equal(firn_format(back, &other, FIRN_FORM_DATED), text);
@@ -872,7 +875,7 @@ static void prefixes_of_a_typeid_are_checked(void **state) {
     }
 }
 
-/* ---- tests: errors ---------------------------------------------------------------------------- */
+/* ---- tests: errors --------------------------------------------------------------------------- */
 
 static void errors_tell_place_character_and_cure(void **state) {
     (void)state;
@@ -880,7 +883,7 @@ static void errors_tell_place_character_and_cure(void **state) {
         int form;
         uint32_t bits;
         const char *text, *says;
-    } said[] = {
+    } answer[] = {
         {FIRN_FORM_UUID, 128, "c232ab0g-9414-11ec-b3c8-9f6bdeced846",
          "character 8 of 36 is 'g': a hex digit is needed"},
         {FIRN_FORM_UUID, 128, "c232ab009414-11ec-b3c8-9f6bdeced846",
@@ -959,18 +962,18 @@ static void errors_tell_place_character_and_cure(void **state) {
         {99, 64, "x", "there is no text form 99"},
         {-1, 64, "x", "there is no text form -1"},
     };
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    for (size_t i = 0; i < sizeof answer / sizeof answer[0]; i++) {
         const firn_id untouched = {7, 7, 7, 7};
         firn_error error;
         firn_id id = untouched;
-        int code =
-            firn_parse(&id, said[i].form, said[i].bits, said[i].text, strlen(said[i].text), &error);
-        assert_int_equal(code, strstr(said[i].says, " is not a form for ") ||
-                                       strstr(said[i].says, "there is no")
+        int code = firn_parse(&id, answer[i].form, answer[i].bits, answer[i].text,
+                              strlen(answer[i].text), &error);
+        assert_int_equal(code, strstr(answer[i].says, " is not a form for ") ||
+                                       strstr(answer[i].says, "there is no")
                                    ? FIRN_EUSAGE
                                    : FIRN_ETEXT);
         assert_int_equal(error.code, code);
-        assert_string_equal(error.text, said[i].says);
+        assert_string_equal(error.text, answer[i].says);
         assert_true(same(&id, &untouched));
     }
 }

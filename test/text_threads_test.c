@@ -29,16 +29,16 @@ typedef struct {
 } reader;
 
 static void *read_one(void *self) {
-    reader *it = self;
+    reader *state = self;
     const char text[] = "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15";
-    pthread_barrier_wait(it->start);
-    it->count = firn_guess(it->readings, text, strlen(text), -1);
+    pthread_barrier_wait(state->start);
+    state->count = firn_guess(state->readings, text, strlen(text), -1);
     return NULL;
 }
 
-static bool is_uuid7(const reader *it) {
-    const firn_reading *best = &it->readings[0];
-    return it->count > 0 && strcmp(best->scheme->name, "uuid7") == 0 &&
+static bool is_uuid7(const reader *self) {
+    const firn_reading *best = &self->readings[0];
+    return self->count > 0 && strcmp(best->scheme->name, "uuid7") == 0 &&
            best->form == FIRN_FORM_UUID && best->id.high == UINT64_C(0x0192f0c8d1e37a55) &&
            best->id.low == UINT64_C(0x9e3779b97f4a7c15);
 }

@@ -34,25 +34,26 @@ typedef struct hand {
     pthread_t thread;
 } hand;
 
-static int issue_some(hand *it, size_t at, size_t *got) {
-    size_t n = it->mixed && at % 5 == 0 ? 1 + at % BATCH : 1;
-    n = n < it->n - at ? n : it->n - at;
+static int issue_some(hand *self, size_t position, size_t *got) {
+    size_t n = self->mixed && position % 5 == 0 ? 1 + position % BATCH : 1;
+    n = n < self->n - position ? n : self->n - position;
     *got = n;
-    return n == 1 ? firn_next(it->gen, &it->ids[at], &it->error)
-                  : firn_next_n(it->gen, it->ids + at, n, &it->error);
+    return n == 1 ? firn_next(self->gen, &self->ids[position], &self->error)
+                  : firn_next_n(self->gen, self->ids + position, n, &self->error);
 }
 
 static void *work(void *self) {
-    hand *it = self;
-    for (size_t at = 0, got = 0; at < it->n && it->code == FIRN_OK; at += got) {
-        it->code = issue_some(it, at, &got);
-        for (int again = 0; again < 100000 && it->code == FIRN_EWINDOW; again++) {
+    hand *state = self;
+    for (size_t position = 0, got = 0; position < state->n && state->code == FIRN_OK;
+         position += got) {
+        state->code = issue_some(state, position, &got);
+        for (int again = 0; again < 100000 && state->code == FIRN_EWINDOW; again++) {
             sched_yield(); /* a renewer is about to renew */
-            it->code = issue_some(it, at, &got);
+            state->code = issue_some(state, position, &got);
         }
     }
-    for (size_t i = 1; i < it->n; i++) {
-        it->falls += firn_id_cmp(&it->ids[i - 1], &it->ids[i]) >= 0;
+    for (size_t i = 1; i < state->n; i++) {
+        state->falls += firn_id_cmp(&state->ids[i - 1], &state->ids[i]) >= 0;
     }
     return NULL;
 }
@@ -72,16 +73,16 @@ static size_t duplicates(firn_id *ids, size_t n) {
 }
 
 /* A thread that does something else at the same time, until *stop. */
-typedef struct companion {
+typedef struct thread_companion {
     void *(*run)(void *self);
     firn_gen *gen;
     _Atomic bool stop;
     _Atomic size_t rounds;
     size_t failures;
-} companion;
+} thread_companion;
 
 /* All threads issue EACH; all their IDs are unique. Returns how often IDs fell. */
-static size_t crew(firn_gen *gen, bool mixed, companion *other) {
+static size_t crew(firn_gen *gen, bool mixed, thread_companion *other) {
     static hand hands[THREADS];
     firn_id *ids = calloc((size_t)THREADS * EACH, sizeof *ids);
     size_t falls = 0;
@@ -116,11 +117,12 @@ static size_t crew(firn_gen *gen, bool mixed, companion *other) {
     return falls;
 }
 
-/* While a thread is not scheduled, the others move the clock: with full=wait it must not give up for that. */
-static firn_gen *opened(const char *scheme, const char *asked, bool has_renewer) {
+/* While a thread is not scheduled, the others move the clock: with full=wait it must not give up
+ * for that. */
+static firn_gen *opened(const char *scheme, const char *text, bool has_renewer) {
     char keys[100];
-    snprintf(keys, sizeof keys, "%s%s", asked,
-             strstr(asked, "full=wait") != NULL ? " max_wait=600s" : "");
+    snprintf(keys, sizeof keys, "%s%s", text,
+             strstr(text, "full=wait") != NULL ? " max_wait=600s" : "");
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
                                 .keys = keys,
@@ -188,11 +190,11 @@ static void threads_share(void **state) {
 /* ---- companions ----------------------------------------------------------------------------- */
 
 static void *keeps(void *self) {
-    companion *it = self;
-    while (!atomic_load(&it->stop)) {
+    thread_companion *companion = self;
+    while (!atomic_load(&companion->stop)) {
         int64_t wait_ms;
-        it->failures += firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
-        atomic_fetch_add(&it->rounds, 1);
+        companion->failures += firn_gen_step(companion->gen, &wait_ms, NULL) != FIRN_OK;
+        atomic_fetch_add(&companion->rounds, 1);
         sched_yield();
     }
     return NULL;
@@ -203,7 +205,7 @@ static void a_renewer_renews_for_all(void **state) {
                           "full=wait window=200ms nodes=3"};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        companion renewer = {.run = keeps};
+        thread_companion renewer = {.run = keeps};
         int64_t wait_ms;
         assert_int_equal(world_new(NULL), 0);
         world.clock.step_ns = 400;
@@ -219,13 +221,13 @@ static void a_renewer_renews_for_all(void **state) {
 
 /* Sets the clock back by more than max_back from time to time, while nodes are left. */
 static void *sets_back(void *self) {
-    companion *it = self;
-    for (int64_t next = 0; !atomic_load(&it->stop);) {
+    thread_companion *companion = self;
+    for (int64_t next = 0; !atomic_load(&companion->stop);) {
         int64_t steady;
         simulated_steady(&world.clock, &steady);
-        if (steady >= next && atomic_load(&it->rounds) < 100) {
+        if (steady >= next && atomic_load(&companion->rounds) < 100) {
             step(&world.clock, -1500 * MS);
-            atomic_fetch_add(&it->rounds, 1);
+            atomic_fetch_add(&companion->rounds, 1);
             next = steady + 5 * MS;
         }
         sched_yield();
@@ -233,7 +235,7 @@ static void *sets_back(void *self) {
     return NULL;
 }
 
-static void permits_are_retired_under_way(void **state) {
+static void windows_are_retired_under_way(void **state) {
     static const char *const keys[][2] = {{"snowflake", "full=wait window=50ms"},
                                           {"snowflake", "full=wait window=50ms ordering=thread"},
                                           {"leaf", "full=wait window=50ms nodes=2"},
@@ -243,7 +245,7 @@ static void permits_are_retired_under_way(void **state) {
                                           {"objectid", "full=wait"}};
     (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        companion setter = {.run = sets_back};
+        thread_companion setter = {.run = sets_back};
         assert_int_equal(world_new(NULL), 0);
         world.clock.step_ns = 400;
         firn_gen *gen = opened(keys[i][0], keys[i][1], false);
@@ -269,15 +271,15 @@ static int gate_reserve(void *self, const firn_request *request, int64_t *first,
 }
 
 static void *steps_once(void *self) {
-    companion *it = self;
+    thread_companion *companion = self;
     int64_t wait_ms;
-    it->failures = firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
+    companion->failures = firn_gen_step(companion->gen, &wait_ms, NULL) != FIRN_OK;
     return NULL;
 }
 
 static void a_step_back_waits_for_no_renewer(void **state) {
     firn_store_ops ops = recorder_ops;
-    companion renewer = {.run = steps_once};
+    thread_companion renewer = {.run = steps_once};
     pthread_t thread;
     firn_error error = {0};
     firn_id before, id = {0};
@@ -299,7 +301,7 @@ static void a_step_back_waits_for_no_renewer(void **state) {
     }
     step(&world.clock, -5 * SECOND);
     assert_int_equal(firn_next(gen, &id, &error), FIRN_EWINDOW); /* at once, or this test hangs */
-    said(&error, FIRN_EWINDOW, "stepped back");
+    error_text(&error, FIRN_EWINDOW, "stepped back");
     atomic_store(&gate.shut, false);
     pthread_join(thread, NULL);
     firn_gen_step(gen, &wait_ms, NULL);
@@ -310,25 +312,26 @@ static void a_step_back_waits_for_no_renewer(void **state) {
 }
 
 static void *asks(void *self) {
-    companion *it = self;
+    thread_companion *companion = self;
     const firn_time past = {1750000000, 0};
     firn_id *ids = calloc(EACH, sizeof *ids);
     size_t n = 0;
-    while (!atomic_load(&it->stop) && ids != NULL) {
+    while (!atomic_load(&companion->stop) && ids != NULL) {
         firn_status status = {.size = sizeof status};
-        firn_gen_status(it->gen, &status);
-        it->failures += status.next < status.first || status.next > status.end;
-        it->failures += n < EACH && firn_at(it->gen, &past, ids + n, 1, NULL) != FIRN_OK;
+        firn_gen_status(companion->gen, &status);
+        companion->failures += status.next < status.first || status.next > status.end;
+        companion->failures +=
+            n < EACH && firn_at(companion->gen, &past, ids + n, 1, NULL) != FIRN_OK;
         n += n < EACH;
-        atomic_fetch_add(&it->rounds, 1);
+        atomic_fetch_add(&companion->rounds, 1);
     }
-    it->failures += duplicates(ids, n);
+    companion->failures += duplicates(ids, n);
     free(ids);
     return NULL;
 }
 
 static void status_and_history_are_asked_meanwhile(void **state) {
-    companion curious = {.run = asks};
+    thread_companion curious = {.run = asks};
     (void)state;
     assert_int_equal(world_new(NULL), 0);
     world.clock.step_ns = 400;
@@ -350,29 +353,30 @@ typedef struct counter {
 } counter;
 
 static void *count(void *self) {
-    counter *it = self;
-    for (size_t i = 0; i < EACH / 4 && it->code == FIRN_OK; i++) {
-        it->code = i % 50 == 0 ? firn_segment_block(it->range, 1, &it->values[i], NULL)
-                               : firn_segment_next(it->range, &it->values[i], NULL);
+    counter *state = self;
+    for (size_t i = 0; i < EACH / 4 && state->code == FIRN_OK; i++) {
+        state->code = i % 50 == 0 ? firn_segment_block(state->range, 1, &state->values[i], NULL)
+                                  : firn_segment_next(state->range, &state->values[i], NULL);
         int64_t wait_ms;
-        if (i % 64 == 0 && it->code == FIRN_OK) {
-            it->code = firn_segment_step(it->range, &wait_ms, NULL);
+        if (i % 64 == 0 && state->code == FIRN_OK) {
+            state->code = firn_segment_step(state->range, &wait_ms, NULL);
         }
     }
     return NULL;
 }
 
-/* The same for one that may not wait for the store: the others' steps are its renewer, and its own. */
+/* The same for one that may not wait for the store: the others' steps are its renewer, and its
+ * own. */
 static void *count_fetched(void *self) {
-    counter *it = self;
+    counter *state = self;
     int64_t wait_ms, count;
-    for (size_t i = 0, tries = 0; i < EACH / 4 && it->code == FIRN_OK; tries++) {
-        it->code = i % 50 == 0
-                       ? firn_segment_exact(it->range, 1, false, &it->values[i], NULL, NULL)
-                       : firn_segment_take(it->range, 1, &it->values[i], &count, NULL, NULL);
-        if (it->code == FIRN_EWINDOW && tries < 10 * EACH) {
-            it->code = firn_segment_step(it->range, &wait_ms, NULL);
-        } else if (it->code == FIRN_OK) {
+    for (size_t i = 0, tries = 0; i < EACH / 4 && state->code == FIRN_OK; tries++) {
+        state->code =
+            i % 50 == 0 ? firn_segment_exact(state->range, 1, false, &state->values[i], NULL, NULL)
+                        : firn_segment_take(state->range, 1, &state->values[i], &count, NULL, NULL);
+        if (state->code == FIRN_EWINDOW && tries < 10 * EACH) {
+            state->code = firn_segment_step(state->range, &wait_ms, NULL);
+        } else if (state->code == FIRN_OK) {
             i++;
         }
     }
@@ -426,7 +430,7 @@ int main(void) {
     const struct CMUnitTest others[OTHERS] = {
 #define TEST(sentence, function) {sentence, function, NULL, NULL, NULL}
         TEST("a renewer renews while all issue", a_renewer_renews_for_all),
-        TEST("permits are retired while all issue from them", permits_are_retired_under_way),
+        TEST("permits are retired while all issue from them", windows_are_retired_under_way),
         TEST("after a step back nobody waits for a renewer that asks its store",
              a_step_back_waits_for_no_renewer),
         TEST("status and history are asked for while all issue",

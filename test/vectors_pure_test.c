@@ -93,13 +93,13 @@ static bool same_number(const row *r, const char *what, uint64_t got, const char
 /* ---- small conversions of text, independent of the library's -------------------------------- */
 
 /* "1350327498450" with 3 digits is "@1350327498.450", "-1" is "@-0.001". */
-static const char *at(char out[64], const char *number, size_t digits) {
+static const char *vector_at(char out[64], const char *number, size_t digits) {
     bool negative = *number == '-';
-    const char *from = number + negative;
-    size_t length = strlen(from);
+    const char *text = number + negative;
+    size_t length = strlen(text);
     char padded[48];
     snprintf(padded, sizeof padded, "%.*s%s", (int)(length > digits ? 0 : digits + 1 - length),
-             "000000000000", from);
+             "000000000000", text);
     size_t whole = strlen(padded) - digits;
     snprintf(out, 64, "@%s%.*s%s%s", negative ? "-" : "", (int)whole, padded, digits > 0 ? "." : "",
              padded + whole);
@@ -297,7 +297,7 @@ static void check_sign(const row *r, const firn_scheme *scheme, const char *time
 static void check_twitter(const row *r) {
     char time[64];
     agree_or_refuse(r, scheme_of("snowflake"),
-                    PAIRS({"time", at(time, cell(r, "ms"), 3)},
+                    PAIRS({"time", vector_at(time, cell(r, "ms"), 3)},
                           {"datacenter", cell(r, "datacenter")}, {"worker", cell(r, "worker")},
                           {"sequence", cell(r, "sequence")}),
                     FIRN_FORM_DEC, cell(r, "id"));
@@ -306,8 +306,8 @@ static void check_twitter(const row *r) {
 static void check_leaf(const row *r) {
     char time[64];
     agree_or_refuse(r, scheme_of("leaf"),
-                    PAIRS({"time", at(time, cell(r, "ms"), 3)}, {"worker", cell(r, "worker")},
-                          {"sequence", cell(r, "sequence")}),
+                    PAIRS({"time", vector_at(time, cell(r, "ms"), 3)},
+                          {"worker", cell(r, "worker")}, {"sequence", cell(r, "sequence")}),
                     FIRN_FORM_DEC, cell(r, "id"));
 }
 
@@ -346,16 +346,16 @@ static void check_seata(const row *r) {
     uint64_t at_ms = strtoull(cell(r, "ms_before"), NULL, 10) + next / 4096;
     snprintf(ms, sizeof ms, "%" PRIu64, at_ms);
     snprintf(sequence, sizeof sequence, "%" PRIu64, next % 4096);
-    agree_or_refuse(
-        r, scheme_of("seata"),
-        PAIRS({"worker", cell(r, "worker")}, {"time", at(time, ms, 3)}, {"sequence", sequence}),
-        FIRN_FORM_DEC, cell(r, "next_id"));
+    agree_or_refuse(r, scheme_of("seata"),
+                    PAIRS({"worker", cell(r, "worker")}, {"time", vector_at(time, ms, 3)},
+                          {"sequence", sequence}),
+                    FIRN_FORM_DEC, cell(r, "next_id"));
 }
 
 static void check_region(const row *r) {
     char time[64];
     const firn_scheme *scheme = scheme_of("region");
-    at(time, cell(r, "ms"), 3);
+    vector_at(time, cell(r, "ms"), 3);
     agree_or_refuse(r, scheme,
                     PAIRS({"time", time}, {"region", cell(r, "region")},
                           {"worker", cell(r, "worker")}, {"sequence", cell(r, "sequence")}),
@@ -368,7 +368,7 @@ static void check_region(const row *r) {
 static void check_instagram(const row *r) {
     char time[64], sequence[24];
     const firn_scheme *scheme = scheme_of("instagram");
-    at(time, cell(r, "ms"), 3);
+    vector_at(time, cell(r, "ms"), 3);
     snprintf(sequence, sizeof sequence, "%llu", strtoull(cell(r, "nextval"), NULL, 10) % 1024);
     agree_or_refuse(r, scheme,
                     PAIRS({"time", time}, {"shard", cell(r, "shard")}, {"sequence", sequence}),
@@ -383,7 +383,7 @@ static void check_baidu(const row *r) {
     firn_scheme scheme;
     firn_fields fields;
     firn_id id;
-    at(epoch, cell(r, "epoch_s"), 0);
+    vector_at(epoch, cell(r, "epoch_s"), 0);
     snprintf(second, sizeof second, "%llu",
              strtoull(cell(r, "epoch_s"), NULL, 10) + strtoull(cell(r, "delta_s"), NULL, 10));
     if (!holds(r,
@@ -393,7 +393,7 @@ static void check_baidu(const row *r) {
         return;
     }
     agree_or_refuse(r, &scheme,
-                    PAIRS({"time", at(time, second, 0)}, {"worker", cell(r, "worker")},
+                    PAIRS({"time", vector_at(time, second, 0)}, {"worker", cell(r, "worker")},
                           {"sequence", cell(r, "sequence")}),
                     FIRN_FORM_DEC, cell(r, "uid_i64"));
     if (r->status == OK &&
@@ -453,7 +453,7 @@ static void check_lable(const row *r) {
     firn_id id;
     holds(r, spread || is(r, "mode", "TIME_SEQUENTIAL"), "the mode is known");
     agree_or_refuse(r, scheme,
-                    PAIRS({"time", at(time, cell(r, "timestamp_ms"), 3)},
+                    PAIRS({"time", vector_at(time, cell(r, "timestamp_ms"), 3)},
                           {"sequence", cell(r, "sequence")}, {"generator", cell(r, "generator")},
                           {"cluster", cell(r, "cluster")}),
                     FIRN_FORM_HEX, cell(r, "id_hex"));
@@ -470,7 +470,7 @@ static void check_flake(const row *r) {
     char time[64], text[FIRN_TEXT_SIZE];
     const firn_scheme *scheme = scheme_of("flake");
     firn_id id, back;
-    const pair pairs[] = {{"time", at(time, cell(r, "ms"), 3)},
+    const pair pairs[] = {{"time", vector_at(time, cell(r, "ms"), 3)},
                           {"worker", cell(r, "worker")},
                           {"sequence", cell(r, "sequence")}};
     if (r->status == REFUSE) {
@@ -546,7 +546,8 @@ static bool reads_locality(const row *r, uint64_t counter, const char *pid, uint
     if (read_with(&id, &fields, scheme, FIRN_FORM_UUID, cell(r, "uuid"), NULL) != FIRN_OK) {
         return false;
     }
-    firn_time when = time_of(scheme, &fields), want = instant_of(at(time, ms, 3), scheme->tick_ns);
+    firn_time when = time_of(scheme, &fields),
+              want = instant_of(vector_at(time, ms, 3), scheme->tick_ns);
     return fields.value[firn_scheme_field(scheme, "counter")].low == counter &&
            fields.value[firn_scheme_field(scheme, "pid")].low == strtoull(pid, NULL, 10) &&
            fields.value[firn_scheme_field(scheme, "mac")].low == mac &&
@@ -559,7 +560,7 @@ static void check_locality_java(const row *r) {
     uint64_t after = stepped(r, locality_scheme(r));
     uint64_t mac = strtoull(cell(r, "mac_hex"), NULL, 16), ms = strtoull(cell(r, "ms"), NULL, 10);
     same_number(r, "the counter", after, cell(r, "counter_after"));
-    agree_on_locality(r, cell(r, "pid"), mac, at(time, cell(r, "ms"), 3), ms);
+    agree_on_locality(r, cell(r, "pid"), mac, vector_at(time, cell(r, "ms"), 3), ms);
     locality_text(right, variable, after, cell(r, "pid"), mac, ms);
     if (r->status == REFUSE) {
         return; /* the peer wraps to 0, and that is an ID of 1970 */
@@ -589,7 +590,7 @@ static void check_locality_ruby(const row *r) {
         strncat(digits, c, *c == ':' ? 0 : 1);
     }
     uint64_t mac = strtoull(digits, NULL, 16);
-    agree_on_locality(r, cell(r, "pid"), mac, at(time, cell(r, "unix_us"), 6), ms);
+    agree_on_locality(r, cell(r, "pid"), mac, vector_at(time, cell(r, "unix_us"), 6), ms);
     bool exact = peer_after == after && peer_ms == ms;
     holds(r, exact == (r->status == OK), "the peer differs where it is said to");
     holds(r, peer_ms == ms || peer_ms == ms - 1, "and by one ms at most");
@@ -617,7 +618,7 @@ static void check_locality_parse(const row *r) {
     }
     if (holds(r, read_with(&id, &fields, scheme, FIRN_FORM_UUID, input, NULL) == FIRN_OK, "read")) {
         firn_time when = time_of(scheme, &fields);
-        firn_time want = instant_of(at(time, cell(r, "java_ms"), 3), scheme->tick_ns);
+        firn_time want = instant_of(vector_at(time, cell(r, "java_ms"), 3), scheme->tick_ns);
         same(r, "the text", firn_format(text, &id, FIRN_FORM_UUID), cell(r, "java_uuid"));
         same(r, "the text", text, cell(r, "ruby_uuid"));
         same(r, "Java's word", cell(r, "java_isvalid"), "true");
@@ -644,7 +645,7 @@ static void check_locality_start(const row *r) {
     const firn_scheme *scheme = scheme_of("locality-sequential");
     firn_fields fields;
     firn_id id;
-    firn_time when = instant_of(at(time, cell(r, "ms"), 3), scheme->tick_ns);
+    firn_time when = instant_of(vector_at(time, cell(r, "ms"), 3), scheme->tick_ns);
     uint32_t start = firn_locality_start(&when);
     firn_time_format(text, &when, 0);
     snprintf(hashed, sizeof hashed, "%.4s%.2s%.2s%.2s%.1s", text, text + 5, text + 8, text + 11,
@@ -731,7 +732,7 @@ static void check_objectid(const row *r) {
 static void check_objectid_legacy(const row *r) {
     char time[64];
     agree_or_refuse(r, scheme_of("objectid-legacy"),
-                    PAIRS({"time", at(time, cell(r, "seconds"), 0)},
+                    PAIRS({"time", vector_at(time, cell(r, "seconds"), 0)},
                           {"machine", cell(r, "machine")}, {"pid", cell(r, "pid")},
                           {"counter", cell(r, "counter")}),
                     FIRN_FORM_HEX, cell(r, "id_hex"));
@@ -745,8 +746,8 @@ static void check_uuid1(const row *r) {
     firn_fields fields;
     firn_id id;
     agree(r, scheme,
-          PAIRS({"time", at(time, cell(r, "unix_ns"), 9)}, {"clock_seq", cell(r, "clock_seq")},
-                {"node", hexed(node, cell(r, "node_hex"))}),
+          PAIRS({"time", vector_at(time, cell(r, "unix_ns"), 9)},
+                {"clock_seq", cell(r, "clock_seq")}, {"node", hexed(node, cell(r, "node_hex"))}),
           FIRN_FORM_UUID, cell(r, "uuid"));
     if (read_with(&id, &fields, scheme, FIRN_FORM_UUID, cell(r, "uuid"), NULL) == FIRN_OK) {
         same_number(r, "the raw time", fields.value[firn_scheme_field(scheme, "time")].low,
@@ -778,7 +779,7 @@ static void check_uuid1_edges(const row *r) {
         PAIRS({"tick", cell(r, "time100ns")}, {"clock_seq", cell(r, "clock_seq")}, {"node", node}),
         FIRN_FORM_UUID, cell(r, "uuid"));
     agree(r, scheme,
-          PAIRS({"time", at(time, cell(r, "unix_100ns_signed"), 7)},
+          PAIRS({"time", vector_at(time, cell(r, "unix_100ns_signed"), 7)},
                 {"clock_seq", cell(r, "clock_seq")}, {"node", node}),
           FIRN_FORM_UUID, cell(r, "uuid"));
     if (read_with(&id, &fields, scheme, FIRN_FORM_UUID, cell(r, "uuid"), NULL) == FIRN_OK &&
@@ -951,16 +952,16 @@ static void agree_one_way(const row *r, const firn_scheme *scheme, const pair *p
     }
 }
 
-/* at(), or - unchanged. */
+/* vector_at(), or - unchanged. */
 static const char *at_or_none(char out[64], const char *number, size_t digits) {
-    return strcmp(number, "-") == 0 ? "-" : at(out, number, digits);
+    return strcmp(number, "-") == 0 ? "-" : vector_at(out, number, digits);
 }
 
 static void check_uuid6(const row *r) {
     char time[64], node[64], text[FIRN_TEXT_SIZE];
     static const char *const names[] = {"uuid1", "uuid6", "uuid1-swapped"};
     const firn_scheme *scheme = scheme_of("uuid6");
-    firn_id one, six, out;
+    firn_id id, six, out;
     const pair pairs[] = {{"time", at_or_none(time, cell(r, "unix_100ns"), 7)},
                           {"clock_seq", cell(r, "clock_seq")},
                           {"node", hexed(node, cell(r, "node_hex"))}};
@@ -973,9 +974,9 @@ static void check_uuid6(const row *r) {
         r, scheme,
         PAIRS({"tick", cell(r, "time100ns")}, {"clock_seq", cell(r, "clock_seq")}, {"node", node}),
         FIRN_FORM_UUID, cell(r, "uuid6"));
-    if (firn_parse(&one, FIRN_FORM_UUID, 128, cell(r, "uuid1"), 36, NULL) == FIRN_OK &&
+    if (firn_parse(&id, FIRN_FORM_UUID, 128, cell(r, "uuid1"), 36, NULL) == FIRN_OK &&
         firn_parse(&six, FIRN_FORM_UUID, 128, cell(r, "uuid6"), 36, NULL) == FIRN_OK) {
-        holds(r, firn_convert(&out, scheme, &one, scheme_of("uuid1"), NULL) == FIRN_OK, "1 to 6");
+        holds(r, firn_convert(&out, scheme, &id, scheme_of("uuid1"), NULL) == FIRN_OK, "1 to 6");
         same(r, "1 to 6", firn_format(text, &out, FIRN_FORM_UUID), cell(r, "uuid6"));
         for (size_t i = 0; i < 3; i++) { /* by way of each of the three */
             firn_id via, back;
@@ -983,7 +984,7 @@ static void check_uuid6(const row *r) {
                   firn_convert(&via, scheme_of(names[i]), &six, scheme, NULL) == FIRN_OK &&
                       firn_convert(&back, scheme_of("uuid1"), &via, scheme_of(names[i]), NULL) ==
                           FIRN_OK &&
-                      firn_id_cmp(&back, &one) == 0,
+                      firn_id_cmp(&back, &id) == 0,
                   names[i]);
         }
     }
@@ -1196,7 +1197,8 @@ static void check_js53(const row *r) {
                   FIRN_FORM_DEC, cell(r, "id"));
 }
 
-/* The prefix is not a part of the ID. Every UUID has such a text; only version 7 has the fields of typeid. */
+/* The prefix is not a part of the ID. Every UUID has such a text; only version 7 has the fields of
+ * typeid. */
 static void check_typeid(const row *r) {
     char text[FIRN_TEXT_SIZE], own[FIRN_PREFIX_SIZE];
     const firn_scheme *scheme = scheme_of("typeid"), *seen;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's notice of another VM generation ID (common/vmgenid.h). The kernel itself sends messages
- * here: a process may ask for them in its own network. */
+/* The kernel's notice of another VM generation ID (common/vmgenid.h). The kernel itself sends
+ * messages here: a process may ask for them in its own network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,9 +45,10 @@ static void messages_are_judged(void **state) {
     assert_false(vmgenid_changed(-1));
 }
 
-static int send_from(int fd, const char *text, size_t size, const struct sockaddr_nl *to) {
-    return sendto(fd, text, size, 0, (const struct sockaddr *)to, sizeof *to) == (ssize_t)size ? 0
-                                                                                               : 1;
+static int send_from(int fd, const char *text, size_t size, const struct sockaddr_nl *self) {
+    return sendto(fd, text, size, 0, (const struct sockaddr *)self, sizeof *self) == (ssize_t)size
+               ? 0
+               : 1;
 }
 
 /* A message that the kernel repeats to all who listen in this network. */

@@ -99,9 +99,9 @@ static uint64_t node_of(firn_gen *gen) {
 }
 
 static hands *new_hands(int64_t step_ns) {
-    hands *it = shared_memory(sizeof *it);
-    it->step_ns = step_ns;
-    return it;
+    hands *self = shared_memory(sizeof *self);
+    self->step_ns = step_ns;
+    return self;
 }
 
 static void nap_us(long us) {
@@ -163,25 +163,25 @@ static const char *const killpoints[] = {
     "give_back.before",    "give_back.written", "give_back.committed", "checkpoint.before",
     "checkpoint.committed"};
 
-typedef struct killer {
+typedef struct window_killer {
     const char *point;
     int after, passed;
-} killer;
+} window_killer;
 
 static void die_here(void *self, const char *name) {
-    killer *it = self;
-    if (strcmp(name, it->point) == 0 && it->passed++ == it->after) {
+    window_killer *killer = self;
+    if (strcmp(name, killer->point) == 0 && killer->passed++ == killer->after) {
         kill(getpid(), SIGKILL);
     }
 }
 
 /* Issues through many renewals, a give back and a new claim, until the failpoint kills it. */
-static int issue_until_killed(const char *keys, hands *time, killer *it, issued *log) {
-    const opening how = {FEW, keys, time, die_here, it};
+static int issue_until_killed(const char *keys, hands *time, window_killer *killer, issued *log) {
+    const opening how = {FEW, keys, time, die_here, killer};
     firn_gen *gen;
     firn_error error = {0};
     /* The log is emptied after 16 verbs or so, and removed at the end of each. */
-    int count = strncmp(it->point, "checkpoint", 10) == 0 ? 9000 : 1500;
+    int count = strncmp(killer->point, "checkpoint", 10) == 0 ? 9000 : 1500;
     for (int i = 0; i < 3; i++) {
         int code = open_gen(&gen, how, &error);
         if (code == FIRN_EBUSY) {
@@ -199,11 +199,11 @@ static int issue_until_killed(const char *keys, hands *time, killer *it, issued 
     return 0;
 }
 
-static int in_a_child(const char *keys, hands *time, killer *it, issued *log) {
+static int in_a_child(const char *keys, hands *time, window_killer *killer, issued *log) {
     pid_t child = fork();
     if (child == 0) {
         alarm(HUNG_S);
-        _exit(issue_until_killed(keys, time, it, log));
+        _exit(issue_until_killed(keys, time, killer, log));
     }
     return end_of(child);
 }
@@ -227,8 +227,8 @@ static void killed_and_set_back(void **state) {
             atomic_store(&log->count, 0);
         }
         for (int j = 0; j < (once ? 2 : 8); j++) {
-            killer it = {killpoints[i], j % 3, 0};
-            int end = in_a_child(keys, time, &it, log);
+            window_killer killer = {killpoints[i], j % 3, 0};
+            int end = in_a_child(keys, time, &killer, log);
             assert_true(end == 1000 + SIGKILL || end == 10 || end == 0);
             hits += end == 1000 + SIGKILL;
             busy += end == 10;
@@ -344,33 +344,34 @@ static void set_back_while_it_runs(void **state) {
 /* ---- pauses --------------------------------------------------------------------------------- */
 
 /* Messages between holder and taker. */
-typedef struct stage {
+typedef struct window_stage {
     _Atomic int round;   /* the parent's */
     _Atomic int reached; /* the holder's */
     _Atomic int refused; /* how often it found the node taken */
     _Atomic bool over;
-} stage;
+} window_stage;
 
 /* Issues as fast as it can, and is stopped anywhere. */
-static int hold_node(const char *keys, hands *time, issued *log, stage *at) {
+static int hold_node(const char *keys, hands *time, issued *log, window_stage *stage) {
     const opening how = {FEW, keys, time, NULL, NULL};
     firn_gen *gen;
     firn_error error;
     if (open_gen(&gen, how, &error) != FIRN_OK) {
         return 1;
     }
-    while (!atomic_load(&at->over)) {
+    while (!atomic_load(&stage->over)) {
         int code = issue(gen, log, 1, time, &error);
         if (code == FIRN_EBUSY) {
-            atomic_fetch_add(&at->refused, 1);
+            atomic_fetch_add(&stage->refused, 1);
             hands_pause(time, SECOND / 100);
         } else if (code == FIRN_ESTORE && strstr(error.text, "too slowly") != NULL) {
-            /* stopped between looking at the time and asking: a call is bounded, so the next one asks */
+            /* stopped between looking at the time and asking: a call is bounded, so the next one
+             * asks */
         } else if (code != FIRN_OK) {
             fprintf(stderr, "# %d %s\n", code, error.text);
             return 2;
         }
-        atomic_store(&at->reached, atomic_load(&at->round));
+        atomic_store(&stage->reached, atomic_load(&stage->round));
         if (atomic_load(&log->count) > log->size / 2) {
             nap_us(100); /* a slow machine: the log must do for all rounds */
         }
@@ -379,10 +380,10 @@ static int hold_node(const char *keys, hands *time, issued *log, stage *at) {
 }
 
 /* Takes the holder's node while it is stopped, and keeps it until the holder has noticed. */
-static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) {
+static bool take_node(pid_t holder, const opening *how, issued *log, window_stage *stage) {
     firn_gen *gen;
     firn_error error = {0};
-    int refused = atomic_load(&at->refused);
+    int refused = atomic_load(&stage->refused);
     if (open_gen(&gen, *how, &error) != FIRN_OK) {
         /* Stopped right after its own claim, or inside the store, which is locked then. */
         assert_true(error.code == FIRN_EBUSY ||
@@ -393,7 +394,7 @@ static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) 
     issued_all(gen, log, 5000, how->hands);
     kill(holder, SIGCONT);
     issued_all(gen, log, 5000, how->hands);
-    for (int i = 0; i < 1000 && atomic_load(&at->refused) == refused; i++) {
+    for (int i = 0; i < 1000 && atomic_load(&stage->refused) == refused; i++) {
         nap_us(100);
     }
     firn_close(gen, NULL);
@@ -405,20 +406,20 @@ static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) 
 static void a_paused_holder(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000);
-    stage *at = shared_memory(sizeof *at);
+    window_stage *stage = shared_memory(sizeof *stage);
     const opening how = {FEW, "node=2 max_wait=0 ns=" FEW_NS, time, NULL, NULL};
     int taken = 0, status = 0;
     pid_t child;
     (void)state;
-    atomic_store(&at->reached, -1);
+    atomic_store(&stage->reached, -1);
     strcat(url, "?busy=300ms");
     child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* an alarm would not end it while it is stopped */
-        _exit(hold_node(how.keys, time, log, at));
+        _exit(hold_node(how.keys, time, log, stage));
     }
     for (int round = 1; round <= 40; round++) {
-        for (int i = 0; i < 10000 && atomic_load(&at->reached) < round - 1; i++) {
+        for (int i = 0; i < 10000 && atomic_load(&stage->reached) < round - 1; i++) {
             nap_us(100);
         }
         nap_us(37 * round % 900);
@@ -426,15 +427,15 @@ static void a_paused_holder(void **state) {
         assert_int_equal(waitpid(child, &status, WUNTRACED), child);
         assert_true(WIFSTOPPED(status));
         hands_pause(time, 3 * WINDOW + round * SECOND / 7);
-        taken += take_node(child, &how, log, at);
-        atomic_store(&at->round, round);
+        taken += take_node(child, &how, log, stage);
+        atomic_store(&stage->round, round);
     }
-    atomic_store(&at->over, true);
+    atomic_store(&stage->over, true);
     assert_int_equal(end_of(child), 0);
     print_message("# %zu IDs, the node taken %d times, the holder refused %d times\n",
-                  atomic_load(&log->count), taken, atomic_load(&at->refused));
+                  atomic_load(&log->count), taken, atomic_load(&stage->refused));
     assert_true(taken > 10);
-    assert_true(atomic_load(&at->refused) > 10);
+    assert_true(atomic_load(&stage->refused) > 10);
     all_unique(log);
     issued_free(log);
 }
@@ -472,7 +473,8 @@ static void a_mark_far_ahead(void **state) {
     issued_all(gen, log, 1000, time);
     assert_int_equal(open_gen(&other, claim, &error), FIRN_EBUSY); /* the last one is history's */
     atomic_fetch_add(&time->offset_ns, 366 * 24 * HOUR);           /* its time has come */
-    /* The new time is believed after 2 s. Until then the jump may come from a copy, so another node is needed, and none is free. */
+    /* The new time is believed after 2 s. Until then the jump may come from a copy, so another node
+     * is needed, and none is free. */
     assert_int_equal(firn_next(gen, &id, &error), FIRN_EBUSY);
     hands_pause(time, 3 * SECOND);
     issued_all(gen, log, 10, time);
@@ -616,30 +618,30 @@ static void generations(void **state) {
 
 /* ---- inside a call to the store ------------------------------------------------------------- */
 
-typedef struct forker {
+typedef struct fork_point {
     firn_gen *gen;
     issued *log;
     const char *at;
     int forked, wrong;
-} forker;
+} fork_point;
 
 /* A child forked while its parent is inside the store may issue nothing, and does not hang. */
 static void fork_here(void *self, const char *name) {
-    forker *it = self;
+    fork_point *forker = self;
     pid_t child;
-    if (it->gen == NULL || strcmp(name, it->at) != 0 || it->forked++ >= 3) {
+    if (forker->gen == NULL || strcmp(name, forker->at) != 0 || forker->forked++ >= 3) {
         return;
     }
     child = fork();
     if (child == 0) {
         firn_error error = {0};
         alarm(HUNG_S);
-        _exit(issue(it->gen, it->log, 100, NULL, &error) == FIRN_EFORKED &&
+        _exit(issue(forker->gen, forker->log, 100, NULL, &error) == FIRN_EFORKED &&
                       strstr(error.text, "exec") != NULL
                   ? 0
                   : 1);
     }
-    it->wrong += end_of(child) != 0;
+    forker->wrong += end_of(child) != 0;
 }
 
 static void forked_inside_the_store(void **state) {
@@ -647,13 +649,14 @@ static void forked_inside_the_store(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         issued *log = issued_new(100000);
-        forker it = {NULL, log, places[i], 0, 0};
-        it.gen = opened((opening){"snowflake", "full=wait window=10ms", NULL, fork_here, &it});
-        issued_all(it.gen, log, 60000, NULL);
-        assert_true(it.forked > 0);
-        assert_int_equal(it.wrong, 0);
+        fork_point forker = {NULL, log, places[i], 0, 0};
+        forker.gen =
+            opened((opening){"snowflake", "full=wait window=10ms", NULL, fork_here, &forker});
+        issued_all(forker.gen, log, 60000, NULL);
+        assert_true(forker.forked > 0);
+        assert_int_equal(forker.wrong, 0);
         all_unique(log);
-        firn_close(it.gen, NULL);
+        firn_close(forker.gen, NULL);
         issued_free(log);
     }
 }

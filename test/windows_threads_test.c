@@ -112,17 +112,17 @@ static void by_the_exact_clock(void **state) {
 }
 
 /* Renewed by a renewer of the caller's while the others issue. */
-typedef struct renewer {
+typedef struct test_renewer {
     firn_gen *gen;
     _Atomic bool over;
     int failures;
-} renewer;
+} test_renewer;
 
 static void *keep(void *argument) {
-    renewer *it = argument;
-    while (!atomic_load(&it->over)) {
+    test_renewer *renewer = argument;
+    while (!atomic_load(&renewer->over)) {
         int64_t wait_ms;
-        it->failures += firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
+        renewer->failures += firn_gen_step(renewer->gen, &wait_ms, NULL) != FIRN_OK;
         usleep(500);
     }
     return NULL;
@@ -131,16 +131,16 @@ static void *keep(void *argument) {
 static void beside_a_renewer(void **state) {
     const size_t each = 50000;
     issued *log = issued_new(THREADS * each);
-    renewer it = {opened("full=wait window=20ms"), false, 0};
+    test_renewer renewer = {opened("full=wait window=20ms"), false, 0};
     pthread_t thread;
     (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, keep, &it), 0);
-    draw_all(it.gen, log, each, NULL);
-    atomic_store(&it.over, true);
+    assert_int_equal(pthread_create(&thread, NULL, keep, &renewer), 0);
+    draw_all(renewer.gen, log, each, NULL);
+    atomic_store(&renewer.over, true);
     pthread_join(thread, NULL);
-    assert_int_equal(it.failures, 0);
+    assert_int_equal(renewer.failures, 0);
     assert_int_equal(duplicates(log), 0);
-    assert_int_equal(firn_close(it.gen, NULL), FIRN_OK);
+    assert_int_equal(firn_close(renewer.gen, NULL), FIRN_OK);
     issued_free(log);
 }
 
@@ -148,72 +148,72 @@ static void beside_a_renewer(void **state) {
 
 #if !SANITIZED /* sanitizers do not know children of processes with threads */
 
-typedef struct crowd {
+typedef struct thread_crowd {
     firn_gen *gen;
     issued *log;
     _Atomic bool over;
     _Atomic int failures;
-} crowd;
+} thread_crowd;
 
 static void *go_on(void *argument) {
-    crowd *it = argument;
-    while (!atomic_load(&it->over)) {
+    thread_crowd *crowd = argument;
+    while (!atomic_load(&crowd->over)) {
         uint64_t id;
-        if (firn_next_u64(it->gen, &id, 1, NULL) != FIRN_OK) {
-            atomic_fetch_add(&it->failures, 1);
+        if (firn_next_u64(crowd->gen, &id, 1, NULL) != FIRN_OK) {
+            atomic_fetch_add(&crowd->failures, 1);
         }
-        issued_add(it->log, id);
+        issued_add(crowd->log, id);
         /* The log has room for the children too, however long a busy machine takes to fork them. */
-        usleep(atomic_load(&it->log->count) < it->log->size / 2 ? 20 : 100000);
+        usleep(atomic_load(&crowd->log->count) < crowd->log->size / 2 ? 20 : 100000);
     }
     return NULL;
 }
 
 /* Either it has its own node, or the fork met the parent inside the store and it is refused. */
-static int issue_in_child(const crowd *it) {
+static int issue_in_child(const thread_crowd *crowd) {
     for (int i = 0; i < 200; i++) {
         uint64_t id;
         firn_error error = {0};
-        int code = firn_next_u64(it->gen, &id, 1, &error);
+        int code = firn_next_u64(crowd->gen, &id, 1, &error);
         if (code != FIRN_OK) {
             return code == FIRN_EFORKED && strstr(error.text, "exec") != NULL ? 10 : 1;
         }
-        issued_add(it->log, id);
+        issued_add(crowd->log, id);
     }
     return 0;
 }
 
 static void forks_beside_threads(void **state) {
-    crowd it = {opened("full=wait window=20ms"), issued_new(2000000), false, 0};
+    thread_crowd crowd = {opened("full=wait window=20ms"), issued_new(2000000), false, 0};
     pthread_t threads[4];
     int issuing = 0, told = 0;
     (void)state;
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, go_on, &it), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, go_on, &crowd), 0);
     }
     for (int i = 0; i < 150 || (issuing == 0 && i < 3000); i++) {
         int end;
         pid_t child = fork();
         if (child == 0) {
             alarm(HUNG_S);
-            _exit(issue_in_child(&it));
+            _exit(issue_in_child(&crowd));
         }
         end = end_of(child);
         assert_true(end == 0 || end == 10);
         issuing += end == 0;
         told += end == 10;
     }
-    atomic_store(&it.over, true);
+    atomic_store(&crowd.over, true);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
     print_message("# %zu IDs; of the children %d issued and %d were told\n",
-                  atomic_load(&it.log->count), issuing, told);
-    assert_int_equal(atomic_load(&it.failures), 0);
+                  atomic_load(&crowd.log->count), issuing, told);
+    assert_int_equal(atomic_load(&crowd.failures), 0);
     assert_true(issuing > 0);
-    assert_int_equal(duplicates(it.log), 0);
-    assert_int_equal(firn_close(it.gen, NULL), FIRN_OK);
-    issued_free(it.log);
+    assert_int_equal(duplicates(crowd.log), 0);
+    assert_int_equal(firn_close(crowd.gen, NULL), FIRN_OK);
+    issued_free(crowd.log);
 }
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wiped memory, call by call: which answers of the kernel are believed, what is mapped and unmapped, what a child finds,
- * and who waits for whom. The library asks the kernel once, so each check has its own process; the linker replaces
- * libc's functions with those here. */
+/* Wiped memory, call by call: which answers of the kernel are believed, what is mapped and
+ * unmapped, what a child finds, and who waits for whom. The library asks the kernel once, so each
+ * check has its own process; the linker replaces libc's functions with those here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 #include <semaphore.h>
 #include <sys/syscall.h>
 
+#include "fork_memory.h"
 #include "issued.h"
-#include "wiped.h"
 
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
@@ -25,7 +25,7 @@
         }                                                                                          \
     } while (0)
 
-/* ---- what the library calls --------------------------------------------------------------------- */
+/* ---- what the library calls ------------------------------------------------------------------ */
 
 /* What the kernel says to an advice; errno is set in any case, as if by an earlier failure. */
 typedef struct answer {
@@ -63,9 +63,9 @@ static int live_count(void) {
     return count;
 }
 
-static int entry(const void *at) {
+static int entry(const void *context) {
     for (int i = 0; i < LIVE; i++) {
-        if (live[i].at == at) {
+        if (live[i].at == context) {
             return i;
         }
     }
@@ -73,11 +73,11 @@ static int entry(const void *at) {
     return 0;
 }
 
-void *__real_mmap64(void *at, size_t size, int may, int kind, int file, off_t from);
-void *__wrap_mmap64(void *at, size_t size, int may, int kind, int file, off_t from);
-void *__wrap_mmap64(void *at, size_t size, int may, int kind, int file, off_t from) {
+void *__real_mmap64(void *context, size_t size, int may, int kind, int file, off_t from);
+void *__wrap_mmap64(void *context, size_t size, int may, int kind, int file, off_t from);
+void *__wrap_mmap64(void *context, size_t size, int may, int kind, int file, off_t from) {
     if (file >= 0) { /* test/mutate's */
-        return __real_mmap64(at, size, may, kind, file, from);
+        return __real_mmap64(context, size, may, kind, file, from);
     }
     once(&in_map);
     if (++maps == map_fails) {
@@ -85,41 +85,41 @@ void *__wrap_mmap64(void *at, size_t size, int may, int kind, int file, off_t fr
         return MAP_FAILED;
     }
     EXPECT(kind & MAP_ANONYMOUS);
-    EXPECT((at != NULL) == ((kind & MAP_FIXED) != 0) && may == (PROT_READ | PROT_WRITE));
+    EXPECT((context != NULL) == ((kind & MAP_FIXED) != 0) && may == (PROT_READ | PROT_WRITE));
     EXPECT((kind & MAP_TYPE) == MAP_SHARED || (kind & MAP_TYPE) == MAP_PRIVATE);
-    void *found = __real_mmap64(at, size, may, kind, file, from);
-    EXPECT(found != MAP_FAILED && (at == NULL || found == at));
-    int i = entry(at); /* of the memory that it replaces, or free */
-    EXPECT(at == NULL || live[i].size == size);
+    void *found = __real_mmap64(context, size, may, kind, file, from);
+    EXPECT(found != MAP_FAILED && (context == NULL || found == context));
+    int i = entry(context); /* of the memory that it replaces, or free */
+    EXPECT(context == NULL || live[i].size == size);
     live[i].at = found;
     live[i].size = size;
     live[i].shared = (kind & MAP_TYPE) == MAP_SHARED;
     return found;
 }
 
-int __real_munmap(void *at, size_t size);
-int __wrap_munmap(void *at, size_t size);
-int __wrap_munmap(void *at, size_t size) {
-    EXPECT(at != NULL && at != MAP_FAILED);
-    int i = entry(at);
+int __real_munmap(void *context, size_t size);
+int __wrap_munmap(void *context, size_t size);
+int __wrap_munmap(void *context, size_t size) {
+    EXPECT(context != NULL && context != MAP_FAILED);
+    int i = entry(context);
     EXPECT(live[i].size == size);
     live[i].at = NULL;
-    return __real_munmap(at, size);
+    return __real_munmap(context, size);
 }
 
-int __real_madvise(void *at, size_t size, int advice);
-int __wrap_madvise(void *at, size_t size, int advice);
-int __wrap_madvise(void *at, size_t size, int advice) {
-    int i = entry(at);
+int __real_madvise(void *context, size_t size, int advice);
+int __wrap_madvise(void *context, size_t size, int advice);
+int __wrap_madvise(void *context, size_t size, int advice) {
+    int i = entry(context);
     EXPECT(live[i].size == size);
-    answer it = advice != MADV_WIPEONFORK ? kernel.invalid
-                : live[i].shared          ? kernel.shared
-                                          : kernel.wipe;
+    answer self = advice != MADV_WIPEONFORK ? kernel.invalid
+                  : live[i].shared          ? kernel.shared
+                                            : kernel.wipe;
     if (kernel.really) {
-        return __real_madvise(at, size, advice);
+        return __real_madvise(context, size, advice);
     }
-    errno = it.error;
-    return it.result;
+    errno = self.error;
+    return self.result;
 }
 
 void *__real_calloc(size_t count, size_t size);
@@ -147,7 +147,7 @@ int __wrap_sched_yield(void) {
     return (int)syscall(SYS_sched_yield);
 }
 
-/* ---- each in its own process -------------------------------------------------------------------- */
+/* ---- each in its own process ----------------------------------------------------------------- */
 
 static const answer yes = {0, EINVAL}, no = {-1, EINVAL}, otherwise = {-1, ENOMEM};
 
@@ -196,7 +196,7 @@ static void no_memory(size_t size) {
     EXPECT(error.code == FIRN_EMEMORY && strstr(error.text, "memory") != NULL);
 }
 
-/* ---- the kernel's word --------------------------------------------------------------------------- */
+/* ---- the kernel's word ----------------------------------------------------------------------- */
 
 static bool believes; /* and: */
 static int probes;
@@ -256,7 +256,7 @@ static void without_a_canary_no_memory_is_handed_out(void **state) {
     probes = 0;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void sizes_are_whole(void) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = page - sizeof(void *);
@@ -264,10 +264,10 @@ static void sizes_are_whole(void) {
     const size_t pages[] = {1, 1, 1, 2, 2, 2, 3};
     wiping();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char *at = wiped(sizes[i]);
-        EXPECT(live[entry(at)].size == pages[i] * page);
-        memset(at, 1, sizes[i]);
-        firn__wiped_free(at, sizes[i]);
+        char *position = wiped(sizes[i]);
+        EXPECT(live[entry(position)].size == pages[i] * page);
+        memset(position, 1, sizes[i]);
+        firn__wiped_free(position, sizes[i]);
         EXPECT(live_count() == 1);
     }
 }
@@ -275,18 +275,18 @@ static void sizes_are_whole(void) {
 static void what_is_freed_is_used_again(void) {
     wiping();
     int had = callocs;
-    char *one = wiped(100), *two = wiped(100);
+    char *word = wiped(100), *two = wiped(100);
     EXPECT(callocs == had + 2);
-    firn__wiped_free(one, 100);
+    firn__wiped_free(word, 100);
     firn__wiped_free(two, 100);
     for (int i = 0; i < 3; i++) {
-        one = wiped(5000);
+        word = wiped(5000);
         two = wiped(100);
         EXPECT(callocs == had + 2);
-        firn__wiped_free(one, 5000);
+        firn__wiped_free(word, 5000);
         firn__wiped_free(two, 100);
     }
-    one = wiped(100), two = wiped(100);
+    word = wiped(100), two = wiped(100);
     calloc_fails = callocs + 1;
     no_memory(100);
     EXPECT(live_count() == 3);
@@ -313,7 +313,7 @@ static void memory_is_mapped_and_unmapped_as_a_whole(void **state) {
     passes(a_refusal_leaves_nothing);
 }
 
-/* ---- children ------------------------------------------------------------------------------------ */
+/* ---- children -------------------------------------------------------------------------------- */
 
 static pid_t copy(bool bare) {
     pid_t child = bare ? (pid_t)syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, NULL) : fork();
@@ -326,8 +326,8 @@ static pid_t copy(bool bare) {
 /* What a child finds, and its own child after it, by fork and by clone. */
 static void family(char *kept[3], const size_t sizes[3], int depth, bool bare) {
     for (int i = 0; i < 3; i++) {
-        for (size_t at = 0; at < sizes[i]; at++) {
-            EXPECT(kept[i][at] == 0);
+        for (size_t position = 0; position < sizes[i]; position++) {
+            EXPECT(kept[i][position] == 0);
         }
         memset(kept[i], 7 + depth, sizes[i]);
     }
@@ -347,8 +347,8 @@ static void family(char *kept[3], const size_t sizes[3], int depth, bool bare) {
         EXPECT(end_of(child) == 0);
     }
     for (int i = 0; i < 3; i++) {
-        for (size_t at = 0; at < sizes[i]; at++) {
-            EXPECT(kept[i][at] == 7 + depth); /* a child writes into its own */
+        for (size_t position = 0; position < sizes[i]; position++) {
+            EXPECT(kept[i][position] == 7 + depth); /* a child writes into its own */
         }
     }
     if (depth > 0) { /* the entries were wiped with the rest */
@@ -413,15 +413,15 @@ static void a_child_frees(void) {
 /* Freed memory is another's: a child maps nothing over it. */
 static void freed_is_left_alone(void) {
     watching();
-    char *one = wiped(100), *two = wiped(100);
-    firn__wiped_free(one, 100);
+    char *word = wiped(100), *two = wiped(100);
+    firn__wiped_free(word, 100);
     int kind = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
-    EXPECT(__real_mmap64(one, 100, PROT_READ | PROT_WRITE, kind, -1, 0) == one);
-    *one = 5;
+    EXPECT(__real_mmap64(word, 100, PROT_READ | PROT_WRITE, kind, -1, 0) == word);
+    *word = 5;
     *two = 5;
     pid_t child = copy(false);
     if (child == 0) {
-        EXPECT(*one == 5 && *two == 0);
+        EXPECT(*word == 5 && *two == 0);
         _exit(0);
     }
     EXPECT(end_of(child) == 0);
@@ -478,7 +478,7 @@ static void a_child_that_cannot_wipe_ends(void **state) {
     passes(cannot_wipe);
 }
 
-/* ---- who waits for whom -------------------------------------------------------------------------- */
+/* ---- who waits for whom ---------------------------------------------------------------------- */
 
 static sem_t turns;
 static pthread_t other;
@@ -592,7 +592,7 @@ static void a_child_is_forked_before_memory_is_ready(void **state) {
     passes(a_fork_at_the_beginning);
 }
 
-/* ---- process 1 of a container --------------------------------------------------------------------- */
+/* ---- process 1 of a container ---------------------------------------------------------------- */
 
 enum { NO_NAMESPACE = 77 };
 

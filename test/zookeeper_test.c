@@ -25,7 +25,7 @@ static const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"}
 
 /* "127.0.0.1:PORT" of the server. */
 static const char *place(void) {
-    engine *server = engine_of("zookeeper", 1, "");
+    test_engine *server = engine_of("zookeeper", 1, "");
     if (server == NULL) {
         assert_true(engine_missing("zookeeper", 1));
         skip();
@@ -34,9 +34,9 @@ static const char *place(void) {
 }
 
 /* With long time-outs, unless the URL has its own parameters. */
-static int opened(firn_store **store, const char *asked, firn_error *error) {
+static int opened(firn_store **store, const char *text, firn_error *error) {
     char url[500];
-    snprintf(url, sizeof url, "%s%s", asked, strchr(asked, '?') == NULL ? "?" PATIENT : "");
+    snprintf(url, sizeof url, "%s%s", text, strchr(text, '?') == NULL ? "?" PATIENT : "");
     return firn_store_open(store, url, &options, error);
 }
 
@@ -149,10 +149,10 @@ static void nothing_is_printed(void **state) {
     assert_int_equal(length, 0);
 }
 
-/* The library connects again on its own, perhaps to a server of another history: what the store knew of the first
- * connection does not count on the second. */
+/* The library connects again on its own, perhaps to a server of another history: what the store
+ * knew of the first connection does not count on the second. */
 static void another_connection_is_the_stores_own(void **state) {
-    static proxy between;
+    static test_proxy between;
     const firn_request request = {"snow", ROW, "1", 10, 0, 1000, 7, "a note", 0};
     const struct timespec nap = {0, 1000000};
     char url[200];
@@ -166,10 +166,10 @@ static void another_connection_is_the_stores_own(void **state) {
     assert_int_equal(opened(&store, url, &error), FIRN_OK);
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
     assert_int_equal(atomic_load(&between.accepted), 1);
-    const long said = atomic_load(&between.replies);
+    const long answer = atomic_load(&between.replies);
     atomic_store(&between.cuts, true);
     int64_t begun_ms = proxy_now_ms();
-    while ((atomic_load(&between.accepted) < 2 || atomic_load(&between.replies) == said) &&
+    while ((atomic_load(&between.accepted) < 2 || atomic_load(&between.replies) == answer) &&
            proxy_now_ms() - begun_ms < 30000) {
         nanosleep(&nap, NULL);
     }
@@ -233,16 +233,16 @@ static void drawn(firn_store *store, const char *key, int64_t count, uint64_t gr
 }
 
 /* A server of the test's own, and a handle that drew numbers from it. */
-static engine *server_of(int number, firn_store **store) {
+static test_engine *server_of(int number, firn_store **store) {
     firn_error error = {0};
-    engine *it = engine_of("zookeeper", number, "");
-    if (it == NULL) {
+    test_engine *engine = engine_of("zookeeper", number, "");
+    if (engine == NULL) {
         assert_true(engine_missing("zookeeper", number));
         skip();
     }
-    assert_int_equal(opened(store, it->url, &error), FIRN_OK);
+    assert_int_equal(opened(store, engine->url, &error), FIRN_OK);
     drawn(*store, "1", 10, 1, 0);
-    return it;
+    return engine;
 }
 
 /* What a handle was granted is not granted to it again when the key itself was forgotten. */
@@ -250,10 +250,10 @@ static void a_lost_key_is_noticed(void **state) {
     firn_store *store = NULL;
     int64_t first;
     (void)state;
-    engine *it = server_of(2, &store);
-    assert_true(engine_do(it, "save", 0));
+    test_engine *engine = server_of(2, &store);
+    assert_true(engine_do(engine, "save", 0));
     drawn(store, "2", 10, 2, 0);
-    assert_true(engine_do(it, "restore", 0));
+    assert_true(engine_do(engine, "restore", 0));
     assert_int_equal(draw(store, "2", 10, 3, &first),
                      FIRN_EBACK); /* once it has noticed, for all: */
     assert_int_equal(draw(store, "1", 10, 4, &first), FIRN_EBACK);
@@ -267,12 +267,12 @@ static void a_new_ensemble_keeps_its_marks(void **state) {
     int64_t first;
     char line[700];
     (void)state;
-    engine *it = server_of(3, &store);
-    assert_true(engine_do(it, "kill", 0));
-    snprintf(line, sizeof line, "rm -r '%s/data/zk/version-2'", it->folder);
+    test_engine *engine = server_of(3, &store);
+    assert_true(engine_do(engine, "kill", 0));
+    snprintf(line, sizeof line, "rm -r '%s/data/zk/version-2'", engine->folder);
     assert_int_equal(system(line), 0);
-    assert_true(engine_do(it, "restart", 0));
-    assert_int_equal(opened(&other, it->url, NULL), FIRN_OK);
+    assert_true(engine_do(engine, "restart", 0));
+    assert_int_equal(opened(&other, engine->url, NULL), FIRN_OK);
     drawn(other, "1", 500, 2, 0);
     assert_int_equal(draw(store, "1", 10, 3, &first), FIRN_EBACK); /* of another store */
     assert_int_equal(draw(other, "1", 10, 4, &first), FIRN_EBACK);

@@ -91,8 +91,8 @@ void bench_group(bench_row *rows, size_t first, size_t end, const bench_api *own
 /* Independent additions per ns at the fastest moment so far; it identifies the mode. */
 double bench_best_rate(void);
 void bench_set_best_rate(double rate);
-/* The time of `n` operations by `threads` threads, from the first start to the last end, in ns; below 0:
- * failed. *cpu_ns (may be NULL): the CPU time of all. */
+/* The time of `n` operations by `threads` threads, from the first start to the last end, in ns;
+ * below 0: failed. *cpu_ns (may be NULL): the CPU time of all. */
 double bench_threads(bench_run *run, int threads, uint64_t n, double *cpu_ns);
 
 double bench_now_ns(void);
@@ -107,15 +107,16 @@ int bench_processors(void);
 /* ---- the report ------------------------------------------------------------------------------ */
 
 enum bench_report { BENCH_TEXT, BENCH_JSON, BENCH_MARKDOWN };
-/* Shows rows of a group; *missed counts the goals that are missed, *slower the paths that are slower than
- * in the other library. */
-void bench_put_group(session *s, enum bench_report as, const bench_row *rows, size_t first,
+/* Shows rows of a group; *missed counts the goals that are missed, *slower the paths that are
+ * slower than in the other library. */
+void bench_put_group(session *s, enum bench_report report, const bench_row *rows, size_t first,
                      size_t end, int *missed, int *slower);
 /* Writes the head of a section's table. */
-void bench_put_section(session *s, enum bench_report as, const char *section, bool against);
+void bench_put_section(session *s, enum bench_report report, const char *section, bool against);
 
-/* merge.c: measures in `processes` processes, one after the other, which get the operands and options of
- * this one, and puts their figures together: the minimum of the minimums, the median of the medians. */
+/* merge.c: measures in `processes` processes, one after the other, which get the operands and
+ * options of this one, and puts their figures together: the minimum of the minimums, the median of
+ * the medians. */
 bool bench_processes(session *s, bench_row *rows, int processes);
 
 /* scaling.c: 1 to 64 threads. An exit status. */
@@ -133,8 +134,8 @@ typedef struct bench_child {
 } bench_child;
 bool bench_spawn(const bench_child *c); /* false: it failed */
 bool bench_own_path(char *path, size_t size);
-/* An empty file in TMPDIR, for this process and its children until bench_file_end of the `path` that it writes. The
- * caller closes the descriptor that it returns. -1: none. */
+/* An empty file in TMPDIR, for this process and its children until bench_file_end of the `path`
+ * that it writes. The caller closes the descriptor that it returns. -1: none. */
 int bench_file(char *path, size_t size);
 void bench_file_end(const char *path);
 

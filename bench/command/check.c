@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn check` of a file of IDs, a whole process, per ID. Sorted IDs need no memory; of unsorted IDs
- * all are kept. */
+/* `firn check` of a file of IDs, a whole process, per ID. Sorted IDs need no memory; of unsorted
+ * IDs all are kept. */
 #include "bench.h"
 
 #include <stdio.h>

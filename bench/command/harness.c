@@ -42,12 +42,12 @@ int bench_processors(void) {
 }
 
 bool bench_pin(int i) {
-    cpu_set_t one;
+    cpu_set_t set;
     for (size_t cpu = 0; cpu < CPU_SETSIZE && i < bench_processors(); cpu++) {
         if (CPU_ISSET(cpu, &mine) && i-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            return sched_setaffinity(0, sizeof one, &one) == 0;
+            CPU_ZERO(&set);
+            CPU_SET(cpu, &set);
+            return sched_setaffinity(0, sizeof set, &set) == 0;
         }
     }
     return false;
@@ -97,13 +97,13 @@ static void find_best_rate(void) {
 }
 
 /* One burst, and the rates around it. */
-typedef struct sample {
+typedef struct rate_sample {
     double ns, low_rate, high_rate;
-} sample;
+} rate_sample;
 
-static void note_rate(sample *it, double rate) {
-    it->low_rate = it->low_rate == 0 || rate < it->low_rate ? rate : it->low_rate;
-    it->high_rate = rate > it->high_rate ? rate : it->high_rate;
+static void note_rate(rate_sample *sample, double rate) {
+    sample->low_rate = sample->low_rate == 0 || rate < sample->low_rate ? rate : sample->low_rate;
+    sample->high_rate = rate > sample->high_rate ? rate : sample->high_rate;
 }
 
 /* ---- bursts ---------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ typedef struct racer {
     uint64_t n;
     int number;
     double start, end, cpu_ns;
-    sample rates;
+    rate_sample rates;
     bool fine;
 } racer;
 
@@ -143,7 +143,7 @@ static void *race(void *context) {
 
 enum { RACERS = 64 };
 
-static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, sample *rates) {
+static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, rate_sample *rates) {
     static racer racers[RACERS];
     pthread_t threads[RACERS];
     _Atomic int waiting = count;
@@ -169,7 +169,7 @@ static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, sa
 }
 
 double bench_threads(bench_run *run, int threads, uint64_t n, double *cpu_ns) {
-    sample rates = {0};
+    rate_sample rates = {0};
     double used = 0;
     if (run->rest != NULL) {
         run->rest(run->context);
@@ -182,44 +182,45 @@ double bench_threads(bench_run *run, int threads, uint64_t n, double *cpu_ns) {
 }
 
 /* False: the work failed. */
-static bool burst(bench_run *run, sample *it) {
+static bool burst(bench_run *run, rate_sample *sample) {
     double cpu_ns = 0;
-    *it = (sample){0};
+    *sample = (rate_sample){0};
     if (run->rest != NULL) {
         run->rest(run->context);
     }
     if (run->threads > 0) {
-        it->ns = race_all(run, run->threads, run->n, &cpu_ns, it);
+        sample->ns = race_all(run, run->threads, run->n, &cpu_ns, sample);
     } else {
-        note_rate(it, addition_rate());
+        note_rate(sample, addition_rate());
         double start = bench_now_ns();
         bool fine = run->work(run->context, run->n);
-        it->ns = fine ? bench_now_ns() - start : -1;
-        note_rate(it, addition_rate());
+        sample->ns = fine ? bench_now_ns() - start : -1;
+        note_rate(sample, addition_rate());
     }
-    bool fine = it->ns >= 0;
-    it->ns /= (double)run->n * run->ids * (run->threads > 0 ? run->threads : 1);
+    bool fine = sample->ns >= 0;
+    sample->ns /= (double)run->n * run->ids * (run->threads > 0 ? run->threads : 1);
     return fine;
 }
 
-/* Doubles the operations of a burst until even the shortest of some bursts is long enough. For WARM_NS at least, because
- * a generator is slower at first: it does not know the rate of the cycle counter, and random bits come from the kernel. */
+/* Doubles the operations of a burst until even the shortest of some bursts is long enough. For
+ * WARM_NS at least, because a generator is slower at first: it does not know the rate of the cycle
+ * counter, and random bits come from the kernel. */
 static bool calibrate(bench_run *run) {
     double shortest = 0, begun = bench_now_ns();
     if (run->threads > 0) { /* new threads in each burst: what they do first must not count */
-        sample it;
+        rate_sample sample;
         run->n = 4 * THREAD_OPERATIONS; /* random bits come from the kernel at first */
-        bool fine = burst(run, &it);
+        bool fine = burst(run, &sample);
         run->n = THREAD_OPERATIONS;
         return fine;
     }
     for (run->n = 1; run->n < UINT64_C(1) << 40;) {
         for (int i = 0; i < (run->slow ? 1 : TRIES); i++) {
-            sample it;
-            if (!burst(run, &it)) {
+            rate_sample sample;
+            if (!burst(run, &sample)) {
                 return false;
             }
-            double took = it.ns * (double)run->n * run->ids;
+            double took = sample.ns * (double)run->n * run->ids;
             shortest = i == 0 || took < shortest ? took : shortest;
         }
         if (run->slow || (shortest >= BURST_NS && bench_now_ns() - begun >= WARM_NS)) {
@@ -235,27 +236,27 @@ static bool calibrate(bench_run *run) {
 typedef struct contestant {
     bench_run run;
     bench_result *result;
-    sample samples[ROUNDS];
+    rate_sample samples[ROUNDS];
     int count;
     bool open, failed;
 } contestant;
 
 /* BENCH_MODES: between the modes, or interrupted. */
-static enum bench_mode mode_of(const contestant *it, const sample *at) {
-    return it->run.slow                          ? BENCH_ALL
-           : at->low_rate >= ALONE * best_rate   ? BENCH_ALONE
-           : at->high_rate <= SHARED * best_rate ? BENCH_SHARED
-                                                 : BENCH_MODES;
+static enum bench_mode mode_of(const contestant *self, const rate_sample *sample) {
+    return self->run.slow                            ? BENCH_ALL
+           : sample->low_rate >= ALONE * best_rate   ? BENCH_ALONE
+           : sample->high_rate <= SHARED * best_rate ? BENCH_SHARED
+                                                     : BENCH_MODES;
 }
 
-static void summarize(contestant *it) {
+static void summarize(contestant *self) {
     static double times[ROUNDS];
-    bench_result *result = it->result;
+    bench_result *result = self->result;
     for (int mode = 0; mode < BENCH_MODES; mode++) {
         int count = 0;
-        for (int i = 0; i < it->count; i++) {
-            if ((int)mode_of(it, &it->samples[i]) == mode) {
-                times[count++] = it->samples[i].ns;
+        for (int i = 0; i < self->count; i++) {
+            if ((int)mode_of(self, &self->samples[i]) == mode) {
+                times[count++] = self->samples[i].ns;
             }
         }
         result->samples[mode] = count;
@@ -263,32 +264,33 @@ static void summarize(contestant *it) {
         result->least[mode] = count > 0 ? times[0] : 0;
     }
     result->measured = true;
-    result->sustained_ns = it->run.sustained_ns;
+    result->sustained_ns = self->run.sustained_ns;
 }
 
-static void enter(contestant *it, const bench_case *about, const bench_api *api,
+static void enter(contestant *self, const bench_case *about, const bench_api *api,
                   bench_result *result) {
-    it->run = (bench_run){.about = about, .api = api, .ids = 1};
-    it->result = result;
-    it->count = 0;
-    it->open = about->open(&it->run);
-    it->failed = !it->open || !calibrate(&it->run);
+    self->run = (bench_run){.about = about, .api = api, .ids = 1};
+    self->result = result;
+    self->count = 0;
+    self->open = about->open(&self->run);
+    self->failed = !self->open || !calibrate(&self->run);
 }
 
 /* One burst, kept if its mode is clear. False: it has enough of them. */
-static bool take_turn(contestant *it, int round) {
-    int wanted = it->run.slow ? BENCH_REPEATS : it->run.threads > 0 ? THREAD_ROUNDS : ROUNDS;
-    int patience = it->run.threads > 0 ? 2 : PATIENCE;
-    if (it->failed || it->count >= wanted || round >= wanted * patience) {
+static bool take_turn(contestant *self, int round) {
+    int wanted = self->run.slow ? BENCH_REPEATS : self->run.threads > 0 ? THREAD_ROUNDS : ROUNDS;
+    int patience = self->run.threads > 0 ? 2 : PATIENCE;
+    if (self->failed || self->count >= wanted || round >= wanted * patience) {
         return false;
     }
-    sample *at = &it->samples[it->count];
-    it->failed = !burst(&it->run, at);
-    it->count += mode_of(it, at) != BENCH_MODES;
+    rate_sample *sample = &self->samples[self->count];
+    self->failed = !burst(&self->run, sample);
+    self->count += mode_of(self, sample) != BENCH_MODES;
     return true;
 }
 
-/* Everything that was entered, in turn; the first one changes, so that none always follows the same. */
+/* Everything that was entered, in turn; the first one changes, so that none always follows the
+ * same. */
 static void take_turns(contestant *all, int count) {
     bool busy = true;
     for (int round = 0; round < ROUNDS * PATIENCE && busy; round++) {
@@ -298,13 +300,13 @@ static void take_turns(contestant *all, int count) {
         }
     }
     for (int i = 0; i < count; i++) {
-        contestant *it = &all[i];
-        if (!it->failed) {
-            summarize(it);
+        contestant *self = &all[i];
+        if (!self->failed) {
+            summarize(self);
         }
-        memcpy(it->result->note, it->run.note, sizeof it->run.note);
-        if (it->open && it->run.close != NULL) {
-            it->run.close(&it->run);
+        memcpy(self->result->note, self->run.note, sizeof self->run.note);
+        if (self->open && self->run.close != NULL) {
+            self->run.close(&self->run);
         }
     }
 }

@@ -37,7 +37,7 @@ static uint64_t clock_ms(clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* ---- the loop of a snowflake ------------------------------------------------------------------ */
+/* ---- the loop of a snowflake ----------------------------------------------------------------- */
 
 static _Alignas(64) _Atomic uint64_t cursor;
 static _Alignas(64) _Atomic uint64_t seen_at, seen_ms;
@@ -116,18 +116,18 @@ bool bench_coarse_threads(bench_run *run) {
     return run_twice(run, work_coarse, "the coarse clock alone, on two threads");
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 enum { NUMBERS = 1024 }; /* IDs per call of bench_bulk_u64 */
 static uint64_t numbers[NUMBERS];
 
 static bool work_fill(void *context, uint64_t n) {
     typedef uint64_t pair __attribute__((vector_size(16)));
-    pair *to = context;
+    pair *out = context;
     for (uint64_t i = 0; i < n; i++) {
         pair value = {i, i + 1};
         for (int j = 0; j < NUMBERS / 2; j++) {
-            memcpy(&to[j], &value, sizeof value);
+            memcpy(&out[j], &value, sizeof value);
             value += 2;
         }
         BENCH_KEEP(numbers);
@@ -156,7 +156,7 @@ bool bench_copy_text(bench_run *run) {
     return run_alone(run, work_copy_text, "copies 40 characters");
 }
 
-/* ---- randomness ------------------------------------------------------------------------------- */
+/* ---- randomness ------------------------------------------------------------------------------ */
 
 enum { REFILL = 4096, SEED = 32 };
 static unsigned char random_bytes[REFILL];
@@ -259,7 +259,7 @@ bool bench_aes_ids(bench_run *run) {
            run_alone(run, work_aes_ids, "the same, masked into IDs of 24 bytes and erased, per ID");
 }
 
-/* ---- the loops with random bits --------------------------------------------------------------- */
+/* ---- the loops with random bits -------------------------------------------------------------- */
 
 /* 8 bytes that a refill made. */
 static inline uint64_t take_random(void) {

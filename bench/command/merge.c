@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of several processes: one process may have unlucky addresses or a busy neighbour all along. */
+/* Figures of several processes: one process may have unlucky addresses or a busy neighbour all
+ * along. */
 #include "bench.h"
 #include "shared/json.h"
 
@@ -91,10 +92,10 @@ static json_t *run_child(const session *s, char *own, const char *file) {
 }
 
 static void merge(bench_row *rows, json_t *runs, double best) {
-    size_t count = bench_case_count * 2, at, i;
+    size_t count = bench_case_count * 2, position, i;
     json_t *objects, *object;
     medians *all = calloc(count, sizeof *all);
-    json_array_foreach(runs, at, objects) {
+    json_array_foreach(runs, position, objects) {
         json_array_foreach(objects, i, object) {
             bool other = strcmp(text_of(object, "kind"), "other") == 0;
             for (size_t k = 0; k < bench_case_count && all != NULL; k++) {
@@ -128,9 +129,9 @@ bool bench_processes(session *s, bench_row *rows, int processes) {
     }
     for (int i = 0; i < processes && fine; i++) {
         json_t *objects = run_child(s, own, file), *object;
-        size_t at;
+        size_t position;
         fine = objects != NULL;
-        json_array_foreach(objects, at, object) {
+        json_array_foreach(objects, position, object) {
             double rate = json_number_value(json_object_get(object, "additions_per_ns"));
             best = rate > best ? rate : best;
         }

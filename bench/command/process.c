@@ -78,8 +78,8 @@ void bench_file_end(const char *path) {
 static bench_child child; /* of the firn path */
 static char path[4096], file[4096];
 
-static bool open_child(bench_run *run, bench_child *it) {
-    run->context = it;
+static bool open_child(bench_run *run, bench_child *self) {
+    run->context = self;
     run->work = work_run;
     run->slow = true;
     snprintf(run->note, sizeof run->note, "a whole process");
@@ -101,7 +101,7 @@ bool bench_process(bench_run *run) {
     return open_child(run, &child);
 }
 
-/* ---- a million -------------------------------------------------------------------------------- */
+/* ---- a million ------------------------------------------------------------------------------- */
 
 enum { MILLION = 1000000, LINE = 37, WRITE = 1 << 16 };
 

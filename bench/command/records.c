@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn stamp` of a file of records, a whole process, compared with a loop that only finds the ends of
- * such records and copies them. */
+/* `firn stamp` of a file of records, a whole process, compared with a loop that only finds the ends
+ * of such records and copies them. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -99,40 +99,40 @@ bool bench_stamp(bench_run *run) {
 
 typedef struct copying {
     const char *path;
-    char *in, *out; /* of BLOCK bytes each */
+    char *input, *output; /* of BLOCK bytes each */
 } copying;
 
 /* Records are copied one by one, as a stamp must do. */
-static bool copy_records(const copying *it, int from, int to) {
+static bool copy_records(const copying *self, int from, int to) {
     size_t length = 0;
     for (;;) {
-        ssize_t got = read(from, it->in + length, BLOCK - length);
+        ssize_t got = read(from, self->input + length, BLOCK - length);
         if (got <= 0) {
             return got == 0;
         }
         size_t end = length + (size_t)got, start = 0, filled = 0;
         const char *newline;
-        while ((newline = memchr(it->in + start, '\n', end - start)) != NULL) {
-            size_t size = (size_t)(newline - it->in) + 1 - start;
-            memcpy(it->out + filled, it->in + start, size);
+        while ((newline = memchr(self->input + start, '\n', end - start)) != NULL) {
+            size_t size = (size_t)(newline - self->input) + 1 - start;
+            memcpy(self->output + filled, self->input + start, size);
             filled += size;
             start += size;
         }
-        if (write(to, it->out, filled) != (ssize_t)filled) {
+        if (write(to, self->output, filled) != (ssize_t)filled) {
             return false;
         }
         length = end - start;
-        memmove(it->in, it->in + start, length);
+        memmove(self->input, self->input + start, length);
     }
 }
 
 static bool work_copy(void *context, uint64_t n) {
-    const copying *it = context;
+    const copying *self = context;
     bool fine = true;
     for (uint64_t i = 0; i < n && fine; i++) {
-        int from = open(it->path, O_RDONLY | O_CLOEXEC);
+        int from = open(self->path, O_RDONLY | O_CLOEXEC);
         int to = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        fine = from >= 0 && to >= 0 && copy_records(it, from, to);
+        fine = from >= 0 && to >= 0 && copy_records(self, from, to);
         close(from);
         close(to);
     }
@@ -140,23 +140,23 @@ static bool work_copy(void *context, uint64_t n) {
 }
 
 static void end_copy(bench_run *run) {
-    copying *it = run->context;
-    bench_file_end(it->path);
-    free(it->in);
-    free(it->out);
+    copying *self = run->context;
+    bench_file_end(self->path);
+    free(self->input);
+    free(self->output);
 }
 
 bool bench_copy(bench_run *run) {
-    static char from[4096];
-    static copying it;
-    it = (copying){from, malloc(BLOCK), malloc(BLOCK)};
-    if (it.in == NULL || it.out == NULL ||
-        !make_records(from, sizeof from, run->about->keys, run)) {
-        free(it.in);
-        free(it.out);
+    static char text[4096];
+    static copying self;
+    self = (copying){text, malloc(BLOCK), malloc(BLOCK)};
+    if (self.input == NULL || self.output == NULL ||
+        !make_records(text, sizeof text, run->about->keys, run)) {
+        free(self.input);
+        free(self.output);
         return false;
     }
-    run->context = &it;
+    run->context = &self;
     run->work = work_copy;
     run->close = end_copy;
     run->slow = true;

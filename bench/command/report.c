@@ -24,15 +24,17 @@ void bench_name_time(char text[32], double ns) {
     }
 }
 
-/* ---- what figures say -------------------------------------------------------------------------- */
+/* ---- what figures say ------------------------------------------------------------------------ */
 
 static bool is_known(const bench_result *result, enum bench_mode mode) {
     return result->measured && result->samples[mode] >= (mode == BENCH_ALL ? 1 : MIN_SAMPLES);
 }
 
-/* The path's median divided by the median of `to`; 0: unknown. */
-static double ratio_of(const bench_result *path, const bench_result *to, enum bench_mode mode) {
-    return is_known(path, mode) && is_known(to, mode) ? path->median[mode] / to->median[mode] : 0;
+/* The path's median divided by the median of `result`; 0: unknown. */
+static double ratio_of(const bench_result *path, const bench_result *result, enum bench_mode mode) {
+    return is_known(path, mode) && is_known(result, mode)
+               ? path->median[mode] / result->median[mode]
+               : 0;
 }
 
 enum verdict { NO_GOAL, UNKNOWN, MET, MISSED };
@@ -69,7 +71,7 @@ static bool is_slower(const bench_result *path, const bench_result *other) {
     return false;
 }
 
-/* ---- text and Markdown ------------------------------------------------------------------------- */
+/* ---- text and Markdown ----------------------------------------------------------------------- */
 
 enum { CELLS = 9, CELL = 40 }; /* name; minimum, median, ratio in both modes; sustained; goal */
 typedef char cells[CELLS][CELL];
@@ -105,14 +107,14 @@ static void fill(cells row, const char *name, const bench_result *result,
     memset(row, 0, sizeof(cells));
     snprintf(row[0], CELL, "%.39s", name);
     for (int mode = 0; mode < BENCH_MODES; mode++) {
-        char(*at)[CELL] = &row[mode == BENCH_SHARED ? 4 : 1];
+        char(*position)[CELL] = &row[mode == BENCH_SHARED ? 4 : 1];
         double ratio = path != NULL ? ratio_of(path, result, (enum bench_mode)mode) : 0;
         if (is_known(result, (enum bench_mode)mode)) {
-            put_time(at[0], result->least[mode]);
-            put_time(at[1], result->median[mode]);
+            put_time(position[0], result->least[mode]);
+            put_time(position[1], result->median[mode]);
         }
         if (ratio > 0) {
-            snprintf(at[2], CELL, ratio < 0.1 ? "%.2g x" : "%.2f x", ratio);
+            snprintf(position[2], CELL, ratio < 0.1 ? "%.2g x" : "%.2f x", ratio);
         }
     }
     if (path == NULL && result->sustained_ns > result->median[BENCH_ALONE]) {
@@ -120,33 +122,33 @@ static void fill(cells row, const char *name, const bench_result *result,
     }
 }
 
-static void put_cells(session *s, enum bench_report as, cells row) {
-    char *to = output_room(&s->out);
+static void put_cells(session *s, enum bench_report report, cells row) {
+    char *out = output_room(&s->out);
     size_t length = 0;
     for (int i = 0; i < CELLS; i++) {
-        if (as == BENCH_MARKDOWN) {
-            length += (size_t)sprintf(to + length, "| %s ", row[i]);
+        if (report == BENCH_MARKDOWN) {
+            length += (size_t)sprintf(out + length, "| %s ", row[i]);
         } else {
-            length += (size_t)sprintf(to + length, "%s%*s", i > 0 ? " " : "", widths[i], row[i]);
+            length += (size_t)sprintf(out + length, "%s%*s", i > 0 ? " " : "", widths[i], row[i]);
         }
     }
-    while (as == BENCH_TEXT && length > 0 && to[length - 1] == ' ') {
+    while (report == BENCH_TEXT && length > 0 && out[length - 1] == ' ') {
         length--;
     }
     s->out.length += length;
-    output_text(&s->out, as == BENCH_MARKDOWN ? "|\n" : "\n");
+    output_text(&s->out, report == BENCH_MARKDOWN ? "|\n" : "\n");
 }
 
-void bench_put_section(session *s, enum bench_report as, const char *section, bool against) {
+void bench_put_section(session *s, enum bench_report report, const char *section, bool against) {
     bool slow = strcmp(section, "processes") == 0;
     cells head = {"",       "minimum", "median",    "ratio", "minimum",
                   "median", "ratio",   "sustained", "goal"};
     snprintf(head[0], CELL, "%s%s", section, against ? ", other library" : "");
-    if (as == BENCH_TEXT) {
+    if (report == BENCH_TEXT) {
         output_print(&s->out, "%25s %s\n", "ns per ID",
                      slow ? "all samples" : "alone on a core          core shared with another");
-        put_cells(s, as, head);
-    } else if (as == BENCH_MARKDOWN) {
+        put_cells(s, report, head);
+    } else if (report == BENCH_MARKDOWN) {
         for (int i = 1; i < 7; i++) {
             snprintf(head[i], CELL, "%s%s",
                      i % 3 == 1   ? "minimum"
@@ -154,14 +156,14 @@ void bench_put_section(session *s, enum bench_report as, const char *section, bo
                                   : "ratio",
                      i > 3 ? ", shared" : "");
         }
-        put_cells(s, as, head);
+        put_cells(s, report, head);
         output_text(&s->out, "|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
     }
 }
 
-static void put_missing(session *s, enum bench_report as, const char *name, const char *why) {
+static void put_missing(session *s, enum bench_report report, const char *name, const char *why) {
     char text[256];
-    if (as == BENCH_TEXT) {
+    if (report == BENCH_TEXT) {
         output_print(&s->out, "%-25s not measured: %s\n", name, why);
     } else {
         snprintf(text, sizeof text, "%s is not measured: %s", name, why);
@@ -169,7 +171,7 @@ static void put_missing(session *s, enum bench_report as, const char *name, cons
     }
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const char *kind_name(const bench_case *about, bool other) {
     static const char *const names[] = {"path", "peer", "limit"};
@@ -215,22 +217,22 @@ static void put_json(session *s, const bench_case *about, const bench_result *re
     json_line(&s->out, object);
 }
 
-/* ---- a group ----------------------------------------------------------------------------------- */
+/* ---- a group --------------------------------------------------------------------------------- */
 
-static void put_case(session *s, enum bench_report as, const bench_case *about,
+static void put_case(session *s, enum bench_report report, const bench_case *about,
                      const bench_result *result, const bench_result *path, bool other,
                      enum verdict verdict) {
     const char *plain = other ? "other library" : about->name != NULL ? about->name : about->group;
     char name[64];
     cells row;
     snprintf(name, sizeof name, "%s%s%s",
-             path == result         ? ""
-             : as == BENCH_MARKDOWN ? "– "
-                                    : "  ",
+             path == result             ? ""
+             : report == BENCH_MARKDOWN ? "– "
+                                        : "  ",
              plain, about->kind == BENCH_LIMIT ? " *" : "");
     if (!result->measured) {
-        put_missing(s, as, name, result->note);
-    } else if (as == BENCH_JSON) {
+        put_missing(s, report, name, result->note);
+    } else if (report == BENCH_JSON) {
         put_json(s, about, result, path, other);
     } else {
         fill(row, name, result, path == result ? NULL : path);
@@ -239,21 +241,21 @@ static void put_case(session *s, enum bench_report as, const bench_case *about,
         } else {
             put_goal(row[8], about, verdict);
         }
-        put_cells(s, as, row);
+        put_cells(s, report, row);
     }
 }
 
-void bench_put_group(session *s, enum bench_report as, const bench_row *rows, size_t first,
+void bench_put_group(session *s, enum bench_report report, const bench_row *rows, size_t first,
                      size_t end, int *missed, int *slower) {
     const bench_result *path = &rows[first].own;
     for (size_t i = first; i < end; i++) {
         const bench_case *about = &bench_cases[i];
         enum verdict verdict = judge(about, path, &rows[i].own);
         *missed += verdict == MISSED;
-        put_case(s, as, about, &rows[i].own, path, false, verdict);
+        put_case(s, report, about, &rows[i].own, path, false, verdict);
         if (rows[i].other.measured) {
             *slower += is_slower(path, &rows[i].other);
-            put_case(s, as, about, &rows[i].other, path, true, NO_GOAL);
+            put_case(s, report, about, &rows[i].other, path, true, NO_GOAL);
         }
     }
     output_flush(&s->out);

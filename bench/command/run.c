@@ -83,9 +83,9 @@ static int process_count(session *s, int *processes) {
 /* Measures, unless other processes did, and shows all groups. */
 static int show(session *s, bench_row *rows, bool measured, const bench_api *own,
                 const bench_api *other) {
-    enum bench_report as = s->option[OPTION_JSON] != NULL       ? BENCH_JSON
-                           : s->option[OPTION_MARKDOWN] != NULL ? BENCH_MARKDOWN
-                                                                : BENCH_TEXT;
+    enum bench_report report = s->option[OPTION_JSON] != NULL       ? BENCH_JSON
+                               : s->option[OPTION_MARKDOWN] != NULL ? BENCH_MARKDOWN
+                                                                    : BENCH_TEXT;
     const char *section = "";
     int missed = 0, slower = 0;
     for (size_t first = 0, end; first < bench_case_count && !output_dead(&s->out); first = end) {
@@ -95,20 +95,20 @@ static int show(session *s, bench_row *rows, bool measured, const bench_api *own
         }
         if (strcmp(section, bench_cases[first].section) != 0) {
             section = bench_cases[first].section;
-            bench_put_section(s, as, section, other != NULL);
+            bench_put_section(s, report, section, other != NULL);
         }
         if (!measured) {
             bench_group(rows, first, end, own, other);
         }
-        bench_put_group(s, as, rows, first, end, &missed, &slower);
+        bench_put_group(s, report, rows, first, end, &missed, &slower);
     }
-    if (as == BENCH_TEXT) {
+    if (report == BENCH_TEXT) {
         output_print(
             &s->out,
             "goals missed: %d; * work that the path above cannot avoid; %.1f additions per ns\n",
             missed, bench_best_rate());
     }
-    if (other != NULL && as == BENCH_TEXT) {
+    if (other != NULL && report == BENCH_TEXT) {
         output_print(&s->out, "paths slower than in the other library: %d\n", slower);
     }
     return slower > 0 ? STATUS_NO : STATUS_DONE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn bench scaling`: the cost of an ID when 1 to 64 threads share a generator. The CPU time is measured on the
- * processors of this machine. For as many processors as threads it is computed: operations on the shared
- * cursor are counted one by one, and a contended operation costs what it costs between two of them here. */
+/* `firn bench scaling`: the cost of an ID when 1 to 64 threads share a generator. The CPU time is
+ * measured on the processors of this machine. For as many processors as threads it is computed:
+ * operations on the shared cursor are counted one by one, and a contended operation costs what it
+ * costs between two of them here. */
 #include "bench.h"
 #include "shared/json.h"
 
@@ -48,7 +49,7 @@ static double count_operations(const bench_api *api, int which) {
     return (double)moves / COUNTED;
 }
 
-static void measure(const bench_api *api, int which, column *to) {
+static void measure(const bench_api *api, int which, column *out) {
     const bench_case about = {.scheme = schemes[which].scheme, .keys = schemes[which].keys};
     bench_run run = {.about = &about, .api = api};
     double times[REPEATS];
@@ -64,12 +65,12 @@ static void measure(const bench_api *api, int which, column *to) {
             fine = bench_threads(&run, threads, IDS, &cpu_ns) >= 0;
             times[i] = cpu_ns / IDS / threads;
         }
-        to->measured[step] = fine ? bench_middle(times, REPEATS) : 0;
+        out->measured[step] = fine ? bench_middle(times, REPEATS) : 0;
         if (!fine) {
             tell("firn bench: ", run.note);
         }
     }
-    to->operations = count_operations(api, which);
+    out->operations = count_operations(api, which);
     run.close(&run);
 }
 
@@ -88,9 +89,9 @@ static double contended_ns(void) {
 }
 
 /* With a processor per thread: the greater of the cost alone and the wait for the cursor. */
-static double compute(const column *of, int threads, double contended) {
-    double wait = threads > 1 ? threads * of->operations * contended : 0;
-    return of->measured[0] > wait ? of->measured[0] : wait;
+static double compute(const column *owner, int threads, double contended) {
+    double wait = threads > 1 ? threads * owner->operations * contended : 0;
+    return owner->measured[0] > wait ? owner->measured[0] : wait;
 }
 
 static void put_json(session *s, const column *all, double contended) {

@@ -17,40 +17,41 @@ static output out;
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void put_json(const figure *it) {
-    json_t *object = it->among > 0 ? json_pack("{s:s, s:I, s:I}", "name", it->name, "calls",
-                                               (json_int_t)it->calls, "of", (json_int_t)it->among)
-                                   : json_pack("{s:s, s:f}", "name", it->name, "ns", it->ns);
-    if (it->peer) {
+static void put_json(const figure *self) {
+    json_t *object = self->among > 0
+                         ? json_pack("{s:s, s:I, s:I}", "name", self->name, "calls",
+                                     (json_int_t)self->calls, "of", (json_int_t)self->among)
+                         : json_pack("{s:s, s:f}", "name", self->name, "ns", self->ns);
+    if (self->peer) {
         json_object_set_new(object, "peer", json_true());
     }
-    if (it->ratio > 0) {
-        json_object_set_new(object, "ratio", json_real(it->ratio));
+    if (self->ratio > 0) {
+        json_object_set_new(object, "ratio", json_real(self->ratio));
     }
-    if (it->most > 0) {
-        json_object_set_new(object, "goal", json_real(it->most));
+    if (self->most > 0) {
+        json_object_set_new(object, "goal", json_real(self->most));
     }
-    json_object_set_new(object, "note", json_string(it->note));
+    json_object_set_new(object, "note", json_string(self->note));
     json_line(&out, object);
 }
 
-static void put_text(const figure *it) {
+static void put_text(const figure *self) {
     char value[32] = "-", ratio[32] = "", goal[48] = "";
-    double judged = it->ratio > 0 ? it->ratio : it->ns;
-    if (it->among > 0) {
-        snprintf(value, sizeof value, "%" PRId64, it->calls);
-    } else if (it->ns >= 0) {
-        bench_name_time(value, it->ns);
+    double judged = self->ratio > 0 ? self->ratio : self->ns;
+    if (self->among > 0) {
+        snprintf(value, sizeof value, "%" PRId64, self->calls);
+    } else if (self->ns >= 0) {
+        bench_name_time(value, self->ns);
     }
-    if (it->ratio > 0) {
-        snprintf(ratio, sizeof ratio, "%.2f x", it->ratio);
+    if (self->ratio > 0) {
+        snprintf(ratio, sizeof ratio, "%.2f x", self->ratio);
     }
-    if (it->most > 0 && it->ns >= 0) {
-        snprintf(goal, sizeof goal, it->ratio > 0 ? "goal %.1f x%s; " : "goal %.0f ns%s; ",
-                 it->most, judged > it->most ? ": missed" : "");
+    if (self->most > 0 && self->ns >= 0) {
+        snprintf(goal, sizeof goal, self->ratio > 0 ? "goal %.1f x%s; " : "goal %.0f ns%s; ",
+                 self->most, judged > self->most ? ": missed" : "");
     }
-    output_print(&out, "%s%-*s  %10s  %8s  %s%s\n", it->peer ? "  " : "", it->peer ? 25 : 27,
-                 it->name, value, ratio, goal, it->note);
+    output_print(&out, "%s%-*s  %10s  %8s  %s%s\n", self->peer ? "  " : "", self->peer ? 25 : 27,
+                 self->name, value, ratio, goal, self->note);
 }
 
 bool report_is_json(void) {
@@ -72,13 +73,13 @@ void report_json(void *object) {
     output_flush(&out);
 }
 
-void put_figure(const figure *it) {
+void put_figure(const figure *self) {
     if (!as_json) {
-        put_text(it);
-    } else if (it->ns >= 0) {
-        put_json(it);
+        put_text(self);
+    } else if (self->ns >= 0) {
+        put_json(self);
     } else {
-        fprintf(stderr, "bench: %s is not measured: %s\n", it->name, it->note);
+        fprintf(stderr, "bench: %s is not measured: %s\n", self->name, self->note);
     }
     output_flush(&out);
 }
@@ -86,7 +87,7 @@ void put_figure(const figure *it) {
 /* ---- reservations --------------------------------------------------------------------------- */
 
 /* firn's module and the peers of one engine, who take turns. */
-typedef struct contest {
+typedef struct engine_contest {
     firn_store *store;
     void *self[CONTESTANTS]; /* of the peers; [0] is not used */
     const peer *about[CONTESTANTS];
@@ -94,9 +95,9 @@ typedef struct contest {
     int64_t written;
     double times[CONTESTANTS][BENCH_REPEATS];
     char why[160]; /* set: the contest came to nothing */
-} contest;
+} engine_contest;
 
-static bool reserve(contest *it) {
+static bool reserve(engine_contest *contest) {
     int64_t first;
     firn_mark held;
     firn_error error = {0};
@@ -105,22 +106,23 @@ static bool reserve(contest *it) {
                                   .key = "1",
                                   .count = COUNT,
                                   .latest = FIRN_SLOT_MAX - COUNT,
-                                  .grant = (uint64_t)it->written + 1,
+                                  .grant = (uint64_t)contest->written + 1,
                                   .note = "bench"};
-    if (firn_store_reserve(it->store, &request, &first, &held, &error) == FIRN_OK) {
+    if (firn_store_reserve(contest->store, &request, &first, &held, &error) == FIRN_OK) {
         return true;
     }
-    snprintf(it->why, sizeof it->why, "%.150s", error.text);
+    snprintf(contest->why, sizeof contest->why, "%.150s", error.text);
     return false;
 }
 
-static bool one_turn(contest *it, int who) {
-    it->written++;
+static bool one_turn(engine_contest *contest, int who) {
+    contest->written++;
     if (who == 0) {
-        return reserve(it);
+        return reserve(contest);
     }
-    if (!it->about[who]->write(it->self[who], it->written)) {
-        snprintf(it->why, sizeof it->why, "%s: the bare statement fails", it->about[who]->name);
+    if (!contest->about[who]->write(contest->self[who], contest->written)) {
+        snprintf(contest->why, sizeof contest->why, "%s: the bare statement fails",
+                 contest->about[who]->name);
         return false;
     }
     return true;
@@ -128,91 +130,92 @@ static bool one_turn(contest *it, int who) {
 
 /* Call by call in turn, starting with another one each time, so that other load affects all
  * equally. */
-static bool one_round(contest *it, int round) {
+static bool one_round(engine_contest *contest, int round) {
     double sums[CONTESTANTS] = {0};
     for (int turn = 0; turn < TURNS; turn++) {
-        for (int i = 0; i < it->count; i++) {
-            int who = (i + turn) % it->count;
+        for (int i = 0; i < contest->count; i++) {
+            int who = (i + turn) % contest->count;
             double start = bench_now_ns();
-            if (!one_turn(it, who)) {
+            if (!one_turn(contest, who)) {
                 return false;
             }
             sums[who] += bench_now_ns() - start;
         }
     }
-    for (int who = 0; who < it->count && round >= 0; who++) {
-        it->times[who][round] = sums[who] / TURNS;
+    for (int who = 0; who < contest->count && round >= 0; who++) {
+        contest->times[who][round] = sums[who] / TURNS;
     }
     return true;
 }
 
-static bool begin_contest(contest *it, const engine *on, const peer *first, size_t count) {
+static bool begin_contest(engine_contest *contest, const test_engine *engine, const peer *first,
+                          size_t count) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     firn_error error = {0};
-    const char *colon = strrchr(on->url, ':');
+    const char *colon = strrchr(engine->url, ':');
     unsigned port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
-    if (firn_store_open(&it->store, on->url, &options, &error) != FIRN_OK) {
-        snprintf(it->why, sizeof it->why, "%.150s", error.text);
+    if (firn_store_open(&contest->store, engine->url, &options, &error) != FIRN_OK) {
+        snprintf(contest->why, sizeof contest->why, "%.150s", error.text);
         return false;
     }
-    it->count = 1;
-    for (size_t i = 0; i < count && it->count < CONTESTANTS; i++, it->count++) {
-        it->about[it->count] = &first[i];
-        if (!first[i].open(&it->self[it->count], port)) {
-            snprintf(it->why, sizeof it->why, "%s: no connection", first[i].name);
+    contest->count = 1;
+    for (size_t i = 0; i < count && contest->count < CONTESTANTS; i++, contest->count++) {
+        contest->about[contest->count] = &first[i];
+        if (!first[i].open(&contest->self[contest->count], port)) {
+            snprintf(contest->why, sizeof contest->why, "%s: no connection", first[i].name);
             return false;
         }
     }
     return true;
 }
 
-static void end_contest(contest *it) {
+static void end_contest(engine_contest *contest) {
     for (int i = 1; i < CONTESTANTS; i++) {
-        if (it->about[i] != NULL) {
-            it->about[i]->close(it->self[i]);
+        if (contest->about[i] != NULL) {
+            contest->about[i]->close(contest->self[i]);
         }
     }
-    firn_store_close(it->store);
+    firn_store_close(contest->store);
 }
 
-static void put_contest(contest *it, const char *kind) {
+static void put_contest(engine_contest *contest, const char *kind) {
     const double goal = strcmp(kind, "postgres") == 0 ? 1.1 : 1.2;
     char name[40];
     snprintf(name, sizeof name, "reserve-%s", kind);
-    figure own = {.name = name, .ns = bench_middle(it->times[0], BENCH_REPEATS)};
+    figure own = {.name = name, .ns = bench_middle(contest->times[0], BENCH_REPEATS)};
     snprintf(own.note, sizeof own.note, "firn_store_reserve, medians of %d rounds of %d calls",
              BENCH_REPEATS, TURNS);
     put_figure(&own);
-    for (int i = 1; i < it->count; i++) {
-        figure bare = {.name = it->about[i]->name,
+    for (int i = 1; i < contest->count; i++) {
+        figure bare = {.name = contest->about[i]->name,
                        .peer = true,
-                       .ns = bench_middle(it->times[i], BENCH_REPEATS),
+                       .ns = bench_middle(contest->times[i], BENCH_REPEATS),
                        .most = i == 1 ? goal : 0};
         bare.ratio = own.ns / bare.ns;
-        snprintf(bare.note, sizeof bare.note, "%s", it->about[i]->note);
+        snprintf(bare.note, sizeof bare.note, "%s", contest->about[i]->note);
         put_figure(&bare);
     }
 }
 
 static void measure_engine(const peer *first, size_t count) {
-    static contest it;
-    it = (contest){0};
-    engine *on = engine_of(first->engine, 0, "");
-    bool fine = on != NULL && begin_contest(&it, on, first, count);
+    static engine_contest contest;
+    contest = (engine_contest){0};
+    test_engine *engine = engine_of(first->engine, 0, "");
+    bool fine = engine != NULL && begin_contest(&contest, engine, first, count);
     for (int round = -2; round < BENCH_REPEATS && fine; round++) { /* two to warm up */
-        fine = one_round(&it, round);
+        fine = one_round(&contest, round);
     }
     if (fine) {
-        put_contest(&it, first->engine);
+        put_contest(&contest, first->engine);
     } else {
         figure none = {.name = first->engine, .ns = -1};
         snprintf(none.note, sizeof none.note, "%s",
-                 on == NULL ? "the engine does not start, or is not installed" : it.why);
+                 engine == NULL ? "the engine does not start, or is not installed" : contest.why);
         put_figure(&none);
     }
-    end_contest(&it);
-    if (on != NULL) {
-        engine_do(on, "halt", 0); /* the next one has the machine for itself */
+    end_contest(&contest);
+    if (engine != NULL) {
+        engine_do(engine, "halt", 0); /* the next one has the machine for itself */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A fleet of processes on one PostgreSQL: each simulated process is a generator with its own node and
- * window, held by a renewer although it issues nothing. A few threads, each with a connection, do the
- * steps of all. What the server does for more processes than that is computed. */
+/* A fleet of processes on one PostgreSQL: each simulated process is a generator with its own node
+ * and window, held by a renewer although it issues nothing. A few threads, each with a connection,
+ * do the steps of all. What the server does for more processes than that is computed. */
 #include "measure.h"
 #include "shared/json.h"
 
@@ -74,13 +74,13 @@ static const firn_store_ops timed_ops = {.version = FIRN_STORE_OPS_VERSION,
 /* ---- the server ------------------------------------------------------------------------------ */
 
 /* CPU time of the server's processes, s: of the first one and its children, ended ones included. */
-static double server_cpu_s(const engine *on) {
+static double server_cpu_s(const test_engine *engine) {
     char shell[600], line[64] = "";
     snprintf(shell, sizeof shell,
              "p=$(cat '%s/pid.1'); cat /proc/[0-9]*/stat 2>/dev/null | sed 's/(.*)/x/' |"
              " awk -v p=$p '$1 == p { t += $14 + $15 + $16 + $17 } $4 == p { t += $14 + $15 }"
              " END { print t + 0 }'",
-             on->folder);
+             engine->folder);
     FILE *printed = popen(shell, "r");
     if (printed != NULL) {
         line[fread(line, 1, sizeof line - 1, printed)] = '\0';
@@ -90,10 +90,10 @@ static double server_cpu_s(const engine *on) {
 }
 
 /* One number that a statement selects; -1: none. */
-static double ask_server(const engine *on, const char *statement) {
+static double ask_server(const test_engine *engine, const char *statement) {
     char where[200];
     snprintf(where, sizeof where, "host=127.0.0.1 port=%lu user=firn dbname=postgres",
-             strtoul(strrchr(on->url, ':') + 1, NULL, 10));
+             strtoul(strrchr(engine->url, ':') + 1, NULL, 10));
     PGconn *link = PQconnectdb(where);
     PGresult *result = PQexec(link, statement);
     double number =
@@ -132,8 +132,8 @@ static void step_due(worker *w, int count) {
     }
 }
 
-static void *claim_all(void *of) {
-    worker *w = of;
+static void *claim_all(void *context) {
+    worker *w = context;
     for (int i = 0; i < w->count; i++) {
         w->due[i] = step(w, i);
         step_due(w, i);
@@ -141,8 +141,8 @@ static void *claim_all(void *of) {
     return NULL;
 }
 
-static void *renew_all(void *of) {
-    worker *w = of;
+static void *renew_all(void *context) {
+    worker *w = context;
     while (!over) {
         step_due(w, w->count);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -150,13 +150,13 @@ static void *renew_all(void *of) {
     return NULL;
 }
 
-static bool open_worker(fleet *f, worker *w, int number, const engine *on) {
+static bool open_worker(fleet *f, worker *w, int number, const test_engine *engine) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     *w = (worker){.times = malloc(SAMPLES * sizeof *w->times),
                   .gens = calloc(NODES_MAX / WORKERS + 1, sizeof *w->gens),
                   .due = calloc(NODES_MAX / WORKERS + 1, sizeof *w->due)};
     if (w->times == NULL || w->gens == NULL || w->due == NULL ||
-        firn_store_open(&w->inner, on->url, &options, &w->error) != FIRN_OK) {
+        firn_store_open(&w->inner, engine->url, &options, &w->error) != FIRN_OK) {
         return false;
     }
     if (firn_store_wrap(&w->store, &timed_ops, w, &w->error) != FIRN_OK) {
@@ -219,25 +219,25 @@ static void sum_up(fleet *f, double *times, int claims) {
     }
 }
 
-static void watch(fleet *f, const engine *on) {
+static void watch(fleet *f, const test_engine *engine) {
     static double times[WORKERS * SAMPLES];
     for (int i = 0; i < WORKERS; i++) {
         f->workers[i].reservations = 0;
     }
-    double cpu = server_cpu_s(on), wal = ask_server(on, WAL_BYTES), start = bench_now_ns();
+    double cpu = server_cpu_s(engine), wal = ask_server(engine, WAL_BYTES), start = bench_now_ns();
     if (!run_all(f, renew_all, WATCH_S)) {
         snprintf(f->why, sizeof f->why, "a thread cannot be started");
     }
     double took = (bench_now_ns() - start) / 1e9;
-    f->cpu = (server_cpu_s(on) - cpu) / took;
+    f->cpu = (server_cpu_s(engine) - cpu) / took;
     sum_up(f, times, f->nodes);
     f->wal_bytes =
-        f->reservations_s > 0 ? (ask_server(on, WAL_BYTES) - wal) / f->reservations_s : 0;
+        f->reservations_s > 0 ? (ask_server(engine, WAL_BYTES) - wal) / f->reservations_s : 0;
     f->reservations_s /= took;
 }
 
-static void *close_all(void *of) {
-    worker *w = of;
+static void *close_all(void *context) {
+    worker *w = context;
     for (int i = 0; i < w->count; i++) {
         firn_close(w->gens[i], NULL);
     }
@@ -248,11 +248,11 @@ static void *close_all(void *of) {
     return NULL;
 }
 
-static bool measure_one(fleet *f, const engine *on) {
+static bool measure_one(fleet *f, const test_engine *engine) {
     bool fine = true;
     memset(f->workers, 0, sizeof f->workers);
     for (int i = 0; i < WORKERS && fine; i++) {
-        fine = open_worker(f, &f->workers[i], i, on);
+        fine = open_worker(f, &f->workers[i], i, engine);
         snprintf(f->why, sizeof f->why, "%.150s", f->workers[i].error.text);
     }
     if (fine) {
@@ -264,7 +264,7 @@ static bool measure_one(fleet *f, const engine *on) {
             const struct timespec quarter = {f->window_ms / 4000, f->window_ms % 4000 * 250000};
             nanosleep(&quarter, NULL);
         }
-        watch(f, on);
+        watch(f, engine);
     }
     run_all(f, close_all, 0);
     return fine;
@@ -294,14 +294,14 @@ static void put_fleet(const fleet *f) {
                  f->nodes / f->claim_s, f->late);
 }
 
-/* ---- claims of any free node, which read the nodes in the store -------------------------------- */
+/* ---- claims of any free node, which read the nodes in the store ------------------------------ */
 
-static void measure_claim(const engine *on, int nodes) {
+static void measure_claim(const test_engine *engine, int nodes) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     double times[CLAIMS];
     firn_store *store;
     int64_t wait_ms;
-    bool fine = firn_store_open(&store, on->url, &options, NULL) == FIRN_OK;
+    bool fine = firn_store_open(&store, engine->url, &options, NULL) == FIRN_OK;
     for (int i = 0; i < CLAIMS && fine; i++) {
         firn_gen *gen;
         firn_config config = {.size = sizeof config,
@@ -325,7 +325,7 @@ static void measure_claim(const engine *on, int nodes) {
     put_figure(&claim);
 }
 
-/* ---- what the server can do at most ------------------------------------------------------------ */
+/* ---- what the server can do at most ---------------------------------------------------------- */
 
 typedef struct prober {
     firn_store *store;
@@ -333,8 +333,8 @@ typedef struct prober {
     int number, done;
 } prober;
 
-static void *probe(void *of) {
-    prober *p = of;
+static void *probe(void *context) {
+    prober *p = context;
     char key[FIRN_KEY_SIZE];
     for (int i = 0; i < PROBES; i++, p->done++) {
         int64_t first;
@@ -354,13 +354,13 @@ static void *probe(void *of) {
     return NULL;
 }
 
-static double measure_most(const engine *on, int connections) {
+static double measure_most(const test_engine *engine, int connections) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     static prober all[MOST_CONNECTIONS];
     int open = 0, done = 0;
     for (; open < connections; open++) {
         all[open] = (prober){.number = open};
-        if (firn_store_open(&all[open].store, on->url, &options, NULL) != FIRN_OK) {
+        if (firn_store_open(&all[open].store, engine->url, &options, NULL) != FIRN_OK) {
             break;
         }
     }
@@ -381,10 +381,11 @@ static double measure_most(const engine *on, int connections) {
     return done / took;
 }
 
-static double measure_all_most(const engine *on) {
+static double measure_all_most(const test_engine *engine) {
     double best = 0;
     for (int connections = 1; connections <= MOST_CONNECTIONS; connections *= 4) {
-        figure most = {.name = "reservations-at-most", .ns = 1e9 / measure_most(on, connections)};
+        figure most = {.name = "reservations-at-most",
+                       .ns = 1e9 / measure_most(engine, connections)};
         snprintf(most.note, sizeof most.note, "%.0f per s over %d connection%s", 1e9 / most.ns,
                  connections, connections > 1 ? "s" : "");
         best = 1e9 / most.ns > best ? 1e9 / most.ns : best;
@@ -408,20 +409,20 @@ void measure_fleet(void) {
     } fleets[] = {{10, 10000},  {100, 10000},  {1000, 1000},
                   {1000, 3000}, {1000, 10000}, {10000, 10000}};
     static fleet f;
-    engine *on = engine_of("postgres", 0, "");
-    if (on == NULL) {
+    test_engine *engine = engine_of("postgres", 0, "");
+    if (engine == NULL) {
         figure none = {
             .name = "fleet", .ns = -1, .note = "PostgreSQL does not start, or is not installed"};
         put_figure(&none);
         return;
     }
-    double most = measure_all_most(on);
+    double most = measure_all_most(engine);
     if (!report_is_json()) {
         put_head();
     }
     for (size_t i = 0; i < sizeof fleets / sizeof fleets[0]; i++) {
         f = (fleet){.nodes = fleets[i].nodes, .window_ms = fleets[i].window_ms};
-        if (!measure_one(&f, on)) {
+        if (!measure_one(&f, engine)) {
             figure none = {.name = "fleet", .ns = -1};
             snprintf(none.note, sizeof none.note, "%.150s", f.why);
             put_figure(&none);
@@ -429,11 +430,11 @@ void measure_fleet(void) {
         }
         put_fleet(&f);
         if (f.window_ms == 10000) {
-            measure_claim(on, f.nodes);
+            measure_claim(engine, f.nodes);
         }
     }
     put_computed(most);
-    figure size = {.name = "bytes", .calls = (int64_t)ask_server(on, SIZE), .among = NODES_MAX};
+    figure size = {.name = "bytes", .calls = (int64_t)ask_server(engine, SIZE), .among = NODES_MAX};
     snprintf(size.note, sizeof size.note,
              "bytes of tables, for all nodes; %.0f bytes of log per reservation", f.wal_bytes);
     put_figure(&size);

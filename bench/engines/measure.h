@@ -18,7 +18,7 @@ typedef struct figure {
     char note[160]; /* how it was measured */
 } figure;
 
-void put_figure(const figure *it);
+void put_figure(const figure *self);
 bool report_is_json(void);
 /* Text of the report, and objects of it. */
 void report_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -58,7 +58,7 @@ typedef struct slow_store {
 /* Is the calling thread a renewer? */
 extern _Thread_local bool renewer_thread;
 
-/* NULL: it cannot be opened. `it` outlives the store, which the caller closes. */
-firn_store *slow_store_open(slow_store *it, int64_t wait_ns);
+/* NULL: it cannot be opened. `self` outlives the store, which the caller closes. */
+firn_store *slow_store_open(slow_store *self, int64_t wait_ns);
 
 #endif

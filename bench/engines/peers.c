@@ -95,11 +95,11 @@ typedef struct redis_link {
 } redis_link;
 
 static void redis_close(void *self) {
-    redis_link *it = self;
-    if (it != NULL && it->context != NULL) {
-        redisFree(it->context);
+    redis_link *link = self;
+    if (link != NULL && link->context != NULL) {
+        redisFree(link->context);
     }
-    free(it);
+    free(link);
 }
 
 static bool redis_done(redisReply *reply) {
@@ -112,29 +112,29 @@ static bool redis_done(redisReply *reply) {
 
 static bool redis_open(void **self, unsigned port) {
     const struct timeval timeout = {TIMEOUT_S, 0};
-    redis_link *it = calloc(1, sizeof *it);
-    *self = it;
-    it->context = it != NULL ? redisConnectWithTimeout("127.0.0.1", (int)port, timeout) : NULL;
-    if (it == NULL || it->context == NULL || it->context->err != 0) {
+    redis_link *link = calloc(1, sizeof *link);
+    *self = link;
+    link->context = link != NULL ? redisConnectWithTimeout("127.0.0.1", (int)port, timeout) : NULL;
+    if (link == NULL || link->context == NULL || link->context->err != 0) {
         return false;
     }
-    redisReply *reply = redisCommand(it->context, "SCRIPT LOAD %s",
+    redisReply *reply = redisCommand(link->context, "SCRIPT LOAD %s",
                                      "return redis.call('HSET', KEYS[1], 'high', ARGV[1])");
     if (reply != NULL && reply->type == REDIS_REPLY_STRING) {
-        snprintf(it->sha, sizeof it->sha, "%s", reply->str);
+        snprintf(link->sha, sizeof link->sha, "%s", reply->str);
     }
     return redis_done(reply);
 }
 
 static bool redis_eval(void *self, int64_t value) {
-    redis_link *it = self;
+    redis_link *link = self;
     return redis_done(
-        redisCommand(it->context, "EVALSHA %s 1 bare %lld", it->sha, (long long)value));
+        redisCommand(link->context, "EVALSHA %s 1 bare %lld", link->sha, (long long)value));
 }
 
 static bool redis_set(void *self, int64_t value) {
-    redis_link *it = self;
-    return redis_done(redisCommand(it->context, "SET bare-set %lld", (long long)value));
+    redis_link *link = self;
+    return redis_done(redisCommand(link->context, "SET bare-set %lld", (long long)value));
 }
 
 /* ---- etcd ------------------------------------------------------------------------------------ */
@@ -146,24 +146,24 @@ typedef struct etcd_link {
     size_t length;
 } etcd_link;
 
-static size_t etcd_take(char *data, size_t size, size_t count, void *of) {
-    etcd_link *it = of;
-    size_t room = sizeof it->answer - 1 - it->length, length = size * count;
-    memcpy(it->answer + it->length, data, length < room ? length : room);
-    it->length += length < room ? length : room;
-    it->answer[it->length] = '\0';
+static size_t etcd_take(char *data, size_t size, size_t count, void *context) {
+    etcd_link *link = context;
+    size_t room = sizeof link->answer - 1 - link->length, length = size * count;
+    memcpy(link->answer + link->length, data, length < room ? length : room);
+    link->length += length < room ? length : room;
+    link->answer[link->length] = '\0';
     return length;
 }
 
 /* Succeeded with an answer that holds `wanted`. */
-static bool etcd_post(etcd_link *it, const char *path, const char *body, const char *wanted) {
+static bool etcd_post(etcd_link *link, const char *path, const char *body, const char *wanted) {
     char url[100];
-    snprintf(url, sizeof url, "%s%s", it->url, path);
-    it->length = 0;
-    it->answer[0] = '\0';
-    curl_easy_setopt(it->curl, CURLOPT_URL, url);
-    curl_easy_setopt(it->curl, CURLOPT_POSTFIELDS, body);
-    return curl_easy_perform(it->curl) == CURLE_OK && strstr(it->answer, wanted) != NULL;
+    snprintf(url, sizeof url, "%s%s", link->url, path);
+    link->length = 0;
+    link->answer[0] = '\0';
+    curl_easy_setopt(link->curl, CURLOPT_URL, url);
+    curl_easy_setopt(link->curl, CURLOPT_POSTFIELDS, body);
+    return curl_easy_perform(link->curl) == CURLE_OK && strstr(link->answer, wanted) != NULL;
 }
 
 /* base64 of "bare", a key. */
@@ -193,27 +193,27 @@ static bool etcd_txn(void *self, int64_t value) {
 }
 
 static bool etcd_open(void **self, unsigned port) {
-    etcd_link *it = calloc(1, sizeof *it);
-    *self = it;
-    it->curl = it != NULL ? curl_easy_init() : NULL;
-    if (it == NULL || it->curl == NULL) {
+    etcd_link *link = calloc(1, sizeof *link);
+    *self = link;
+    link->curl = link != NULL ? curl_easy_init() : NULL;
+    if (link == NULL || link->curl == NULL) {
         return false;
     }
-    snprintf(it->url, sizeof it->url, "http://127.0.0.1:%u", port);
-    curl_easy_setopt(it->curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(it->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(it->curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
-    curl_easy_setopt(it->curl, CURLOPT_WRITEFUNCTION, etcd_take);
-    curl_easy_setopt(it->curl, CURLOPT_WRITEDATA, it);
-    return etcd_put(it, 0);
+    snprintf(link->url, sizeof link->url, "http://127.0.0.1:%u", port);
+    curl_easy_setopt(link->curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(link->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(link->curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
+    curl_easy_setopt(link->curl, CURLOPT_WRITEFUNCTION, etcd_take);
+    curl_easy_setopt(link->curl, CURLOPT_WRITEDATA, link);
+    return etcd_put(link, 0);
 }
 
 static void etcd_close(void *self) {
-    etcd_link *it = self;
-    if (it != NULL) {
-        curl_easy_cleanup(it->curl);
+    etcd_link *link = self;
+    if (link != NULL) {
+        curl_easy_cleanup(link->curl);
     }
-    free(it);
+    free(link);
 }
 
 /* ---- ZooKeeper ------------------------------------------------------------------------------- */
@@ -225,27 +225,27 @@ typedef struct zookeeper_link {
 } zookeeper_link;
 
 static void zookeeper_end(void *self) {
-    zookeeper_link *it = self;
-    if (it != NULL && it->handle != NULL) {
-        zookeeper_close(it->handle);
+    zookeeper_link *link = self;
+    if (link != NULL && link->handle != NULL) {
+        zookeeper_close(link->handle);
     }
-    free(it);
+    free(link);
 }
 
 /* `name`: two peers have a znode each, since each counts its own versions. */
 static bool zookeeper_begin(void **self, unsigned port, const char *name) {
     char host[32];
-    zookeeper_link *it = calloc(1, sizeof *it);
-    *self = it;
-    if (it == NULL) {
+    zookeeper_link *link = calloc(1, sizeof *link);
+    *self = link;
+    if (link == NULL) {
         return false;
     }
     snprintf(host, sizeof host, "127.0.0.1:%u", port);
-    snprintf(it->path, sizeof it->path, "/%s", name);
+    snprintf(link->path, sizeof link->path, "/%s", name);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    it->handle = zookeeper_init(host, NULL, TIMEOUT_S * 1000, NULL, NULL, 0);
-    return it->handle != NULL && zoo_create(it->handle, it->path, "0", 1, &ZOO_OPEN_ACL_UNSAFE,
-                                            ZOO_PERSISTENT, NULL, 0) == ZOK;
+    link->handle = zookeeper_init(host, NULL, TIMEOUT_S * 1000, NULL, NULL, 0);
+    return link->handle != NULL && zoo_create(link->handle, link->path, "0", 1,
+                                              &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0) == ZOK;
 }
 
 static bool zookeeper_multi_open(void **self, unsigned port) {
@@ -257,21 +257,21 @@ static bool zookeeper_set_open(void **self, unsigned port) {
 }
 
 static bool zookeeper_set(void *self, int64_t value) {
-    zookeeper_link *it = self;
+    zookeeper_link *link = self;
     char text[VALUE_SIZE];
     int length = snprintf(text, sizeof text, "%" PRId64, value);
-    return zoo_set(it->handle, it->path, text, length, it->version++) == ZOK;
+    return zoo_set(link->handle, link->path, text, length, link->version++) == ZOK;
 }
 
 static bool zookeeper_multi(void *self, int64_t value) {
-    zookeeper_link *it = self;
+    zookeeper_link *link = self;
     char text[VALUE_SIZE];
     int length = snprintf(text, sizeof text, "%" PRId64, value);
     zoo_op_t ops[2];
     zoo_op_result_t results[2];
     zoo_check_op_init(&ops[0], "/", -1);
-    zoo_set_op_init(&ops[1], it->path, text, length, it->version++, NULL);
-    return zoo_multi(it->handle, 2, ops, results) == ZOK;
+    zoo_set_op_init(&ops[1], link->path, text, length, link->version++, NULL);
+    return zoo_multi(link->handle, 2, ops, results) == ZOK;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

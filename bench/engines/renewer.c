@@ -25,21 +25,21 @@ static long times_taken(void) {
     return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
 }
 
-static void watch_begin(watch *it) {
-    *it = (watch){.taken = times_taken(), .last = bench_now_ns()};
+static void watch_begin(watch *self) {
+    *self = (watch){.taken = times_taken(), .last = bench_now_ns()};
 }
 
 /* Each turn is timed from the end of the last, so that nothing falls between two. */
-static void watch_turn(watch *it) {
-    double now = bench_now_ns(), took = now - it->last;
-    it->last = now;
+static void watch_turn(watch *self) {
+    double now = bench_now_ns(), took = now - self->last;
+    self->last = now;
     if (took > SWITCH_NS) {
         long taken = times_taken();
-        it->slowest = taken == it->taken && took > it->slowest ? took : it->slowest;
-        it->taken = taken;
-        it->last = bench_now_ns();
-    } else if (took > it->slowest) {
-        it->slowest = took;
+        self->slowest = taken == self->taken && took > self->slowest ? took : self->slowest;
+        self->taken = taken;
+        self->last = bench_now_ns();
+    } else if (took > self->slowest) {
+        self->slowest = took;
     }
 }
 
@@ -63,22 +63,22 @@ static void nap_ms(int64_t ms) {
     nanosleep(&nap, NULL);
 }
 
-static void *keep(void *of) {
-    running *it = of;
+static void *keep(void *context) {
+    running *self = context;
     int64_t wait_ms = 0;
     renewer_thread = true;
     bench_pin(1);
-    while (!it->over) { /* as long as the run */
-        firn_gen_step(it->gen, &wait_ms, NULL);
+    while (!self->over) { /* as long as the run */
+        firn_gen_step(self->gen, &wait_ms, NULL);
         nap_ms(wait_ms);
     }
     return NULL;
 }
 
-static bool is_held(const running *it) {
+static bool is_held(const running *self) {
     firn_status status = {.size = sizeof status};
     for (int ms = 0; ms < CLAIM_MS; ms += 5) {
-        firn_gen_status(it->gen, &status);
+        firn_gen_status(self->gen, &status);
         if (status.held) {
             return true;
         }
@@ -87,53 +87,55 @@ static bool is_held(const running *it) {
     return false;
 }
 
-static bool issue(running *it) {
+static bool issue(running *self) {
     firn_id id;
     firn_status before = {.size = sizeof before}, after = {.size = sizeof after};
-    firn_gen_status(it->gen, &before);
-    int64_t entered = it->slow.calls_of_others;
+    firn_gen_status(self->gen, &before);
+    int64_t entered = self->slow.calls_of_others;
     watch calls;
     watch_begin(&calls);
     double end = calls.last + RUN_MS * 1e6;
     while (calls.last < end) {
-        int code = firn_next(it->gen, &id, &it->error);
+        int code = firn_next(self->gen, &id, &self->error);
         if (code != FIRN_OK && code != FIRN_EWINDOW) {
             return false;
         }
         watch_turn(&calls);
-        it->refused += code != FIRN_OK;
-        it->calls++;
+        self->refused += code != FIRN_OK;
+        self->calls++;
     }
-    firn_gen_status(it->gen, &after);
-    it->entered += it->slow.calls_of_others - entered;
-    it->renewals += after.renewals - before.renewals;
-    it->slowest_ns = calls.slowest;
+    firn_gen_status(self->gen, &after);
+    self->entered += self->slow.calls_of_others - entered;
+    self->renewals += after.renewals - before.renewals;
+    self->slowest_ns = calls.slowest;
     return true;
 }
 
-static bool run_once(running *it) {
+static bool run_once(running *self) {
     pthread_t renewer;
     int64_t wait_ms;
-    firn_config config = {
-        .size = sizeof config, .scheme = BENCH_WIDE_LAYOUT, .keys = it->keys, .has_renewer = true};
-    it->over = false;
-    it->slowest_ns = 0;
-    it->store = slow_store_open(&it->slow, WAIT_NS);
-    config.store = it->store;
-    bool fine = it->store != NULL && firn_open_with(&it->gen, &config, &it->error) == FIRN_OK;
+    firn_config config = {.size = sizeof config,
+                          .scheme = BENCH_WIDE_LAYOUT,
+                          .keys = self->keys,
+                          .has_renewer = true};
+    self->over = false;
+    self->slowest_ns = 0;
+    self->store = slow_store_open(&self->slow, WAIT_NS);
+    config.store = self->store;
+    bool fine = self->store != NULL && firn_open_with(&self->gen, &config, &self->error) == FIRN_OK;
     if (!fine) {
-        firn_store_close(it->store);
+        firn_store_close(self->store);
         return false;
     }
-    bool started = it->kept && pthread_create(&renewer, NULL, keep, it) == 0;
-    fine = it->kept ? started : firn_gen_step(it->gen, &wait_ms, &it->error) == FIRN_OK;
-    fine = fine && is_held(it) && issue(it);
-    it->over = true;
+    bool started = self->kept && pthread_create(&renewer, NULL, keep, self) == 0;
+    fine = self->kept ? started : firn_gen_step(self->gen, &wait_ms, &self->error) == FIRN_OK;
+    fine = fine && is_held(self) && issue(self);
+    self->over = true;
     if (started) {
         pthread_join(renewer, NULL);
     }
-    firn_close(it->gen, NULL);
-    firn_store_close(it->store);
+    firn_close(self->gen, NULL);
+    firn_store_close(self->store);
     return fine;
 }
 

@@ -41,22 +41,22 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 
 static _Atomic bool over;
 
-static void *keep(void *of) {
-    counting *it = of;
+static void *keep(void *context) {
+    counting *self = context;
     int64_t wait_ms = 0;
     bench_pin(1);
     while (!over) { /* as long as the measurement */
-        firn_segment_step(it->range, &wait_ms, NULL);
+        firn_segment_step(self->range, &wait_ms, NULL);
         const struct timespec nap = {wait_ms / 1000, wait_ms % 1000 * 1000000};
         nanosleep(&nap, NULL);
     }
     return NULL;
 }
 
-static bool count_up(counting *it, int64_t n) {
+static bool count_up(counting *self, int64_t n) {
     int64_t value;
     for (int64_t i = 0; i < n; i++) {
-        if (firn_segment_next(it->range, &value, NULL) != FIRN_OK) {
+        if (firn_segment_next(self->range, &value, NULL) != FIRN_OK) {
             return false;
         }
         BENCH_KEEP(value);
@@ -64,38 +64,39 @@ static bool count_up(counting *it, int64_t n) {
     return true;
 }
 
-static bool begin(counting *it) {
-    it->store = slow_store_open(&it->slow, it->wait_ns);
-    if (it->store == NULL ||
-        firn_segment_open(&it->range, "bench", "", it->store, NULL, NULL) != FIRN_OK) {
+static bool begin(counting *self) {
+    self->store = slow_store_open(&self->slow, self->wait_ns);
+    if (self->store == NULL ||
+        firn_segment_open(&self->range, "bench", "", self->store, NULL, NULL) != FIRN_OK) {
         return false;
     }
-    it->started = it->kept && pthread_create(&it->renewer, NULL, keep, it) == 0;
-    return it->started == it->kept && count_up(it, WARM_UP);
+    self->started = self->kept && pthread_create(&self->renewer, NULL, keep, self) == 0;
+    return self->started == self->kept && count_up(self, WARM_UP);
 }
 
-static void end(counting *it) {
-    if (it->started) {
-        pthread_join(it->renewer, NULL);
+static void end(counting *self) {
+    if (self->started) {
+        pthread_join(self->renewer, NULL);
     }
-    firn_segment_close(it->range, NULL);
-    firn_store_close(it->store);
+    firn_segment_close(self->range, NULL);
+    firn_store_close(self->store);
 }
 
-static bool one_round(counting *it, int round) {
+static bool one_round(counting *self, int round) {
     const int64_t n = SEGMENTS * FULL_STEP;
     double start = bench_now_ns();
-    bool fine = count_up(it, n);
-    it->times[round] = (bench_now_ns() - start) / (double)n;
+    bool fine = count_up(self, n);
+    self->times[round] = (bench_now_ns() - start) / (double)n;
     return fine;
 }
 
-static void put_case(counting *it, bool fine) {
+static void put_case(counting *self, bool fine) {
     figure own = {
-        .name = it->name, .ns = fine ? bench_middle(it->times, BENCH_REPEATS) : -1, .most = 20};
+        .name = self->name, .ns = fine ? bench_middle(self->times, BENCH_REPEATS) : -1, .most = 20};
     snprintf(own.note, sizeof own.note,
              fine ? "firn_segment_next, a reservation takes %.1f ms%s" : "firn_segment_next fails",
-             (double)it->wait_ns / 1e6, it->kept ? ", beside a thread with firn_segment_step" : "");
+             (double)self->wait_ns / 1e6,
+             self->kept ? ", beside a thread with firn_segment_step" : "");
     put_figure(&own);
 }
 

@@ -60,20 +60,20 @@ static struct {
     FILE *keep;
 } told = {.connections = 50, .pipeline = 1, .core = -1, .seconds = 1.2};
 
-typedef struct connection {
+typedef struct load_connection {
     int fd;
     uint64_t awaited; /* replies up to that one were asked for */
     uint64_t last;    /* ID */
-    replies replies;
+    load_replies replies;
     char *rest;
-} connection;
+} load_connection;
 
-static connection *connections;
+static load_connection *connections;
 static char *question; /* the requests of one write */
 static size_t question_size;
 static uint64_t asked, answered, ids;
 /* Connections that have their replies, at an offered rate: a ring. */
-static connection **idle;
+static load_connection **idle;
 static size_t idle_first, idle_count;
 static bool gone; /* the server, which it may */
 
@@ -88,11 +88,11 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* ---- IDs --------------------------------------------------------------------------------------- */
+/* ---- IDs ------------------------------------------------------------------------------------- */
 
 /* Each ID must then be a number, and is kept or compared with the one before it. */
 static void take_number(void *self, const char *text, size_t length) {
-    connection *it = self;
+    load_connection *connection = self;
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned char)text[i] - (unsigned)'0';
@@ -101,43 +101,44 @@ static void take_number(void *self, const char *text, size_t length) {
         }
         value = value * 10 + digit;
     }
-    if (told.rising && value <= it->last) {
+    if (told.rising && value <= connection->last) {
         char both[64];
-        snprintf(both, sizeof both, "%" PRIu64 " after %" PRIu64, value, it->last);
+        snprintf(both, sizeof both, "%" PRIu64 " after %" PRIu64, value, connection->last);
         give_up("an ID does not rise", both);
     }
-    it->last = value;
+    connection->last = value;
     if (told.keep != NULL && fwrite(&value, sizeof value, 1, told.keep) != 1) {
         give_up("--keep", strerror(errno));
     }
 }
 
-/* ---- connections ------------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
-static void open_one(connection *it) {
+static void open_one(load_connection *connection) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(told.port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const int yes = 1;
-    it->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (it->fd < 0 || setsockopt(it->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
-        connect(it->fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection->fd < 0 ||
+        setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
+        connect(connection->fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         give_up("cannot connect", strerror(errno));
     }
-    it->rest = calloc(1, REST_SIZE);
-    if (it->rest == NULL) {
+    connection->rest = calloc(1, REST_SIZE);
+    if (connection->rest == NULL) {
         give_up("no memory", "");
     }
-    it->replies.is_http = told.http;
+    connection->replies.is_http = told.http;
     if (told.rising || told.keep != NULL) {
-        it->replies.take = take_number;
-        it->replies.self = it;
+        connection->replies.take = take_number;
+        connection->replies.self = connection;
     }
 }
 
 static int open_all(void) {
     int poll = epoll_create1(EPOLL_CLOEXEC);
     connections = calloc((size_t)told.connections, sizeof *connections);
-    idle = calloc((size_t)told.connections, sizeof(connection *));
+    idle = calloc((size_t)told.connections, sizeof(load_connection *));
     if (poll < 0 || connections == NULL || idle == NULL) {
         give_up("no memory", "");
     }
@@ -160,45 +161,45 @@ static void lose(const char *why) {
 }
 
 /* One question, as often as is sent together. */
-static void ask(connection *it) {
-    ssize_t sent = send(it->fd, question, question_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+static void ask(load_connection *connection) {
+    ssize_t sent = send(connection->fd, question, question_size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent != (ssize_t)question_size) {
         lose(sent < 0 ? strerror(errno) : "a request was sent only partly");
         return;
     }
-    it->awaited += (uint64_t)told.pipeline;
+    connection->awaited += (uint64_t)told.pipeline;
     asked += (uint64_t)told.pipeline;
 }
 
 /* Reads what there is; true: all that was asked for on this connection is answered. */
-static bool hear(connection *it) {
+static bool hear(load_connection *connection) {
     static char bytes[REST_SIZE + READ_SIZE];
-    memcpy(bytes, it->rest, it->replies.rest);
-    ssize_t got = recv(it->fd, bytes + it->replies.rest, READ_SIZE, MSG_DONTWAIT);
+    memcpy(bytes, connection->rest, connection->replies.rest);
+    ssize_t got = recv(connection->fd, bytes + connection->replies.rest, READ_SIZE, MSG_DONTWAIT);
     if (got <= 0) {
         if (got == 0 || errno != EAGAIN) {
             lose(got == 0 ? "" : strerror(errno));
         }
         return false;
     }
-    size_t length = it->replies.rest + (size_t)got;
-    uint64_t whole = it->replies.whole, taken = it->replies.ids;
-    if (!replies_read(&it->replies, bytes, length)) {
-        give_up("a bad reply", it->replies.trouble);
+    size_t length = connection->replies.rest + (size_t)got;
+    uint64_t whole = connection->replies.whole, taken = connection->replies.ids;
+    if (!replies_read(&connection->replies, bytes, length)) {
+        give_up("a bad reply", connection->replies.trouble);
     }
-    memcpy(it->rest, bytes + length - it->replies.rest, it->replies.rest);
-    answered += it->replies.whole - whole;
-    ids += it->replies.ids - taken;
-    if (it->replies.whole > it->awaited) {
+    memcpy(connection->rest, bytes + length - connection->replies.rest, connection->replies.rest);
+    answered += connection->replies.whole - whole;
+    ids += connection->replies.ids - taken;
+    if (connection->replies.whole > connection->awaited) {
         give_up("more replies than requests", "");
     }
-    return it->replies.whole == it->awaited && it->replies.whole > whole;
+    return connection->replies.whole == connection->awaited && connection->replies.whole > whole;
 }
 
-/* ---- pace -------------------------------------------------------------------------------------- */
+/* ---- pace ------------------------------------------------------------------------------------ */
 
-static void rest_connection(connection *it) {
-    idle[(idle_first + idle_count++) % (size_t)told.connections] = it;
+static void rest_connection(load_connection *connection) {
+    idle[(idle_first + idle_count++) % (size_t)told.connections] = connection;
 }
 
 /* Sends the requests since `start` that the rate needs, as far as connections are free, and sleeps
@@ -210,35 +211,35 @@ static void pace(int64_t start, uint64_t *sent) {
         told.even ? told.rate * TICK_NS / SECOND_NS : (double)told.connections * told.pipeline;
     double bursts = floor((double)(now_ns() - start) * told.rate / SECOND_NS / burst) + 1;
     while (idle_count > 0 && (double)*sent < bursts * burst) {
-        connection *it = idle[idle_first];
+        load_connection *connection = idle[idle_first];
         idle_first = (idle_first + 1) % (size_t)told.connections;
         idle_count--;
         *sent += (uint64_t)told.pipeline;
-        ask(it);
+        ask(connection);
     }
     int64_t wake = start + (int64_t)(bursts * burst / told.rate * SECOND_NS);
     struct timespec until = {.tv_sec = wake / SECOND_NS, .tv_nsec = wake % SECOND_NS};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Reads ready connections; `on`: asks again at once when nothing paces it. */
-static void turn(int poll, int wait_ms, bool on) {
+/* Reads ready connections; `enabled`: asks again at once when nothing paces it. */
+static void turn(int poll, int wait_ms, bool enabled) {
     struct epoll_event events[EVENTS];
     int count = epoll_wait(poll, events, EVENTS, wait_ms);
     for (int i = 0; i < count && !gone; i++) {
-        connection *it = events[i].data.ptr;
-        if (!hear(it)) {
+        load_connection *connection = events[i].data.ptr;
+        if (!hear(connection)) {
             continue;
         }
         if (told.rate > 0) {
-            rest_connection(it);
-        } else if (on) {
-            ask(it);
+            rest_connection(connection);
+        } else if (enabled) {
+            ask(connection);
         }
     }
 }
 
-/* ---- measuring --------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 typedef struct measured {
     double windows[WINDOWS_MAX]; /* replies a second */
@@ -313,22 +314,23 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void report(measured *it) {
-    double seconds = (double)it->ns / SECOND_NS, median = (double)it->replies / seconds;
-    if (it->window_count > 0) {
-        qsort(it->windows, (size_t)it->window_count, sizeof it->windows[0], by_size);
-        median = it->windows[it->window_count / 2];
+static void report(measured *self) {
+    double seconds = (double)self->ns / SECOND_NS, median = (double)self->replies / seconds;
+    if (self->window_count > 0) {
+        qsort(self->windows, (size_t)self->window_count, sizeof self->windows[0], by_size);
+        median = self->windows[self->window_count / 2];
     }
     printf("{\"seconds\": %.3f, \"replies\": %" PRIu64 ", \"ids\": %" PRIu64
            ", \"all_ids\": %" PRIu64 ", \"per_s\": %.0f, \"own_share\": %.3f, \"ended\": %s",
-           seconds, it->replies, it->ids, ids, median, it->own_share, gone ? "true" : "false");
-    if (told.pid_count > 0 && it->cpu_ns >= 0 && it->replies > 0) {
-        printf(", \"cpu_ns\": %.1f", (double)it->cpu_ns / (double)it->replies);
+           seconds, self->replies, self->ids, ids, median, self->own_share,
+           gone ? "true" : "false");
+    if (told.pid_count > 0 && self->cpu_ns >= 0 && self->replies > 0) {
+        printf(", \"cpu_ns\": %.1f", (double)self->cpu_ns / (double)self->replies);
     }
     puts("}");
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static double number(const char *name, const char *text, double least, double most) {
     char *end;

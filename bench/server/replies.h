@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of bytes that end within a reply; a part that must arrive whole (a line, a string, an answer of HTTP
- * with its body) may be as long. */
+/* Of bytes that end within a reply; a part that must arrive whole (a line, a string, an answer of
+ * HTTP with its body) may be as long. */
 #define REST_SIZE 65536
 #define DEPTH_MAX 4 /* arrays within arrays */
 
 /* One connection's; the zero value is at the beginning. */
-typedef struct replies {
+typedef struct load_replies {
     bool is_http;
     uint64_t whole;              /* replies */
     uint64_t ids;                /* integers and strings in them */
@@ -24,10 +24,10 @@ typedef struct replies {
     char trouble[160];           /* the first bad one: an error, or not a reply */
     void (*take)(void *self, const char *text, size_t length); /* each ID; or NULL */
     void *self;
-} replies;
+} load_replies;
 
 /* Reads `length` bytes, the last `rest` bytes of the previous call first; keep the new `rest` for
  * the next call. False: see `trouble`. */
-bool replies_read(replies *it, const char *bytes, size_t length);
+bool replies_read(load_replies *replies, const char *bytes, size_t length);
 
 #endif

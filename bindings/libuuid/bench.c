@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ns per UUID, the minimum of 600 bursts: cc -O2 bindings/libuuid/bench.c -luuid && ./a.out, and then
- * LD_PRELOAD=build/libfirn-uuid.so ./a.out */
+/* ns per UUID, the minimum of 600 bursts: cc -O2 bindings/libuuid/bench.c -luuid && ./a.out, and
+ * then LD_PRELOAD=build/libfirn-uuid.so ./a.out */
 #include <stdio.h>
 #include <time.h>
 #include <uuid/uuid.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of util-linux's libuuid, by firn: with LD_PRELOAD, or linked in its place. The names, types and results
- * are as in <uuid/uuid.h>, version 2.38 and later; README.md says what differs. Any thread may call each function, also
- * in a forked child, which never repeats a UUID of its parent. */
+/* The functions of util-linux's libuuid, by firn: with LD_PRELOAD, or linked in its place. The
+ * names, types and results are as in <uuid/uuid.h>, version 2.38 and later; README.md says what
+ * differs. Any thread may call each function, also in a forked child, which never repeats a UUID of
+ * its parent. */
 #include <firn/firn.h>
 
 #include <ctype.h>
@@ -19,12 +20,13 @@ typedef unsigned char uuid_t[UUID];
 
 enum { VARIANT_NCS, VARIANT_DCE, VARIANT_MICROSOFT, VARIANT_OTHER }; /* as UUID_VARIANT_... */
 
-/* ---- generators -------------------------------------------------------------------------------- */
+/* ---- generators ------------------------------------------------------------------------------ */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static firn_gen *by_time, *by_random; /* one of each for the life of the process */
 
-/* libuuid's functions cannot fail. A UUID that might not be unique is not an answer either, so the process ends. */
+/* libuuid's functions cannot fail. A UUID that might not be unique is not an answer either, so the
+ * process ends. */
 static void fail(const firn_error *error) {
     fprintf(stderr, "libfirn-uuid: %s\n", error->text);
     abort();
@@ -66,7 +68,8 @@ EXPORT void uuid_generate_time(uuid_t out) {
     generate(true, out);
 }
 
-/* 0: no other process uses this clock sequence and node. Both are random here, 61 bits in all, and new after a fork. */
+/* 0: no other process uses this clock sequence and node. Both are random here, 61 bits in all, and
+ * new after a fork. */
 EXPORT int uuid_generate_time_safe(uuid_t out) {
     generate(true, out);
     return 0;
@@ -125,7 +128,7 @@ EXPORT void uuid_generate_sha1(uuid_t out, const uuid_t space, const char *name,
     digest("uuid5", out, space, name, length);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 EXPORT void uuid_clear(uuid_t uuid) {
     memset(uuid, 0, UUID);
@@ -181,7 +184,7 @@ EXPORT time_t uuid_time64(const uuid_t uuid, struct timeval *out)
     __attribute__((alias("uuid_time")));
 #endif
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 EXPORT int uuid_parse_range(const char *from, const char *to, uuid_t out) {
     firn_id id;
@@ -214,7 +217,7 @@ EXPORT void uuid_unparse_upper(const uuid_t uuid, char *out) {
     }
 }
 
-/* ---- the namespaces of RFC 9562 ---------------------------------------------------------------- */
+/* ---- the namespaces of RFC 9562 -------------------------------------------------------------- */
 
 #define SPACE(x)                                                                                   \
     { 0x6b, 0xa7, 0xb8, x, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8 }

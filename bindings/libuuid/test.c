@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libfirn-uuid.so and the system's libuuid.so.1: the same answers for a million UUIDs and texts; what both generate has
- * the same form; threads and forks repeat nothing. Arguments: the paths of the two libraries. */
+/* libfirn-uuid.so and the system's libuuid.so.1: the same answers for a million UUIDs and texts;
+ * what both generate has the same form; threads and forks repeat nothing. Arguments: the paths of
+ * the two libraries. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -89,7 +90,7 @@ static int sign(int order) {
 static void compare_bytes(const functions *a, const functions *b, const unsigned char *uuid,
                           const unsigned char *other) {
     char first[64] = "", second[64] = "";
-    struct timeval one = {0, 0}, two = {0, 0};
+    struct timeval item = {0, 0}, two = {0, 0};
     unsigned char copied[16], cleared[16];
     CHECK(a->type(uuid) == b->type(uuid));
     CHECK(a->variant(uuid) == b->variant(uuid));
@@ -101,11 +102,11 @@ static void compare_bytes(const functions *a, const functions *b, const unsigned
     CHECK(memcmp(first, second, sizeof first) == 0);
     a->lower(uuid, first), b->lower(uuid, second);
     CHECK(memcmp(first, second, sizeof first) == 0);
-    if (a->type(uuid) == 1 && a->variant(uuid) == 1 && a->time(uuid, &one) >= 0 &&
-        one.tv_sec <
+    if (a->type(uuid) == 1 && a->variant(uuid) == 1 && a->time(uuid, &item) >= 0 &&
+        item.tv_sec <
             INT64_C(
                 100000000000)) { /* the original subtracts without a sign: before 1970 it errs */
-        CHECK(b->time(uuid, &two) == one.tv_sec && one.tv_usec == two.tv_usec);
+        CHECK(b->time(uuid, &two) == item.tv_sec && item.tv_usec == two.tv_usec);
     }
     b->copy(copied, uuid);
     CHECK(memcmp(copied, uuid, 16) == 0);
@@ -117,7 +118,7 @@ static void compare_bytes(const functions *a, const functions *b, const unsigned
 static void compare_texts(const functions *a, const functions *b, const unsigned char *uuid) {
     static const char odd[] = "0123456789abcdefABCDEFgG-- {}x\n";
     char text[64];
-    unsigned char one[16] = {0}, two[16] = {0};
+    unsigned char item[16] = {0}, two[16] = {0};
     a->unparse(uuid, text);
     for (uint64_t i = any() % 4; i > 0; i--) {
         text[any() % 37] = odd[any() % (sizeof odd - 1)];
@@ -126,30 +127,30 @@ static void compare_texts(const functions *a, const functions *b, const unsigned
     if (any() % 8 == 0) {
         text[any() % 38] = '\0';
     }
-    int code = a->parse(text, one);
+    int code = a->parse(text, item);
     CHECK(b->parse(text, two) == code);
-    CHECK(code != 0 || memcmp(one, two, 16) == 0);
+    CHECK(code != 0 || memcmp(item, two, 16) == 0);
     size_t length = any() % 41;
-    code = a->parse_range(text, text + length, one);
+    code = a->parse_range(text, text + length, item);
     CHECK(b->parse_range(text, text + length, two) == code);
-    CHECK(code != 0 || memcmp(one, two, 16) == 0);
+    CHECK(code != 0 || memcmp(item, two, 16) == 0);
 }
 
 static void compare_digests(const functions *a, const functions *b) {
     static const char *const names[] = {"dns", "url", "oid", "x500", "nil", "DNS", "", "x.500"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const unsigned char *one = a->get_template(names[i]), *two = b->get_template(names[i]);
-        CHECK((one == NULL) == (two == NULL));
-        CHECK(one == NULL || two == NULL || memcmp(one, two, 16) == 0);
-        for (size_t length = 0; one != NULL && length < 300; length += 7) {
+        const unsigned char *item = a->get_template(names[i]), *two = b->get_template(names[i]);
+        CHECK((item == NULL) == (two == NULL));
+        CHECK(item == NULL || two == NULL || memcmp(item, two, 16) == 0);
+        for (size_t length = 0; item != NULL && length < 300; length += 7) {
             char name[300];
             unsigned char x[16], y[16];
             for (size_t k = 0; k < length; k++) {
                 name[k] = (char)any();
             }
-            a->md5(x, one, name, length), b->md5(y, one, name, length);
+            a->md5(x, item, name, length), b->md5(y, item, name, length);
             CHECK(memcmp(x, y, 16) == 0);
-            a->sha1(x, one, name, length), b->sha1(y, one, name, length);
+            a->sha1(x, item, name, length), b->sha1(y, item, name, length);
             CHECK(memcmp(x, y, 16) == 0);
         }
     }

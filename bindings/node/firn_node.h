@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the C part of the package firn for Node.js share (Node-API 6, Node 18 and later). Nothing is static, so
- * that each worker thread has its own instance.
+/* What the files of the C part of the package firn for Node.js share (Node-API 6, Node 18 and
+ * later). Nothing is static, so that each worker thread has its own instance.
  *
  * Errors are thrown as plain objects {code, text, ...}, which index.js turns into FirnError. */
 #ifndef FIRN_NODE_H
@@ -16,7 +16,8 @@
 #define MOST_ARGS 8
 #define COUNT_MAX (1 << 24) /* IDs of one call */
 
-/* The arguments of a call, and what it works with. Text of an argument is freed with the call: see end. */
+/* The arguments of a call, and what it works with. Text of an argument is freed with the call: see
+ * end. */
 typedef struct call {
     napi_env env;
     napi_value self, args[MOST_ARGS];
@@ -31,7 +32,8 @@ napi_value end(call *c, napi_value value);
 /* Throw {code, text}; return NULL. */
 napi_value fail(call *c, int code, const char *what, const char *cure);
 napi_value fail_with(call *c, const firn_error *error);
-/* Argument i as UTF-8, NULL where it is null. index.js has checked that it is a string without a zero. */
+/* Argument i as UTF-8, NULL where it is null. index.js has checked that it is a string without a
+ * zero. */
 const char *text_of(call *c, size_t i, size_t *length);
 int64_t integer_of(call *c, size_t i);
 napi_value string(napi_env env, const char *text);

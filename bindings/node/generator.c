@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static napi_value id_value(napi_env env, const firn_id *id, const output *as) {
+static napi_value id_value(napi_env env, const firn_id *id, const output *form) {
     char text[FIRN_TEXT_SIZE];
     napi_value value;
-    if (as->kind == OUTPUT_BIGINT) {
+    if (form->kind == OUTPUT_BIGINT) {
         napi_create_bigint_uint64(env, id->low, &value);
         return value;
     }
-    return as->kind == OUTPUT_BYTES ? buffer(env, id) : string(env, output_text(text, as, id));
+    return form->kind == OUTPUT_BYTES ? buffer(env, id) : string(env, output_text(text, form, id));
 }
 
-/* ---- generator --------------------------------------------------------------------------------- */
+/* ---- generator ------------------------------------------------------------------------------- */
 
 typedef struct generator {
     firn_gen *gen; /* NULL: closed */
@@ -88,7 +88,7 @@ static napi_value open_generator(napi_env env, napi_callback_info info) {
     napi_get_value_bool(env, c.args[6], &unsafe);
     const char *scheme = text_of(&c, 0, NULL), *keys = text_of(&c, 1, NULL);
     const char *store = text_of(&c, 2, NULL), *dir = text_of(&c, 3, NULL);
-    const char *note = text_of(&c, 4, NULL), *as = text_of(&c, 5, NULL);
+    const char *note = text_of(&c, 4, NULL), *form = text_of(&c, 5, NULL);
     const bool online = strstr(keys, "mode=online") != NULL;
     opening *o = work_new(&c, sizeof *o);
     if (o == NULL) {
@@ -97,7 +97,7 @@ static napi_value open_generator(napi_env env, napi_callback_info info) {
     o->w.run = open_runs;
     o->w.value = open_value;
     o->w.freed = open_freed;
-    o->output = as;
+    o->output = form;
     o->sleeps = online || strstr(keys, "full=wait") != NULL || strstr(keys, "back=wait") != NULL;
     o->options = (firn_store_options){.module_dir = dir, .unsafe = unsafe};
     o->config = (firn_config){.size = sizeof o->config,
@@ -110,8 +110,8 @@ static napi_value open_generator(napi_env env, napi_callback_info info) {
     return work_do(&o->w);
 }
 
-/* A window that is used up is renewed in this thread, which waits for the store. The timer of index.js renews it before
- * that, in the thread pool. */
+/* A window that is used up is renewed in this thread, which waits for the store. The timer of
+ * index.js renews it before that, in the thread pool. */
 static int renewed(generator *self, int code, firn_error *error) {
     int64_t wait_ms;
     return code == FIRN_EWINDOW ? firn_gen_step(self->gen, &wait_ms, error) : code;
@@ -193,12 +193,12 @@ static issuing *issuing_of(call *c) {
     firn_error error = {0};
     const int64_t count = self != NULL ? count_of(c) : -1;
     size_t length = 0;
-    firn_time at = {0, 0};
+    firn_time instant = {0, 0};
     if (count < 0) {
         return NULL;
     }
     const char *time = text_of(c, 2, &length);
-    if (time != NULL && firn_time_parse(&at, time, length, &error) != FIRN_OK) {
+    if (time != NULL && firn_time_parse(&instant, time, length, &error) != FIRN_OK) {
         fail_with(c, &error);
         end(c, NULL);
         return NULL;
@@ -215,7 +215,7 @@ static issuing *issuing_of(call *c) {
     i->of = self;
     i->count = i->ids != NULL ? (size_t)count : 0;
     i->dated = time != NULL;
-    i->at = at;
+    i->at = instant;
     return i;
 }
 
@@ -241,7 +241,8 @@ static napi_value many_now(napi_env env, napi_callback_info info) {
     return work_end(&i->w, value);
 }
 
-/* array(generator, count): an ArrayBuffer of uint64 for up to 64 bits, else of bytes, most significant first */
+/* array(generator, count): an ArrayBuffer of uint64 for up to 64 bits, else of bytes, most
+ * significant first */
 static napi_value array(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
@@ -280,7 +281,7 @@ static napi_value array(napi_env env, napi_callback_info info) {
     return out;
 }
 
-/* ---- renewal in the thread pool, end ------------------------------------------------------------- */
+/* ---- renewal in the thread pool, end --------------------------------------------------------- */
 
 typedef struct step {
     work w;
@@ -321,9 +322,9 @@ typedef struct closing {
 } closing;
 
 static int close_runs(work *w) {
-    closing *it = (closing *)w;
-    firn_gen *gen = it->of->gen;
-    it->of->gen = NULL;
+    closing *self = (closing *)w;
+    firn_gen *gen = self->of->gen;
+    self->of->gen = NULL;
     return firn_close(gen, &w->error);
 }
 
@@ -337,18 +338,19 @@ static napi_value close_generator(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = object_of(&c, 0, &generator_tag);
     const bool is_open = self != NULL && !self->use.closing && self->gen != NULL;
-    closing *it = is_open ? work_new(&c, sizeof *it) : NULL;
-    if (it == NULL) {
+    closing *state = is_open ? work_new(&c, sizeof *state) : NULL;
+    if (state == NULL) {
         return NULL;
     }
-    it->of = self;
-    it->w.of = &self->use;
-    it->w.run = close_runs;
-    it->w.value = close_value;
-    return work_close(&it->w);
+    state->of = self;
+    state->w.of = &self->use;
+    state->w.run = close_runs;
+    state->w.value = close_value;
+    return work_close(&state->w);
 }
 
-/* status(generator) -> {reserved, held, stays, node, claims, renewals, giveBacks, storeErrors, scheme, layout} */
+/* status(generator) -> {reserved, held, stays, node, claims, renewals, giveBacks, storeErrors,
+ * scheme, layout} */
 static napi_value status(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a generator's IDs become values of JavaScript: the option `output`. Of the addon and of WebAssembly. */
+/* How a generator's IDs become values of JavaScript: the option `output`. Of the addon and of
+ * WebAssembly. */
 #ifndef FIRN_NODE_OUTPUT_H
 #define FIRN_NODE_OUTPUT_H
 
@@ -43,9 +44,9 @@ static inline int output_read(output *out, const firn_gen *gen, const char *name
 }
 
 /* The text of an ID, with the prefix of a TypeID. */
-static inline char *output_text(char text[FIRN_TEXT_SIZE], const output *as, const firn_id *id) {
-    return as->form == FIRN_FORM_TYPEID ? firn_prefix_format(text, as->prefix, id)
-                                        : firn_format(text, id, as->form);
+static inline char *output_text(char text[FIRN_TEXT_SIZE], const output *form, const firn_id *id) {
+    return form->form == FIRN_FORM_TYPEID ? firn_prefix_format(text, form->prefix, id)
+                                          : firn_format(text, id, form->form);
 }
 
 #endif

@@ -81,7 +81,8 @@ static napi_value pack(napi_env env, napi_callback_info info) {
                                                                        : fail_with(&c, &error));
 }
 
-/* unpack(scheme..., Buffer) -> {fields, timeText, unixNs}: texts; of a scheme without time only the fields */
+/* unpack(scheme..., Buffer) -> {fields, timeText, unixNs}: texts; of a scheme without time only the
+ * fields */
 static napi_value unpack(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
@@ -231,13 +232,13 @@ static napi_value guess(napi_env env, napi_callback_info info) {
     napi_value out;
     napi_create_array_with_length(env, count, &out);
     for (uint32_t i = 0; i < count; i++) {
-        napi_value one;
-        napi_create_object(env, &one);
-        napi_set_named_property(env, one, "scheme", string(env, readings[i].scheme->name));
-        napi_set_named_property(env, one, "form", string(env, firn_form_name(readings[i].form)));
-        napi_set_named_property(env, one, "bytes", buffer(env, &readings[i].id));
-        napi_set_named_property(env, one, "sure", string(env, firn_sure_name(readings[i].sure)));
-        napi_set_element(env, out, i, one);
+        napi_value value;
+        napi_create_object(env, &value);
+        napi_set_named_property(env, value, "scheme", string(env, readings[i].scheme->name));
+        napi_set_named_property(env, value, "form", string(env, firn_form_name(readings[i].form)));
+        napi_set_named_property(env, value, "bytes", buffer(env, &readings[i].id));
+        napi_set_named_property(env, value, "sure", string(env, firn_sure_name(readings[i].sure)));
+        napi_set_element(env, out, i, value);
     }
     return end(&c, out);
 }
@@ -255,25 +256,25 @@ static napi_value recognize(napi_env env, napi_callback_info info) {
     napi_create_array_with_length(env, count, &out);
     for (uint32_t i = 0; i < count; i++) {
         const firn_match *match = &matches[i];
-        napi_value one, leads, fields;
-        napi_create_object(env, &one);
+        napi_value value, leads, fields;
+        napi_create_object(env, &value);
         napi_create_object(env, &fields);
         napi_get_boolean(env, match->leads, &leads);
-        napi_set_named_property(env, one, "format", string(env, match->format->name));
-        napi_set_named_property(env, one, "sure", string(env, firn_sure_name(match->sure)));
-        napi_set_named_property(env, one, "leads", leads);
-        napi_set_named_property(env, one, "reason", string(env, match->reason));
+        napi_set_named_property(env, value, "format", string(env, match->format->name));
+        napi_set_named_property(env, value, "sure", string(env, firn_sure_name(match->sure)));
+        napi_set_named_property(env, value, "leads", leads);
+        napi_set_named_property(env, value, "reason", string(env, match->reason));
         for (uint32_t k = 0; k < match->count; k++) {
             napi_set_named_property(env, fields, match->fields[k].name,
                                     string(env, match->fields[k].value));
         }
-        napi_set_named_property(env, one, "fields", fields);
+        napi_set_named_property(env, value, "fields", fields);
         if (match->timed) { /* else it is not set */
-            char at[FIRN_TIME_SIZE];
-            firn_time_format(at, &match->time, match->digits);
-            napi_set_named_property(env, one, "timeText", string(env, at));
+            char position[FIRN_TIME_SIZE];
+            firn_time_format(position, &match->time, match->digits);
+            napi_set_named_property(env, value, "timeText", string(env, position));
         }
-        napi_set_element(env, out, i, one);
+        napi_set_element(env, out, i, value);
     }
     return end(&c, out);
 }

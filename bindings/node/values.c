@@ -125,7 +125,7 @@ static napi_value renew_identity(napi_env env, napi_callback_info info) {
     return NULL;
 }
 
-/* ---- the module ------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static void add(napi_env env, napi_value exports, const entry *entries, bool async) {
     for (; entries->name != NULL; entries++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that may wait for a store: at once, or in the thread pool with a promise. An object that is closed while the pool uses
- * it is closed in the pool too, after its last user. */
+/* Calls that may wait for a store: at once, or in the thread pool with a promise. An object that is
+ * closed while the pool uses it is closed in the pool too, after its last user. */
 #include "firn_node.h"
 
 #include <stdlib.h>
@@ -21,10 +21,10 @@ static void free_work(work *w) {
     free(w);
 }
 
-static void leave(usage *of) {
-    if (--of->users == 0 && of->closer != NULL) {
-        work *closer = of->closer;
-        of->closer = NULL;
+static void leave(usage *owner) {
+    if (--owner->users == 0 && owner->closer != NULL) {
+        work *closer = owner->closer;
+        owner->closer = NULL;
         queue(closer);
     }
 }

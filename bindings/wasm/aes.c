@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* AES-128 (FIPS 197), one block at a time, for order numbers. No table is read and no branch taken by key or data, so the
- * time says nothing of them: the S-box is computed, eight bytes side by side in a word. */
+/* AES-128 (FIPS 197), one block at a time, for order numbers. No table is read and no branch taken
+ * by key or data, so the time says nothing of them: the S-box is computed, eight bytes side by side
+ * in a word. */
 #include "platform/openssl/crypto.h"
 #include "platform/openssl/evp.h"
 
@@ -21,8 +22,9 @@ static uint64_t product(uint64_t a, uint64_t b) {
     return out;
 }
 
-static uint64_t turned(uint64_t a, int by) {
-    return (a << by & EACH(0xff << by & 0xff)) | (a >> (8 - by) & EACH(0xff >> (8 - by)));
+static uint64_t turned(uint64_t a, int count) {
+    return (a << count & EACH(0xff << count & 0xff)) |
+           (a >> (8 - count) & EACH(0xff >> (8 - count)));
 }
 
 /* The S-box of eight bytes: the inverse, a^254, and an affine map. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MD5 (RFC 1321), SHA-1 and SHA-256 (FIPS 180-4): one buffer, three compressions. Small rather than fast. */
+/* MD5 (RFC 1321), SHA-1 and SHA-256 (FIPS 180-4): one buffer, three compressions. Small rather than
+ * fast. */
 #include "platform/md5.h"
 #include "platform/sha1.h"
 #include "platform/sha2.h"
@@ -8,12 +9,13 @@
 
 typedef void compression(uint32_t state[8], const uint8_t block[64]);
 
-static uint32_t left(uint32_t value, unsigned by) {
-    return value << by | value >> (32 - by);
+static uint32_t left(uint32_t value, unsigned count) {
+    return value << count | value >> (32 - count);
 }
 
-static uint32_t big(const uint8_t *at) {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+static uint32_t big(const uint8_t *position) {
+    return (uint32_t)position[0] << 24 | (uint32_t)position[1] << 16 | (uint32_t)position[2] << 8 |
+           position[3];
 }
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
@@ -71,25 +73,25 @@ static void md5(uint32_t state[8], const uint8_t block[64]) {
         {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     for (uint32_t i = 0; i < 64; i++) {
-        uint32_t f, at, word;
+        uint32_t f, position, word;
         switch (i / 16) {
         case 0:
             f = (b & c) | (~b & d);
-            at = i;
+            position = i;
             break;
         case 1:
             f = (d & b) | (~d & c);
-            at = 5 * i + 1;
+            position = 5 * i + 1;
             break;
         case 2:
             f = b ^ c ^ d;
-            at = 3 * i + 5;
+            position = 3 * i + 5;
             break;
         default:
             f = c ^ (b | ~d);
-            at = 7 * i;
+            position = 7 * i;
         }
-        memcpy(&word, block + at % 16 * 4, 4); /* little-endian, as WebAssembly is */
+        memcpy(&word, block + position % 16 * 4, 4); /* little-endian, as WebAssembly is */
         word += f + a + k[i];
         a = d;
         d = c;
@@ -175,13 +177,13 @@ static void sha256(uint32_t state[8], const uint8_t block[64]) {
             w[i] = w[i - 16] + w[i - 7] + (left(x, 25) ^ left(x, 14) ^ x >> 3) +
                    (left(y, 15) ^ left(y, 13) ^ y >> 10);
         }
-        uint32_t one = s[7] + k[i] + w[i] + (left(s[4], 26) ^ left(s[4], 21) ^ left(s[4], 7)) +
-                       ((s[4] & s[5]) ^ (~s[4] & s[6]));
+        uint32_t value = s[7] + k[i] + w[i] + (left(s[4], 26) ^ left(s[4], 21) ^ left(s[4], 7)) +
+                         ((s[4] & s[5]) ^ (~s[4] & s[6]));
         uint32_t two = (left(s[0], 30) ^ left(s[0], 19) ^ left(s[0], 10)) +
                        ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
+        s[4] += value;
+        s[0] = value + two;
     }
     for (uint32_t i = 0; i < 8; i++) {
         state[i] += s[i];

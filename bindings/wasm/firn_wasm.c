@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits, its bytes, and a zero; the length 2^32-1
- * is null. A call returns how many bytes it wrote at out(), or a negative error code, with a
- * firn_error and the name of its cure there. Texts in results end with a zero each. */
+/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits, its bytes, and a
+ * zero; the length 2^32-1 is null. A call returns how many bytes it wrote at out(), or a negative
+ * error code, with a firn_error and the name of its cure there. Texts in results end with a zero
+ * each. */
 #include "../node/output.h"
 #include "object.h"
 #include "platform/jansson.h"
@@ -85,12 +86,12 @@ static int put_bytes(const firn_id *id) {
     return make_room(4096) ? (int)firn_id_bytes((uint8_t *)out, id) : no_memory();
 }
 
-static size_t put_text(size_t at, const char *text) {
+static size_t put_text(size_t position, const char *text) {
     size_t size = strlen(text) + 1;
-    if (at + size <= out_size) {
-        memcpy(out + at, text, size);
+    if (position + size <= out_size) {
+        memcpy(out + position, text, size);
     }
-    return at + size;
+    return position + size;
 }
 
 /* The next four arguments: name, epoch, bits, digits. */
@@ -173,22 +174,22 @@ EXPORT(unpack) int unpack(void) {
         return fail(code);
     }
     int field = scheme_index(seen, FIRN_ROLE_TIME);
-    size_t at = 0;
+    size_t position = 0;
     if (field >= 0) {
         firn_time time;
         firn_scheme_time(seen, fields.value[field].low, &time);
-        at = put_text(at, firn_time_format(text, &time, firn_scheme_digits(seen)));
-        at = put_text(at, firn_time_unix_ns(text, &time));
+        position = put_text(position, firn_time_format(text, &time, firn_scheme_digits(seen)));
+        position = put_text(position, firn_time_unix_ns(text, &time));
     } else {
-        at = put_text(put_text(at, ""), "");
+        position = put_text(put_text(position, ""), "");
     }
     for (uint32_t i = 0; i < seen->slice_count; i++) {
         if (seen->slices[i].name[0] != '\0' && firn_scheme_first(seen, i) == i) {
-            at = put_text(at, seen->slices[i].name);
-            at = put_text(at, firn_fields_get(text, &fields, seen, i));
+            position = put_text(position, seen->slices[i].name);
+            position = put_text(position, firn_fields_get(text, &fields, seen, i));
         }
     }
-    return (int)at;
+    return (int)position;
 }
 
 /* scheme, from, to, fields -> bytes of the least, bytes of the greatest */
@@ -295,7 +296,7 @@ EXPORT(digest) int digest(void) {
 EXPORT(guess) int guess(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     char hex[FIRN_TEXT_SIZE];
-    size_t length, at = 0;
+    size_t length, position = 0;
     const char *text = text_of(&length);
     size_t count = firn_guess(readings, text, length, -1);
     if (!make_room(16384)) {
@@ -307,20 +308,21 @@ EXPORT(guess) int guess(void) {
         for (size_t k = 0; k < size; k++) {
             snprintf(hex + 2 * k, 3, "%02x", bytes[k]);
         }
-        at = put_text(at, readings[i].scheme->name);
-        at = put_text(at, firn_form_name(readings[i].form));
-        at = put_text(at, hex);
-        at = put_text(at, firn_sure_name(readings[i].sure));
+        position = put_text(position, readings[i].scheme->name);
+        position = put_text(position, firn_form_name(readings[i].form));
+        position = put_text(position, hex);
+        position = put_text(position, firn_sure_name(readings[i].sure));
     }
-    return (int)at;
+    return (int)position;
 }
 
-/* text -> for each match: format, sure, 1 if it leads, reason, time or an empty text, count of fields, names and values */
+/* text -> for each match: format, sure, 1 if it leads, reason, time or an empty text, count of
+ * fields, names and values */
 EXPORT(recognize) int recognize(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     firn_match matches[FIRN_MATCHES_MAX];
     char text[FIRN_TIME_SIZE];
-    size_t length, at = 0;
+    size_t length, position = 0;
     const char *given = text_of(&length);
     bool plausible = firn_guess(readings, given, length, -1) > 0;
     size_t count = firn_recognize(matches, plausible ? readings : NULL, given, length);
@@ -328,16 +330,17 @@ EXPORT(recognize) int recognize(void) {
         return no_memory();
     }
     for (const firn_match *match = matches; match < matches + count; match++) {
-        at = put_text(put_text(at, match->format->name), firn_sure_name(match->sure));
-        at = put_text(put_text(at, match->leads ? "1" : ""), match->reason);
-        at = put_text(at, match->timed ? firn_time_format(text, &match->time, match->digits) : "");
+        position = put_text(put_text(position, match->format->name), firn_sure_name(match->sure));
+        position = put_text(put_text(position, match->leads ? "1" : ""), match->reason);
+        position = put_text(
+            position, match->timed ? firn_time_format(text, &match->time, match->digits) : "");
         snprintf(text, sizeof text, "%u", (unsigned)match->count);
-        at = put_text(at, text);
+        position = put_text(position, text);
         for (uint32_t i = 0; i < match->count; i++) {
-            at = put_text(put_text(at, match->fields[i].name), match->fields[i].value);
+            position = put_text(put_text(position, match->fields[i].name), match->fields[i].value);
         }
     }
-    return (int)at;
+    return (int)position;
 }
 
 /* scheme -> name, layout, bits, form, sorts */
@@ -349,12 +352,12 @@ EXPORT(describe) int describe(void) {
     if (code != FIRN_OK || !make_room(4096)) {
         return fail(code);
     }
-    size_t at = put_text(0, scheme.name);
-    at = put_text(at, firn_scheme_layout(text, &scheme));
+    size_t position = put_text(0, scheme.name);
+    position = put_text(position, firn_scheme_layout(text, &scheme));
     snprintf(text, sizeof text, "%u", (unsigned)scheme.bits);
-    at = put_text(at, text);
-    at = put_text(at, firn_form_name(scheme.form));
-    return (int)put_text(at, sorts[scheme.sorts]);
+    position = put_text(position, text);
+    position = put_text(position, firn_form_name(scheme.form));
+    return (int)put_text(position, sorts[scheme.sorts]);
 }
 
 EXPORT(renew_identity) void renew_identity(void) {
@@ -373,7 +376,7 @@ EXPORT(names) int names(void) {
     };
     const char *what = text_of(NULL), *name;
     char number[16];
-    size_t at = 0;
+    size_t position = 0;
     if (!make_room(8192)) {
         return no_memory();
     }
@@ -382,18 +385,18 @@ EXPORT(names) int names(void) {
     }
     for (size_t i = 0; what[0] == 'c' && i < sizeof codes / sizeof codes[0]; i++) {
         snprintf(number, sizeof number, "%d", codes[i].code);
-        at = put_text(put_text(at, codes[i].name), number);
+        position = put_text(put_text(position, codes[i].name), number);
     }
     for (int i = 0; what[0] == 'f' && (name = firn_form_name(i)) != NULL; i++) {
-        at = put_text(at, name);
+        position = put_text(position, name);
     }
     for (size_t i = 0; what[0] == 's' && firn_scheme_at(i) != NULL; i++) {
-        at = put_text(at, firn_scheme_at(i)->name);
+        position = put_text(position, firn_scheme_at(i)->name);
     }
-    return (int)at;
+    return (int)position;
 }
 
-/* ---- the objects of the console ---------------------------------------------------------------- */
+/* ---- the objects of the console -------------------------------------------------------------- */
 
 static int put_json(json_t *json) {
     const char *text = json != NULL ? json_text(json) : "";
@@ -435,7 +438,7 @@ EXPORT(row) int row(void) {
     return code == FIRN_OK ? put_json(object_of_scheme(&scheme)) : fail(code);
 }
 
-/* ---- generators -------------------------------------------------------------------------------- */
+/* ---- generators ------------------------------------------------------------------------------ */
 
 typedef struct generator {
     firn_gen *gen;
@@ -450,13 +453,13 @@ EXPORT(slot) void **slot(void) {
 /* scheme, keys, output or null -> kind of output, as one digit; *handle */
 EXPORT(open) int open_generator(generator **handle) {
     generator made;
-    const char *scheme = text_of(NULL), *keys = text_of(NULL), *as = text_of(NULL);
+    const char *scheme = text_of(NULL), *keys = text_of(NULL), *form = text_of(NULL);
     const firn_config config = {.size = sizeof config, .scheme = scheme, .keys = keys};
     int code = firn_open_with(&made.gen, &config, &error);
     if (code != FIRN_OK) {
         return fail(code);
     }
-    code = output_read(&made.as, made.gen, as, &error);
+    code = output_read(&made.as, made.gen, form, &error);
     *handle = code == FIRN_OK ? malloc(sizeof made) : NULL;
     if (*handle == NULL) {
         firn_close(made.gen, NULL);
@@ -484,13 +487,13 @@ EXPORT(status) int status(const generator *self) {
     if (!make_room(4096)) {
         return no_memory();
     }
-    size_t at = put_text(0, firn_gen_scheme(self->gen)->name);
-    return (int)put_text(at, firn_scheme_layout(text, firn_gen_scheme(self->gen)));
+    size_t position = put_text(0, firn_gen_scheme(self->gen)->name);
+    return (int)put_text(position, firn_scheme_layout(text, firn_gen_scheme(self->gen)));
 }
 
 static int put_ids(const generator *self, const firn_id *ids, size_t count) {
     char text[FIRN_TEXT_SIZE];
-    size_t stride = self->as.kind == OUTPUT_BIGINT ? 8 : (self->as.bits + 7) / 8, at = 0;
+    size_t stride = self->as.kind == OUTPUT_BIGINT ? 8 : (self->as.bits + 7) / 8, position = 0;
     if (self->as.kind == OUTPUT_TEXT) {
         stride = firn_form_width(self->as.form, self->as.bits) + 1;
     }
@@ -499,17 +502,17 @@ static int put_ids(const generator *self, const firn_id *ids, size_t count) {
     }
     for (size_t i = 0; i < count; i++) {
         if (self->as.kind == OUTPUT_BIGINT) {
-            memcpy(out + at, &ids[i].low, 8);
-            at += 8;
+            memcpy(out + position, &ids[i].low, 8);
+            position += 8;
         } else if (self->as.kind == OUTPUT_BYTES) {
             uint8_t bytes[20];
-            memcpy(out + at, bytes, firn_id_bytes(bytes, &ids[i]));
-            at += stride;
+            memcpy(out + position, bytes, firn_id_bytes(bytes, &ids[i]));
+            position += stride;
         } else {
-            at = put_text(at, output_text(text, &self->as, &ids[i]));
+            position = put_text(position, output_text(text, &self->as, &ids[i]));
         }
     }
-    return (int)at;
+    return (int)position;
 }
 
 /* One ID: 64 bits, a text without the zero, or bytes. */
@@ -525,27 +528,28 @@ EXPORT(next) int next(generator *self) {
     return put_ids(self, &id, 1);
 }
 
-/* time or null: that many IDs, all or none; `kind` as enum output_kind, or -1 for the generator's */
+/* time or null: that many IDs, all or none; `kind` as enum output_kind, or -1 for the
+ * generator's */
 EXPORT(many) int many(generator *self, uint32_t count, int kind) {
     const char *text = count > 0 ? text_of(NULL) : NULL;
     firn_id *ids = count > 0 ? malloc((size_t)count * sizeof *ids) : NULL;
-    generator as = *self;
-    firn_time at;
+    generator form = *self;
+    firn_time instant;
     if (count == 0 || ids == NULL) {
         return count == 0 ? 0 : no_memory();
     }
-    as.as.kind = kind >= 0 ? kind : as.as.kind;
+    form.as.kind = kind >= 0 ? kind : form.as.kind;
     int code = text == NULL ? firn_next_n(self->gen, ids, count, &error)
-                            : firn_time_parse(&at, text, strlen(text), &error);
+                            : firn_time_parse(&instant, text, strlen(text), &error);
     if (code == FIRN_OK && text != NULL) {
-        code = firn_at(self->gen, &at, ids, count, &error);
+        code = firn_at(self->gen, &instant, ids, count, &error);
     }
-    int size = code == FIRN_OK ? put_ids(&as, ids, count) : fail(code);
+    int size = code == FIRN_OK ? put_ids(&form, ids, count) : fail(code);
     free(ids);
     return size;
 }
 
-/* ---- order numbers ----------------------------------------------------------------------------- */
+/* ---- order numbers --------------------------------------------------------------------------- */
 
 /* keys, 16 bytes; *handle */
 EXPORT(open_order) int open_order(firn_order **handle) {

@@ -113,14 +113,14 @@ json_t *json_pack(const char *format, ...) {
     va_list values;
     int bad = object == NULL;
     va_start(values, format);
-    for (const char *at = format + 1; *at == 's' && !bad;) {
+    for (const char *position = format + 1; *position == 's' && !bad;) {
         const char *key = va_arg(values, const char *), *text;
         json_t *value = NULL;
-        at += strlen("s:");
-        switch (*at) {
+        position += strlen("s:");
+        switch (*position) {
         case 's':
             text = va_arg(values, const char *);
-            value = text != NULL ? json_string(text) : at[1] == '?' ? make("null") : NULL;
+            value = text != NULL ? json_string(text) : position[1] == '?' ? make("null") : NULL;
             break;
         case 'i':
             value = json_integer(va_arg(values, int));
@@ -141,8 +141,8 @@ json_t *json_pack(const char *format, ...) {
             value = va_arg(values, json_t *);
         }
         bad = json_object_set_new(object, key, value);
-        at += strcspn(at, ",");
-        at += strspn(at, ", ");
+        position += strcspn(position, ",");
+        position += strspn(position, ", ");
     }
     va_end(values);
     if (bad) {

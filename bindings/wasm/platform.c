@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library asks of a system, on a host that has one process, one thread, no files and no stores. Time and
- * randomness are the host's. */
+/* What the library asks of a system, on a host that has one process, one thread, no files and no
+ * stores. Time and randomness are the host's. */
 #include "platform/assert.h"
 #include "platform/netdb.h"
 #include "platform/pthread.h"
@@ -8,12 +8,12 @@
 #include "platform/sys/random.h"
 
 #include "error.h"
+#include "fork_memory.h"
 #include "gen.h"
 #include "module.h"
 #include "processor.h"
 #include "store.h"
 #include "stream.h"
-#include "wiped.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +33,9 @@ IMPORT(random) int host_random(void *out, size_t size);
 
 #define WRAP_MS 18446744073000. /* 2554-07-21: firn refuses a later time */
 
-/* After a clock rollback the time does not move until the clock has caught up, so that the order of IDs never breaks. The
- * steady clock is the same, so that nothing is judged a step. A time that firn refuses was used by nobody. */
+/* After a clock rollback the time does not move until the clock has caught up, so that the order of
+ * IDs never breaks. The steady clock is the same, so that nothing is judged a step. A time that
+ * firn refuses was used by nobody. */
 int clock_gettime(clockid_t id, struct timespec *out) {
     static double used;
     double ms = host_wall(), seconds;
@@ -64,7 +65,8 @@ ssize_t getrandom(void *out, size_t size, unsigned flags) {
 
 extern uint8_t __heap_base;
 
-/* Fresh zeros from the end of the heap; `size` is a multiple of 16. NULL: the host has no memory left. */
+/* Fresh zeros from the end of the heap; `size` is a multiple of 16. NULL: the host has no memory
+ * left. */
 static void *fresh(size_t size, size_t align) {
     static uintptr_t end;
     end = ((end != 0 ? end : (uintptr_t)&__heap_base) + align - 1) / align * align;
@@ -79,7 +81,8 @@ static void *fresh(size_t size, size_t align) {
     return (void *)(need - size);
 }
 
-/* Blocks of powers of two, with a head of 16 bytes; those that were freed wait in a list for the next of their size. */
+/* Blocks of powers of two, with a head of 16 bytes; those that were freed wait in a list for the
+ * next of their size. */
 typedef struct head {
     uint32_t power;
     struct head *next;
@@ -96,52 +99,52 @@ void *malloc(size_t size) {
     if (size > ((size_t)1 << power) - sizeof(head)) {
         return NULL;
     }
-    head *at = freed[power];
-    if (at != NULL) {
-        freed[power] = at->next;
-    } else if ((at = fresh((size_t)1 << power, 16)) == NULL) {
+    head *position = freed[power];
+    if (position != NULL) {
+        freed[power] = position->next;
+    } else if ((position = fresh((size_t)1 << power, 16)) == NULL) {
         return NULL;
     }
-    at->power = power;
-    return at + 1;
+    position->power = power;
+    return position + 1;
 }
 
-void free(void *at) {
-    if (at != NULL) {
-        head *one = (head *)at - 1;
-        one->next = freed[one->power];
-        freed[one->power] = one;
+void free(void *memory) {
+    if (memory != NULL) {
+        head *item = (head *)memory - 1;
+        item->next = freed[item->power];
+        freed[item->power] = item;
     }
 }
 
 void *calloc(size_t count, size_t size) {
     size_t all;
-    void *at = __builtin_mul_overflow(count, size, &all) ? NULL : malloc(all);
-    return at != NULL ? memset(at, 0, all) : NULL;
+    void *memory = __builtin_mul_overflow(count, size, &all) ? NULL : malloc(all);
+    return memory != NULL ? memset(memory, 0, all) : NULL;
 }
 
-void *realloc(void *at, size_t size) {
-    size_t have = at != NULL ? ((size_t)1 << ((head *)at - 1)->power) - sizeof(head) : 0;
+void *realloc(void *memory, size_t size) {
+    size_t have = memory != NULL ? ((size_t)1 << ((head *)memory - 1)->power) - sizeof(head) : 0;
     if (size <= have) {
-        return at;
+        return memory;
     }
     void *more = malloc(size);
-    if (more != NULL && at != NULL) {
-        memcpy(more, at, have);
-        free(at);
+    if (more != NULL && memory != NULL) {
+        memcpy(more, memory, have);
+        free(memory);
     }
     return more;
 }
 
-void *mmap(void *at, size_t size, int access, int kind, int file, long long offset) {
-    (void)at, (void)access, (void)kind, (void)file, (void)offset;
+void *mmap(void *memory, size_t size, int access, int kind, int file, long long offset) {
+    (void)memory, (void)access, (void)kind, (void)file, (void)offset;
     void *made = calloc(1, size);
     return made != NULL ? made : MAP_FAILED;
 }
 
-void *mremap(void *at, size_t old_size, size_t size, int flags) {
+void *mremap(void *memory, size_t old_size, size_t size, int flags) {
     (void)flags;
-    char *made = realloc(at, size);
+    char *made = realloc(memory, size);
     if (made == NULL) {
         return MAP_FAILED;
     }
@@ -149,9 +152,9 @@ void *mremap(void *at, size_t old_size, size_t size, int flags) {
     return made;
 }
 
-int munmap(void *at, size_t size) {
+int munmap(void *memory, size_t size) {
     (void)size;
-    free(at);
+    free(memory);
     return 0;
 }
 
@@ -191,28 +194,28 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
 void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
                         void (*renew)(void *page)) {
     (void)size;
-    renewal *it = malloc(sizeof *it);
-    if (it == NULL) {
+    renewal *self = malloc(sizeof *self);
+    if (self == NULL) {
         abort(); /* else two copies would use the memory */
     }
-    *it = (renewal){renewals, page, renew, rank};
-    renewals = it;
+    *self = (renewal){renewals, page, renew, rank};
+    renewals = self;
 }
 
 void firn__wiped_renew(enum firn__renewal rank) {
-    for (renewal *it = renewals; it != NULL; it = it->next) {
-        if (it->rank == rank) {
-            it->renew(it->page);
+    for (renewal *self = renewals; self != NULL; self = self->next) {
+        if (self->rank == rank) {
+            self->renew(self->page);
         }
     }
 }
 
 void firn__wiped_free(void *page, size_t size) {
     size_t count = (size + 4095) / 4096;
-    for (renewal **at = &renewals; *at != NULL; at = &(*at)->next) {
-        if ((*at)->page == page) {
-            renewal *gone = *at;
-            *at = gone->next;
+    for (renewal **position = &renewals; *position != NULL; position = &(*position)->next) {
+        if ((*position)->page == page) {
+            renewal *gone = *position;
+            *position = gone->next;
             free(gone);
             break;
         }
@@ -251,16 +254,16 @@ void firn__processor_hash(uint8_t seed[32], const firn__noise *noise) {
     (void)seed, (void)noise; /* no noise to mix in */
 }
 
-/* ---- no files ------------------------------------------------------------------------------------ */
+/* ---- no files -------------------------------------------------------------------------------- */
 
 int __imported_wasi_snapshot_preview1_fd_close(int file);
 int __imported_wasi_snapshot_preview1_fd_close(int file) {
     (void)file;
     return EBADF;
 }
-int __imported_wasi_snapshot_preview1_fd_seek(int file, int64_t to, int whence, int at);
-int __imported_wasi_snapshot_preview1_fd_seek(int file, int64_t to, int whence, int at) {
-    (void)file, (void)to, (void)whence, (void)at;
+int __imported_wasi_snapshot_preview1_fd_seek(int file, int64_t end, int whence, int position);
+int __imported_wasi_snapshot_preview1_fd_seek(int file, int64_t end, int whence, int position) {
+    (void)file, (void)end, (void)whence, (void)position;
     return EBADF;
 }
 int __imported_wasi_snapshot_preview1_fd_write(int file, int pieces, int count, int done);
@@ -426,14 +429,14 @@ void firn__shared_look(const firn_gen *gen) {
     (void)gen;
 }
 
-int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+int firn__shared_place(firn_gen *gen, const firn__window *claimed, firn__window **placed,
                        firn_error *error) {
     (void)gen, (void)claimed, (void)placed;
     return no_store(error);
 }
 
-void firn__shared_choose(firn_gen *gen, const firn__permit *permit) {
-    (void)gen, (void)permit;
+void firn__shared_choose(firn_gen *gen, const firn__window *window) {
+    (void)gen, (void)window;
 }
 
 firn__claim *firn__shared_claim(const firn_gen *gen) {

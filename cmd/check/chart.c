@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn check --chart`: how many IDs were issued when, as a chart on the terminal or as bins. Memory is
- * bounded: when the times no longer fit the bins, the bins get longer. */
+/* `firn check --chart`: how many IDs were issued when, as a chart on the terminal or as bins.
+ * Memory is bounded: when the times no longer fit the bins, the bins get longer. */
 #include "describe.h"
 #include "gaps.h"
 #include "shared/amounts.h"
@@ -26,7 +26,7 @@ static const int64_t lengths[] = {
 };
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-typedef struct chart {
+typedef struct time_chart {
     id_stream stream;
     firn_scheme scheme;
     uint64_t ids, others; /* others: they do not fit the scheme */
@@ -35,7 +35,7 @@ typedef struct chart {
     size_t count;         /* bins in use; the first and the last are not empty */
     uint64_t bins[BINS];
     int64_t from_us, to_us; /* the earliest and the latest time */
-} chart;
+} time_chart;
 
 /* ---- bins ------------------------------------------------------------------------------------ */
 
@@ -44,54 +44,55 @@ static int64_t floor_of(int64_t us, int64_t length) {
 }
 
 /* Makes bins longer, by the next factor. */
-static void lengthen(chart *it) {
-    const int64_t factor = lengths[it->length + 1] / lengths[it->length];
-    const int64_t first = floor_of(it->first, factor);
+static void lengthen(time_chart *chart) {
+    const int64_t factor = lengths[chart->length + 1] / lengths[chart->length];
+    const int64_t first = floor_of(chart->first, factor);
     size_t count = 0;
-    for (size_t i = 0; i < it->count; i++) {
-        const size_t to = (size_t)(floor_of(it->first + (int64_t)i, factor) - first);
-        const uint64_t some = it->bins[i];
-        it->bins[i] = 0;
-        it->bins[to] += some;
-        count = to + 1;
+    for (size_t i = 0; i < chart->count; i++) {
+        const size_t end = (size_t)(floor_of(chart->first + (int64_t)i, factor) - first);
+        const uint64_t some = chart->bins[i];
+        chart->bins[i] = 0;
+        chart->bins[end] += some;
+        count = end + 1;
     }
-    it->first = first;
-    it->count = count;
-    it->length++;
+    chart->first = first;
+    chart->count = count;
+    chart->length++;
 }
 
-static void add(chart *it, int64_t us) {
-    it->from_us = it->ids == 0 || us < it->from_us ? us : it->from_us;
-    it->to_us = it->ids == 0 || us > it->to_us ? us : it->to_us;
-    it->ids++;
+static void add(time_chart *chart, int64_t us) {
+    chart->from_us = chart->ids == 0 || us < chart->from_us ? us : chart->from_us;
+    chart->to_us = chart->ids == 0 || us > chart->to_us ? us : chart->to_us;
+    chart->ids++;
     for (;;) {
-        const int64_t bin = floor_of(us, lengths[it->length]);
-        if (it->count == 0) {
-            it->first = bin;
-            it->count = 1;
+        const int64_t bin = floor_of(us, lengths[chart->length]);
+        if (chart->count == 0) {
+            chart->first = bin;
+            chart->count = 1;
         }
-        const int64_t first = bin < it->first ? bin : it->first;
-        const int64_t last = it->first + (int64_t)it->count - 1;
+        const int64_t first = bin < chart->first ? bin : chart->first;
+        const int64_t last = chart->first + (int64_t)chart->count - 1;
         const uint64_t count = (uint64_t)(bin > last ? bin : last) - (uint64_t)first + 1;
         if (count <= BINS) {
-            const size_t moved = (size_t)(it->first - first);
+            const size_t moved = (size_t)(chart->first - first);
             if (moved > 0) {
-                memmove(it->bins + moved, it->bins, it->count * sizeof *it->bins);
-                memset(it->bins, 0, (moved < it->count ? moved : it->count) * sizeof *it->bins);
+                memmove(chart->bins + moved, chart->bins, chart->count * sizeof *chart->bins);
+                memset(chart->bins, 0,
+                       (moved < chart->count ? moved : chart->count) * sizeof *chart->bins);
             }
-            it->first = first;
-            it->count = (size_t)count;
-            it->bins[bin - first]++;
+            chart->first = first;
+            chart->count = (size_t)count;
+            chart->bins[bin - first]++;
             return;
         }
-        lengthen(it);
+        lengthen(chart);
     }
 }
 
 /* The time of an ID in us, which are enough for 292000 years. */
-static bool time_of(const chart *it, const firn_id *id, int64_t *us) {
+static bool time_of(const time_chart *chart, const firn_id *id, int64_t *us) {
     firn_time time;
-    if (id_time(&time, &it->scheme, id) <= 0 || time.sec > INT64_MAX / 1000000 - 1 ||
+    if (id_time(&time, &chart->scheme, id) <= 0 || time.sec > INT64_MAX / 1000000 - 1 ||
         time.sec < INT64_MIN / 1000000 + 1) {
         return false;
     }
@@ -100,27 +101,27 @@ static bool time_of(const chart *it, const firn_id *id, int64_t *us) {
 }
 
 /* The scheme of an unnamed stream: what its first ID fits best. */
-static int learn(chart *it, const firn_id *first, firn_error *error) {
+static int learn(time_chart *chart, const firn_id *first, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     char text[FIRN_TEXT_SIZE + 2];
-    if (it->stream.reader.named) {
-        it->scheme = it->stream.reader.scheme;
+    if (chart->stream.reader.named) {
+        chart->scheme = chart->stream.reader.scheme;
     } else {
-        stream_text(text, &it->stream, first);
-        if (firn_guess(readings, text, strlen(text), it->stream.form) == 0) {
+        stream_text(text, &chart->stream, first);
+        if (firn_guess(readings, text, strlen(text), chart->stream.form) == 0) {
             return set_error(error, FIRN_EUSAGE,
                              "the IDs are not of a known scheme: add --scheme NAME");
         }
-        it->scheme = *readings[0].scheme;
+        chart->scheme = *readings[0].scheme;
     }
-    return scheme_index(&it->scheme, FIRN_ROLE_TIME) >= 0
+    return scheme_index(&chart->scheme, FIRN_ROLE_TIME) >= 0
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE, "IDs of %s have no time: leave --chart out",
-                           it->scheme.name);
+                           chart->scheme.name);
 }
 
 static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
-    chart *it = context;
+    time_chart *chart = context;
     int code = FIRN_OK;
     (void)stop;
     for (size_t i = 0; i < batch->count && code == FIRN_OK; i++) {
@@ -129,11 +130,11 @@ static int take(void *context, const id_batch *batch, bool *stop, firn_error *er
         if (id->bits == 0) {
             continue; /* a bad line */
         }
-        code = it->scheme.bits == 0 ? learn(it, id, error) : FIRN_OK;
-        if (code == FIRN_OK && time_of(it, id, &us)) {
-            add(it, us);
+        code = chart->scheme.bits == 0 ? learn(chart, id, error) : FIRN_OK;
+        if (code == FIRN_OK && time_of(chart, id, &us)) {
+            add(chart, us);
         } else {
-            it->others++;
+            chart->others++;
         }
     }
     return code;
@@ -158,11 +159,12 @@ static bool is_utf8(void) {
            (strcasestr(value, "UTF-8") != NULL || strcasestr(value, "UTF8") != NULL);
 }
 
-static char *time_text(char text[FIRN_TIME_SIZE], const chart *it, int64_t us) {
+static char *time_text(char text[FIRN_TIME_SIZE], const time_chart *chart, int64_t us) {
     const int64_t sec = floor_of(us, 1000000);
     const firn_time time = {sec, (int32_t)(us - sec * 1000000) * 1000};
     return firn_time_format(
-        text, &time, firn_scheme_digits(&it->scheme) > 6 ? 6 : firn_scheme_digits(&it->scheme));
+        text, &time,
+        firn_scheme_digits(&chart->scheme) > 6 ? 6 : firn_scheme_digits(&chart->scheme));
 }
 
 /* The columns: sums of as many bins as they need to fit the width. */
@@ -173,21 +175,22 @@ typedef struct columns {
     double seconds;           /* of a column */
 } columns;
 
-static void make_columns(columns *out, const chart *it, size_t room) {
+static void make_columns(columns *out, const time_chart *chart, size_t room) {
     memset(out, 0, sizeof *out);
-    out->bins = (it->count + room - 1) / room;
-    out->count = (it->count + out->bins - 1) / out->bins;
+    out->bins = (chart->count + room - 1) / room;
+    out->count = (chart->count + out->bins - 1) / out->bins;
     out->wide = room / out->count > WIDEN ? WIDEN : room / out->count;
-    out->seconds = (double)out->bins * (double)lengths[it->length] / 1e6;
-    for (size_t i = 0; i < it->count; i++) {
-        out->value[i / out->bins] += it->bins[i];
+    out->seconds = (double)out->bins * (double)lengths[chart->length] / 1e6;
+    for (size_t i = 0; i < chart->count; i++) {
+        out->value[i / out->bins] += chart->bins[i];
     }
     for (size_t i = 0; i < out->count; i++) {
         out->peak = out->value[i] > out->value[out->peak] ? i : out->peak;
     }
 }
 
-/* How much of a column is in a row, counted from the top; a column that is not empty shows at the bottom. */
+/* How much of a column is in a row, counted from the top; a column that is not empty shows at the
+ * bottom. */
 static size_t eighths_of(const columns *shown, size_t column, size_t row) {
     const double value = (double)shown->value[column];
     double level = value / (double)shown->value[shown->peak] * ROWS * 8;
@@ -218,66 +221,69 @@ static void put_row(session *s, const columns *shown, size_t row, bool utf8) {
     output_print(&s->out, "%s\n", color_plain(s));
 }
 
-static void put_human(session *s, const chart *it) {
+static void put_human(session *s, const time_chart *chart) {
     static columns shown;
     char from[FIRN_TIME_SIZE], to[FIRN_TIME_SIZE], peak[FIRN_TIME_SIZE], text[DURATION_SIZE];
-    if (it->ids == 0) {
+    if (chart->ids == 0) {
         output_text(&s->out, "no ID\n");
         return;
     }
-    make_columns(&shown, it, terminal_width() - LABEL);
-    output_print(&s->out, "%" PRIu64 " ID%s of %s\n", it->ids, plural(it->ids),
-                 describe_name(&it->scheme));
+    make_columns(&shown, chart, terminal_width() - LABEL);
+    output_print(&s->out, "%" PRIu64 " ID%s of %s\n", chart->ids, plural(chart->ids),
+                 describe_name(&chart->scheme));
     const bool utf8 = is_utf8();
     for (size_t row = 0; row < ROWS; row++) {
         put_row(s, &shown, row, utf8);
     }
-    const int64_t column = (int64_t)shown.bins * lengths[it->length];
-    output_print(&s->out, "%*s %s to %s\n", LABEL - 1, "", time_text(from, it, it->from_us),
-                 time_text(to, it, it->to_us));
-    output_print(
-        &s->out, "%*s one column is %s; highest: %" PRIu64 ", from %s\n", LABEL - 1, "",
-        duration_text(text, shown.seconds), shown.value[shown.peak],
-        time_text(peak, it, it->first * lengths[it->length] + (int64_t)shown.peak * column));
-    if (it->others + it->stream.bad > 0) {
+    const int64_t column = (int64_t)shown.bins * lengths[chart->length];
+    output_print(&s->out, "%*s %s to %s\n", LABEL - 1, "", time_text(from, chart, chart->from_us),
+                 time_text(to, chart, chart->to_us));
+    output_print(&s->out, "%*s one column is %s; highest: %" PRIu64 ", from %s\n", LABEL - 1, "",
+                 duration_text(text, shown.seconds), shown.value[shown.peak],
+                 time_text(peak, chart,
+                           chart->first * lengths[chart->length] + (int64_t)shown.peak * column));
+    if (chart->others + chart->stream.bad > 0) {
         output_print(&s->out, "%*s not in the chart: %" PRIu64 " line%s of other text\n", LABEL - 1,
-                     "", it->others + it->stream.bad, plural(it->others + it->stream.bad));
+                     "", chart->others + chart->stream.bad,
+                     plural(chart->others + chart->stream.bad));
     }
 }
 
-static void put_json(output *out, const chart *it) {
+static void put_json(output *out, const time_chart *chart) {
     char from[FIRN_TIME_SIZE], to[FIRN_TIME_SIZE];
     json_t *list = json_array();
-    for (size_t i = 0; i < it->count; i++) {
+    for (size_t i = 0; i < chart->count; i++) {
         char text[FIRN_TIME_SIZE];
         json_array_append_new(
-            list, json_pack("{s:s, s:I}", "time",
-                            time_text(text, it, (it->first + (int64_t)i) * lengths[it->length]),
-                            "ids", (json_int_t)it->bins[i]));
+            list,
+            json_pack("{s:s, s:I}", "time",
+                      time_text(text, chart, (chart->first + (int64_t)i) * lengths[chart->length]),
+                      "ids", (json_int_t)chart->bins[i]));
     }
-    json_line(out, json_pack("{s:s?, s:I, s:I, s:s?, s:s?, s:f, s:o}", "scheme",
-                             it->ids > 0 ? it->scheme.name : NULL, "ids", (json_int_t)it->ids,
-                             "bad", (json_int_t)(it->others + it->stream.bad), "first",
-                             it->ids > 0 ? time_text(from, it, it->from_us) : NULL, "last",
-                             it->ids > 0 ? time_text(to, it, it->to_us) : NULL, "bin_s",
-                             (double)lengths[it->length] / 1e6, "bins", list));
+    json_line(out,
+              json_pack("{s:s?, s:I, s:I, s:s?, s:s?, s:f, s:o}", "scheme",
+                        chart->ids > 0 ? chart->scheme.name : NULL, "ids", (json_int_t)chart->ids,
+                        "bad", (json_int_t)(chart->others + chart->stream.bad), "first",
+                        chart->ids > 0 ? time_text(from, chart, chart->from_us) : NULL, "last",
+                        chart->ids > 0 ? time_text(to, chart, chart->to_us) : NULL, "bin_s",
+                        (double)lengths[chart->length] / 1e6, "bins", list));
 }
 
 int chart_run(session *s) {
-    static chart it; /* static for its size */
+    static time_chart chart; /* static for its size */
     firn_error error;
-    int status = stream_open(s, &it.stream, s->operands, s->operand_count);
+    int status = stream_open(s, &chart.stream, s->operands, s->operand_count);
     if (status != STATUS_DONE) {
         return status;
     }
-    if (stream_each(&it.stream, NULL, take, &it, &error) != FIRN_OK) {
+    if (stream_each(&chart.stream, NULL, take, &chart, &error) != FIRN_OK) {
         status = fail(s, &error);
     } else if (s->option[OPTION_JSON] != NULL) {
-        put_json(&s->out, &it);
+        put_json(&s->out, &chart);
     } else {
-        put_human(s, &it);
+        put_human(s, &chart);
     }
-    status = status == STATUS_DONE && it.others + it.stream.bad > 0 ? STATUS_NO : status;
-    stream_close(&it.stream);
+    status = status == STATUS_DONE && chart.others + chart.stream.bad > 0 ? STATUS_NO : status;
+    stream_close(&chart.stream);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See duplicates.h. Each ID goes by its hash into one of 255 parts, where equal ones meet, and a log has the
- * part of each line, so that the i-th ID of a part can be found again as a line. What exceeds the memory
- * is in a temporary file (spill.h). */
+/* See duplicates.h. Each ID goes by its hash into one of 255 parts, where equal ones meet, and a
+ * log has the part of each line, so that the i-th ID of a part can be found again as a line. What
+ * exceeds the memory is in a temporary file (spill.h). */
 #include "duplicates.h"
 
 #include "command.h"
@@ -58,45 +58,45 @@ EACH void set_key(uint64_t *key, const firn_id *id, uint32_t words) {
     *key = id->low;
 }
 
-static inline void put_line(uint8_t *to, const open_line *line, size_t size) {
+static inline void put_line(uint8_t *out, const open_line *line, size_t size) {
 #ifdef __SSE2__
     for (size_t i = 0; i < size; i += 16) {
-        _mm_stream_si128((void *)(to + i), _mm_load_si128((const void *)(line->bytes + i)));
+        _mm_stream_si128((void *)(out + i), _mm_load_si128((const void *)(line->bytes + i)));
     }
 #else
-    memcpy(to, line->bytes, size);
+    memcpy(out, line->bytes, size);
 #endif
 }
 
-EACH int add_line(duplicates *it, uint32_t part, size_t size, firn_error *error) {
-    spill_stream *stream = &it->kept.streams[part];
-    it->open_bytes[part] = 0;
-    if (stream->at == stream->end) {
-        int code = spill_turn(&it->kept, stream, error);
+EACH int add_line(duplicate_finder *finder, uint32_t part, size_t size, firn_error *error) {
+    spill_stream *stream = &finder->kept.streams[part];
+    finder->open_bytes[part] = 0;
+    if (stream->next == stream->end) {
+        int code = spill_turn(&finder->kept, stream, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    if (stream->kept > 0 && it->kept.used < it->kept.most) {
-        put_line(stream->at, &it->open[part], size);
+    if (stream->kept > 0 && finder->kept.used < finder->kept.most) {
+        put_line(stream->next, &finder->open[part], size);
     } else { /* few, or soon written to the file */
-        memcpy(stream->at, it->open[part].bytes, size);
+        memcpy(stream->next, finder->open[part].bytes, size);
     }
-    stream->at += size;
+    stream->next += size;
     return FIRN_OK;
 }
 
 /* The lines that are not full, after the last ID. */
-static int keep_rest(duplicates *it, firn_error *error) {
+static int keep_rest(duplicate_finder *finder, firn_error *error) {
     int code = FIRN_OK;
     for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
-        const size_t bytes = it->open_bytes[part];
+        const size_t bytes = finder->open_bytes[part];
         if (bytes > 0) {
-            code = add_line(it, part, 0, error);
+            code = add_line(finder, part, 0, error);
         }
         if (bytes > 0 && code == FIRN_OK) {
-            memcpy(it->kept.streams[part].at, it->open[part].bytes, bytes);
-            it->kept.streams[part].at += bytes;
+            memcpy(finder->kept.streams[part].next, finder->open[part].bytes, bytes);
+            finder->kept.streams[part].next += bytes;
         }
     }
     return code;
@@ -107,36 +107,37 @@ EACH size_t line_of(uint32_t words) {
     return (words == 3 ? 8 : 32 / words) * words * sizeof(uint64_t);
 }
 
-EACH int keep_as(duplicates *it, const id_batch *batch, firn_error *error, uint32_t words) {
+EACH int keep_as(duplicate_finder *finder, const id_batch *batch, firn_error *error,
+                 uint32_t words) {
     const size_t unit = words * sizeof(uint64_t), full = line_of(words);
-    spill_stream *log = &it->kept.streams[LOG];
+    spill_stream *log = &finder->kept.streams[LOG];
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t key[DUPLICATES_WORDS];
         uint32_t part = LOG;
         int code = FIRN_OK;
         if (batch->ids[i].bits != 0) {
             set_key(key, &batch->ids[i], words);
-            part = part_of(hash_of(key, words, it->seed));
-            const size_t at = it->open_bytes[part];
-            memcpy(it->open[part].bytes + at, key, unit);
-            it->open_bytes[part] = (uint16_t)(at + unit);
-            if (at + unit == full) {
-                code = add_line(it, part, full, error);
+            part = part_of(hash_of(key, words, finder->seed));
+            const size_t position = finder->open_bytes[part];
+            memcpy(finder->open[part].bytes + position, key, unit);
+            finder->open_bytes[part] = (uint16_t)(position + unit);
+            if (position + unit == full) {
+                code = add_line(finder, part, full, error);
             }
         }
-        if (code == FIRN_OK && log->at == log->end) {
-            code = spill_turn(&it->kept, log, error);
+        if (code == FIRN_OK && log->next == log->end) {
+            code = spill_turn(&finder->kept, log, error);
         }
         if (code != FIRN_OK) {
             return code;
         }
-        *log->at++ = (uint8_t)part;
+        *log->next++ = (uint8_t)part;
     }
     return FIRN_OK;
 }
 
-int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error) {
-    return WITH_WORDS(it->words, keep_as, it, batch, error);
+int duplicates_keep(duplicate_finder *finder, const id_batch *batch, firn_error *error) {
+    return WITH_WORDS(finder->words, keep_as, finder, batch, error);
 }
 
 /* ---- equal IDs of a part ------------------------------------------------------------------- */
@@ -144,15 +145,15 @@ int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error) {
 /* Remembers one of the first repeats; they come by index, except in a part that is read
  * several times. */
 static void note_repeat(part_repeats *repeats, uint64_t index) {
-    uint32_t at = repeats->count;
-    if (at == SHOWN && repeats->index[SHOWN - 1] <= index) {
+    uint32_t position = repeats->count;
+    if (position == SHOWN && repeats->index[SHOWN - 1] <= index) {
         return;
     }
-    at -= at == SHOWN;
-    for (; at > 0 && repeats->index[at - 1] > index; at--) {
-        repeats->index[at] = repeats->index[at - 1];
+    position -= position == SHOWN;
+    for (; position > 0 && repeats->index[position - 1] > index; position--) {
+        repeats->index[position] = repeats->index[position - 1];
     }
-    repeats->index[at] = index;
+    repeats->index[position] = index;
     repeats->count += repeats->count < SHOWN;
 }
 
@@ -175,8 +176,9 @@ EACH bool table_has(id_table *table, const uint64_t *key, uint64_t hash, uint32_
         table->zero = true;
         return had;
     }
-    for (uint64_t at = hash & table->mask;; at = (at + 1) & table->mask) { /* never full */
-        uint64_t *place = table->places + at * words;
+    for (uint64_t position = hash & table->mask;;
+         position = (position + 1) & table->mask) { /* never full */
+        uint64_t *place = table->places + position * words;
         uint64_t taken = 0, other = 0;
         for (uint32_t i = 0; i < words; i++) {
             taken |= place[i];
@@ -194,14 +196,14 @@ EACH bool table_has(id_table *table, const uint64_t *key, uint64_t hash, uint32_
 }
 
 /* One block; only IDs in slice `pass` of `passes`. False: the table is full. */
-EACH bool add_block(duplicates *it, id_table *table, uint32_t part, const uint64_t *keys,
+EACH bool add_block(duplicate_finder *finder, id_table *table, uint32_t part, const uint64_t *keys,
                     size_t count, uint64_t index, uint32_t pass, uint32_t passes, uint64_t *repeats,
                     uint32_t words) {
     uint64_t hashes[AHEAD];
     for (size_t i = 0; i < count; i += AHEAD) {
         size_t some = count - i < AHEAD ? count - i : AHEAD;
         for (size_t j = 0; j < some; j++) {
-            hashes[j] = hash_of(keys + (i + j) * words, words, it->seed);
+            hashes[j] = hash_of(keys + (i + j) * words, words, finder->seed);
             __builtin_prefetch(table->places + (hashes[j] & table->mask) * words, 1);
         }
         if (table->used + some > table->most) {
@@ -214,7 +216,7 @@ EACH bool add_block(duplicates *it, id_table *table, uint32_t part, const uint64
             }
             if (table_has(table, keys + (i + j) * words, hashes[j], words)) {
                 *repeats += 1;
-                note_repeat(&it->parts[part], index + i + j);
+                note_repeat(&finder->parts[part], index + i + j);
             }
         }
     }
@@ -230,80 +232,82 @@ static size_t places_for(uint64_t count, size_t most) {
     return places;
 }
 
-/* Whether two IDs of a part may be equal: false is certain. Compares 32 bits of the hashes, in a table a
- * quarter or half as large as one of IDs, which stays in the second cache. */
-EACH bool may_repeat(const duplicates *it, uint32_t *table, uint64_t mask, const uint64_t *keys,
-                     size_t count, uint32_t words) {
+/* Whether two IDs of a part may be equal: false is certain. Compares 32 bits of the hashes, in a
+ * table a quarter or half as large as one of IDs, which stays in the second cache. */
+EACH bool may_repeat(const duplicate_finder *finder, uint32_t *table, uint64_t mask,
+                     const uint64_t *keys, size_t count, uint32_t words) {
     uint64_t hashes[AHEAD];
     for (size_t i = 0; i < count; i += AHEAD) {
         size_t some = count - i < AHEAD ? count - i : AHEAD;
         for (size_t j = 0; j < some; j++) {
-            hashes[j] = hash_of(keys + (i + j) * words, words, it->seed);
+            hashes[j] = hash_of(keys + (i + j) * words, words, finder->seed);
             __builtin_prefetch(table + (hashes[j] & mask), 1);
         }
         for (size_t j = 0; j < some; j++) {
             uint32_t mark = (uint32_t)(hashes[j] >> 24) | 1; /* 0 is a free place */
-            uint64_t at = hashes[j] & mask;
-            for (; table[at] != 0; at = (at + 1) & mask) { /* half of the places stay free */
-                if (table[at] == mark) {
+            uint64_t position = hashes[j] & mask;
+            for (; table[position] != 0;
+                 position = (position + 1) & mask) { /* half of the places stay free */
+                if (table[position] == mark) {
                     return true;
                 }
             }
-            table[at] = mark;
+            table[position] = mark;
         }
     }
     return false;
 }
 
 /* The same of a part that is in memory and whose table is not too large; true of any other. */
-static bool part_may_repeat(duplicates *it, uint32_t part) {
-    const spill_stream *stream = &it->kept.streams[part];
-    const uint64_t count = spill_units(&it->kept, stream);
-    const size_t unit = it->words * sizeof(uint64_t);
+static bool part_may_repeat(duplicate_finder *finder, uint32_t part) {
+    const spill_stream *stream = &finder->kept.streams[part];
+    const uint64_t count = spill_units(&finder->kept, stream);
+    const size_t unit = finder->words * sizeof(uint64_t);
     size_t places = 64, bytes;
     bool may = stream->kept < stream->count;
     while (places < 2 * count) {
         places *= 2;
     }
-    if (may || places * sizeof(uint32_t) > it->max_places * unit) {
+    if (may || places * sizeof(uint32_t) > finder->max_places * unit) {
         return true;
     }
-    memset(it->table, 0, places * sizeof(uint32_t));
+    memset(finder->table, 0, places * sizeof(uint32_t));
     for (size_t i = 0; i <= stream->count && !may; i++) {
         const uint64_t *keys =
-            (const void *)spill_block(&it->kept, stream, i, it->scratch, &bytes, NULL);
-        uint32_t *table = (void *)it->table;
-        may = WITH_WORDS(it->words, may_repeat, it, table, places - 1, keys, bytes / unit);
+            (const void *)spill_block(&finder->kept, stream, i, finder->scratch, &bytes, NULL);
+        uint32_t *table = (void *)finder->table;
+        may = WITH_WORDS(finder->words, may_repeat, finder, table, places - 1, keys, bytes / unit);
     }
     return may;
 }
 
 /* One slice of a part. *full: there are too many different ones for the table. */
-static int add_slice(duplicates *it, uint32_t part, uint32_t pass, uint32_t passes,
+static int add_slice(duplicate_finder *finder, uint32_t part, uint32_t pass, uint32_t passes,
                      uint64_t *repeats, bool *full, firn_error *error) {
-    const spill_stream *stream = &it->kept.streams[part];
-    size_t places = places_for(spill_units(&it->kept, stream) / passes * 9 / 8, it->max_places);
-    id_table table = {it->table, places - 1, 0, places * 3 / 4, false};
+    const spill_stream *stream = &finder->kept.streams[part];
+    size_t places =
+        places_for(spill_units(&finder->kept, stream) / passes * 9 / 8, finder->max_places);
+    id_table table = {finder->table, places - 1, 0, places * 3 / 4, false};
     uint64_t index = 0;
-    size_t bytes, unit = it->words * sizeof(uint64_t);
+    size_t bytes, unit = finder->words * sizeof(uint64_t);
     *full = false;
-    memset(it->table, 0, places * unit);
+    memset(finder->table, 0, places * unit);
     for (size_t i = 0; i <= stream->count && !*full; i++) {
         const uint64_t *keys =
-            (const void *)spill_block(&it->kept, stream, i, it->scratch, &bytes, error);
+            (const void *)spill_block(&finder->kept, stream, i, finder->scratch, &bytes, error);
         if (keys == NULL) {
             return FIRN_EIO;
         }
         size_t count = bytes / unit;
-        *full = !WITH_WORDS(it->words, add_block, it, &table, part, keys, count, index, pass,
-                            passes, repeats);
+        *full = !WITH_WORDS(finder->words, add_block, finder, &table, part, keys, count, index,
+                            pass, passes, repeats);
         index += count;
     }
     return FIRN_OK;
 }
 
 /* All IDs of a part; gone through more often when they do not fit the table together. */
-static int add_part(duplicates *it, uint32_t part, firn_error *error) {
+static int add_part(duplicate_finder *finder, uint32_t part, firn_error *error) {
     bool full = true;
     uint64_t count = 0;
     int code = FIRN_OK;
@@ -311,16 +315,16 @@ static int add_part(duplicates *it, uint32_t part, firn_error *error) {
         if (passes > 1 << 16) {
             return set_error(error, FIRN_EMEMORY,
                              "too many IDs for %" PRIu64 " bytes: set a larger --memory",
-                             it->memory);
+                             finder->memory);
         }
         count = 0;
-        it->parts[part].count = 0;
+        finder->parts[part].count = 0;
         full = false;
         for (uint32_t pass = 0; pass < passes && code == FIRN_OK && !full; pass++) {
-            code = add_slice(it, part, pass, passes, &count, &full, error);
+            code = add_slice(finder, part, pass, passes, &count, &full, error);
         }
     }
-    it->count += count;
+    finder->count += count;
     return code;
 }
 
@@ -341,12 +345,12 @@ static int by_place(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-typedef int found_line(duplicates *it, size_t tag, uint64_t line); /* not 0: enough */
+typedef int found_line(duplicate_finder *finder, size_t tag, uint64_t line); /* not 0: enough */
 
 /* Goes through the log and reports the line of each wanted ID, in the order of lines. */
-static int walk_log(duplicates *it, wanted *list, size_t count, found_line *found,
+static int walk_log(duplicate_finder *finder, wanted *list, size_t count, found_line *found,
                     firn_error *error) {
-    const spill_stream *log = &it->kept.streams[LOG];
+    const spill_stream *log = &finder->kept.streams[LOG];
     uint64_t seen[PARTS + 1] = {0}, due[PARTS + 1]; /* IDs so far; the next one that is wanted */
     const wanted *next[PARTS + 1];
     uint64_t line = 0;
@@ -358,7 +362,7 @@ static int walk_log(duplicates *it, wanted *list, size_t count, found_line *foun
         next[list[i].part] = &list[i];
     }
     for (size_t i = 0; i <= log->count; i++) {
-        const uint8_t *parts = spill_block(&it->kept, log, i, it->scratch, &bytes, error);
+        const uint8_t *parts = spill_block(&finder->kept, log, i, finder->scratch, &bytes, error);
         if (parts == NULL) {
             return FIRN_EIO;
         }
@@ -368,7 +372,7 @@ static int walk_log(duplicates *it, wanted *list, size_t count, found_line *foun
                 continue;
             }
             do { /* several may want the same */
-                if (found(it, next[part]->tag, line) != 0) {
+                if (found(finder, next[part]->tag, line) != 0) {
                     return FIRN_OK;
                 }
                 next[part]++;
@@ -381,37 +385,37 @@ static int walk_log(duplicates *it, wanted *list, size_t count, found_line *foun
     return FIRN_OK;
 }
 
-static int found_again(duplicates *it, size_t tag, uint64_t line) {
-    repeat *one = &it->shown[it->shown_count++];
-    one->part = (uint32_t)(tag / SHOWN);
-    one->index = it->parts[one->part].index[tag % SHOWN];
-    one->again = line;
-    return it->shown_count == SHOWN;
+static int found_again(duplicate_finder *finder, size_t tag, uint64_t line) {
+    repeated_id *repeat = &finder->shown[finder->shown_count++];
+    repeat->part = (uint32_t)(tag / SHOWN);
+    repeat->index = finder->parts[repeat->part].index[tag % SHOWN];
+    repeat->again = line;
+    return finder->shown_count == SHOWN;
 }
 
-static int found_first(duplicates *it, size_t tag, uint64_t line) {
-    it->shown[tag].first = line;
+static int found_first(duplicate_finder *finder, size_t tag, uint64_t line) {
+    finder->shown[tag].first = line;
     return 0;
 }
 
 /* Fills the key of a repeat, and where in its part the ID is first. */
-static int find_first(duplicates *it, repeat *one, firn_error *error) {
-    const spill_stream *stream = &it->kept.streams[one->part];
-    size_t bytes, unit = it->words * sizeof(uint64_t), each = it->kept.block / unit;
-    const uint8_t *block =
-        spill_block(&it->kept, stream, (size_t)(one->index / each), it->scratch, &bytes, error);
+static int find_first(duplicate_finder *finder, repeated_id *repeat, firn_error *error) {
+    const spill_stream *stream = &finder->kept.streams[repeat->part];
+    size_t bytes, unit = finder->words * sizeof(uint64_t), each = finder->kept.block / unit;
+    const uint8_t *block = spill_block(&finder->kept, stream, (size_t)(repeat->index / each),
+                                       finder->scratch, &bytes, error);
     if (block == NULL) {
         return FIRN_EIO;
     }
-    memcpy(one->key.word, block + one->index % each * unit, unit);
+    memcpy(repeat->key.word, block + repeat->index % each * unit, unit);
     for (size_t i = 0; i <= stream->count; i++) {
-        block = spill_block(&it->kept, stream, i, it->scratch, &bytes, error);
+        block = spill_block(&finder->kept, stream, i, finder->scratch, &bytes, error);
         if (block == NULL) {
             return FIRN_EIO;
         }
         for (size_t j = 0; j < bytes / unit; j++) {
-            if (memcmp(block + j * unit, one->key.word, unit) == 0) {
-                one->first_index = (uint64_t)i * each + j;
+            if (memcmp(block + j * unit, repeat->key.word, unit) == 0) {
+                repeat->first_index = (uint64_t)i * each + j;
                 return FIRN_OK;
             }
         }
@@ -420,23 +424,23 @@ static int find_first(duplicates *it, repeat *one, firn_error *error) {
 }
 
 /* Of the first repeats of all parts, those that come first in the stream. */
-static int show_first(duplicates *it, firn_error *error) {
+static int show_first(duplicate_finder *finder, firn_error *error) {
     static wanted list[PARTS * SHOWN];
     size_t count = 0;
     for (uint32_t part = 0; part < PARTS; part++) {
-        for (uint32_t i = 0; i < it->parts[part].count; i++) {
-            list[count++] = (wanted){part, it->parts[part].index[i], (size_t)part * SHOWN + i};
+        for (uint32_t i = 0; i < finder->parts[part].count; i++) {
+            list[count++] = (wanted){part, finder->parts[part].index[i], (size_t)part * SHOWN + i};
         }
     }
     if (count == 0) {
         return FIRN_OK;
     }
-    int code = walk_log(it, list, count, found_again, error);
-    for (size_t i = 0; i < it->shown_count && code == FIRN_OK; i++) {
-        code = find_first(it, &it->shown[i], error);
-        list[i] = (wanted){it->shown[i].part, it->shown[i].first_index, i};
+    int code = walk_log(finder, list, count, found_again, error);
+    for (size_t i = 0; i < finder->shown_count && code == FIRN_OK; i++) {
+        code = find_first(finder, &finder->shown[i], error);
+        list[i] = (wanted){finder->shown[i].part, finder->shown[i].first_index, i};
     }
-    return code == FIRN_OK ? walk_log(it, list, it->shown_count, found_first, error) : code;
+    return code == FIRN_OK ? walk_log(finder, list, finder->shown_count, found_first, error) : code;
 }
 
 /* ---- from beginning to end ----------------------------------------------------------------- */
@@ -445,43 +449,43 @@ void duplicates_key(id_key *key, const firn_id *id, uint32_t words) {
     set_key(key->word, id, words);
 }
 
-int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error) {
+int duplicates_open(duplicate_finder *finder, uint32_t words, uint64_t memory, firn_error *error) {
     const void *random = (const void *)getauxval(AT_RANDOM);
     const size_t quarter = (size_t)memory / 4; /* for the table, the rest for the kept IDs */
     if (random != NULL) {
-        memcpy(&it->seed, random, sizeof it->seed);
+        memcpy(&finder->seed, random, sizeof finder->seed);
     }
-    it->words = words;
-    it->memory = memory;
-    spill_open(&it->kept, 3 * quarter, words * sizeof(uint64_t));
-    assert(it->kept.block % line_of(words) == 0);
-    it->max_places = 64;
-    while (it->max_places * 2 * words * sizeof(uint64_t) <= quarter) {
-        it->max_places *= 2;
+    finder->words = words;
+    finder->memory = memory;
+    spill_open(&finder->kept, 3 * quarter, words * sizeof(uint64_t));
+    assert(finder->kept.block % line_of(words) == 0);
+    finder->max_places = 64;
+    while (finder->max_places * 2 * words * sizeof(uint64_t) <= quarter) {
+        finder->max_places *= 2;
     }
-    it->scratch = malloc(it->kept.block);
-    it->table = malloc(it->max_places * words * sizeof(uint64_t));
-    return it->scratch != NULL && it->table != NULL ? FIRN_OK : spill_no_memory(error);
+    finder->scratch = malloc(finder->kept.block);
+    finder->table = malloc(finder->max_places * words * sizeof(uint64_t));
+    return finder->scratch != NULL && finder->table != NULL ? FIRN_OK : spill_no_memory(error);
 }
 
-int duplicates_find(duplicates *it, firn_error *error) {
+int duplicates_find(duplicate_finder *finder, firn_error *error) {
     progress shown = {.label = "comparing"};
-    int code = keep_rest(it, error);
-    it->count = 0;
-    it->shown_count = 0;
+    int code = keep_rest(finder, error);
+    finder->count = 0;
+    finder->shown_count = 0;
     for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
         /* where many repeat, to ask first costs more than it saves */
-        const bool may = it->repeating > REPEATING_MOST || part_may_repeat(it, part);
-        it->repeating += may;
-        code = may ? add_part(it, part, error) : FIRN_OK;
+        const bool may = finder->repeating > REPEATING_MOST || part_may_repeat(finder, part);
+        finder->repeating += may;
+        code = may ? add_part(finder, part, error) : FIRN_OK;
         progress_show(&shown, part + 1, PARTS);
     }
     progress_end(&shown);
-    return code == FIRN_OK ? show_first(it, error) : code;
+    return code == FIRN_OK ? show_first(finder, error) : code;
 }
 
-void duplicates_close(duplicates *it) {
-    spill_close(&it->kept);
-    free(it->scratch);
-    free(it->table);
+void duplicates_close(duplicate_finder *finder) {
+    spill_close(&finder->kept);
+    free(finder->scratch);
+    free(finder->table);
 }

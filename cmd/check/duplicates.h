@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Duplicates among IDs that come in any order: exact, in bounded memory. Keeps IDs and finds lines; reads
- * no stream. */
+/* Duplicates among IDs that come in any order: exact, in bounded memory. Keeps IDs and finds lines;
+ * reads no stream. */
 #ifndef FIRN_DUPLICATES_H
 #define FIRN_DUPLICATES_H
 
@@ -21,12 +21,12 @@ typedef struct id_key {
 
 /* An ID that was there before: the lines of its first and of this occurrence, counted over all
  * files from 0, and how the log finds them. */
-typedef struct repeat {
+typedef struct repeated_id {
     id_key key;
     uint64_t first, again;
     uint64_t first_index, index; /* among the IDs of its part */
     uint32_t part;
-} repeat;
+} repeated_id;
 
 /* The first repeats of one part, by index. */
 typedef struct part_repeats {
@@ -34,14 +34,14 @@ typedef struct part_repeats {
     uint64_t index[DUPLICATES_SHOWN];
 } part_repeats;
 
-/* Most of a line of the cache. IDs of a part are kept a line at a time and past the caches, which have
- * no room for what nothing reads soon. */
+/* Most of a line of the cache. IDs of a part are kept a line at a time and past the caches, which
+ * have no room for what nothing reads soon. */
 typedef struct open_line {
     _Alignas(SPILL_LINE) uint8_t bytes[SPILL_LINE];
 } open_line;
 
-typedef struct duplicates {
-    spill kept;
+typedef struct duplicate_finder {
+    disk_spill kept;
     uint32_t words; /* of an ID */
     uint64_t seed;  /* drawn for each process */
     uint64_t memory;
@@ -54,17 +54,17 @@ typedef struct duplicates {
     uint32_t repeating; /* parts in which IDs may repeat */
 
     uint64_t count; /* the result */
-    repeat shown[DUPLICATES_SHOWN];
+    repeated_id shown[DUPLICATES_SHOWN];
     size_t shown_count;
-} duplicates;
+} duplicate_finder;
 
 /* Room for IDs of `words` words in `memory` bytes; once. FIRN_EMEMORY. */
-int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error);
+int duplicates_open(duplicate_finder *finder, uint32_t words, uint64_t memory, firn_error *error);
 /* Keeps a batch; one batch after the other has all lines from 0 on. FIRN_EMEMORY, FIRN_EIO. */
-int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error);
+int duplicates_keep(duplicate_finder *finder, const id_batch *batch, firn_error *error);
 /* Fills the result, after the last batch. FIRN_EMEMORY, FIRN_EIO. */
-int duplicates_find(duplicates *it, firn_error *error);
-void duplicates_close(duplicates *it);
+int duplicates_find(duplicate_finder *finder, firn_error *error);
+void duplicates_close(duplicate_finder *finder);
 /* The words of an ID, most significant first. */
 void duplicates_key(id_key *key, const firn_id *id, uint32_t words);
 

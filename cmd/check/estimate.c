@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn estimate`: what IDs reveal to a stranger who sees some of them. Takes what their fields say and
- * infers the rest (infer.h), and prints the conditions of each figure. The clock decides only which scheme
- * is likely (sample.h). */
+/* `firn estimate`: what IDs reveal to a stranger who sees some of them. Takes what their fields say
+ * and infers the rest (infer.h), and prints the conditions of each figure. The clock decides only
+ * which scheme is likely (sample.h). */
 #include "describe.h"
 #include "infer.h"
 #include "join.h"
@@ -22,8 +22,8 @@ enum { HIDDEN_MAX = 8, SENTENCE_SIZE = 320, GRAIN_LEAST = 6, UNGUESSED = 60 /* b
 /* What an ID reveals of the rate. */
 enum rate_kind { RATE_NONE, RATE_INTEGERS, RATE_SEQUENCE, RATE_COUNTER };
 
-typedef struct findings {
-    const sample *from;
+typedef struct estimate_findings {
+    const id_sample *sample;
     double tick_s; /* 0: no time */
     firn_time first, last;
     double span_s;
@@ -42,13 +42,14 @@ typedef struct findings {
     uint64_t cards; /* IDs that show the address of a network card */
     char hidden[HIDDEN_MAX][SENTENCE_SIZE];
     size_t hidden_count;
-} findings;
+} estimate_findings;
 
-static void hide(findings *it, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void hide(findings *it, const char *format, ...) {
+static void hide(estimate_findings *findings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void hide(estimate_findings *findings, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(it->hidden[it->hidden_count++], SENTENCE_SIZE, format, arguments);
+    vsnprintf(findings->hidden[findings->hidden_count++], SENTENCE_SIZE, format, arguments);
     va_end(arguments);
 }
 
@@ -59,52 +60,54 @@ static double seconds_between(const firn_time *from, const firn_time *to) {
 /* ---- times and clocks ------------------------------------------------------------------------ */
 
 static int by_tick(const void *a, const void *b) {
-    const sighting *x = a, *y = b;
+    const id_sighting *x = a, *y = b;
     return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
 /* Sorts the IDs by their times. */
-static void find_times(findings *it) {
-    const sample *from = it->from;
-    qsort(from->list, from->count, sizeof *from->list, by_tick);
-    const uint64_t first = from->list[0].tick, last = from->list[from->count - 1].tick;
+static void find_times(estimate_findings *findings) {
+    const id_sample *sample = findings->sample;
+    qsort(sample->list, sample->count, sizeof *sample->list, by_tick);
+    const uint64_t first = sample->list[0].tick, last = sample->list[sample->count - 1].tick;
     uint64_t grain = 0;
     size_t different = 1;
-    for (size_t i = 1; i < from->count; i++) {
-        grain = common_divisor(grain, from->list[i].tick - first);
-        different += from->list[i].tick != from->list[i - 1].tick;
+    for (size_t i = 1; i < sample->count; i++) {
+        grain = common_divisor(grain, sample->list[i].tick - first);
+        different += sample->list[i].tick != sample->list[i - 1].tick;
     }
-    it->tick_s = (double)from->scheme->tick_ns / 1e9;
-    firn_scheme_time(from->scheme, first, &it->first);
-    firn_scheme_time(from->scheme, last, &it->last);
-    it->span_s = seconds_between(&it->first, &it->last);
-    it->grain = different >= GRAIN_LEAST ? grain : 0; /* by chance in one of 2^6 cases, or fewer */
+    findings->tick_s = (double)sample->scheme->tick_ns / 1e9;
+    firn_scheme_time(sample->scheme, first, &findings->first);
+    firn_scheme_time(sample->scheme, last, &findings->last);
+    findings->span_s = seconds_between(&findings->first, &findings->last);
+    findings->grain =
+        different >= GRAIN_LEAST ? grain : 0; /* by chance in one of 2^6 cases, or fewer */
 }
 
 /* The clock of the issuer against the times at which IDs were seen. */
-static int find_clock(findings *it) {
-    const sample *from = it->from;
-    double *x = malloc(2 * from->count * sizeof *x), *y = x + from->count;
+static int find_clock(estimate_findings *findings) {
+    const id_sample *sample = findings->sample;
+    double *x = malloc(2 * sample->count * sizeof *x), *y = x + sample->count;
     size_t count = 0;
     if (x == NULL) {
         return FIRN_EMEMORY;
     }
-    for (size_t i = 0; i < from->count; i++) {
-        const sighting *one = &from->list[i];
+    for (size_t i = 0; i < sample->count; i++) {
+        const id_sighting *sighting = &sample->list[i];
         firn_time time;
-        if (one->seen) {
-            firn_scheme_time(from->scheme, one->tick, &time);
-            x[count] = seconds_between(&it->first, &one->at);
-            y[count] = seconds_between(&one->at, &time);
-            it->ahead_s = count == 0 || y[count] > it->ahead_s ? y[count] : it->ahead_s;
+        if (sighting->seen) {
+            firn_scheme_time(sample->scheme, sighting->tick, &time);
+            x[count] = seconds_between(&findings->first, &sighting->time);
+            y[count] = seconds_between(&sighting->time, &time);
+            findings->ahead_s =
+                count == 0 || y[count] > findings->ahead_s ? y[count] : findings->ahead_s;
             count++;
         }
     }
-    it->seen = count > 0;
+    findings->seen = count > 0;
     if (count >= 3) {
         estimate slope = infer_slope(x, y, count);
-        it->drifts = !isnan(slope.best);
-        it->drift_ppm = (estimate){slope.best * 1e6, slope.low * 1e6, slope.high * 1e6};
+        findings->drifts = !isnan(slope.best);
+        findings->drift_ppm = (estimate){slope.best * 1e6, slope.low * 1e6, slope.high * 1e6};
     }
     free(x);
     return FIRN_OK;
@@ -113,7 +116,7 @@ static int find_clock(findings *it) {
 /* ---- issuers and rates ----------------------------------------------------------------------- */
 
 static int by_issuer(const void *a, const void *b) {
-    const sighting *x = a, *y = b;
+    const id_sighting *x = a, *y = b;
     if (x->issuer != y->issuer) {
         return x->issuer < y->issuer ? -1 : 1;
     }
@@ -123,27 +126,27 @@ static int by_issuer(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void find_issuers(findings *it) {
-    const firn_scheme *scheme = it->from->scheme;
-    const sighting *list = it->from->list;
+static void find_issuers(estimate_findings *findings) {
+    const firn_scheme *scheme = findings->sample->scheme;
+    const id_sighting *list = findings->sample->list;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const int role = scheme->slices[i].role;
         if (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS) {
-            it->issuer_bits += scheme->slices[i].bits;
+            findings->issuer_bits += scheme->slices[i].bits;
         }
     }
-    for (size_t i = 0; i < it->from->count; i++) {
-        it->issuers_seen += i == 0 || list[i].issuer != list[i - 1].issuer;
+    for (size_t i = 0; i < findings->sample->count; i++) {
+        findings->issuers_seen += i == 0 || list[i].issuer != list[i - 1].issuer;
     }
     int address = scheme_index(scheme, FIRN_ROLE_ADDRESS);
-    for (size_t i = 0; i < it->from->count && address >= 0; i++) {
+    for (size_t i = 0; i < findings->sample->count && address >= 0; i++) {
         firn_fields fields;
         bool read = firn_unpack(&fields, scheme, &list[i].id, NULL) == FIRN_OK;
-        it->cards += read && (fields.value[address].low >> 40 & 1) == 0; /* not multicast */
+        findings->cards += read && (fields.value[address].low >> 40 & 1) == 0; /* not multicast */
     }
-    if (it->issuer_bits > 0) {
-        it->issuers =
-            infer_kinds(it->from->count, it->issuers_seen, maths_ldexp(1, (int)it->issuer_bits));
+    if (findings->issuer_bits > 0) {
+        findings->issuers = infer_kinds(findings->sample->count, findings->issuers_seen,
+                                        maths_ldexp(1, (int)findings->issuer_bits));
     }
 }
 
@@ -152,51 +155,51 @@ static estimate scaled(estimate value, double factor) {
 }
 
 /* A sequence number is how many IDs of its tick came before; one ID of each tick of an issuer. */
-static void rate_by_sequence(findings *it) {
-    const sighting *list = it->from->list;
+static void rate_by_sequence(estimate_findings *findings) {
+    const id_sighting *list = findings->sample->list;
     uint64_t ticks = 0, sum = 0;
-    for (size_t i = 0; i < it->from->count; i++) {
+    for (size_t i = 0; i < findings->sample->count; i++) {
         if (i == 0 || list[i].issuer != list[i - 1].issuer || list[i].tick != list[i - 1].tick) {
             ticks++;
             sum += list[i].number;
         }
     }
-    it->kind = RATE_SEQUENCE;
-    it->rate = scaled(infer_density(ticks, sum), 1 / it->tick_s);
+    findings->kind = RATE_SEQUENCE;
+    findings->rate = scaled(infer_density(ticks, sum), 1 / findings->tick_s);
 }
 
 /* Between two IDs of one issuer, a counter counts the IDs, modulo its width. */
-static void rate_by_counter(findings *it, int field) {
-    const sighting *list = it->from->list;
-    const uint64_t mask = firn_scheme_max(it->from->scheme, (uint32_t)field).low;
+static void rate_by_counter(estimate_findings *findings, int field) {
+    const id_sighting *list = findings->sample->list;
+    const uint64_t mask = firn_scheme_max(findings->sample->scheme, (uint32_t)field).low;
     double ids = 0, seconds = 0;
-    for (size_t i = 1; i < it->from->count; i++) {
+    for (size_t i = 1; i < findings->sample->count; i++) {
         if (list[i].issuer == list[i - 1].issuer && list[i].tick != list[i - 1].tick) {
             ids += (double)((list[i].number - list[i - 1].number) & mask);
-            seconds += (double)(list[i].tick - list[i - 1].tick) * it->tick_s;
+            seconds += (double)(list[i].tick - list[i - 1].tick) * findings->tick_s;
         }
     }
     if (seconds > 0) {
-        it->kind = RATE_COUNTER;
-        it->rate = scaled(infer_mean(ids), 1 / seconds);
+        findings->kind = RATE_COUNTER;
+        findings->rate = scaled(infer_mean(ids), 1 / seconds);
     }
 }
 
-static void find_integers(findings *it) {
-    const sighting *list = it->from->list, *low = NULL, *high = NULL;
-    const size_t count = it->from->count;
+static void find_integers(estimate_findings *findings) {
+    const id_sighting *list = findings->sample->list, *low = NULL, *high = NULL;
+    const size_t count = findings->sample->count;
     const uint64_t zero = list[0].number == 0;
-    it->counted = true;
-    it->total = infer_total(count, list[count - 1].number + zero);
+    findings->counted = true;
+    findings->total = infer_total(count, list[count - 1].number + zero);
     for (size_t i = 0; i < count; i++) {
         low = low == NULL && list[i].seen ? &list[i] : low;
         high = list[i].seen ? &list[i] : high;
     }
-    double span = high != NULL ? seconds_between(&low->at, &high->at) : 0;
+    double span = high != NULL ? seconds_between(&low->time, &high->time) : 0;
     if (span > 0) {
-        it->kind = RATE_INTEGERS;
-        it->span_s = span;
-        it->rate = scaled(infer_mean((double)(high->number - low->number)), 1 / span);
+        findings->kind = RATE_INTEGERS;
+        findings->span_s = span;
+        findings->rate = scaled(infer_mean((double)(high->number - low->number)), 1 / span);
     }
 }
 
@@ -210,34 +213,35 @@ static uint32_t bits_of(const firn_scheme *scheme, int role) {
     return bits;
 }
 
-static void find_hidden(findings *it) {
-    const firn_scheme *scheme = it->from->scheme;
+static void find_hidden(estimate_findings *findings) {
+    const firn_scheme *scheme = findings->sample->scheme;
     uint32_t random = scheme == NULL ? 0 : bits_of(scheme, FIRN_ROLE_RANDOM);
     if (scheme == NULL) {
-        hide(it, "when they were issued and by which machine%s",
-             it->kind == RATE_NONE ? "; the rate, unless you know the times of two" : "");
+        hide(findings, "when they were issued and by which machine%s",
+             findings->kind == RATE_NONE ? "; the rate, unless you know the times of two" : "");
         return;
     }
     if (bits_of(scheme, FIRN_ROLE_DIGEST) > 0) {
-        hide(it, "the name, unless it can be guessed: equal names give equal IDs");
+        hide(findings, "the name, unless it can be guessed: equal names give equal IDs");
     }
-    if (it->tick_s == 0) {
-        hide(it, "when they were issued");
+    if (findings->tick_s == 0) {
+        hide(findings, "when they were issued");
     }
-    if (it->kind == RATE_NONE && !it->from->vague) {
-        hide(it, "the rate and how many there are");
+    if (findings->kind == RATE_NONE && !findings->sample->vague) {
+        hide(findings, "the rate and how many there are");
     }
-    if (it->issuer_bits == 0) {
-        hide(it, "which machine issued them, and how many machines there are");
+    if (findings->issuer_bits == 0) {
+        hide(findings, "which machine issued them, and how many machines there are");
     }
     if (random > 0 && scheme->monotonic) {
-        hide(it,
+        hide(findings,
              "other IDs: %u bits are random; but an ID of the same tick is the one before plus 1",
              random);
     } else if (random >= UNGUESSED) {
-        hide(it, "other IDs: %u bits are random, so nobody can guess them", random);
+        hide(findings, "other IDs: %u bits are random, so nobody can guess them", random);
     } else if (random > 0) {
-        hide(it, "other IDs: %u bits are random, so one guess in 2^%u is right", random, random);
+        hide(findings, "other IDs: %u bits are random, so one guess in 2^%u is right", random,
+             random);
     }
 }
 
@@ -269,47 +273,47 @@ static void put_line(output *out, const char *what, const char *format, ...) {
     output_wrap(out, lead, 11, text);
 }
 
-static void put_times(output *out, const findings *it) {
+static void put_times(output *out, const estimate_findings *findings) {
     char first[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE], text[DURATION_SIZE], drift[128];
-    const int digits = firn_scheme_digits(it->from->scheme);
-    firn_time_format(first, &it->first, digits);
-    firn_time_format(last, &it->last, digits);
+    const int digits = firn_scheme_digits(findings->sample->scheme);
+    firn_time_format(first, &findings->first, digits);
+    firn_time_format(last, &findings->last, digits);
     put_line(out, "time", "%s%s%s: each ID shows when it was issued, to %s", first,
-             it->span_s > 0 ? " to " : "", it->span_s > 0 ? last : "",
-             duration_text(text, it->tick_s));
-    if (it->grain > 1) {
+             findings->span_s > 0 ? " to " : "", findings->span_s > 0 ? last : "",
+             duration_text(text, findings->tick_s));
+    if (findings->grain > 1) {
         put_line(out, "clock", "all times differ by multiples of %s",
-                 duration_text(text, (double)it->grain * it->tick_s));
+                 duration_text(text, (double)findings->grain * findings->tick_s));
     }
-    if (it->seen && it->ahead_s > 0) {
+    if (findings->seen && findings->ahead_s > 0) {
         put_line(out, "clock", "at least %s ahead of the time at which an ID was seen",
-                 duration_text(text, it->ahead_s));
-    } else if (it->seen) {
+                 duration_text(text, findings->ahead_s));
+    } else if (findings->seen) {
         put_line(out, "clock", "not ahead: each ID was seen at least %s after its time",
-                 duration_text(text, -it->ahead_s));
+                 duration_text(text, -findings->ahead_s));
     }
-    if (it->drifts) {
+    if (findings->drifts) {
         put_line(out, "drift", "%s, if the delay until an ID is seen does not change",
-                 interval_text(drift, it->drift_ppm, " ppm"));
+                 interval_text(drift, findings->drift_ppm, " ppm"));
     }
 }
 
-static void put_issuers(output *out, const findings *it) {
+static void put_issuers(output *out, const estimate_findings *findings) {
     char text[128];
-    if (isinf(it->issuers.best)) {
-        snprintf(text, sizeof text, "%.0f or more (97.5 %%)", it->issuers.low);
+    if (isinf(findings->issuers.best)) {
+        snprintf(text, sizeof text, "%.0f or more (97.5 %%)", findings->issuers.low);
     } else {
-        interval_text(text, it->issuers, "");
+        interval_text(text, findings->issuers, "");
     }
     put_line(out, "issuers", "%" PRIu64 " seen; in all %s, if they issue equally often",
-             it->issuers_seen, text);
+             findings->issuers_seen, text);
 }
 
 /* Schemes that the IDs fit as well. */
-static void put_others(output *out, const sample *from) {
+static void put_others(output *out, const id_sample *sample) {
     char names[SENTENCE_SIZE] = "";
-    for (size_t i = 1; i < from->candidate_count; i++) {
-        text_join(names, sizeof names, ", ", "%s", from->candidates[i]->name);
+    for (size_t i = 1; i < sample->candidate_count; i++) {
+        text_join(names, sizeof names, ", ", "%s", sample->candidates[i]->name);
     }
     if (names[0] != '\0') {
         put_line(out, "or", "of %s: add --scheme NAME", names);
@@ -325,42 +329,43 @@ static char *rate_text(char text[128], estimate rate) {
     return text;
 }
 
-static void put_human(output *out, const findings *it) {
+static void put_human(output *out, const estimate_findings *findings) {
     static const char *const why[] = {
         [RATE_INTEGERS] = "for all, from the integers and their times",
         [RATE_SEQUENCE] = "for each issuer, from the sequence numbers, if IDs come evenly",
         [RATE_COUNTER] = "for each issuer, from its counter",
     };
-    const sample *from = it->from;
+    const id_sample *sample = findings->sample;
     char text[128];
-    output_print(out, "%zu ID%s of %s%s\n", from->count, plural(from->count),
-                 it->counted ? "a series of integers" : describe_name(from->scheme),
-                 from->count < from->given ? ", without duplicates" : "");
-    put_others(out, from);
-    if (it->tick_s > 0) {
-        put_times(out, it);
+    output_print(out, "%zu ID%s of %s%s\n", sample->count, plural(sample->count),
+                 findings->counted ? "a series of integers" : describe_name(sample->scheme),
+                 sample->count < sample->given ? ", without duplicates" : "");
+    put_others(out, sample);
+    if (findings->tick_s > 0) {
+        put_times(out, findings);
     }
-    if (it->counted) {
+    if (findings->counted) {
         put_line(out, "volume", "%s, if they are counted from 1 and yours are a fair sample",
-                 interval_text(text, it->total, it->total.best == 1 ? " integer" : " integers"));
+                 interval_text(text, findings->total,
+                               findings->total.best == 1 ? " integer" : " integers"));
     }
-    if (from->vague) {
+    if (sample->vague) {
         put_line(out, "rate", "not known: it differs between these schemes");
-    } else if (it->kind != RATE_NONE) {
-        put_line(out, "rate", "%s %s", rate_text(text, it->rate), why[it->kind]);
+    } else if (findings->kind != RATE_NONE) {
+        put_line(out, "rate", "%s %s", rate_text(text, findings->rate), why[findings->kind]);
     }
-    if (it->issuer_bits > 0) {
-        put_issuers(out, it);
+    if (findings->issuer_bits > 0) {
+        put_issuers(out, findings);
     }
-    if (it->cards > 0) {
-        put_line(out, "machine", "%" PRIu64 " ID%s the address of a network card", it->cards,
-                 it->cards == 1 ? " shows" : "s show");
+    if (findings->cards > 0) {
+        put_line(out, "machine", "%" PRIu64 " ID%s the address of a network card", findings->cards,
+                 findings->cards == 1 ? " shows" : "s show");
     }
-    if (it->tick_s == 0 && !it->counted && it->issuer_bits == 0) {
+    if (findings->tick_s == 0 && !findings->counted && findings->issuer_bits == 0) {
         output_text(out, "  Nothing can be inferred from these IDs.\n");
     }
-    for (size_t i = 0; i < it->hidden_count; i++) {
-        put_line(out, i == 0 ? "hidden" : "", "%s", it->hidden[i]);
+    for (size_t i = 0; i < findings->hidden_count; i++) {
+        put_line(out, i == 0 ? "hidden" : "", "%s", findings->hidden[i]);
     }
 }
 
@@ -370,51 +375,55 @@ static json_t *interval_object(bool known, estimate value) {
                  : json_null();
 }
 
-static json_t *others_array(const sample *from) {
+static json_t *others_array(const id_sample *sample) {
     json_t *names = json_array();
-    for (size_t i = 1; i < from->candidate_count; i++) {
-        json_array_append_new(names, json_string(from->candidates[i]->name));
+    for (size_t i = 1; i < sample->candidate_count; i++) {
+        json_array_append_new(names, json_string(sample->candidates[i]->name));
     }
     return names;
 }
 
-static json_t *times_object(const findings *it) {
+static json_t *times_object(const estimate_findings *findings) {
     char first[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE];
-    if (it->tick_s == 0) {
+    if (findings->tick_s == 0) {
         return json_null();
     }
-    const int digits = firn_scheme_digits(it->from->scheme);
-    return json_pack("{s:s, s:s, s:f, s:f}", "first", firn_time_format(first, &it->first, digits),
-                     "last", firn_time_format(last, &it->last, digits), "span_s", it->span_s,
-                     "tick_s", it->tick_s);
+    const int digits = firn_scheme_digits(findings->sample->scheme);
+    return json_pack("{s:s, s:s, s:f, s:f}", "first",
+                     firn_time_format(first, &findings->first, digits), "last",
+                     firn_time_format(last, &findings->last, digits), "span_s", findings->span_s,
+                     "tick_s", findings->tick_s);
 }
 
-static void put_json(output *out, const findings *it) {
+static void put_json(output *out, const estimate_findings *findings) {
     static const char *const kinds[] = {NULL, "integers", "sequence", "counter"};
     json_t *hidden = json_array();
-    for (size_t i = 0; i < it->hidden_count; i++) {
-        json_array_append_new(hidden, json_string(it->hidden[i]));
+    for (size_t i = 0; i < findings->hidden_count; i++) {
+        json_array_append_new(hidden, json_string(findings->hidden[i]));
     }
-    const bool known = it->kind != RATE_NONE && !it->from->vague;
+    const bool known = findings->kind != RATE_NONE && !findings->sample->vague;
     json_t *issuers = json_null();
-    if (it->issuer_bits > 0) {
-        issuers =
-            json_pack("{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)it->issuers_seen, "estimate",
-                      json_finite(it->issuers.best), "low", json_finite(it->issuers.low), "high",
-                      json_finite(it->issuers.high), "cards", (json_int_t)it->cards);
+    if (findings->issuer_bits > 0) {
+        issuers = json_pack(
+            "{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)findings->issuers_seen, "estimate",
+            json_finite(findings->issuers.best), "low", json_finite(findings->issuers.low), "high",
+            json_finite(findings->issuers.high), "cards", (json_int_t)findings->cards);
     }
     json_line(
         out,
-        json_pack(
-            "{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
-            it->counted ? "integer" : describe_name(it->from->scheme), "or", others_array(it->from),
-            "ids", (json_int_t)it->from->count, "duplicates",
-            (json_int_t)(it->from->given - it->from->count), "time", times_object(it), "grain_s",
-            it->grain > 0 ? json_real((double)it->grain * it->tick_s) : json_null(), "ahead_s",
-            it->seen ? json_real(it->ahead_s) : json_null(), "drift_ppm",
-            interval_object(it->drifts, it->drift_ppm), "rate_per_s",
-            interval_object(known, it->rate), "rate_from", known ? kinds[it->kind] : NULL, "volume",
-            interval_object(it->counted, it->total), "issuers", issuers, "hidden", hidden));
+        json_pack("{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
+                  findings->counted ? "integer" : describe_name(findings->sample->scheme), "or",
+                  others_array(findings->sample), "ids", (json_int_t)findings->sample->count,
+                  "duplicates", (json_int_t)(findings->sample->given - findings->sample->count),
+                  "time", times_object(findings), "grain_s",
+                  findings->grain > 0 ? json_real((double)findings->grain * findings->tick_s)
+                                      : json_null(),
+                  "ahead_s", findings->seen ? json_real(findings->ahead_s) : json_null(),
+                  "drift_ppm", interval_object(findings->drifts, findings->drift_ppm), "rate_per_s",
+                  interval_object(known, findings->rate), "rate_from",
+                  known ? kinds[findings->kind] : NULL, "volume",
+                  interval_object(findings->counted, findings->total), "issuers", issuers, "hidden",
+                  hidden));
 }
 
 /* ---- the subcommand -------------------------------------------------------------------------- */
@@ -433,47 +442,48 @@ static int about_order(session *s, const char *name) {
     return STATUS_DONE;
 }
 
-static int find_all(findings *it) {
-    const firn_scheme *scheme = it->from->scheme;
+static int find_all(estimate_findings *findings) {
+    const firn_scheme *scheme = findings->sample->scheme;
     if (scheme == NULL) {
-        find_integers(it);
-        find_hidden(it);
+        find_integers(findings);
+        find_hidden(findings);
         return FIRN_OK;
     }
     const int counter = scheme_index(scheme, FIRN_ROLE_COUNTER);
     if (scheme->tick_ns != 0) {
-        find_times(it);
+        find_times(findings);
     }
-    qsort(it->from->list, it->from->count, sizeof *it->from->list, by_issuer);
-    find_issuers(it);
+    qsort(findings->sample->list, findings->sample->count, sizeof *findings->sample->list,
+          by_issuer);
+    find_issuers(findings);
     if (scheme->tick_ns != 0) {
-        int code = find_clock(it);
+        int code = find_clock(findings);
         if (code != FIRN_OK) {
             return code;
         }
         if (scheme_index(scheme, FIRN_ROLE_SEQUENCE) >= 0 && scheme->start == FIRN_START_ZERO) {
-            rate_by_sequence(it);
+            rate_by_sequence(findings);
         } else if (counter >= 0 && scheme->counter_step <= 1 && scheme->hash == FIRN_HASH_NONE) {
-            rate_by_counter(it, counter);
+            rate_by_counter(findings, counter);
         }
     }
-    if (it->rate.best == 0) {
-        it->rate.best = NAN; /* no ID came before these: there is an upper limit only */
+    if (findings->rate.best == 0) {
+        findings->rate.best = NAN; /* no ID came before these: there is an upper limit only */
     }
-    find_hidden(it);
+    find_hidden(findings);
     return FIRN_OK;
 }
 
 int run_estimate(session *s) {
-    static sample given; /* static for their size */
-    static findings result;
+    static id_sample given; /* static for their size */
+    static estimate_findings result;
     const char *name = s->option[OPTION_SCHEME];
     const firn_scheme *listed = name != NULL ? firn_scheme_find(name) : NULL;
     if (listed != NULL && listed->keyed) {
         return about_order(s, name);
     }
     int status = sample_read(s, &given);
-    result.from = &given;
+    result.sample = &given;
     if (status == STATUS_DONE && find_all(&result) != FIRN_OK) {
         status = fail_as(s, FIRN_EMEMORY, "out of memory: give fewer IDs");
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gaps: integers that are missing in a series, sequence numbers in a tick, or values of a counter. Exact and
- * in bounded memory: IDs are sorted (runs.h), unless they are integers of files that ascend already. */
+/* Gaps: integers that are missing in a series, sequence numbers in a tick, or values of a counter.
+ * Exact and in bounded memory: IDs are sorted (runs.h), unless they are integers of files that
+ * ascend already. */
 #include "gaps.h"
 
 #include "infer.h"
@@ -30,10 +31,10 @@ enum {
 enum gap_kind { KIND_INTEGERS, KIND_SEQUENCE, KIND_COUNTER };
 
 /* A gap: `missing` numbers after `last`. For integers the distance to the next. */
-typedef struct gap {
+typedef struct id_gap {
     uint64_t issuer, tick, last, distance;
     bool first; /* the gap is before the first number of a tick */
-} gap;
+} id_gap;
 
 /* Numbers of a counter in a tick, in the order in which they were counted. */
 typedef struct counts {
@@ -42,12 +43,12 @@ typedef struct counts {
     bool has_before, passed; /* passed: the counter passed its end; only then `end` is set */
 } counts;
 
-typedef struct gaps {
+typedef struct gap_finder {
     id_stream stream;
     enum gap_kind kind;
     uint64_t mask; /* of a counter */
     counts counts;
-    runs sorted;
+    sorted_runs sorted;
     bool sorting;  /* else integers that ascend are followed as they come */
     bool descends; /* the integers did not ascend */
     bool tops;     /* sorted integers: those with SIGN are visited, or else those without */
@@ -60,13 +61,13 @@ typedef struct gaps {
     uint64_t least, least_count; /* the least distance, and how often it occurs */
     uint64_t block;              /* common divisor of where gaps end, from the smallest */
     uint64_t sizes[SIZES];       /* by digits of the size */
-    gap early[SHOWN], shown[SHOWN];
+    id_gap early[SHOWN], shown[SHOWN];
     size_t early_count, shown_count;
-} gaps;
+} gap_finder;
 
 /* A decimal of 64 bits may be signed or not: signed if there is a minus anywhere. */
-static bool is_signed(const gaps *it) {
-    return it->kind == KIND_INTEGERS && it->stream.minus;
+static bool is_signed(const gap_finder *gaps) {
+    return gaps->kind == KIND_INTEGERS && gaps->stream.minus;
 }
 
 static size_t digits_of(uint64_t number) {
@@ -79,134 +80,136 @@ static size_t digits_of(uint64_t number) {
 
 /* ---- following sorted IDs -------------------------------------------------------------------- */
 
-static void note_size(gaps *it, uint64_t missing) {
-    it->sizes[digits_of(missing) - 1]++;
-    it->largest = missing > it->largest ? missing : it->largest;
+static void note_size(gap_finder *gaps, uint64_t missing) {
+    gaps->sizes[digits_of(missing) - 1]++;
+    gaps->largest = missing > gaps->largest ? missing : gaps->largest;
 }
 
-/* The distance of an integer from the one before. What is a gap is known at the end: the least distance may
- * be the step of the series. */
-static void follow_integer(gaps *it, uint64_t value) {
-    const uint64_t distance = value - it->last;
-    const gap one = {.last = it->last, .distance = distance};
-    it->distances++;
-    it->divisor = common_divisor(distance, it->divisor);
-    if (it->least == 0 || distance < it->least) {
-        memcpy(it->shown, it->early, sizeof it->shown); /* the distances before are gaps now */
-        it->shown_count = it->early_count;
-        it->least = distance;
-        it->least_count = 0;
+/* The distance of an integer from the one before. What is a gap is known at the end: the least
+ * distance may be the step of the series. */
+static void follow_integer(gap_finder *gaps, uint64_t value) {
+    const uint64_t distance = value - gaps->last;
+    const id_gap gap = {.last = gaps->last, .distance = distance};
+    gaps->distances++;
+    gaps->divisor = common_divisor(distance, gaps->divisor);
+    if (gaps->least == 0 || distance < gaps->least) {
+        memcpy(gaps->shown, gaps->early,
+               sizeof gaps->shown); /* the distances before are gaps now */
+        gaps->shown_count = gaps->early_count;
+        gaps->least = distance;
+        gaps->least_count = 0;
     }
-    it->least_count += distance == it->least;
-    if (distance > it->least && it->shown_count < SHOWN) {
-        it->shown[it->shown_count++] = one;
+    gaps->least_count += distance == gaps->least;
+    if (distance > gaps->least && gaps->shown_count < SHOWN) {
+        gaps->shown[gaps->shown_count++] = gap;
     }
-    if (it->early_count < SHOWN) {
-        it->early[it->early_count++] = one;
+    if (gaps->early_count < SHOWN) {
+        gaps->early[gaps->early_count++] = gap;
     }
     if (distance > 1) {
-        it->block = common_divisor(value - it->smallest, it->block);
-        note_size(it, distance - 1);
+        gaps->block = common_divisor(value - gaps->smallest, gaps->block);
+        note_size(gaps, distance - 1);
     }
 }
 
-static void note_gap(gaps *it, const gap *one) {
-    it->count++;
-    it->missing += one->distance;
-    note_size(it, one->distance);
-    if (it->shown_count < SHOWN) {
-        it->shown[it->shown_count++] = *one;
+static void note_gap(gap_finder *gaps, const id_gap *gap) {
+    gaps->count++;
+    gaps->missing += gap->distance;
+    note_size(gaps, gap->distance);
+    if (gaps->shown_count < SHOWN) {
+        gaps->shown[gaps->shown_count++] = *gap;
     }
 }
 
 /* `distance` from one number of the present tick and issuer to the next. */
-static void follow_distance(gaps *it, uint64_t last, uint64_t distance) {
+static void follow_distance(gap_finder *gaps, uint64_t last, uint64_t distance) {
     if (distance > 1) {
-        note_gap(it, &(gap){it->issuer, it->tick, last, distance - 1, false});
+        note_gap(gaps, &(id_gap){gaps->issuer, gaps->tick, last, distance - 1, false});
     }
 }
 
-static void follow_sequence(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
-    if (it->any && issuer == it->issuer && tick == it->tick) {
-        follow_distance(it, it->last, number - it->last);
-    } else if (number > 0 && it->stream.reader.scheme.start == FIRN_START_ZERO) {
-        note_gap(it, &(gap){issuer, tick, 0, number, true});
+static void follow_sequence(gap_finder *gaps, uint64_t issuer, uint64_t tick, uint64_t number) {
+    if (gaps->any && issuer == gaps->issuer && tick == gaps->tick) {
+        follow_distance(gaps, gaps->last, number - gaps->last);
+    } else if (number > 0 && gaps->stream.reader.scheme.start == FIRN_START_ZERO) {
+        note_gap(gaps, &(id_gap){issuer, tick, 0, number, true});
     }
 }
 
-/* A counter that passed its end within the tick: the smaller numbers come after the greater ones. */
-static void end_counts(gaps *it) {
-    counts *now = &it->counts;
+/* A counter that passed its end within the tick: the smaller numbers come after the greater
+ * ones. */
+static void end_counts(gap_finder *gaps) {
+    counts *now = &gaps->counts;
     if (now->has_before) {
-        follow_distance(it, now->before, (now->begin - now->before) & it->mask);
+        follow_distance(gaps, now->before, (now->begin - now->before) & gaps->mask);
     }
     if (now->passed) {
-        follow_distance(it, it->last, (now->least - it->last) & it->mask);
+        follow_distance(gaps, gaps->last, (now->least - gaps->last) & gaps->mask);
     }
-    now->before = now->passed ? now->end : it->last;
+    now->before = now->passed ? now->end : gaps->last;
     now->has_before = true;
 }
 
-static void follow_counter(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
-    counts *now = &it->counts;
-    const bool same = it->any && issuer == it->issuer;
-    if (!same || tick != it->tick) {
-        if (it->any) {
-            end_counts(it);
+static void follow_counter(gap_finder *gaps, uint64_t issuer, uint64_t tick, uint64_t number) {
+    counts *now = &gaps->counts;
+    const bool same = gaps->any && issuer == gaps->issuer;
+    if (!same || tick != gaps->tick) {
+        if (gaps->any) {
+            end_counts(gaps);
         }
         now->has_before = same;
         now->begin = now->least = number;
         now->passed = false;
-    } else if (!now->passed && number - it->last > it->mask / 2) {
+    } else if (!now->passed && number - gaps->last > gaps->mask / 2) {
         now->passed = true;
         now->begin = number;
-        now->end = it->last;
+        now->end = gaps->last;
     } else {
-        follow_distance(it, it->last, number - it->last);
+        follow_distance(gaps, gaps->last, number - gaps->last);
     }
 }
 
 static void follow(void *context, const uint64_t *key) {
-    gaps *it = context;
-    const bool integers = it->kind == KIND_INTEGERS;
+    gap_finder *gaps = context;
+    const bool integers = gaps->kind == KIND_INTEGERS;
     const uint64_t issuer = integers ? 0 : key[0], tick = integers ? 0 : key[1];
-    const uint64_t number = integers ? key[0] ^ (is_signed(it) ? SIGN : 0) : key[2];
-    it->ids++;
-    if (it->any && issuer == it->issuer && tick == it->tick && number == it->last) {
-        it->duplicates++;
+    const uint64_t number = integers ? key[0] ^ (is_signed(gaps) ? SIGN : 0) : key[2];
+    gaps->ids++;
+    if (gaps->any && issuer == gaps->issuer && tick == gaps->tick && number == gaps->last) {
+        gaps->duplicates++;
         return;
     }
-    if (it->kind == KIND_COUNTER) {
-        follow_counter(it, issuer, tick, number);
-    } else if (it->kind == KIND_SEQUENCE) {
-        follow_sequence(it, issuer, tick, number);
-    } else if (it->any) {
-        follow_integer(it, number);
+    if (gaps->kind == KIND_COUNTER) {
+        follow_counter(gaps, issuer, tick, number);
+    } else if (gaps->kind == KIND_SEQUENCE) {
+        follow_sequence(gaps, issuer, tick, number);
+    } else if (gaps->any) {
+        follow_integer(gaps, number);
     } else {
-        it->smallest = number;
+        gaps->smallest = number;
     }
-    it->any = true;
-    it->issuer = issuer;
-    it->tick = tick;
-    it->last = number;
+    gaps->any = true;
+    gaps->issuer = issuer;
+    gaps->tick = tick;
+    gaps->last = number;
 }
 
-/* Decides what is a gap among integers: a distance above the step, which is 1 unless most distances are the
- * least one and all are multiples of it. */
-static uint64_t finish_integers(gaps *it) {
-    const bool steps = it->distances >= STEPS_LEAST && it->least > 1 && it->least == it->divisor &&
-                       it->least_count > it->distances / 2;
-    const uint64_t step = steps ? it->least : 1;
-    if (it->distances == 0) {
+/* Decides what is a gap among integers: a distance above the step, which is 1 unless most distances
+ * are the least one and all are multiples of it. */
+static uint64_t finish_integers(gap_finder *gaps) {
+    const bool steps = gaps->distances >= STEPS_LEAST && gaps->least > 1 &&
+                       gaps->least == gaps->divisor && gaps->least_count > gaps->distances / 2;
+    const uint64_t step = steps ? gaps->least : 1;
+    if (gaps->distances == 0) {
         return 1;
     }
-    if (it->least > step) { /* no two integers are adjacent */
-        memcpy(it->shown, it->early, sizeof it->shown);
-        it->shown_count = it->early_count;
+    if (gaps->least > step) { /* no two integers are adjacent */
+        memcpy(gaps->shown, gaps->early, sizeof gaps->shown);
+        gaps->shown_count = gaps->early_count;
     }
-    it->count = it->distances - (it->least == step ? it->least_count : 0);
-    it->missing = (it->last - it->smallest) / step - it->distances;
-    it->largest = it->count > 0 ? (it->largest + 1) / step - 1 : 0;
+    gaps->count = gaps->distances - (gaps->least == step ? gaps->least_count : 0);
+    gaps->missing = (gaps->last - gaps->smallest) / step - gaps->distances;
+    gaps->largest = gaps->count > 0 ? (gaps->largest + 1) / step - 1 : 0;
     return step;
 }
 
@@ -220,7 +223,8 @@ static bool is_of_issuer(const firn_scheme *scheme, uint32_t i) {
             role == FIRN_ROLE_USER);
 }
 
-/* The fields of an issuer one after the other, which are at most 64 bits in every scheme of the list. */
+/* The fields of an issuer one after the other, which are at most 64 bits in every scheme of the
+ * list. */
 static uint64_t issuer_of(const firn_scheme *scheme, const firn_fields *fields) {
     uint64_t issuer = 0;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -232,15 +236,16 @@ static uint64_t issuer_of(const firn_scheme *scheme, const firn_fields *fields) 
     return issuer;
 }
 
-static int number_field(const gaps *it) {
-    const firn_scheme *scheme = &it->stream.reader.scheme;
-    return scheme_index(scheme, it->kind == KIND_COUNTER ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
+static int number_field(const gap_finder *gaps) {
+    const firn_scheme *scheme = &gaps->stream.reader.scheme;
+    return scheme_index(scheme,
+                        gaps->kind == KIND_COUNTER ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
 }
 
-static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id *id) {
-    const firn_scheme *scheme = &it->stream.reader.scheme;
+static size_t key_of(const gap_finder *gaps, uint64_t key[RUNS_WORDS_MAX], const firn_id *id) {
+    const firn_scheme *scheme = &gaps->stream.reader.scheme;
     firn_fields fields;
-    if (it->kind == KIND_INTEGERS) {
+    if (gaps->kind == KIND_INTEGERS) {
         key[0] = id->low;
         return 1;
     }
@@ -248,16 +253,17 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
     firn_unpack(&fields, scheme, id, NULL); /* the stream has checked the ID */
     key[0] = issuer_of(scheme, &fields);
     key[1] = time >= 0 ? fields.value[time].low : 0;
-    key[2] = fields.value[number_field(it)].low;
+    key[2] = fields.value[number_field(gaps)].low;
     return 3;
 }
 
 /* ---- the stream ------------------------------------------------------------------------------ */
 
 /* Without --scheme, only integers have an order. */
-static int check_form(const gaps *it, firn_error *error) {
-    const bool number = it->stream.form == FIRN_FORM_DEC || it->stream.form == FIRN_FORM_UNSIGNED;
-    return it->stream.reader.named || (number && it->stream.bits == 64)
+static int check_form(const gap_finder *gaps, firn_error *error) {
+    const bool number =
+        gaps->stream.form == FIRN_FORM_DEC || gaps->stream.form == FIRN_FORM_UNSIGNED;
+    return gaps->stream.reader.named || (number && gaps->stream.bits == 64)
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
                            "--gaps compares integers, or sequences and counters of a scheme: add "
@@ -266,75 +272,75 @@ static int check_form(const gaps *it, firn_error *error) {
 
 /* Stops when integers that are followed as they come do not ascend, or are signed. */
 static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
-    gaps *it = context;
+    gap_finder *gaps = context;
     uint64_t key[RUNS_WORDS_MAX];
-    int code = check_form(it, error);
+    int code = check_form(gaps, error);
     for (size_t i = 0; i < batch->count && code == FIRN_OK && !*stop; i++) {
         if (batch->ids[i].bits == 0) {
             continue;
         }
-        key_of(it, key, &batch->ids[i]);
-        if (it->sorting) {
-            code = runs_add(&it->sorted, key, error);
-        } else if (is_signed(it) || (it->any && key[0] < it->last)) {
-            it->descends = *stop = true;
+        key_of(gaps, key, &batch->ids[i]);
+        if (gaps->sorting) {
+            code = runs_add(&gaps->sorted, key, error);
+        } else if (is_signed(gaps) || (gaps->any && key[0] < gaps->last)) {
+            gaps->descends = *stop = true;
         } else {
-            follow(it, key);
+            follow(gaps, key);
         }
     }
     return code;
 }
 
 /* Forgets the series. */
-static int start_again(gaps *it, firn_error *error) {
-    it->any = false;
-    it->ids = it->duplicates = it->distances = it->divisor = it->least = it->block = 0;
-    it->largest = 0;
-    it->early_count = it->shown_count = 0;
-    memset(it->sizes, 0, sizeof it->sizes);
-    return stream_again(&it->stream, error);
+static int start_again(gap_finder *gaps, firn_error *error) {
+    gaps->any = false;
+    gaps->ids = gaps->duplicates = gaps->distances = gaps->divisor = gaps->least = gaps->block = 0;
+    gaps->largest = 0;
+    gaps->early_count = gaps->shown_count = 0;
+    memset(gaps->sizes, 0, sizeof gaps->sizes);
+    return stream_again(&gaps->stream, error);
 }
 
 /* Signed integers: the upper half is less. */
 static void follow_half(void *context, const uint64_t *key) {
-    gaps *it = context;
-    if (((key[0] & SIGN) != 0) == it->tops) {
-        follow(it, key);
+    gap_finder *gaps = context;
+    if (((key[0] & SIGN) != 0) == gaps->tops) {
+        follow(gaps, key);
     }
 }
 
-static int follow_sorted(gaps *it, firn_error *error) {
-    if (!is_signed(it)) {
-        return runs_each(&it->sorted, follow, it, error);
+static int follow_sorted(gap_finder *gaps, firn_error *error) {
+    if (!is_signed(gaps)) {
+        return runs_each(&gaps->sorted, follow, gaps, error);
     }
-    it->tops = true;
-    int code = runs_each(&it->sorted, follow_half, it, error);
-    it->tops = false;
-    return code == FIRN_OK ? runs_each(&it->sorted, follow_half, it, error) : code;
+    gaps->tops = true;
+    int code = runs_each(&gaps->sorted, follow_half, gaps, error);
+    gaps->tops = false;
+    return code == FIRN_OK ? runs_each(&gaps->sorted, follow_half, gaps, error) : code;
 }
 
-static int find_all(gaps *it, uint64_t memory, firn_error *error) {
+static int find_all(gap_finder *gaps, uint64_t memory, firn_error *error) {
     int code = FIRN_OK;
-    it->sorting = it->kind != KIND_INTEGERS || !stream_again_possible(&it->stream);
-    if (!it->sorting) {
-        code = stream_each(&it->stream, NULL, take, it, error);
-        if (code != FIRN_OK || !it->descends) {
+    gaps->sorting = gaps->kind != KIND_INTEGERS || !stream_again_possible(&gaps->stream);
+    if (!gaps->sorting) {
+        code = stream_each(&gaps->stream, NULL, take, gaps, error);
+        if (code != FIRN_OK || !gaps->descends) {
             return code;
         }
-        code = start_again(it, error);
-        it->sorting = true;
+        code = start_again(gaps, error);
+        gaps->sorting = true;
     }
     if (code == FIRN_OK) {
-        code = runs_open(&it->sorted, it->kind == KIND_INTEGERS ? 1 : 3, memory, error);
+        code = runs_open(&gaps->sorted, gaps->kind == KIND_INTEGERS ? 1 : 3, memory, error);
     }
-    code = code == FIRN_OK ? stream_each(&it->stream, "reading", take, it, error) : code;
-    return code == FIRN_OK ? follow_sorted(it, error) : code;
+    code = code == FIRN_OK ? stream_each(&gaps->stream, "reading", take, gaps, error) : code;
+    return code == FIRN_OK ? follow_sorted(gaps, error) : code;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static char *integer_text(char text[32], const gaps *it, uint64_t value) {
-    if (is_signed(it)) {
+static char *integer_text(char text[32], const gap_finder *gaps, uint64_t value) {
+    if (is_signed(gaps)) {
         snprintf(text, 32, "%" PRId64, (int64_t)(value ^ SIGN));
     } else {
         snprintf(text, 32, "%" PRIu64, value);
@@ -368,39 +374,40 @@ typedef struct gap_text {
     uint64_t missing;
 } gap_text;
 
-static gap_text *describe_gap(gap_text *out, const gaps *it, const gap *one, uint64_t step) {
-    const firn_scheme *scheme = &it->stream.reader.scheme;
+static gap_text *describe_gap(gap_text *out, const gap_finder *gaps, const id_gap *gap,
+                              uint64_t step) {
+    const firn_scheme *scheme = &gaps->stream.reader.scheme;
     out->place[0] = '\0';
-    if (it->kind == KIND_INTEGERS) {
-        out->missing = one->distance / step - 1;
-        integer_text(out->first, it, one->last + step);
-        integer_text(out->last, it, one->last + one->distance - step);
+    if (gaps->kind == KIND_INTEGERS) {
+        out->missing = gap->distance / step - 1;
+        integer_text(out->first, gaps, gap->last + step);
+        integer_text(out->last, gaps, gap->last + gap->distance - step);
         return out;
     }
-    const uint64_t first = one->first ? 0 : one->last + 1, mask = it->mask;
-    out->missing = one->distance;
+    const uint64_t first = gap->first ? 0 : gap->last + 1, mask = gaps->mask;
+    out->missing = gap->distance;
     snprintf(out->first, sizeof out->first, "%" PRIu64, first & mask);
-    snprintf(out->last, sizeof out->last, "%" PRIu64, (first + one->distance - 1) & mask);
+    snprintf(out->last, sizeof out->last, "%" PRIu64, (first + gap->distance - 1) & mask);
     if (scheme_index(scheme, FIRN_ROLE_TIME) >= 0) {
         firn_time time;
-        firn_scheme_time(scheme, one->tick, &time);
+        firn_scheme_time(scheme, gap->tick, &time);
         firn_time_format(out->place, &time, firn_scheme_digits(scheme));
     }
-    add_issuer(out->place, sizeof out->place, scheme, one->issuer);
+    add_issuer(out->place, sizeof out->place, scheme, gap->issuer);
     return out;
 }
 
 /* Integers too sparse for a series: a scheme with a time that they fit; or NULL. */
-static const firn_scheme *find_scheme(const gaps *it) {
+static const firn_scheme *find_scheme(const gap_finder *gaps) {
     firn_reading low[FIRN_READINGS_MAX], high[FIRN_READINGS_MAX];
     char text[32];
-    if (it->kind != KIND_INTEGERS || it->ids == 0 || it->missing / SPARSE < it->ids) {
+    if (gaps->kind != KIND_INTEGERS || gaps->ids == 0 || gaps->missing / SPARSE < gaps->ids) {
         return NULL;
     }
-    integer_text(text, it, it->smallest);
-    const size_t lows = firn_guess(low, text, strlen(text), it->stream.form);
-    integer_text(text, it, it->last);
-    const size_t highs = firn_guess(high, text, strlen(text), it->stream.form);
+    integer_text(text, gaps, gaps->smallest);
+    const size_t lows = firn_guess(low, text, strlen(text), gaps->stream.form);
+    integer_text(text, gaps, gaps->last);
+    const size_t highs = firn_guess(high, text, strlen(text), gaps->stream.form);
     for (size_t i = 0; i < lows; i++) {
         for (size_t j = 0; j < highs; j++) {
             if (low[i].scheme == high[j].scheme && low[i].scheme->tick_ns != 0) {
@@ -412,8 +419,8 @@ static const firn_scheme *find_scheme(const gaps *it) {
 }
 
 /* Why gaps are normal. */
-static const char *explain(const gaps *it) {
-    switch (it->kind) {
+static const char *explain(const gap_finder *gaps) {
+    switch (gaps->kind) {
     case KIND_INTEGERS:
         return "A gap is normal where a process ended without using up the block that it had "
                "reserved, where a transaction was rolled back, and where rows were deleted.";
@@ -426,56 +433,59 @@ static const char *explain(const gaps *it) {
     }
 }
 
-/* Blocks whose rest was not used: each gap ends at a multiple of their length from the first integer. */
-static uint64_t block_of(const gaps *it, uint64_t step) {
-    return it->kind == KIND_INTEGERS && step == 1 && it->count >= 2 && it->block >= BLOCK_LEAST
-               ? it->block
+/* Blocks whose rest was not used: each gap ends at a multiple of their length from the first
+ * integer. */
+static uint64_t block_of(const gap_finder *gaps, uint64_t step) {
+    return gaps->kind == KIND_INTEGERS && step == 1 && gaps->count >= 2 &&
+                   gaps->block >= BLOCK_LEAST
+               ? gaps->block
                : 0;
 }
 
-static void put_sizes(output *out, const gaps *it) {
+static void put_sizes(output *out, const gap_finder *gaps) {
     uint64_t from = 1;
     output_text(out, "sizes:");
     for (size_t i = 0; i < SIZES; i++, from *= 10) {
-        if (it->sizes[i] > 0) {
+        if (gaps->sizes[i] > 0) {
             const uint64_t to = i + 1 < SIZES ? from * 10 - 1 : UINT64_MAX;
-            output_print(out, " %" PRIu64 " to %" PRIu64 ": %" PRIu64 ";", from, to, it->sizes[i]);
+            output_print(out, " %" PRIu64 " to %" PRIu64 ": %" PRIu64 ";", from, to,
+                         gaps->sizes[i]);
         }
     }
     out->length--;
     output_text(out, "\n");
 }
 
-static void put_human(output *out, const gaps *it, uint64_t step) {
+static void put_human(output *out, const gap_finder *gaps, uint64_t step) {
     output_print(
         out, "%" PRIu64 " ID%s, %" PRIu64 " duplicate%s, %" PRIu64 " gap%s, %" PRIu64 " missing",
-        it->ids, plural(it->ids), it->duplicates, plural(it->duplicates), it->count,
-        plural(it->count), it->missing);
+        gaps->ids, plural(gaps->ids), gaps->duplicates, plural(gaps->duplicates), gaps->count,
+        plural(gaps->count), gaps->missing);
     if (step > 1) {
         output_print(out, ", in steps of %" PRIu64, step);
     }
     output_text(out, "\n");
-    stream_put_bad(out, &it->stream);
-    for (size_t i = 0; i < it->shown_count; i++) {
+    stream_put_bad(out, &gaps->stream);
+    for (size_t i = 0; i < gaps->shown_count; i++) {
         gap_text text;
-        describe_gap(&text, it, &it->shown[i], step);
+        describe_gap(&text, gaps, &gaps->shown[i], step);
         output_print(out, "%s to %s  %" PRIu64 " missing%s%s\n", text.first, text.last,
                      text.missing, text.place[0] != '\0' ? "  " : "", text.place);
     }
-    if (it->count > it->shown_count) {
+    if (gaps->count > gaps->shown_count) {
         output_print(out, "and %" PRIu64 " more, the largest of %" PRIu64 "\n",
-                     it->count - it->shown_count, it->largest);
+                     gaps->count - gaps->shown_count, gaps->largest);
     }
-    if (it->count > 0 && step == 1) {
-        put_sizes(out, it);
+    if (gaps->count > 0 && step == 1) {
+        put_sizes(out, gaps);
     }
-    if (block_of(it, step) > 0) {
+    if (block_of(gaps, step) > 0) {
         output_print(out,
                      "each gap ends a multiple of %" PRIu64
                      " after the first integer: unused ends of blocks\n",
-                     block_of(it, step));
+                     block_of(gaps, step));
     }
-    const firn_scheme *scheme = find_scheme(it);
+    const firn_scheme *scheme = find_scheme(gaps);
     char text[256];
     if (scheme != NULL) {
         snprintf(
@@ -484,8 +494,8 @@ static void put_human(output *out, const gaps *it, uint64_t step) {
             "scheme. Add --scheme %s, or the right one.",
             scheme->name, scheme->name);
         output_wrap(out, "  ", 2, text);
-    } else if (it->count > 0) {
-        output_wrap(out, "  ", 2, explain(it));
+    } else if (gaps->count > 0) {
+        output_wrap(out, "  ", 2, explain(gaps));
     }
 }
 
@@ -493,87 +503,88 @@ static json_int_t whole(uint64_t number) {
     return number < INT64_MAX ? (json_int_t)number : INT64_MAX;
 }
 
-static json_t *gap_object(const gaps *it, const gap *one, uint64_t step) {
+static json_t *gap_object(const gap_finder *gaps, const id_gap *gap, uint64_t step) {
     gap_text text;
-    describe_gap(&text, it, one, step);
+    describe_gap(&text, gaps, gap, step);
     json_t *object = json_pack("{s:s, s:s, s:I}", "first", text.first, "last", text.last, "missing",
                                whole(text.missing));
-    if (it->kind != KIND_INTEGERS) {
+    if (gaps->kind != KIND_INTEGERS) {
         json_object_set_new(object, "place", json_string(text.place));
     }
     return object;
 }
 
-static void put_json(output *out, const gaps *it, uint64_t step) {
+static void put_json(output *out, const gap_finder *gaps, uint64_t step) {
     json_t *list = json_array(), *sizes = json_array();
     uint64_t from = 1;
-    for (size_t i = 0; i < it->shown_count; i++) {
-        json_array_append_new(list, gap_object(it, &it->shown[i], step));
+    for (size_t i = 0; i < gaps->shown_count; i++) {
+        json_array_append_new(list, gap_object(gaps, &gaps->shown[i], step));
     }
     for (size_t i = 0; i < SIZES && step == 1; i++, from *= 10) {
-        if (it->sizes[i] > 0) {
+        if (gaps->sizes[i] > 0) {
             json_array_append_new(
-                sizes, json_pack("{s:I, s:I}", "from", whole(from), "gaps", whole(it->sizes[i])));
+                sizes, json_pack("{s:I, s:I}", "from", whole(from), "gaps", whole(gaps->sizes[i])));
         }
     }
-    const firn_scheme *scheme = find_scheme(it);
-    json_line(out,
-              json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s?}", "ids",
-                        whole(it->ids), "duplicates", whole(it->duplicates), "bad",
-                        whole(it->stream.bad), "bad_first",
-                        it->stream.bad > 0 ? json_foreign(it->stream.bad_one.text) : json_null(),
-                        "gaps", whole(it->count), "missing", whole(it->missing), "largest",
-                        whole(it->largest), "step", whole(step), "block", whole(block_of(it, step)),
-                        "sizes", sizes, "first", list, "looks_like",
-                        scheme != NULL ? scheme->name : NULL));
+    const firn_scheme *scheme = find_scheme(gaps);
+    json_line(
+        out, json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s?}", "ids",
+                       whole(gaps->ids), "duplicates", whole(gaps->duplicates), "bad",
+                       whole(gaps->stream.bad), "bad_first",
+                       gaps->stream.bad > 0 ? json_foreign(gaps->stream.bad_one.text) : json_null(),
+                       "gaps", whole(gaps->count), "missing", whole(gaps->missing), "largest",
+                       whole(gaps->largest), "step", whole(step), "block",
+                       whole(block_of(gaps, step)), "sizes", sizes, "first", list, "looks_like",
+                       scheme != NULL ? scheme->name : NULL));
 }
 
 /* ---- the subcommand -------------------------------------------------------------------------- */
 
-static int open_kind(session *s, gaps *it) {
-    const firn_scheme *scheme = &it->stream.reader.scheme;
-    it->mask = UINT64_MAX;
-    if (!it->stream.reader.named) {
+static int open_kind(session *s, gap_finder *gaps) {
+    const firn_scheme *scheme = &gaps->stream.reader.scheme;
+    gaps->mask = UINT64_MAX;
+    if (!gaps->stream.reader.named) {
         return STATUS_DONE;
     }
-    it->kind = scheme_index(scheme, FIRN_ROLE_SEQUENCE) >= 0 ? KIND_SEQUENCE : KIND_COUNTER;
-    if (number_field(it) < 0) {
+    gaps->kind = scheme_index(scheme, FIRN_ROLE_SEQUENCE) >= 0 ? KIND_SEQUENCE : KIND_COUNTER;
+    if (number_field(gaps) < 0) {
         return fail_usage(s, "%s has neither a sequence nor a counter: leave --gaps out",
                           scheme->name);
     }
     if (scheme->counter_step > 1) {
         return fail_usage(s, "%s does not count in steps of 1: leave --gaps out", scheme->name);
     }
-    it->mask = firn_scheme_max(scheme, (uint32_t)number_field(it)).low;
+    gaps->mask = firn_scheme_max(scheme, (uint32_t)number_field(gaps)).low;
     return STATUS_DONE;
 }
 
 int gaps_run(session *s) {
-    static gaps it; /* static for its size */
+    static gap_finder gaps; /* static for its size */
     uint64_t memory = 0, step = 1;
     firn_error error;
-    spill_open(&it.sorted.kept, MEMORY_LEAST, sizeof(uint64_t));
-    int status = stream_open(s, &it.stream, s->operands, s->operand_count);
+    spill_open(&gaps.sorted.kept, MEMORY_LEAST, sizeof(uint64_t));
+    int status = stream_open(s, &gaps.stream, s->operands, s->operand_count);
     status = status == STATUS_DONE ? amount_memory(s, &memory) : status;
-    status = status == STATUS_DONE ? open_kind(s, &it) : status;
+    status = status == STATUS_DONE ? open_kind(s, &gaps) : status;
     if (status != STATUS_DONE) {
         return status;
     }
-    if (find_all(&it, memory, &error) != FIRN_OK) {
+    if (find_all(&gaps, memory, &error) != FIRN_OK) {
         status = fail(s, &error);
     } else {
-        step = it.kind == KIND_INTEGERS ? finish_integers(&it) : 1;
-        if (it.kind == KIND_COUNTER && it.any) {
-            end_counts(&it);
+        step = gaps.kind == KIND_INTEGERS ? finish_integers(&gaps) : 1;
+        if (gaps.kind == KIND_COUNTER && gaps.any) {
+            end_counts(&gaps);
         }
         if (s->option[OPTION_JSON] != NULL) {
-            put_json(&s->out, &it, step);
+            put_json(&s->out, &gaps, step);
         } else {
-            put_human(&s->out, &it, step);
+            put_human(&s->out, &gaps, step);
         }
-        status = it.count > 0 || it.duplicates > 0 || it.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
+        status =
+            gaps.count > 0 || gaps.duplicates > 0 || gaps.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
     }
-    stream_close(&it.stream);
-    runs_close(&it.sorted);
+    stream_close(&gaps.stream);
+    runs_close(&gaps.sorted);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See infer.h. Small samples are computed exactly, by inverting the distribution of the sample; large
- * ones by a normal distribution of the same mean and variance. docs/reference/streams.md names the
- * formulas, test/estimate.sh measures how often the intervals contain the truth. */
+/* See infer.h. Small samples are computed exactly, by inverting the distribution of the sample;
+ * large ones by a normal distribution of the same mean and variance. docs/reference/streams.md
+ * names the formulas, test/estimate.sh measures how often the intervals contain the truth. */
 #include "infer.h"
 
 #include "maths.h"
@@ -98,7 +98,8 @@ static double chance_beyond(double from, double mean) {
     return from <= 0 ? 1 : (sigma * density + (mean - from) * normal_below(z)) / mean;
 }
 
-/* The chances of the number of events before one, in steps of `step`: j with P(Poisson(mean) > j) / mean. */
+/* The chances of the number of events before one, in steps of `step`: j with P(Poisson(mean) > j) /
+ * mean. */
 static void fill_chances(double *chance, size_t size, double mean, double step) {
     double above = 0, last = mean + 12 * maths_sqrt(mean) + 40;
     if (step > 1) {
@@ -168,7 +169,8 @@ estimate infer_density(uint64_t count, uint64_t sum) {
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* The probability of at most `different` kinds in `count` draws of `total` kinds; *less: of fewer. */
+/* The probability of at most `different` kinds in `count` draws of `total` kinds; *less: of
+ * fewer. */
 static double kinds_exact(uint64_t count, uint64_t different, double total, double *less) {
     double chance[KINDS_EXACT + 1] = {0}, sum = 0;
     chance[0] = 1;
@@ -205,17 +207,17 @@ static double kinds_below(uint64_t count, uint64_t different, double total, doub
         *less = 1 - fewer - term;
         return 1 - fewer;
     }
-    const double one = total - mean; /* kinds that are missing */
+    const double value = total - mean; /* kinds that are missing */
     const double two =
         total < 2.5 ? 0 : total * (total - 1) * maths_exp(n * maths_log1p(-2 / total));
-    const double spread = one + two - one * one;
+    const double spread = value + two - value * value;
     const double sigma = spread > 1e-9 ? maths_sqrt(spread) : 3e-5;
     *less = normal_below((d - 0.5 - mean) / sigma);
     return normal_below((d + 0.5 - mean) / sigma);
 }
 
-/* The greatest total at which it is not too improbable to have seen only `different` kinds, or (above
- * false) the least at which it is not too improbable to have seen that many. */
+/* The greatest total at which it is not too improbable to have seen only `different` kinds, or
+ * (above false) the least at which it is not too improbable to have seen that many. */
 static double kinds_limit(uint64_t count, uint64_t different, double most, bool above) {
     double low = (double)different, high = most;
     for (int i = 0; i < HALVINGS && high - low > 1; i++) {

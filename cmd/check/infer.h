@@ -16,8 +16,8 @@ typedef struct estimate {
 estimate infer_total(uint64_t count, uint64_t greatest);
 /* The mean of a Poisson number that came out as `count`. */
 estimate infer_mean(double count);
-/* The mean number of events per tick, if `count` events were drawn at random, each of another tick, and
- * `sum` events preceded them in their ticks. Events are a Poisson process. */
+/* The mean number of events per tick, if `count` events were drawn at random, each of another tick,
+ * and `sum` events preceded them in their ticks. Events are a Poisson process. */
 estimate infer_density(uint64_t count, uint64_t sum);
 /* How many equally frequent kinds exist, at most `most`, if `count` draws gave `different` ones. */
 estimate infer_kinds(uint64_t count, uint64_t different, double most);

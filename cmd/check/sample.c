@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See sample.h. The form of the first ID is the form of all; schemes are ruled out by what does not fit. */
+/* See sample.h. The form of the first ID is the form of all; schemes are ruled out by what does not
+ * fit. */
 #include "sample.h"
 
 #include "shared/amounts.h"
@@ -27,30 +28,30 @@ static bool fits(const firn_scheme *scheme, const firn_id *id) {
 }
 
 /* What the first ID may be. */
-static int learn(sample *it, const char *text, size_t length, firn_error *error) {
+static int learn(id_sample *sample, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;
     bool digits = strspn(text, "0123456789") >= length;
-    if (it->integers || (!it->reader.named && it->reader.form < 0 && digits &&
-                         firn_guess(readings, text, length, -1) == 0)) {
-        it->integers = true;
-        it->form = FIRN_FORM_DEC;
-        it->bits = 64;
+    if (sample->integers || (!sample->reader.named && sample->reader.form < 0 && digits &&
+                             firn_guess(readings, text, length, -1) == 0)) {
+        sample->integers = true;
+        sample->form = FIRN_FORM_DEC;
+        sample->bits = 64;
         return FIRN_OK;
     }
-    int code = reader_look(&it->reader, readings, &counts, text, length, error);
+    int code = reader_look(&sample->reader, readings, &counts, text, length, error);
     if (code == FIRN_OK && counts.plausible == 0) {
-        code = refuse_reading(error, text, length, it->reader.cure);
+        code = refuse_reading(error, text, length, sample->reader.cure);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    it->form = readings[0].form;
-    it->bits = readings[0].id.bits;
-    for (size_t i = 0; i < counts.plausible && it->candidate_count < SAMPLE_SCHEMES; i++) {
-        if (readings[i].form == it->form && readings[i].id.bits == it->bits) {
-            it->candidates[it->candidate_count++] =
-                it->reader.named ? &it->reader.scheme : readings[i].scheme;
+    sample->form = readings[0].form;
+    sample->bits = readings[0].id.bits;
+    for (size_t i = 0; i < counts.plausible && sample->candidate_count < SAMPLE_SCHEMES; i++) {
+        if (readings[i].form == sample->form && readings[i].id.bits == sample->bits) {
+            sample->candidates[sample->candidate_count++] =
+                sample->reader.named ? &sample->reader.scheme : readings[i].scheme;
         }
     }
     return FIRN_OK;
@@ -61,16 +62,17 @@ static bool is_integer(const firn_id *id) {
 }
 
 /* No scheme fits all of the IDs: they are integers, if they can be. */
-static int become_integers(sample *it, const firn_id *id, firn_error *error) {
-    bool are = (it->form == FIRN_FORM_DEC || it->form == FIRN_FORM_UNSIGNED) && is_integer(id);
-    for (size_t i = 0; i < it->count && are; i++) {
-        are = is_integer(&it->list[i].id);
+static int become_integers(id_sample *sample, const firn_id *id, firn_error *error) {
+    bool are =
+        (sample->form == FIRN_FORM_DEC || sample->form == FIRN_FORM_UNSIGNED) && is_integer(id);
+    for (size_t i = 0; i < sample->count && are; i++) {
+        are = is_integer(&sample->list[i].id);
     }
-    it->integers = are;
+    sample->integers = are;
     if (are) {
         return FIRN_OK;
     }
-    return it->count == 0
+    return sample->count == 0
                ? set_error(error, FIRN_EMISMATCH, "it is not a recent ID: use --scheme NAME")
                : set_error(error, FIRN_EMISMATCH,
                            "it is not of the same scheme as the IDs before: remove it, or use "
@@ -78,50 +80,50 @@ static int become_integers(sample *it, const firn_id *id, firn_error *error) {
 }
 
 /* Rules out what the ID does not fit. */
-static int narrow(sample *it, const firn_id *id, firn_error *error) {
+static int narrow(id_sample *sample, const firn_id *id, firn_error *error) {
     firn_fields fields;
     size_t left = 0;
-    if (it->integers) {
+    if (sample->integers) {
         return is_integer(id) ? FIRN_OK
                               : set_error(error, FIRN_ERANGE,
                                           "the integer is out of range (0 to 2^63 - 1): remove it, "
                                           "or name its scheme with --scheme NAME");
     }
-    if (it->reader.named) {
-        return firn_unpack(&fields, &it->reader.scheme, id, error);
+    if (sample->reader.named) {
+        return firn_unpack(&fields, &sample->reader.scheme, id, error);
     }
-    for (size_t i = 0; i < it->candidate_count; i++) {
-        if (fits(it->candidates[i], id)) {
-            it->candidates[left++] = it->candidates[i];
+    for (size_t i = 0; i < sample->candidate_count; i++) {
+        if (fits(sample->candidates[i], id)) {
+            sample->candidates[left++] = sample->candidates[i];
         }
     }
-    it->candidate_count = left;
+    sample->candidate_count = left;
     if (left > 0) {
         return FIRN_OK;
     }
-    return become_integers(it, id, error);
+    return become_integers(sample, id, error);
 }
 
-static int add(sample *it, const sighting *one, firn_error *error) {
-    if (it->count == it->room) {
-        size_t room = it->room == 0 ? 64 : it->room * 2;
-        sighting *list = realloc(it->list, room * sizeof *list);
+static int add(id_sample *sample, const id_sighting *sighting, firn_error *error) {
+    if (sample->count == sample->room) {
+        size_t room = sample->room == 0 ? 64 : sample->room * 2;
+        id_sighting *list = realloc(sample->list, room * sizeof *list);
         if (list == NULL) {
             return out_of_memory(error);
         }
-        it->list = list;
-        it->room = room;
+        sample->list = list;
+        sample->room = room;
     }
-    it->list[it->count++] = *one;
+    sample->list[sample->count++] = *sighting;
     return FIRN_OK;
 }
 
 /* An ID, or an ID and a time. */
 static int take(session *s, void *context, const char *text, size_t length, firn_error *error) {
-    sample *it = context;
+    id_sample *sample = context;
     char word[LINE_SIZE];
     firn_error why;
-    sighting one = {.seen = it->has_seen, .at = it->seen, .order = it->count};
+    id_sighting sighting = {.seen = sample->has_seen, .time = sample->seen, .order = sample->count};
     const size_t end = strcspn(text, " \t"), next = end + strspn(text + end, " \t");
     (void)s;
     if (end >= sizeof word) {
@@ -130,25 +132,26 @@ static int take(session *s, void *context, const char *text, size_t length, firn
     }
     memcpy(word, text, end);
     word[end] = '\0';
-    if (it->count == SAMPLE_MAX) {
+    if (sample->count == SAMPLE_MAX) {
         return set_error(error, FIRN_EUSAGE, "there are more than %d IDs: give fewer", SAMPLE_MAX);
     }
-    int code = it->count == 0 ? learn(it, word, end, error) : FIRN_OK;
+    int code = sample->count == 0 ? learn(sample, word, end, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
     }
-    code = firn_parse(&one.id, it->form, it->bits, word, end, &why);
+    code = firn_parse(&sighting.id, sample->form, sample->bits, word, end, &why);
     if (code == FIRN_OK) {
-        code = narrow(it, &one.id, &why);
+        code = narrow(sample, &sighting.id, &why);
     }
     if (code != FIRN_OK) {
         return prefix_error(error, code, &why, "'%.40s': ", word);
     }
     if (next < length) {
-        code = firn_time_parse(&one.at, text + next, length - next, &why);
-        one.seen = true;
+        code = firn_time_parse(&sighting.time, text + next, length - next, &why);
+        sighting.seen = true;
     }
-    return code == FIRN_OK ? add(it, &one, error) : prefix_error(error, code, &why, "%s", "");
+    return code == FIRN_OK ? add(sample, &sighting, error)
+                           : prefix_error(error, code, &why, "%s", "");
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -157,32 +160,32 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 /* The fields that tell about an ID. */
-static void unpack(const sample *it, sighting *one) {
+static void unpack(const id_sample *sample, id_sighting *sighting) {
     firn_fields fields;
-    if (it->integers) {
-        one->number = one->id.low;
+    if (sample->integers) {
+        sighting->number = sighting->id.low;
         return;
     }
-    if (firn_unpack(&fields, it->scheme, &one->id, NULL) != FIRN_OK) {
+    if (firn_unpack(&fields, sample->scheme, &sighting->id, NULL) != FIRN_OK) {
         return; /* not reached: it was unpacked before */
     }
-    for (uint32_t i = 0; i < it->scheme->slice_count; i++) {
+    for (uint32_t i = 0; i < sample->scheme->slice_count; i++) {
         const firn_value *value = &fields.value[i];
-        if (firn_scheme_first(it->scheme, i) != i) {
+        if (firn_scheme_first(sample->scheme, i) != i) {
             continue;
         }
-        switch (it->scheme->slices[i].role) {
+        switch (sample->scheme->slices[i].role) {
         case FIRN_ROLE_TIME:
-            one->tick = value->low;
+            sighting->tick = value->low;
             break;
         case FIRN_ROLE_SEQUENCE:
         case FIRN_ROLE_COUNTER:
-            one->number = value->low;
+            sighting->number = value->low;
             break;
         case FIRN_ROLE_NODE:
         case FIRN_ROLE_ADDRESS:
         case FIRN_ROLE_PROCESS:
-            one->issuer = mix(mix(one->issuer + i, value->low), value->high);
+            sighting->issuer = mix(mix(sighting->issuer + i, value->low), value->high);
             break;
         default:
             break;
@@ -191,16 +194,16 @@ static void unpack(const sample *it, sighting *one) {
 }
 
 static int by_id(const void *a, const void *b) {
-    const sighting *x = a, *y = b;
+    const id_sighting *x = a, *y = b;
     int order = firn_id_cmp(&x->id, &y->id);
     return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
 /* Whether no ID is from the future. */
-static bool is_past(const sample *it, const firn_scheme *scheme, int64_t now) {
-    for (size_t i = 0; i < it->count; i++) {
+static bool is_past(const id_sample *sample, const firn_scheme *scheme, int64_t now) {
+    for (size_t i = 0; i < sample->count; i++) {
         firn_time time;
-        if (id_time(&time, scheme, &it->list[i].id) > 0 && time.sec > now + AHEAD_MOST) {
+        if (id_time(&time, scheme, &sample->list[i].id) > 0 && time.sec > now + AHEAD_MOST) {
             return false;
         }
     }
@@ -228,55 +231,55 @@ static bool counts_alike(const firn_scheme *a, const firn_scheme *b) {
 }
 
 /* Chooses among the candidates; at least one is left. */
-static void choose_candidate(sample *it) {
+static void choose_candidate(id_sample *sample) {
     const int64_t now = (int64_t)time(NULL);
     const firn_scheme *past[SAMPLE_SCHEMES];
     size_t count = 0;
-    for (size_t i = 0; i < it->candidate_count; i++) {
-        if (is_past(it, it->candidates[i], now)) {
-            past[count++] = it->candidates[i];
+    for (size_t i = 0; i < sample->candidate_count; i++) {
+        if (is_past(sample, sample->candidates[i], now)) {
+            past[count++] = sample->candidates[i];
         }
     }
     if (count > 0) {
-        memcpy(it->candidates, past, count * sizeof past[0]);
-        it->candidate_count = count;
+        memcpy(sample->candidates, past, count * sizeof past[0]);
+        sample->candidate_count = count;
     }
-    it->scheme = it->candidates[0];
-    for (size_t i = 1; i < it->candidate_count; i++) {
-        it->vague = it->vague || !counts_alike(it->scheme, it->candidates[i]);
+    sample->scheme = sample->candidates[0];
+    for (size_t i = 1; i < sample->candidate_count; i++) {
+        sample->vague = sample->vague || !counts_alike(sample->scheme, sample->candidates[i]);
     }
 }
 
 /* Sorts, and keeps the first of equal IDs. */
-static void finish(sample *it) {
+static void finish(id_sample *sample) {
     size_t left = 0;
-    it->given = it->count;
-    if (it->integers || it->reader.named) {
-        it->scheme = it->integers ? NULL : &it->reader.scheme;
-        it->candidate_count = 0;
+    sample->given = sample->count;
+    if (sample->integers || sample->reader.named) {
+        sample->scheme = sample->integers ? NULL : &sample->reader.scheme;
+        sample->candidate_count = 0;
     } else {
-        choose_candidate(it);
+        choose_candidate(sample);
     }
-    qsort(it->list, it->count, sizeof *it->list, by_id);
-    for (size_t i = 0; i < it->count; i++) {
-        if (left == 0 || firn_id_cmp(&it->list[left - 1].id, &it->list[i].id) != 0) {
-            it->list[left++] = it->list[i];
-            unpack(it, &it->list[left - 1]);
+    qsort(sample->list, sample->count, sizeof *sample->list, by_id);
+    for (size_t i = 0; i < sample->count; i++) {
+        if (left == 0 || firn_id_cmp(&sample->list[left - 1].id, &sample->list[i].id) != 0) {
+            sample->list[left++] = sample->list[i];
+            unpack(sample, &sample->list[left - 1]);
         }
     }
-    it->count = left;
+    sample->count = left;
 }
 
-int sample_read(session *s, sample *it) {
+int sample_read(session *s, id_sample *sample) {
     const char *name = s->option[OPTION_SCHEME];
-    memset(it, 0, sizeof *it);
-    it->integers = name != NULL && strcmp(name, "integer") == 0;
-    if (it->integers) {
+    memset(sample, 0, sizeof *sample);
+    sample->integers = name != NULL && strcmp(name, "integer") == 0;
+    if (sample->integers) {
         s->option[OPTION_SCHEME] = NULL;
     }
-    int status = reader_open(s, &it->reader);
-    it->has_seen = s->option[OPTION_SEEN] != NULL;
-    status = status == STATUS_DONE ? amount_time(s, OPTION_SEEN, &it->seen) : status;
+    int status = reader_open(s, &sample->reader);
+    sample->has_seen = s->option[OPTION_SEEN] != NULL;
+    status = status == STATUS_DONE ? amount_time(s, OPTION_SEEN, &sample->seen) : status;
     if (status != STATUS_DONE) {
         return status;
     }
@@ -284,17 +287,17 @@ int sample_read(session *s, sample *it) {
     if (status != STATUS_DONE) {
         return status;
     }
-    status = lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, take, it);
-    if (status == STATUS_DONE && it->count == 0) {
+    status = lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, take, sample);
+    if (status == STATUS_DONE && sample->count == 0) {
         return fail_usage(s, "there is no ID: give some as operands or on standard input");
     }
     if (status == STATUS_DONE) {
-        finish(it);
+        finish(sample);
     }
     return status;
 }
 
-void sample_free(sample *it) {
-    free(it->list);
-    it->list = NULL;
+void sample_free(id_sample *sample) {
+    free(sample->list);
+    sample->list = NULL;
 }

@@ -14,61 +14,62 @@
 
 enum { UNITS = 32, BLOCK_LEAST = UNITS * 24, BLOCK_MOST = 1 << 16, PAGE_HUGE = 1 << 21 };
 
-void spill_open(spill *it, size_t memory, size_t unit) {
+void spill_open(disk_spill *spill, size_t memory, size_t unit) {
     /* the open blocks of all streams together take a quarter of the memory at most */
     size_t block = memory / (4 * (size_t)SPILL_STREAMS);
-    memset(it, 0, sizeof *it);
+    memset(spill, 0, sizeof *spill);
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block;
     block = block > BLOCK_MOST ? BLOCK_MOST : block;
-    it->block = block - block % (UNITS * unit);
-    it->unit = unit;
-    it->most = memory / it->block;
-    it->file = -1;
+    spill->block = block - block % (UNITS * unit);
+    spill->unit = unit;
+    spill->most = memory / spill->block;
+    spill->file = -1;
 }
 
-/* The pages of a large region are huge: a page fault costs as much as twenty IDs. Few blocks, and the
- * first of each stream, are not worth such pages. NULL: no memory. */
-static uint8_t *take_block(spill *it, bool first) {
-    if (it->region == NULL && !first && it->block > BLOCK_MOST - UNITS * it->unit) {
-        it->region_size = it->most * it->block + PAGE_HUGE;
-        void *region = mmap(NULL, it->region_size, PROT_READ | PROT_WRITE,
+/* The pages of a large region are huge: a page fault costs as much as twenty IDs. Few blocks, and
+ * the first of each stream, are not worth such pages. NULL: no memory. */
+static uint8_t *take_block(disk_spill *spill, bool first) {
+    if (spill->region == NULL && !first && spill->block > BLOCK_MOST - UNITS * spill->unit) {
+        spill->region_size = spill->most * spill->block + PAGE_HUGE;
+        void *region = mmap(NULL, spill->region_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (region != MAP_FAILED) {
-            madvise(region, it->region_size, MADV_HUGEPAGE); /* advice */
-            it->region = region;
-            it->taken = -(size_t)it->region % PAGE_HUGE;
+            madvise(region, spill->region_size, MADV_HUGEPAGE); /* advice */
+            spill->region = region;
+            spill->taken = -(size_t)spill->region % PAGE_HUGE;
         }
     }
-    if (it->region == NULL || first) {
-        return malloc(it->block);
+    if (spill->region == NULL || first) {
+        return malloc(spill->block);
     }
-    it->taken += it->block; /* at most `most` blocks */
-    return it->region + it->taken - it->block;
+    spill->taken += spill->block; /* at most `most` blocks */
+    return spill->region + spill->taken - spill->block;
 }
 
-static void free_block(const spill *it, uint8_t *block) {
-    if (it->region == NULL || block < it->region || block >= it->region + it->region_size) {
+static void free_block(const disk_spill *spill, uint8_t *block) {
+    if (spill->region == NULL || block < spill->region ||
+        block >= spill->region + spill->region_size) {
         free(block);
     }
 }
 
-void spill_close(spill *it) {
+void spill_close(disk_spill *spill) {
     for (size_t i = 0; i < SPILL_STREAMS; i++) {
-        spill_stream *stream = &it->streams[i];
+        spill_stream *stream = &spill->streams[i];
         for (size_t j = 0; j < stream->kept; j++) {
-            free_block(it, (void *)(uintptr_t)stream->blocks[j]);
+            free_block(spill, (void *)(uintptr_t)stream->blocks[j]);
         }
-        free_block(it, stream->start);
+        free_block(spill, stream->start);
         free(stream->blocks);
     }
-    if (it->region != NULL) {
-        munmap(it->region, it->region_size);
+    if (spill->region != NULL) {
+        munmap(spill->region, spill->region_size);
     }
-    if (it->file >= 0) {
-        close(it->file);
+    if (spill->file >= 0) {
+        close(spill->file);
     }
-    memset(it, 0, sizeof *it);
-    it->file = -1;
+    memset(spill, 0, sizeof *spill);
+    spill->file = -1;
 }
 
 static const char *folder(void) {
@@ -84,31 +85,33 @@ static int no_file(firn_error *error, int number) {
 }
 
 /* No other process finds it, and none must remove it. */
-static int open_file(spill *it, firn_error *error) {
+static int open_file(disk_spill *spill, firn_error *error) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/firn-XXXXXX", folder());
-    it->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (it->file < 0 && length > 0 && (size_t)length < sizeof path) {
-        it->file = mkostemp(path, O_CLOEXEC); /* not every file system has files without a name */
-        if (it->file >= 0) {
+    spill->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (spill->file < 0 && length > 0 && (size_t)length < sizeof path) {
+        spill->file =
+            mkostemp(path, O_CLOEXEC); /* not every file system has files without a name */
+        if (spill->file >= 0) {
             unlink(path);
         }
     }
-    return it->file >= 0 ? FIRN_OK : no_file(error, errno);
+    return spill->file >= 0 ? FIRN_OK : no_file(error, errno);
 }
 
-static int write_block(spill *it, const uint8_t *bytes, firn_error *error) {
+static int write_block(disk_spill *spill, const uint8_t *bytes, firn_error *error) {
     size_t done = 0;
-    int code = it->file >= 0 ? FIRN_OK : open_file(it, error);
-    while (code == FIRN_OK && done < it->block) {
-        ssize_t put = pwrite(it->file, bytes + done, it->block - done, (off_t)(it->length + done));
+    int code = spill->file >= 0 ? FIRN_OK : open_file(spill, error);
+    while (code == FIRN_OK && done < spill->block) {
+        ssize_t put =
+            pwrite(spill->file, bytes + done, spill->block - done, (off_t)(spill->length + done));
         if (put > 0) {
             done += (size_t)put;
         } else if (put == 0 || errno != EINTR) {
             code = no_file(error, put == 0 ? ENOSPC : errno);
         }
     }
-    it->length += code == FIRN_OK ? it->block : 0;
+    spill->length += code == FIRN_OK ? spill->block : 0;
     return code;
 }
 
@@ -132,12 +135,12 @@ static int note_block(spill_stream *stream, uint64_t place, firn_error *error) {
     return FIRN_OK;
 }
 
-int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
+int spill_turn(disk_spill *spill, spill_stream *stream, firn_error *error) {
     bool first = stream->start == NULL;
-    if (!first && it->used >= it->most) { /* once in the file, always in the file */
-        uint64_t place = it->length;
-        int code = write_block(it, stream->start, error);
-        stream->at = stream->start;
+    if (!first && spill->used >= spill->most) { /* once in the file, always in the file */
+        uint64_t place = spill->length;
+        int code = write_block(spill, stream->start, error);
+        stream->next = stream->start;
         return code == FIRN_OK ? note_block(stream, place, error) : code;
     }
     if (!first) {
@@ -146,32 +149,32 @@ int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
             return code;
         }
     }
-    uint8_t *block = take_block(it, first);
+    uint8_t *block = take_block(spill, first);
     if (block == NULL) {
         stream->count -= !first; /* the stream stays open */
         return spill_no_memory(error);
     }
     stream->kept += !first;
-    it->used++;
-    stream->start = stream->at = block;
-    stream->end = block + it->block;
+    spill->used++;
+    stream->start = stream->next = block;
+    stream->end = block + spill->block;
     return FIRN_OK;
 }
 
-const uint8_t *spill_block(const spill *it, const spill_stream *stream, size_t i, uint8_t *scratch,
-                           size_t *bytes, firn_error *error) {
+const uint8_t *spill_block(const disk_spill *spill, const spill_stream *stream, size_t i,
+                           uint8_t *scratch, size_t *bytes, firn_error *error) {
     size_t done = 0;
     if (i == stream->count) {
-        *bytes = (size_t)(stream->at - stream->start);
+        *bytes = (size_t)(stream->next - stream->start);
         return stream->start != NULL ? stream->start : scratch;
     }
-    *bytes = it->block;
+    *bytes = spill->block;
     if (i < stream->kept) {
         return (const uint8_t *)(uintptr_t)stream->blocks[i];
     }
-    while (done < it->block) {
-        ssize_t got =
-            pread(it->file, scratch + done, it->block - done, (off_t)(stream->blocks[i] + done));
+    while (done < spill->block) {
+        ssize_t got = pread(spill->file, scratch + done, spill->block - done,
+                            (off_t)(stream->blocks[i] + done));
         if (got > 0) {
             done += (size_t)got;
         } else if (got == 0 || errno != EINTR) {

@@ -11,17 +11,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/* SPILL_LINE: the most bytes that are added together. A processor cannot predict when a line is full, so
- * long lines cost less than short ones; still longer ones do not fit its first cache. */
+/* SPILL_LINE: the most bytes that are added together. A processor cannot predict when a line is
+ * full, so long lines cost less than short ones; still longer ones do not fit its first cache. */
 enum { SPILL_STREAMS = 256, SPILL_LINE = 256 };
 
 typedef struct spill_stream {
-    uint8_t *start, *at, *end; /* the open block; all NULL before the first */
-    uint64_t *blocks;          /* the full ones: first those in memory, then places in the file */
-    size_t count, kept, room;  /* of blocks; how many are in memory; room for */
+    uint8_t *start, *next, *end; /* the open block; all NULL before the first */
+    uint64_t *blocks;            /* the full ones: first those in memory, then places in the file */
+    size_t count, kept, room;    /* of blocks; how many are in memory; room for */
 } spill_stream;
 
-typedef struct spill {
+typedef struct disk_spill {
     size_t block;      /* bytes of a block, a multiple of 32 units */
     size_t unit;       /* bytes */
     size_t used, most; /* blocks in memory; how many may be */
@@ -30,26 +30,27 @@ typedef struct spill {
     int file;                  /* -1: none yet */
     uint64_t length;           /* of the file, bytes */
     spill_stream streams[SPILL_STREAMS];
-} spill;
+} disk_spill;
 
 /* About `memory` bytes for blocks, of units of `unit` bytes. Cannot fail; the first block is taken
  * when something is added. */
-void spill_open(spill *it, size_t memory, size_t unit);
-void spill_close(spill *it);
+void spill_open(disk_spill *spill, size_t memory, size_t unit);
+void spill_close(disk_spill *spill);
 /* Makes room in a stream whose open block is full. FIRN_EMEMORY, FIRN_EIO. */
-int spill_turn(spill *it, spill_stream *stream, firn_error *error);
+int spill_turn(disk_spill *spill, spill_stream *stream, firn_error *error);
 /* FIRN_EMEMORY, with how to need less. */
 int spill_no_memory(firn_error *error);
 
 /* How many units a stream holds. */
-static inline uint64_t spill_units(const spill *it, const spill_stream *stream) {
-    uint64_t bytes = (uint64_t)stream->count * it->block + (uint64_t)(stream->at - stream->start);
-    return bytes / it->unit;
+static inline uint64_t spill_units(const disk_spill *spill, const spill_stream *stream) {
+    uint64_t bytes =
+        (uint64_t)stream->count * spill->block + (uint64_t)(stream->next - stream->start);
+    return bytes / spill->unit;
 }
 
 /* The i-th block, 0 up to and with `count`, which is the open one; *bytes is how much is in it.
  * `scratch` has room for a block. NULL: it cannot be read, and `error` says why. */
-const uint8_t *spill_block(const spill *it, const spill_stream *stream, size_t i, uint8_t *scratch,
-                           size_t *bytes, firn_error *error);
+const uint8_t *spill_block(const disk_spill *spill, const spill_stream *stream, size_t i,
+                           uint8_t *scratch, size_t *bytes, firn_error *error);
 
 #endif

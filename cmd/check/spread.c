@@ -75,7 +75,7 @@ static const way ways[] = {
     {"leading bits", by_leading}, {"modulo", by_modulo}, {"hash", shard_by_hash}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-typedef struct spreading {
+typedef struct spread_run {
     id_stream stream;  /* of a file */
     const char *about; /* the scheme, or the name of the input */
     uint32_t shards;
@@ -86,26 +86,26 @@ typedef struct spreading {
     uint64_t ascending, out_of_order, equal; /* compared with the one before */
     uint64_t right;        /* greater than all before: added at an index's right edge */
     uint64_t run, longest; /* IDs in ascending order */
-} spreading;
+} spread_run;
 
-static void add(spreading *it, const firn_id *id) {
-    int order = it->ids > 0 ? firn_id_cmp(id, &it->last) : 1;
+static void add(spread_run *run, const firn_id *id) {
+    int order = run->ids > 0 ? firn_id_cmp(id, &run->last) : 1;
     for (size_t i = 0; i < WAYS; i++) {
-        it->found[i][ways[i].shard(id, it->shards)]++;
+        run->found[i][ways[i].shard(id, run->shards)]++;
     }
-    if (it->ids > 0) {
-        it->ascending += order > 0;
-        it->out_of_order += order < 0;
-        it->equal += order == 0;
+    if (run->ids > 0) {
+        run->ascending += order > 0;
+        run->out_of_order += order < 0;
+        run->equal += order == 0;
     }
-    if (it->ids == 0 || firn_id_cmp(id, &it->greatest) > 0) {
-        it->right++;
-        it->greatest = *id;
+    if (run->ids == 0 || firn_id_cmp(id, &run->greatest) > 0) {
+        run->right++;
+        run->greatest = *id;
     }
-    it->run = order > 0 ? it->run + 1 : 1;
-    it->longest = it->run > it->longest ? it->run : it->longest;
-    it->last = *id;
-    it->ids++;
+    run->run = order > 0 ? run->run + 1 : 1;
+    run->longest = run->run > run->longest ? run->run : run->longest;
+    run->last = *id;
+    run->ids++;
 }
 
 /* ---- a stream ------------------------------------------------------------------------------ */
@@ -120,10 +120,10 @@ static int take(void *context, const id_batch *batch, bool *stop, firn_error *er
     return FIRN_OK;
 }
 
-static int add_stream(session *s, spreading *it) {
+static int add_stream(session *s, spread_run *run) {
     firn_error error;
-    int code = stream_each(&it->stream, "reading", take, it, &error);
-    stream_close(&it->stream);
+    int code = stream_each(&run->stream, "reading", take, run, &error);
+    stream_close(&run->stream);
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
@@ -135,11 +135,11 @@ typedef struct sample_clock {
     int64_t steady_ns;
 } sample_clock;
 
-static void go_on(sample_clock *it, int64_t ns) {
-    int64_t part = it->now.ns + ns % 1000000000;
-    it->steady_ns += ns;
-    it->now.sec += ns / 1000000000 + part / 1000000000;
-    it->now.ns = (int32_t)(part % 1000000000);
+static void go_on(sample_clock *clock, int64_t ns) {
+    int64_t part = clock->now.ns + ns % 1000000000;
+    clock->steady_ns += ns;
+    clock->now.sec += ns / 1000000000 + part / 1000000000;
+    clock->now.ns = (int32_t)(part % 1000000000);
 }
 
 static int sample_wall(void *self, firn_time *now) {
@@ -164,18 +164,18 @@ static uint64_t draw(uint64_t *state) {
 }
 
 static int sample_fill(void *self, void *out, size_t size) {
-    uint8_t *at = out;
+    uint8_t *position = out;
     while (size > 0) {
         uint64_t word = draw(self);
         size_t part = size < sizeof word ? size : sizeof word;
-        memcpy(at, &word, part);
-        at += part;
+        memcpy(position, &word, part);
+        position += part;
         size -= part;
     }
     return FIRN_OK;
 }
 
-typedef struct sample {
+typedef struct spread_sample {
     sample_clock clock;
     uint64_t entropy,
         arrivals; /* separate states, so that the arrivals are the same for every scheme */
@@ -183,7 +183,7 @@ typedef struct sample {
     firn_gen *gens[NODES_MOST];
     uint64_t nodes, count;
     double rate;
-} sample;
+} spread_sample;
 
 /* The keys of a generator: all but when the sample begins. */
 static int join_keys(session *s, char keys[KEYS_SIZE]) {
@@ -196,25 +196,25 @@ static int join_keys(session *s, char keys[KEYS_SIZE]) {
     return status;
 }
 
-static int begin_clock(session *s, sample *it) {
+static int begin_clock(session *s, spread_sample *sample) {
     const char *text = operand_value(s, "time");
     struct timespec now = {0};
     firn_error error;
-    it->clock.steady_ns = 1000000000;
+    sample->clock.steady_ns = 1000000000;
     if (text == NULL) {
         clock_gettime(CLOCK_REALTIME, &now);
-        it->clock.now = (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
+        sample->clock.now = (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
         return STATUS_DONE;
     }
-    int code = pure_time(&it->clock.now, text, strlen(text), &error);
+    int code = pure_time(&sample->clock.now, text, strlen(text), &error);
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
 /* The generators: as many as nodes, on one clock and one store in memory. */
-static int open_sample(session *s, sample *it, firn_error *error) {
+static int open_sample(session *s, spread_sample *sample, firn_error *error) {
     char keys[KEYS_SIZE];
-    const firn_clock clock = {1, &it->clock, sample_wall, sample_steady, sample_pause};
-    const firn_entropy entropy = {1, &it->entropy, sample_fill};
+    const firn_clock clock = {1, &sample->clock, sample_wall, sample_steady, sample_pause};
+    const firn_entropy entropy = {1, &sample->entropy, sample_fill};
     static firn_clock hands;
     static firn_entropy dice;
     hands = clock; /* clock and entropy outlive the generators */
@@ -229,92 +229,92 @@ static int open_sample(session *s, sample *it, firn_error *error) {
         error->code = FIRN_OK; /* said */
         return FIRN_EUSAGE;
     }
-    int code = firn_store_open(&it->store, "memory:", NULL, error);
-    config.store = it->store;
-    for (uint64_t i = 0; i < it->nodes && code == FIRN_OK; i++) {
-        code = firn_open_with(&it->gens[i], &config, error);
+    int code = firn_store_open(&sample->store, "memory:", NULL, error);
+    config.store = sample->store;
+    for (uint64_t i = 0; i < sample->nodes && code == FIRN_OK; i++) {
+        code = firn_open_with(&sample->gens[i], &config, error);
     }
     return argument_code(code, error);
 }
 
 /* Random nodes request IDs at random times: a Poisson stream. */
-static int issue(spreading *to, sample *it, firn_error *error) {
+static int issue(spread_run *spread, spread_sample *sample, firn_error *error) {
     progress shown = {.label = "generating"};
     int code = FIRN_OK;
-    for (uint64_t i = 0; i < it->count && code == FIRN_OK; i++) {
-        double chance = ((double)(draw(&it->arrivals) >> 11) + 0.5) * 0x1p-53;
-        double gap_ns = -maths_log(chance) / it->rate * 1e9;
-        go_on(&it->clock, gap_ns < 1e17 ? (int64_t)gap_ns : (int64_t)1e17);
-        firn_gen *gen = it->gens[draw(&it->arrivals) % it->nodes];
+    for (uint64_t i = 0; i < sample->count && code == FIRN_OK; i++) {
+        double chance = ((double)(draw(&sample->arrivals) >> 11) + 0.5) * 0x1p-53;
+        double gap_ns = -maths_log(chance) / sample->rate * 1e9;
+        go_on(&sample->clock, gap_ns < 1e17 ? (int64_t)gap_ns : (int64_t)1e17);
+        firn_gen *gen = sample->gens[draw(&sample->arrivals) % sample->nodes];
         firn_id id;
         code = firn_next(gen, &id, error);
         if (code == FIRN_OK) {
-            add(to, &id);
+            add(spread, &id);
         }
         if (i % 4096 == 0) {
-            progress_show(&shown, (int64_t)i, (int64_t)it->count);
+            progress_show(&shown, (int64_t)i, (int64_t)sample->count);
         }
     }
     progress_end(&shown);
     return code;
 }
 
-static int add_sample(session *s, spreading *to) {
-    static sample it;
+static int add_sample(session *s, spread_run *spread) {
+    static spread_sample sample;
     int64_t count;
     firn_error error = {0};
     int status = command_count(s, SAMPLE, &count);
-    status = status == STATUS_DONE ? amount_rate(s, 1000, &it.rate) : status;
-    status = status == STATUS_DONE ? amount_number(s, OPTION_NODES, 1, 1, NODES_MOST, &it.nodes)
+    status = status == STATUS_DONE ? amount_rate(s, 1000, &sample.rate) : status;
+    status = status == STATUS_DONE ? amount_number(s, OPTION_NODES, 1, 1, NODES_MOST, &sample.nodes)
                                    : status;
-    status = status == STATUS_DONE ? begin_clock(s, &it) : status;
+    status = status == STATUS_DONE ? begin_clock(s, &sample) : status;
     if (status != STATUS_DONE) {
         return status;
     }
-    it.count = (uint64_t)count;
-    it.entropy = 1;
-    it.arrivals = 2;
-    int code = open_sample(s, &it, &error);
+    sample.count = (uint64_t)count;
+    sample.entropy = 1;
+    sample.arrivals = 2;
+    int code = open_sample(s, &sample, &error);
     if (code == FIRN_OK) {
-        code = issue(to, &it, &error);
+        code = issue(spread, &sample, &error);
     }
-    for (uint64_t i = 0; i < it.nodes; i++) {
-        if (it.gens[i] != NULL) {
-            firn_close(it.gens[i], NULL); /* the store is gone with it */
+    for (uint64_t i = 0; i < sample.nodes; i++) {
+        if (sample.gens[i] != NULL) {
+            firn_close(sample.gens[i], NULL); /* the store is gone with it */
         }
     }
-    firn_store_close(it.store);
+    firn_store_close(sample.store);
     return code == FIRN_OK ? STATUS_DONE : error.code == FIRN_OK ? STATUS_USAGE : fail(s, &error);
 }
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
 /* What the counts of one way say. */
-typedef struct verdict {
+typedef struct spread_verdict {
     double value, odds; /* of chi-square */
     double fullest;     /* IDs of the fullest shard, its fair share being 1 */
     uint64_t empty;
     const char *word;
-} verdict;
+} spread_verdict;
 
-static verdict judge(const spreading *it, size_t w) {
-    verdict said = {.value = chisquare_value(it->found[w], it->shards)};
+static spread_verdict judge(const spread_run *run, size_t w) {
+    spread_verdict verdict = {.value = chisquare_value(run->found[w], run->shards)};
     uint64_t most = 0;
-    for (uint32_t i = 0; i < it->shards; i++) {
-        most = it->found[w][i] > most ? it->found[w][i] : most;
-        said.empty += it->found[w][i] == 0;
+    for (uint32_t i = 0; i < run->shards; i++) {
+        most = run->found[w][i] > most ? run->found[w][i] : most;
+        verdict.empty += run->found[w][i] == 0;
     }
-    said.odds = chisquare_odds(said.value, it->shards - 1);
-    said.fullest = it->ids > 0 ? (double)most * it->shards / (double)it->ids : 0;
-    said.word = said.odds < UNEVEN ? "uneven" : "even";
-    if (it->ids < (uint64_t)EACH_LEAST * it->shards) {
-        said.word = "too few IDs";
+    verdict.odds = chisquare_odds(verdict.value, run->shards - 1);
+    verdict.fullest = run->ids > 0 ? (double)most * run->shards / (double)run->ids : 0;
+    verdict.word = verdict.odds < UNEVEN ? "uneven" : "even";
+    if (run->ids < (uint64_t)EACH_LEAST * run->shards) {
+        verdict.word = "too few IDs";
     }
-    return said;
+    return verdict;
 }
 
 /* A line of bars: shards first..last. */
-static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t last,
+static void put_bars(session *s, const spread_run *run, uint32_t first, uint32_t last,
                      const uint64_t fullest[WAYS]) {
     const char *color = color_of(s, TONE_GREEN), *plain = color_plain(s);
     char label[32];
@@ -323,25 +323,25 @@ static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t l
     for (size_t w = 0; w < WAYS; w++) {
         uint64_t found = 0;
         for (uint32_t i = first; i <= last; i++) {
-            found += it->found[w][i];
+            found += run->found[w][i];
         }
         int length = fullest[w] > 0 ? (int)((double)found / (double)fullest[w] * BAR + 0.5) : 0;
         output_print(&s->out, "  %s%.*s%s%*s", color, length, "##############", plain, BAR - length,
                      "");
-        double share = it->ids > 0 ? (double)found * 100 / (double)it->ids : 0;
+        double share = run->ids > 0 ? (double)found * 100 / (double)run->ids : 0;
         output_print(&s->out, "%7.2f", share);
     }
     output_text(&s->out, "\n");
 }
 
-static void put_table(session *s, const spreading *it) {
-    uint32_t each = (it->shards + BARS_MOST - 1) / BARS_MOST;
+static void put_table(session *s, const spread_run *run) {
+    uint32_t each = (run->shards + BARS_MOST - 1) / BARS_MOST;
     uint64_t fullest[WAYS] = {0};
     for (size_t w = 0; w < WAYS; w++) {
-        for (uint32_t first = 0; first < it->shards; first += each) {
+        for (uint32_t first = 0; first < run->shards; first += each) {
             uint64_t found = 0;
-            for (uint32_t i = first; i < first + each && i < it->shards; i++) {
-                found += it->found[w][i];
+            for (uint32_t i = first; i < first + each && i < run->shards; i++) {
+                found += run->found[w][i];
             }
             fullest[w] = found > fullest[w] ? found : fullest[w];
         }
@@ -351,57 +351,58 @@ static void put_table(session *s, const spreading *it) {
         output_print(&s->out, "  %-*s      %%", BAR, ways[w].name);
     }
     output_text(&s->out, "\n");
-    for (uint32_t first = 0; first < it->shards; first += each) {
-        uint32_t last = first + each - 1 < it->shards ? first + each - 1 : it->shards - 1;
-        put_bars(s, it, first, last, fullest);
+    for (uint32_t first = 0; first < run->shards; first += each) {
+        uint32_t last = first + each - 1 < run->shards ? first + each - 1 : run->shards - 1;
+        put_bars(s, run, first, last, fullest);
     }
 }
 
-static void put_human(session *s, const spreading *it) {
-    double steps = it->ids > 1 ? (double)it->ids - 1 : 1, all = it->ids > 0 ? (double)it->ids : 1;
+static void put_human(session *s, const spread_run *run) {
+    double steps = run->ids > 1 ? (double)run->ids - 1 : 1,
+           all = run->ids > 0 ? (double)run->ids : 1;
     char lead[32], text[256];
-    output_print(&s->out, "%s: %" PRIu64 " ID%s in %u shards\n\n", it->about, it->ids,
-                 plural(it->ids), it->shards);
-    put_table(s, it);
+    output_print(&s->out, "%s: %" PRIu64 " ID%s in %u shards\n\n", run->about, run->ids,
+                 plural(run->ids), run->shards);
+    put_table(s, run);
     output_text(&s->out, "\n");
     for (size_t w = 0; w < WAYS; w++) {
-        verdict said = judge(it, w);
+        spread_verdict verdict = judge(run, w);
         snprintf(lead, sizeof lead, "%-12s  ", ways[w].name);
         snprintf(text, sizeof text,
                  "%s: fullest %.2f times its share, %" PRIu64 " empty; chi-square %.6g, p %.3g",
-                 said.word, said.fullest, said.empty, said.value, said.odds);
+                 verdict.word, verdict.fullest, verdict.empty, verdict.value, verdict.odds);
         output_wrap(&s->out, lead, 14, text);
     }
     snprintf(text, sizeof text,
              "ascending %.2f %%, %" PRIu64 " out of order, %" PRIu64 " equal; longest run %" PRIu64
              "; greater than all before %.2f %%",
-             (double)it->ascending * 100 / steps, it->out_of_order, it->equal, it->longest,
-             (double)it->right * 100 / all);
+             (double)run->ascending * 100 / steps, run->out_of_order, run->equal, run->longest,
+             (double)run->right * 100 / all);
     output_wrap(&s->out, "arrival       ", 14, text);
-    stream_put_bad(&s->out, &it->stream);
+    stream_put_bad(&s->out, &run->stream);
 }
 
-static json_t *way_object(const spreading *it, size_t w) {
-    verdict said = judge(it, w);
+static json_t *way_object(const spread_run *run, size_t w) {
+    spread_verdict verdict = judge(run, w);
     json_t *counts = json_array();
-    for (uint32_t i = 0; i < it->shards && counts != NULL; i++) {
-        counts = json_with(counts, json_integer((json_int_t)it->found[w][i]));
+    for (uint32_t i = 0; i < run->shards && counts != NULL; i++) {
+        counts = json_with(counts, json_integer((json_int_t)run->found[w][i]));
     }
     return json_pack("{s:s, s:s, s:f, s:i, s:f, s:f, s:I, s:o}", "way", ways[w].name, "verdict",
-                     said.word, "chi_square", said.value, "freedom", (int)it->shards - 1, "p",
-                     said.odds, "fullest", said.fullest, "empty", (json_int_t)said.empty, "counts",
-                     counts);
+                     verdict.word, "chi_square", verdict.value, "freedom", (int)run->shards - 1,
+                     "p", verdict.odds, "fullest", verdict.fullest, "empty",
+                     (json_int_t)verdict.empty, "counts", counts);
 }
 
-static void put_json(output *out, const spreading *it) {
+static void put_json(output *out, const spread_run *run) {
     json_line(out,
               json_pack("{s:o, s:I, s:i, s:I, s:[o, o, o], s:{s:I, s:I, s:I, s:I, s:I}}", "of",
-                        json_foreign(it->about), "ids", (json_int_t)it->ids, "shards",
-                        (int)it->shards, "bad", (json_int_t)it->stream.bad, "ways",
-                        way_object(it, 0), way_object(it, 1), way_object(it, 2), "order",
-                        "ascending", (json_int_t)it->ascending, "out_of_order",
-                        (json_int_t)it->out_of_order, "equal", (json_int_t)it->equal, "longest",
-                        (json_int_t)it->longest, "greatest", (json_int_t)it->right));
+                        json_foreign(run->about), "ids", (json_int_t)run->ids, "shards",
+                        (int)run->shards, "bad", (json_int_t)run->stream.bad, "ways",
+                        way_object(run, 0), way_object(run, 1), way_object(run, 2), "order",
+                        "ascending", (json_int_t)run->ascending, "out_of_order",
+                        (json_int_t)run->out_of_order, "equal", (json_int_t)run->equal, "longest",
+                        (json_int_t)run->longest, "greatest", (json_int_t)run->right));
 }
 
 /* ---- the subcommand ------------------------------------------------------------------------ */
@@ -439,28 +440,28 @@ static int take_layout(session *s, const char *word) {
                       word);
 }
 
-static int spread_file(session *s, spreading *it) {
+static int spread_file(session *s, spread_run *run) {
     static const int of_schemes[] = {OPTION_COUNT, OPTION_RATE, OPTION_NODES, OPTION_END};
     int status = refuse(s, "a SCHEME, for which IDs are generated", of_schemes);
     for (size_t i = 1; i < s->operand_count && status == STATUS_DONE; i++) {
         status = take_layout(s, s->operands[i]);
     }
-    status = status == STATUS_DONE ? stream_open(s, &it->stream, s->operands, 1) : status;
-    it->about = strcmp(s->operands[0], "-") == 0 ? "standard input" : s->operands[0];
-    return status == STATUS_DONE ? add_stream(s, it) : status;
+    status = status == STATUS_DONE ? stream_open(s, &run->stream, s->operands, 1) : status;
+    run->about = strcmp(s->operands[0], "-") == 0 ? "standard input" : s->operands[0];
+    return status == STATUS_DONE ? add_stream(s, run) : status;
 }
 
-static int spread_scheme(session *s, spreading *it) {
+static int spread_scheme(session *s, spread_run *run) {
     static const int of_streams[] = {OPTION_SCHEME, OPTION_FROM, OPTION_KEEP_GOING, OPTION_END};
     firn_scheme scheme;
     int status = refuse(s, "a stream", of_streams);
     status = status == STATUS_DONE ? operand_scheme(s, &scheme) : status;
-    it->about = s->operands[0];
-    return status == STATUS_DONE ? add_sample(s, it) : status;
+    run->about = s->operands[0];
+    return status == STATUS_DONE ? add_sample(s, run) : status;
 }
 
 int run_spread(session *s) {
-    static spreading it; /* static for its size */
+    static spread_run run; /* static for its size */
     uint64_t shards;
     int status = operands_split(s, 1, 1, 1, "a SCHEME, a FILE or -");
     if (status == STATUS_DONE) {
@@ -469,15 +470,15 @@ int run_spread(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    it.shards = (uint32_t)shards;
-    status = is_file(s->operands[0]) ? spread_file(s, &it) : spread_scheme(s, &it);
+    run.shards = (uint32_t)shards;
+    status = is_file(s->operands[0]) ? spread_file(s, &run) : spread_scheme(s, &run);
     if (status != STATUS_DONE) {
         return status;
     }
     if (s->option[OPTION_JSON] != NULL) {
-        put_json(&s->out, &it);
+        put_json(&s->out, &run);
     } else {
-        put_human(s, &it);
+        put_human(s, &run);
     }
-    return it.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
+    return run.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
 }

@@ -25,8 +25,9 @@
 /* Four characters of text, the first one lowest. Spelt out, because so compilers make one load of
  * it. */
 static inline uint64_t load_four(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;
+    const unsigned char *position = (const unsigned char *)text;
+    return (uint64_t)position[0] | (uint64_t)position[1] << 8 | (uint64_t)position[2] << 16 |
+           (uint64_t)position[3] << 24;
 }
 
 static inline uint64_t load_eight(const char *text) {
@@ -84,8 +85,8 @@ static inline size_t read_decimal(firn_id *id, const char *text) {
 }
 
 #ifdef __SSE2__
-/* Sixteen hex digits in either case, the first one lowest, as eight bytes; *odd gets bits where there
- * is something else. */
+/* Sixteen hex digits in either case, the first one lowest, as eight bytes; *odd gets bits where
+ * there is something else. */
 static inline uint64_t sixteen_hex(uint64_t first, uint64_t second, uint64_t *odd) {
     const __m128i text = _mm_set_epi64x((long long)second, (long long)first);
     const __m128i small = _mm_or_si128(text, _mm_set1_epi8(0x20));
@@ -183,19 +184,20 @@ static int learn_constants(id_stream *in, firn_error *error) {
 
 /* Digits only, as many as a hex form has: the following lines decide, as far as they are read. */
 static bool is_hex(id_stream *in, const char *text, size_t length) {
-    const char *at = in->window.buffer + in->window.start,
+    const char *position = in->window.buffer + in->window.start,
                *end = in->window.buffer + in->window.end, *newline;
     in->reader.habit = HABIT_NONE;
-    while (reader_wonders(&in->reader, text, length) && at < end &&
-           (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        size_t size = (size_t)(newline - at);
-        reader_notice(&in->reader, at, size - (size > 0 && at[size - 1] == '\r'));
-        at = newline + 1;
+    while (reader_wonders(&in->reader, text, length) && position < end &&
+           (newline = memchr(position, '\n', (size_t)(end - position))) != NULL) {
+        size_t size = (size_t)(newline - position);
+        reader_notice(&in->reader, position, size - (size > 0 && position[size - 1] == '\r'));
+        position = newline + 1;
     }
     return in->reader.habit == HABIT_HEX;
 }
 
-/* Digits only are decimals, or hex where the following lines are; else what show would take it for. */
+/* Digits only are decimals, or hex where the following lines are; else what show would take it
+ * for. */
 static int learn(id_stream *in, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     size_t digits = strspn(text, "0123456789");
@@ -383,8 +385,8 @@ static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
 /* An ID at the beginning of a line; the length of the line, or 0: look closer. */
 typedef size_t read_line(firn_id *id, const char *text);
 
-/* Lines that need no second look, of at least `least` bytes; stops before the first that does. `read` is a
- * constant, so that it becomes a part of the loop. */
+/* Lines that need no second look, of at least `least` bytes; stops before the first that does.
+ * `read` is a constant, so that it becomes a part of the loop. */
 static inline __attribute__((always_inline)) size_t read_lines(id_stream *in, firn_id *ids,
                                                                size_t room, size_t least,
                                                                read_line *read) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn choose`: asks what choose.h of common/ needs to know, at the terminal or as options, and writes its
- * answer for people. Decides nothing. */
+/* `firn choose`: asks what choose.h of common/ needs to know, at the terminal or as options, and
+ * writes its answer for people. Decides nothing. */
 #include "choose.h"
 #include "choose_object.h"
 #include "describe.h"
@@ -38,8 +38,8 @@ static int read_options(session *s, choose_answers *answers) {
     return STATUS_DONE;
 }
 
-/* The question that is asked with another, or -1: "200 2000" is a rate and its peak, "4 no" is nodes without
- * a store. */
+/* The question that is asked with another, or -1: "200 2000" is a rate and its peak, "4 no" is
+ * nodes without a store. */
 static int second_of(int question) {
     return question == CHOOSE_RATE ? CHOOSE_PEAK : question == CHOOSE_NODES ? CHOOSE_REACH : -1;
 }
@@ -119,18 +119,18 @@ static void put_answers(session *s, const choose_answers *answers, bool given, c
     }
 }
 
-static void put_figures(session *s, const choose_candidate *it) {
+static void put_figures(session *s, const choose_candidate *candidate) {
     static const char *const labels[CHOOSE_FIGURES] = {"written", "size", "reads"};
     char line[2 * CHOOSE_WORDS + 32], text[CHOOSE_WORDS], place[CHOOSE_WORDS];
     const choose_figure *last = NULL;
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
-        if (it->figure[i] != NULL) {
-            last = it->figure[i];
+        if (candidate->figure[i] != NULL) {
+            last = candidate->figure[i];
             choose_figure_text(text, last);
             snprintf(line, sizeof line, "%s", text);
-            if (it->times[i] > 0 && it->scheme != NULL) {
-                snprintf(line, sizeof line, "%s, %.2f times the integers of %s", text, it->times[i],
-                         choose_figure_engine(last));
+            if (candidate->times[i] > 0 && candidate->scheme != NULL) {
+                snprintf(line, sizeof line, "%s, %.2f times the integers of %s", text,
+                         candidate->times[i], choose_figure_engine(last));
             }
             put(s, labels[i], line);
         }
@@ -141,38 +141,39 @@ static void put_figures(session *s, const choose_candidate *it) {
     put(s, "from", line);
 }
 
-static void put_odds(session *s, const choose_candidate *it, const choose_answers *answers) {
+static void put_odds(session *s, const choose_candidate *candidate, const choose_answers *answers) {
     char text[3 * CHOOSE_WORDS], year[NUMBER_SIZE], ten[NUMBER_SIZE];
-    if (it->model == NULL) {
+    if (candidate->model == NULL) {
         put(s, "collision", "none: a store reserves each ID");
-    } else if (it->model->alone && answers->amount[CHOOSE_NODES] == 1 && !it->model->of_nodes) {
+    } else if (candidate->model->alone && answers->amount[CHOOSE_NODES] == 1 &&
+               !candidate->model->of_nodes) {
         put(s, "collision", "none: one process alone never repeats an ID");
     } else {
         snprintf(text, sizeof text, "odds %s in a year, %s in ten: %s",
-                 number_text(year, it->odds_1y), number_text(ten, it->odds_10y),
-                 it->model->formula);
+                 number_text(year, candidate->odds_1y), number_text(ten, candidate->odds_10y),
+                 candidate->model->formula);
         put(s, "collision", text);
     }
 }
 
 /* When the IDs run out. */
-static void put_end(session *s, const choose_candidate *it, const choose_answers *answers) {
+static void put_end(session *s, const choose_candidate *candidate, const choose_answers *answers) {
     char text[CHOOSE_WORDS], number[NUMBER_SIZE];
-    if (it->scheme == NULL) {
+    if (candidate->scheme == NULL) {
         snprintf(text, sizeof text, "after about %s integers",
                  number_text(number, maths_ldexp(1, choose_integer_bits(answers))));
-    } else if (it->scheme->keyed) {
+    } else if (candidate->scheme->keyed) {
         snprintf(text, sizeof text, "after 10^%d numbers", choose_digits(answers));
     } else {
-        snprintf(text, sizeof text, "%s", it->end[0] != '\0' ? it->end : "never");
+        snprintf(text, sizeof text, "%s", candidate->end[0] != '\0' ? candidate->end : "never");
     }
     put(s, "ends", text);
 }
 
-static void put_fit(session *s, size_t rank, const choose_candidate *it,
+static void put_fit(session *s, size_t rank, const choose_candidate *candidate,
                     const choose_answers *answers) {
     char text[512], sorts[DESCRIBE_SIZE], capacity[NUMBER_SIZE], nodes[NUMBER_SIZE];
-    const firn_scheme *scheme = it->scheme;
+    const firn_scheme *scheme = candidate->scheme;
     if (scheme != NULL) {
         snprintf(text, sizeof text, "%u bits, text %s, sorts: %s", scheme->bits,
                  describe_text(scheme), describe_sorts(sorts, scheme));
@@ -180,55 +181,58 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
         snprintf(text, sizeof text,
                  "integers 1, 2, 3: of firn, or of the database's own serial column");
     }
-    output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
-    put(s, "wins", it->wins);
-    if (it->built_in[0] != '\0') {
-        put(s, "built in", it->built_in);
+    output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, candidate->name, color_plain(s),
+                 text);
+    put(s, "wins", candidate->wins);
+    if (candidate->built_in[0] != '\0') {
+        put(s, "built in", candidate->built_in);
     }
-    put_figures(s, it);
-    if (it->capacity > 0 && it->most_nodes > 0) {
+    put_figures(s, candidate);
+    if (candidate->capacity > 0 && candidate->most_nodes > 0) {
         snprintf(text, sizeof text, "%s IDs per second and node, %s nodes",
-                 number_text(capacity, it->capacity), number_text(nodes, it->most_nodes));
+                 number_text(capacity, candidate->capacity),
+                 number_text(nodes, candidate->most_nodes));
         put(s, "limits", text);
     }
-    put_odds(s, it, answers);
-    put_end(s, it, answers);
-    if (it->column[0] != '\0') {
-        put(s, "column", it->column);
+    put_odds(s, candidate, answers);
+    put_end(s, candidate, answers);
+    if (candidate->column[0] != '\0') {
+        put(s, "column", candidate->column);
     }
-    for (size_t i = 0; i < it->cautions; i++) {
-        put(s, "caution", it->caution[i]);
+    for (size_t i = 0; i < candidate->cautions; i++) {
+        put(s, "caution", candidate->caution[i]);
     }
-    if (it->sql[0] != '\0') {
-        output_print(&s->out, "  %-10s%s\n", "sql", it->sql);
+    if (candidate->sql[0] != '\0') {
+        output_print(&s->out, "  %-10s%s\n", "sql", candidate->sql);
     }
-    if (it->model == NULL) {
+    if (candidate->model == NULL) {
         put(s, "store",
             answers->amount[CHOOSE_NODES] > 1
                 ? "one that all nodes reach: add --store URL, or set FIRN_STORE"
                 : "none to set up: a SQLite file, unless FIRN_STORE is set");
     }
-    output_print(&s->out, "  %-10s%s%s%s\n            %s\n\n", "run", it->prepare,
-                 it->prepare[0] != '\0' ? "\n            " : "", it->command, it->check);
+    output_print(&s->out, "  %-10s%s%s%s\n            %s\n\n", "run", candidate->prepare,
+                 candidate->prepare[0] != '\0' ? "\n            " : "", candidate->command,
+                 candidate->check);
 }
 
 /* The names of all that were refused for the same reason, on one line. */
 static void put_refused(session *s, const choose_result *result) {
     for (size_t i = result->fit; i < result->count; i++) {
-        const choose_candidate *it = &result->at[i];
+        const choose_candidate *candidate = &result->candidates[i];
         char names[1024] = "";
         bool seen = false;
         for (size_t j = result->fit; j < i && !seen; j++) {
-            seen = strcmp(result->at[j].why, it->why) == 0;
+            seen = strcmp(result->candidates[j].why, candidate->why) == 0;
         }
         for (size_t j = i; j < result->count && !seen; j++) {
-            if (strcmp(result->at[j].why, it->why) == 0) {
-                text_join(names, sizeof names, ", ", "%s", result->at[j].name);
+            if (strcmp(result->candidates[j].why, candidate->why) == 0) {
+                text_join(names, sizeof names, ", ", "%s", result->candidates[j].name);
             }
         }
         if (!seen) {
             char line[sizeof names + CHOOSE_WORDS + 2];
-            snprintf(line, sizeof line, "%s: %s", it->why, names);
+            snprintf(line, sizeof line, "%s: %s", candidate->why, names);
             output_wrap(&s->out, "  ", 4, line);
         }
     }
@@ -237,7 +241,7 @@ static void put_refused(session *s, const choose_result *result) {
 static void put_others(session *s, const choose_result *result, size_t shown) {
     char names[1024] = "";
     for (size_t i = shown; i < result->fit; i++) {
-        text_join(names, sizeof names, ", ", "%s", result->at[i].name);
+        text_join(names, sizeof names, ", ", "%s", result->candidates[i].name);
     }
     if (names[0] != '\0') {
         output_wrap(&s->out, "Also possible: ", 4, names);
@@ -271,7 +275,7 @@ static int put_result(session *s, const choose_result *result, const choose_answ
         return put_none(s, result);
     }
     for (size_t i = 0; i < result->fit && (i < shown || s->option[OPTION_ALL] != NULL); i++) {
-        put_fit(s, i + 1, &result->at[i], answers);
+        put_fit(s, i + 1, &result->candidates[i], answers);
     }
     if (s->option[OPTION_ALL] != NULL) {
         output_text(&s->out, result->fit < result->count ? "Refused:\n" : "");

@@ -15,13 +15,14 @@ typedef struct conversion {
     const char *prefix; /* of typeid; NULL: of the ID that is converted */
 } conversion;
 
-/* The object that show prints for the converted ID. Another form does not change how the ID is read. */
+/* The object that show prints for the converted ID. Another form does not change how the ID is
+ * read. */
 static json_t *object_of_converted(const conversion *work, const char *given, const char *text,
                                    const firn_reading *readings, id_counts counts,
                                    const firn_id *id) {
     if (work->target.form < 0) {
-        firn_reading one = {&work->target.scheme, work->target.scheme.form, FIRN_CERTAIN, *id};
-        return object_of_id(text, &one, 1);
+        firn_reading reading = {&work->target.scheme, work->target.scheme.form, FIRN_CERTAIN, *id};
+        return object_of_id(text, &reading, 1);
     }
     json_t *object = object_of_text(given, readings, counts, NULL, false, work->reader.named);
     object = work->target.form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
@@ -89,16 +90,16 @@ static int take_prefix(session *s, conversion *work) {
 
 int run_convert(session *s) {
     static conversion work;
-    const char *to = s->option[OPTION_TO];
+    const char *out = s->option[OPTION_TO];
     firn_error error;
     int status = reader_open(s, &work.reader);
     if (status != STATUS_DONE) {
         return status;
     }
-    if (to == NULL) {
+    if (out == NULL) {
         return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
     }
-    if (pure_target_find(&work.target, to, &error) != FIRN_OK) {
+    if (pure_target_find(&work.target, out, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     status = take_prefix(s, &work);

@@ -91,17 +91,17 @@ static void put_numbers(output *out, const piece *pieces, size_t count) {
     size_t used = 0, size;
     memset(line, ' ', sizeof line);
     for (size_t i = 0; i < count; i++) {
-        size_t at = column_of(pieces[i].high);
+        size_t position = column_of(pieces[i].high);
         size = (size_t)snprintf(number, sizeof number, "%" PRIu32, pieces[i].high);
-        if (at > used || used == 0) {
-            memcpy(line + at, number, size);
-            used = at + size;
+        if (position > used || used == 0) {
+            memcpy(line + position, number, size);
+            used = position + size;
         }
     }
     size = (size_t)snprintf(number, sizeof number, "%" PRIu32, pieces[count - 1].low);
-    size_t at = column_of(pieces[count - 1].low) + 2 - size;
-    if (at > used) {
-        memcpy(line + at, number, size);
+    size_t position = column_of(pieces[count - 1].low) + 2 - size;
+    if (position > used) {
+        memcpy(line + position, number, size);
     }
     put_line(out, line, sizeof line);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See find.h. A piece of the input is in memory at a time. Without a time limit all bytes go out as they
- * came in, each ID with its scheme and time in brackets; with one, only the lines of the IDs found. */
+/* See find.h. A piece of the input is in memory at a time. Without a time limit all bytes go out as
+ * they came in, each ID with its scheme and time in brackets; with one, only the lines of the IDs
+ * found. */
 #include "find.h"
 
 #include "ids.h"
@@ -14,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct searching {
+typedef struct file_search {
     scan_want want;
-    scan scan;
+    text_scan scan;
     id_reader reader;
     bool json, named, several; /* several: more than one file */
     const char *name;          /* of the file, or - */
@@ -26,92 +27,96 @@ typedef struct searching {
     uint64_t before;           /* bytes of the file before the buffer */
     uint64_t line_from;        /* where that line begins in the file */
     size_t counted;            /* newlines before this byte are in `line` */
-    size_t from;               /* the bytes before it were written */
+    size_t start;              /* the bytes before it were written */
     line_window window;
     char buffer[SCAN_MAX];
-} searching;
+} file_search;
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-static int open_file(searching *it, const char *name, firn_error *error) {
-    it->name = name;
-    it->window = (line_window){.buffer = it->buffer, .size = sizeof it->buffer};
-    it->printing = false;
-    it->line = 1;
-    it->before = it->line_from = 0;
-    it->counted = it->from = 0;
-    return window_open(&it->window, name) ? FIRN_OK : input_failed(name, error);
+static int open_file(file_search *search, const char *name, firn_error *error) {
+    search->name = name;
+    search->window = (line_window){.buffer = search->buffer, .size = sizeof search->buffer};
+    search->printing = false;
+    search->line = 1;
+    search->before = search->line_from = 0;
+    search->counted = search->start = 0;
+    return window_open(&search->window, name) ? FIRN_OK : input_failed(name, error);
 }
 
 /* Keeps the bytes that are not written yet, and some before them; appends. */
-static int refill(searching *it, output *out, firn_error *error) {
-    size_t drop = it->from > SCAN_CONTEXT ? it->from - SCAN_CONTEXT : 0;
-    it->window.start = drop;
-    it->before += drop;
-    it->from -= drop;
-    it->counted -= it->json ? drop : 0;
+static int refill(file_search *search, output *out, firn_error *error) {
+    size_t drop = search->start > SCAN_CONTEXT ? search->start - SCAN_CONTEXT : 0;
+    search->window.start = drop;
+    search->before += drop;
+    search->start -= drop;
+    search->counted -= search->json ? drop : 0;
     output_flush(out);
-    return window_fill(&it->window) ? FIRN_OK : input_failed(it->name, error);
+    return window_fill(&search->window) ? FIRN_OK : input_failed(search->name, error);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static size_t line_end(const searching *it, size_t from, size_t to) {
-    const char *newline = memchr(it->buffer + from, '\n', to - from);
-    return newline != NULL ? (size_t)(newline - it->buffer) + 1 : to;
+static size_t line_end(const file_search *search, size_t from, size_t to) {
+    const char *newline = memchr(search->buffer + from, '\n', to - from);
+    return newline != NULL ? (size_t)(newline - search->buffer) + 1 : to;
 }
 
-static size_t line_start(const searching *it, size_t from, size_t to) {
-    const char *newline = memrchr(it->buffer + from, '\n', to - from);
-    return newline != NULL ? (size_t)(newline - it->buffer) + 1 : from;
+static size_t line_start(const file_search *search, size_t from, size_t to) {
+    const char *newline = memrchr(search->buffer + from, '\n', to - from);
+    return newline != NULL ? (size_t)(newline - search->buffer) + 1 : from;
 }
 
 /* Counts the lines up to a place. */
-static void count_lines(searching *it, size_t to) {
-    while (it->counted < to) {
-        const char *newline = memchr(it->buffer + it->counted, '\n', to - it->counted);
+static void count_lines(file_search *search, size_t end) {
+    while (search->counted < end) {
+        const char *newline = memchr(search->buffer + search->counted, '\n', end - search->counted);
         if (newline == NULL) {
-            it->counted = to;
+            search->counted = end;
             return;
         }
-        it->counted = (size_t)(newline - it->buffer) + 1;
-        it->line_from = it->before + it->counted;
-        it->line++;
+        search->counted = (size_t)(newline - search->buffer) + 1;
+        search->line_from = search->before + search->counted;
+        search->line++;
     }
 }
 
 /* Where to stop: what follows may be the beginning of an ID or, with a time limit, of a line. */
-static size_t piece_end(const searching *it) {
-    size_t end = it->window.ended ? it->window.end : scan_hold(it->buffer, it->window.end);
-    if (it->want.limited && !it->window.ended && it->window.end < sizeof it->buffer) {
-        end = line_start(it, it->from, it->window.end);
+static size_t piece_end(const file_search *search) {
+    size_t end =
+        search->window.ended ? search->window.end : scan_hold(search->buffer, search->window.end);
+    if (search->want.limited && !search->window.ended &&
+        search->window.end < sizeof search->buffer) {
+        end = line_start(search, search->start, search->window.end);
     }
-    return end > it->from ? end : it->from;
+    return end > search->start ? end : search->start;
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static void put_bytes(searching *it, output *out, size_t to) {
-    output_bytes(out, it->buffer + it->from, to - it->from);
-    it->from = to;
+static void put_bytes(file_search *search, output *out, size_t end) {
+    output_bytes(out, search->buffer + search->start, end - search->start);
+    search->start = end;
 }
 
 /* With a time limit: ends the line before, if another one begins, and begins the one of the ID. */
-static void reach_line(searching *it, output *out) {
-    size_t start = line_start(it, it->from, it->scan.start > it->from ? it->scan.start : it->from);
-    if (it->printing && start > it->from) {
-        put_bytes(it, out, line_end(it, it->from, start));
-        it->printing = false;
+static void reach_line(file_search *search, output *out) {
+    size_t start =
+        line_start(search, search->start,
+                   search->scan.start > search->start ? search->scan.start : search->start);
+    if (search->printing && start > search->start) {
+        put_bytes(search, out, line_end(search, search->start, start));
+        search->printing = false;
     }
-    if (!it->printing) {
-        it->from = start;
-        it->printing = true;
+    if (!search->printing) {
+        search->start = start;
+        search->printing = true;
     }
 }
 
-static void put_note(session *s, const scan *found) {
+static void put_note(session *s, const text_scan *found) {
     const firn_scheme *scheme = found->readings[0].scheme;
-    char at[FIRN_TIME_SIZE];
+    char position[FIRN_TIME_SIZE];
     output_text(&s->out, " ");
     output_text(&s->out, color_of(s, TONE_BLUE));
     output_text(&s->out, "[");
@@ -119,27 +124,28 @@ static void put_note(session *s, const scan *found) {
     output_text(&s->out, readings_sure(found->readings, found->counts) ? "" : "?");
     if (found->timed) {
         output_text(&s->out, " ");
-        output_text(&s->out, firn_time_format(at, &found->time, firn_scheme_digits(scheme)));
+        output_text(&s->out, firn_time_format(position, &found->time, firn_scheme_digits(scheme)));
     }
     output_text(&s->out, "]");
     output_text(&s->out, color_plain(s));
 }
 
-static void put_object(searching *it, output *out) {
+static void put_object(file_search *search, output *out) {
     char text[SCAN_TEXT_MAX + 1];
-    const scan *found = &it->scan;
+    const text_scan *found = &search->scan;
     size_t length = found->end - found->start;
-    memcpy(text, it->buffer + found->start, length);
+    memcpy(text, search->buffer + found->start, length);
     text[length] = '\0';
-    count_lines(it, found->start);
+    count_lines(search, found->start);
     json_t *object = json_object();
-    json_t *id = object_of_text(text, found->readings, found->counts, NULL, false, it->named);
-    if (it->several) {
-        json_object_set_new(object, "file", json_foreign(it->name));
+    json_t *id = object_of_text(text, found->readings, found->counts, NULL, false, search->named);
+    if (search->several) {
+        json_object_set_new(object, "file", json_foreign(search->name));
     }
-    json_object_set_new(object, "line", json_integer((json_int_t)it->line));
-    json_object_set_new(object, "column",
-                        json_integer((json_int_t)(it->before + found->start - it->line_from + 1)));
+    json_object_set_new(object, "line", json_integer((json_int_t)search->line));
+    json_object_set_new(
+        object, "column",
+        json_integer((json_int_t)(search->before + found->start - search->line_from + 1)));
     json_object_set_new(object, "length", json_integer((json_int_t)length));
     if (json_object_update(object, id) != 0) {
         json_decref(object);
@@ -149,116 +155,119 @@ static void put_object(searching *it, output *out) {
     json_line(out, object);
 }
 
-static void put_found(session *s, searching *it) {
-    it->found++;
-    if (it->json) {
-        put_object(it, &s->out);
-        it->from = it->scan.end;
+static void put_found(session *s, file_search *search) {
+    search->found++;
+    if (search->json) {
+        put_object(search, &s->out);
+        search->start = search->scan.end;
         return;
     }
-    if (it->want.limited) {
-        reach_line(it, &s->out);
+    if (search->want.limited) {
+        reach_line(search, &s->out);
     }
     if (s->colors != 0) { /* a prefix may be out already */
-        put_bytes(it, &s->out, it->scan.start > it->from ? it->scan.start : it->from);
+        put_bytes(search, &s->out,
+                  search->scan.start > search->start ? search->scan.start : search->start);
         output_text(&s->out, color_bold(s));
     }
-    put_bytes(it, &s->out, it->scan.end);
+    put_bytes(search, &s->out, search->scan.end);
     output_text(&s->out, color_plain(s));
-    put_note(s, &it->scan);
+    put_note(s, &search->scan);
 }
 
 /* What is left of a piece after its last ID. */
-static void end_piece(session *s, searching *it, size_t end) {
-    end = end > it->from ? end : it->from;
-    if (it->json) {
-        count_lines(it, end);
-    } else if (!it->want.limited) {
-        put_bytes(it, &s->out, end);
-    } else if (it->printing) {
-        size_t stop = line_end(it, it->from, end);
-        put_bytes(it, &s->out, stop);
-        it->printing = stop == 0 || it->buffer[stop - 1] != '\n';
+static void end_piece(session *s, file_search *search, size_t end) {
+    end = end > search->start ? end : search->start;
+    if (search->json) {
+        count_lines(search, end);
+    } else if (!search->want.limited) {
+        put_bytes(search, &s->out, end);
+    } else if (search->printing) {
+        size_t stop = line_end(search, search->start, end);
+        put_bytes(search, &s->out, stop);
+        search->printing = stop == 0 || search->buffer[stop - 1] != '\n';
     }
-    it->from = end;
+    search->start = end;
 }
 
 /* ---- the subcommand -------------------------------------------------------------------------- */
 
-static int search(session *s, searching *it, const char *name, firn_error *error) {
-    int code = open_file(it, name, error);
-    while (code == FIRN_OK && !it->window.ended && !output_dead(&s->out)) {
-        code = refill(it, &s->out, error);
+static int search(session *s, file_search *search, const char *name, firn_error *error) {
+    int code = open_file(search, name, error);
+    while (code == FIRN_OK && !search->window.ended && !output_dead(&s->out)) {
+        code = refill(search, &s->out, error);
         if (code == FIRN_OK) {
-            size_t end = piece_end(it);
-            scan_begin(&it->scan, &it->want, it->buffer, it->from, end, it->window.end);
-            while (!output_dead(&s->out) && scan_next(&it->scan)) {
-                put_found(s, it);
+            size_t end = piece_end(search);
+            scan_begin(&search->scan, &search->want, search->buffer, search->start, end,
+                       search->window.end);
+            while (!output_dead(&s->out) && scan_next(&search->scan)) {
+                put_found(s, search);
             }
-            end_piece(s, it, end);
+            end_piece(s, search, end);
         }
     }
-    window_close(&it->window);
+    window_close(&search->window);
     return code;
 }
 
-static int read_options(session *s, searching *it) {
-    int status = reader_open(s, &it->reader);
-    it->json = s->option[OPTION_JSON] != NULL;
-    it->named = it->reader.named;
-    it->want.scheme = it->named ? &it->reader.scheme : NULL;
-    it->want.form = it->reader.form;
-    it->want.all = s->option[OPTION_ALL] != NULL;
-    it->want.limited = s->option[OPTION_SINCE] != NULL || s->option[OPTION_UNTIL] != NULL;
-    it->want.since = (firn_time){INT64_MIN, 0};
-    it->want.until = (firn_time){INT64_MAX, 0};
-    status = status == STATUS_DONE ? amount_time(s, OPTION_SINCE, &it->want.since) : status;
-    status = status == STATUS_DONE ? amount_time(s, OPTION_UNTIL, &it->want.until) : status;
+static int read_options(session *s, file_search *search) {
+    int status = reader_open(s, &search->reader);
+    search->json = s->option[OPTION_JSON] != NULL;
+    search->named = search->reader.named;
+    search->want.scheme = search->named ? &search->reader.scheme : NULL;
+    search->want.form = search->reader.form;
+    search->want.all = s->option[OPTION_ALL] != NULL;
+    search->want.limited = s->option[OPTION_SINCE] != NULL || s->option[OPTION_UNTIL] != NULL;
+    search->want.since = (firn_time){INT64_MIN, 0};
+    search->want.until = (firn_time){INT64_MAX, 0};
+    status = status == STATUS_DONE ? amount_time(s, OPTION_SINCE, &search->want.since) : status;
+    status = status == STATUS_DONE ? amount_time(s, OPTION_UNTIL, &search->want.until) : status;
     if (status != STATUS_DONE) {
         return status;
     }
     if (s->option[OPTION_KEY_FILE] != NULL) {
         return fail_usage(s, "--find does not find order numbers: leave --key-file out");
     }
-    if (!it->named && it->reader.form >= 0) {
+    if (!search->named && search->reader.form >= 0) {
         return fail_usage(s, "--find reads a form of one scheme only: add --scheme NAME");
     }
     if (s->option[OPTION_NEAR] != NULL) {
         return fail_usage(s, "--near does not apply to --find: use --since and --until");
     }
-    if (it->named && it->want.all) {
+    if (search->named && search->want.all) {
         return fail_usage(s, "--find with --scheme finds IDs of that scheme only: leave --all out");
     }
-    if (it->named &&
-        (it->want.form < 0 ? it->want.scheme->form : it->want.form) == FIRN_FORM_BASE64SORT) {
+    if (search->named && (search->want.form < 0 ? search->want.scheme->form : search->want.form) ==
+                             FIRN_FORM_BASE64SORT) {
         return fail_usage(
             s, "--find does not find IDs that contain - and _, as %s has: name another scheme",
-            it->want.scheme->name);
+            search->want.scheme->name);
     }
-    if (it->want.limited && it->named && scheme_index(it->want.scheme, FIRN_ROLE_TIME) < 0) {
+    if (search->want.limited && search->named &&
+        scheme_index(search->want.scheme, FIRN_ROLE_TIME) < 0) {
         return fail_usage(s, "IDs of %s have no time: leave --since and --until out",
-                          it->want.scheme->name);
+                          search->want.scheme->name);
     }
-    if (firn_time_cmp(&it->want.since, &it->want.until) >= 0) {
+    if (firn_time_cmp(&search->want.since, &search->want.until) >= 0) {
         return fail_usage(s, "--since is not before --until: choose an earlier --since");
     }
     return STATUS_DONE;
 }
 
 /* Nothing was found, but there are integers, which are IDs of many systems. */
-static void note_integers(session *s, const searching *it) {
+static void note_integers(session *s, const file_search *search) {
     char text[160];
-    if (it->found == 0 && it->scan.integers > 0) {
+    if (search->found == 0 && search->scan.integers > 0) {
         snprintf(text, sizeof text,
                  "%" PRIu64 " integer%s of 15 to 20 digits may be IDs: "
                  "add --scheme NAME, or --all to guess the schemes",
-                 it->scan.integers, it->scan.integers == 1 ? "" : "s");
+                 search->scan.integers, search->scan.integers == 1 ? "" : "s");
         tell_note(s, text);
     }
 }
 
 int find_run(session *s) {
-    static searching work; /* static for its size */
+    static file_search work; /* static for its size */
     firn_error error;
     bool standard = s->operand_count == 0;
     size_t count = standard ? 1 : s->operand_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs in and out: read from text by what fits, written in a form. Pure, except for the output; how IDs
- * are issued is in new.c, how they are written as objects in object.h of common/. */
+/* IDs in and out: read from text by what fits, written in a form. Pure, except for the output; how
+ * IDs are issued is in new.c, how they are written as objects in object.h of common/. */
 #ifndef FIRN_IDS_H
 #define FIRN_IDS_H
 

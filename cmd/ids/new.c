@@ -28,8 +28,8 @@ typedef struct issue {
     int64_t count;
 } issue;
 
-/* One-shot: reserves only the requested IDs, holds no window, and waits for a full tick. The clock is
- * read once per batch, so preparing the cycle counter would cost more than it saves (30 us in a
+/* One-shot: reserves only the requested IDs, holds no window, and waits for a full tick. The clock
+ * is read once per batch, so preparing the cycle counter would cost more than it saves (30 us in a
  * virtual machine). prefix= is the command's unless it is a field. */
 static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
     bool field = firn_scheme_field(&work->scheme, "prefix") >= 0;
@@ -45,13 +45,13 @@ static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
 }
 
 static void note_future(session *s, const issue *work) {
-    char at[FIRN_TIME_SIZE], text[160];
+    char position[FIRN_TIME_SIZE], text[160];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (work->time.sec > now.tv_sec) {
         snprintf(text, sizeof text,
                  "%s is in the future: these IDs sort after all IDs issued until then",
-                 firn_time_format(at, &work->time, 0));
+                 firn_time_format(position, &work->time, 0));
         tell_note(s, text);
     }
 }

@@ -36,7 +36,7 @@ static int put_packed(session *s, const packing *work, const firn_id *id, firn_e
 /* One line: blank-separated name=value. */
 static int pack_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
-    packing one = *(const packing *)context, *work = &one; /* with a prefix of the line's own */
+    packing item = *(const packing *)context, *work = &item; /* with a prefix of the line's own */
     bool prefixed = work->order == NULL && firn_scheme_field(&work->scheme, "prefix") < 0;
     firn_fields fields = {0};
     firn_id id;
@@ -53,7 +53,7 @@ static int pack_line(session *s, void *context, const char *text, size_t length,
         memcpy(word, text, size);
         word[size] = '\0';
         code = prefixed && operand_is(word, "prefix")
-                   ? writer_prefix(&one.writer, word + strlen("prefix="), error)
+                   ? writer_prefix(&item.writer, word + strlen("prefix="), error)
                    : operand_field(&fields, &work->scheme, word, error);
         text += size;
         text += strspn(text, " \t");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds IDs in any bytes: words of a length and an alphabet that IDs have, confirmed by firn_guess, or
- * by firn_parse if a scheme is named. Reads a piece of text in memory; find.c does input and output. */
+/* Finds IDs in any bytes: words of a length and an alphabet that IDs have, confirmed by firn_guess,
+ * or by firn_parse if a scheme is named. Reads a piece of text in memory; find.c does input and
+ * output. */
 #ifndef FIRN_SCAN_H
 #define FIRN_SCAN_H
 
@@ -24,10 +25,10 @@ typedef struct scan_want {
     firn_time since, until;
 } scan_want;
 
-typedef struct scan {
+typedef struct text_scan {
     const scan_want *want;
     const char *text;
-    size_t length, at, limit;
+    size_t length, offset, limit;
 
     /* the ID that was found: */
     size_t start, end; /* its place in the text */
@@ -38,14 +39,14 @@ typedef struct scan {
 
     uint64_t integers; /* words of 15 to 20 digits that were not looked at, in all texts so far */
     uint64_t word[SCAN_MAX / 64 + 2]; /* bit i: byte i is a letter or a digit */
-} scan;
+} text_scan;
 
 /* Text of at most SCAN_MAX bytes, the first `from` of them scanned already. Words that begin
  * at `limit` or later are left for the next piece. */
-void scan_begin(scan *it, const scan_want *want, const char *text, size_t from, size_t limit,
+void scan_begin(text_scan *scan, const scan_want *want, const char *text, size_t from, size_t limit,
                 size_t length);
 /* The next ID. False: none is left. */
-bool scan_next(scan *it);
+bool scan_next(text_scan *scan);
 /* Where the word begins that may continue after the text: `length`, if the text ends with none. */
 size_t scan_hold(const char *text, size_t length);
 

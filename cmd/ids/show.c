@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn show`: the fields of an ID, for people or as one object per line. It decodes the bits and does
- * not know whether the ID was ever issued. */
+/* `firn show`: the fields of an ID, for people or as one object per line. It decodes the bits and
+ * does not know whether the ID was ever issued. */
 #include "describe.h"
 #include "find.h"
 #include "ids.h"
@@ -64,17 +64,17 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
 /* A reading in a line: scheme, form, time. */
 static void put_reading(output *out, const firn_reading *reading) {
     const firn_scheme *scheme = reading->scheme;
-    char at[FIRN_TIME_SIZE] = "";
+    char position[FIRN_TIME_SIZE] = "";
     firn_time time;
     if (id_time(&time, scheme, &reading->id) > 0) {
-        firn_time_format(at, &time, firn_scheme_digits(scheme));
+        firn_time_format(position, &time, firn_scheme_digits(scheme));
     }
     output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(reading->form),
-                 at[0] != '\0' ? "  " : "", at);
+                 position[0] != '\0' ? "  " : "", position);
 }
 
-/* The other schemes that are plausible, from `first` on; a scheme again only if the ID is another one
- * in that form. */
+/* The other schemes that are plausible, from `first` on; a scheme again only if the ID is another
+ * one in that form. */
 static void put_also(output *out, const firn_reading *readings, size_t first, size_t count) {
     bool any = false;
     for (size_t i = first; i < count; i++) {
@@ -101,23 +101,24 @@ static bool has_owner(const char *format) {
     return owner != NULL;
 }
 
-/* The formats from `first` on; `owned`: those with an owner were listed. A plain integer was said to be one. */
+/* The formats from `first` on; `owned`: those with an owner were listed. A plain integer was said
+ * to be one. */
 static void put_formats(output *out, const id_matches *matches, size_t first, bool owned) {
     bool any = false;
     for (size_t i = first; i < matches->count; i++) {
         const firn_match *match = &matches->list[i];
-        char lead[160], at[FIRN_TIME_SIZE] = "";
+        char lead[160], position[FIRN_TIME_SIZE] = "";
         if (strcmp(match->format->name, "integer") == 0 ||
             (owned && has_owner(match->format->name))) {
             continue;
         }
         if (match->timed) {
-            firn_time_format(at, &match->time, match->digits);
+            firn_time_format(position, &match->time, match->digits);
         } else if (match->count > 0) {
-            snprintf(at, sizeof at, "%.40s", match->fields[0].value);
+            snprintf(position, sizeof position, "%.40s", match->fields[0].value);
         }
         snprintf(lead, sizeof lead, "    %-19s  %-9s  %s%s", match->format->name,
-                 firn_sure_name(match->sure), at, at[0] != '\0' ? "  " : "");
+                 firn_sure_name(match->sure), position, position[0] != '\0' ? "  " : "");
         output_text(out, any ? "" : "  formats that are not schemes:\n");
         output_wrap(out, lead, 6, match->reason);
         any = true;
@@ -138,7 +139,7 @@ static void put_all(output *out, const firn_reading *readings, id_counts counts)
 static void put_match(session *s, const char *text, const firn_reading *readings, id_counts counts,
                       const id_matches *matches) {
     const firn_match *match = &matches->list[0];
-    char at[FIRN_TIME_SIZE];
+    char position[FIRN_TIME_SIZE];
     int names = match->timed ? 4 : 0;
     for (uint32_t i = 0; i < match->count; i++) {
         const int length = (int)strlen(match->fields[i].name);
@@ -148,7 +149,7 @@ static void put_match(session *s, const char *text, const firn_reading *readings
                  match->format->title, firn_sure_name(match->sure));
     if (match->timed) {
         output_print(&s->out, "  %-*s  %s\n", names, "time",
-                     firn_time_format(at, &match->time, match->digits));
+                     firn_time_format(position, &match->time, match->digits));
     }
     for (uint32_t i = 0; i < match->count; i++) {
         output_print(&s->out, "  %-*s  %s\n", names, match->fields[i].name, match->fields[i].value);
@@ -167,20 +168,21 @@ static size_t put_owned(output *out, const id_possible *list, size_t count) {
     size_t owned = 0;
     for (size_t i = 0; i < count; i++) {
         const firn_reading *reading = list[i].reading;
-        char at[FIRN_TIME_SIZE] = "";
+        char position[FIRN_TIME_SIZE] = "";
         if (reading == NULL && list[i].owner == NULL) {
             continue;
         }
         if (list[i].timed) {
-            firn_time_format(at, &list[i].time, list[i].digits);
+            firn_time_format(position, &list[i].time, list[i].digits);
         }
         output_text(out, owned++ > 0 ? "" : POSSIBLE_TITLE);
         const char *name = reading != NULL ? reading->scheme->name : list[i].match->format->name;
         const char *form = reading != NULL ? firn_form_name(reading->form) : "format";
         if (list[i].owner != NULL) {
-            output_print(out, "    %-16s  %-8s  %-24s  %s\n", name, form, at, list[i].owner->title);
+            output_print(out, "    %-16s  %-8s  %-24s  %s\n", name, form, position,
+                         list[i].owner->title);
         } else {
-            output_print(out, "    %-16s  %-8s  %s\n", name, form, at);
+            output_print(out, "    %-16s  %-8s  %s\n", name, form, position);
         }
     }
     return owned;

@@ -29,13 +29,13 @@ static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer)
 }
 
 int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
-    const char *as = s->option[OPTION_AS];
+    const char *form = s->option[OPTION_AS];
     firn_error error;
     memset(writer, 0, sizeof *writer);
     writer->scheme = scheme;
     writer->form = scheme->form;
-    if (as != NULL && (pure_form(&writer->form, as, &error) != FIRN_OK ||
-                       pure_form_check(writer->form, scheme, scheme->bits, &error) != FIRN_OK)) {
+    if (form != NULL && (pure_form(&writer->form, form, &error) != FIRN_OK ||
+                         pure_form_check(writer->form, scheme, scheme->bits, &error) != FIRN_OK)) {
         return fail(s, &error);
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
@@ -59,24 +59,24 @@ static size_t decimal_length(const firn_id *id) {
 }
 
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id) {
-    char *at = text + writer->prefix_length;
+    char *position = text + writer->prefix_length;
     memcpy(text, writer->prefix, writer->prefix_length);
-    firn_format(at, id, writer->form);
+    firn_format(position, id, writer->form);
     return writer->prefix_length + (writer->width > 0 ? writer->width
                                     : writer->form == FIRN_FORM_DEC && id->bits <= 64
                                         ? decimal_length(id)
-                                        : strlen(at));
+                                        : strlen(position));
 }
 
 /* IDs of one width, as many as the buffer has room for; returns how many. */
 static size_t put_columns(const id_writer *writer, output *out, const firn_id *ids, size_t n) {
     const size_t width = writer->width, line = width + 1;
-    char *at = output_room(out);
+    char *position = output_room(out);
     size_t some = (sizeof out->buffer - out->length - FIRN_TEXT_SIZE) / line;
     some = some < n ? some : n;
-    for (size_t i = 0; i < some; i++, at += line) {
-        firn_format(at, &ids[i], writer->form);
-        at[width] = '\n'; /* where firn_format has its final zero */
+    for (size_t i = 0; i < some; i++, position += line) {
+        firn_format(position, &ids[i], writer->form);
+        position[width] = '\n'; /* where firn_format has its final zero */
     }
     out->length += some * line;
     return some;

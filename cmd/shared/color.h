@@ -17,7 +17,8 @@ enum tone {
     TONE_GREY
 };
 
-/* Sets s->colors by --color, NO_COLOR, TERM and COLORTERM; JSON is never coloured. An exit status. */
+/* Sets s->colors by --color, NO_COLOR, TERM and COLORTERM; JSON is never coloured. An exit
+ * status. */
 int color_open(session *s);
 /* Escape sequences; "" without colours. */
 const char *color_of(const session *s, enum tone tone);

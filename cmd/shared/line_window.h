@@ -20,7 +20,8 @@ typedef struct line_window {
     size_t size; /* above LINE_SIZE */
 } line_window;
 
-/* A note, once, if the file is standard input and a terminal: the command waits for somebody who types. */
+/* A note, once, if the file is standard input and a terminal: the command waits for somebody who
+ * types. */
 void note_terminal(int file);
 /* What people call an input: a path, or - for standard input. */
 const char *input_name(const char *name);
@@ -33,8 +34,9 @@ void window_close(line_window *in);
 bool window_fill(line_window *in);
 /* Fills the window. A FIRN_E code. */
 typedef int window_more(void *context, firn_error *error);
-/* The next line without its end, the first one without a byte order mark of UTF-8, after which there is a spare byte; *text is NULL after the last one. FIRN_ETEXT
- * for a line that is too long, which is skipped, or has a zero byte; codes of `more`. */
+/* The next line without its end, the first one without a byte order mark of UTF-8, after which
+ * there is a spare byte; *text is NULL after the last one. FIRN_ETEXT for a line that is too long,
+ * which is skipped, or has a zero byte; codes of `more`. */
 int window_line(line_window *in, window_more *more, void *context, char **text, size_t *length,
                 firn_error *error);
 

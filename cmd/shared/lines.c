@@ -23,15 +23,15 @@ bool lines_ahead(size_t i, const char **text) {
         *text = i < words_left_count ? words_left[i] : NULL;
         return i < words_left_count;
     }
-    static size_t at, next; /* of line i, so that a loop over all lines is one pass */
-    at = i == 0 ? in.start : next;
-    const char *start = in.buffer + at;
-    const char *newline = at < in.end ? memchr(start, '\n', in.end - at) : NULL;
+    static size_t position, next; /* of line i, so that a loop over all lines is one pass */
+    position = i == 0 ? in.start : next;
+    const char *start = in.buffer + position;
+    const char *newline = position < in.end ? memchr(start, '\n', in.end - position) : NULL;
     if (newline == NULL || newline - start >= LINE_SIZE) {
         return false;
     }
     size_t size = (size_t)(newline - start);
-    next = at + size + 1;
+    next = position + size + 1;
     size -= size > 0 && start[size - 1] == '\r';
     memcpy(line, start, size);
     line[size] = '\0';
@@ -49,12 +49,12 @@ static int refill(void *out, firn_error *error) {
 
 /* The output for a bad line with --keep-going. */
 static void write_error(session *s, const firn_error *error) {
-    firn_error said = *error;
-    translate_error(&said, SURFACE_COMMAND);
+    firn_error told = *error;
+    translate_error(&told, SURFACE_COMMAND);
     if (s->option[OPTION_JSON] != NULL) {
-        json_line(&s->out, json_pack("{s:o}", "error", json_foreign(said.text)));
+        json_line(&s->out, json_pack("{s:o}", "error", json_foreign(told.text)));
     } else {
-        output_print(&s->out, "error: %s\n", said.text);
+        output_print(&s->out, "error: %s\n", told.text);
     }
 }
 

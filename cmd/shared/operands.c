@@ -169,9 +169,9 @@ const char *operand_store_url(session *s) {
     }
     const char *slashes = strstr(url, "://");
     size_t length = slashes != NULL ? strcspn(slashes + 3, "/?") : 0;
-    const char *at = slashes != NULL ? memchr(slashes + 3, '@', length) : NULL;
+    const char *position = slashes != NULL ? memchr(slashes + 3, '@', length) : NULL;
     const char *colon = slashes != NULL ? memchr(slashes + 3, ':', length) : NULL;
-    if (at != NULL && colon != NULL && colon + 1 < at) {
+    if (position != NULL && colon != NULL && colon + 1 < position) {
         tell_note(s, "other users can see a password in --store for a moment, and the shell's "
                      "history keeps it: put the URL into FIRN_STORE, or the password where the "
                      "clients of the engine read it");

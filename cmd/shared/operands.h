@@ -29,8 +29,8 @@ int operand_scheme(session *s, firn_scheme *scheme);
 /* Sets the field of a word name=value. A FIRN_E code. */
 int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *word,
                   firn_error *error);
-/* Sets the fields of all keys but epoch, bits, digits and those in `not_fields` (ends with NULL). An
- * exit status. */
+/* Sets the fields of all keys but epoch, bits, digits and those in `not_fields` (ends with NULL).
+ * An exit status. */
 int operand_fields(session *s, const firn_scheme *scheme, const char *const *not_fields,
                    firn_fields *fields);
 /* The URL of the store: --store, else FIRN_STORE of the environment, else NULL for the default. A
@@ -38,8 +38,8 @@ int operand_fields(session *s, const firn_scheme *scheme, const char *const *not
 const char *operand_store_url(session *s);
 /* The store's options that were asked for (--unsafe). A new store is worth a note. */
 firn_store_options operand_store_options(session *s);
-/* Opens the store of a URL with these options; its warnings become notes. `must_exist`: a missing SQLite file is an
- * error, unless the URL is NULL. An exit status. */
+/* Opens the store of a URL with these options; its warnings become notes. `must_exist`: a missing
+ * SQLite file is an error, unless the URL is NULL. An exit status. */
 int operand_store(session *s, firn_store **store, const char *url, bool must_exist);
 
 #endif

@@ -24,10 +24,10 @@ void tell(const char *lead, const char *text) {
 }
 
 int fail(session *s, const firn_error *error) {
-    firn_error said = *error;
-    translate_error(&said, SURFACE_COMMAND);
+    firn_error told = *error;
+    translate_error(&told, SURFACE_COMMAND);
     output_flush(&s->out);
-    tell("firn: ", said.text);
+    tell("firn: ", told.text);
     return status_of(error->code);
 }
 

@@ -27,22 +27,22 @@ static const char *cure_of(int number) {
     }
 }
 
-static int no_write(const atomic_output *to, int number, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot write %.80s: %s: %s", to->name, strerror(number),
+static int no_write(const atomic_output *file, int number, firn_error *error) {
+    return set_error(error, FIRN_EIO, "cannot write %.80s: %s: %s", file->name, strerror(number),
                      cure_of(number));
 }
 
-static int open_standard(atomic_output *to, session *s) {
+static int open_standard(atomic_output *target, session *s) {
     struct stat about;
-    to->out = &s->out;
-    to->standard = true;
-    to->began = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-    bool file = fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) && to->began >= 0;
+    target->out = &s->out;
+    target->standard = true;
+    target->began = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+    bool file = fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) && target->began >= 0;
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
     if (file && flags >= 0 && (flags & O_APPEND) != 0) {
-        to->began = about.st_size; /* where the first write will go */
+        target->began = about.st_size; /* where the first write will go */
     }
-    to->stream = !file;
+    target->stream = !file;
     return FIRN_OK;
 }
 
@@ -65,50 +65,50 @@ static bool copy_mode(int file, const struct stat *old) {
     return fchmod(file, 0666 & ~mask) == 0;
 }
 
-static int open_temporary(atomic_output *to, const struct stat *old, firn_error *error) {
-    size_t size = strlen(to->path) + 16;
-    to->temporary = malloc(size);
-    if (to->temporary == NULL) {
+static int open_temporary(atomic_output *target, const struct stat *old, firn_error *error) {
+    size_t size = strlen(target->path) + 16;
+    target->temporary = malloc(size);
+    if (target->temporary == NULL) {
         return out_of_memory(error);
     }
-    snprintf(to->temporary, size, "%s.firn-XXXXXX", to->path);
-    int file = mkostemp(to->temporary, O_CLOEXEC);
+    snprintf(target->temporary, size, "%s.firn-XXXXXX", target->path);
+    int file = mkostemp(target->temporary, O_CLOEXEC);
     if (file < 0) {
         int number = errno;
-        free(to->temporary);
-        to->temporary = NULL;
-        return set_error(error, FIRN_EIO, "cannot create a file next to %.80s: %s: %s", to->name,
-                         strerror(number), cure_of(number));
+        free(target->temporary);
+        target->temporary = NULL;
+        return set_error(error, FIRN_EIO, "cannot create a file next to %.80s: %s: %s",
+                         target->name, strerror(number), cure_of(number));
     }
-    to->out->file = file;
+    target->out->file = file;
     if (!copy_mode(file, old)) {
-        int code = no_write(to, errno, error);
-        atomic_output_discard(to);
+        int code = no_write(target, errno, error);
+        atomic_output_discard(target);
         return code;
     }
     return FIRN_OK;
 }
 
-int atomic_output_open(atomic_output *to, session *s, const char *path, firn_error *error) {
+int atomic_output_open(atomic_output *file, session *s, const char *path, firn_error *error) {
     static output out; /* static for its size; a run has one */
     struct stat old;
-    memset(to, 0, sizeof *to);
+    memset(file, 0, sizeof *file);
     if (path == NULL) {
-        return open_standard(to, s);
+        return open_standard(file, s);
     }
-    to->name = path;
-    to->out = &out;
-    to->path = real_path(path);
-    if (to->path == NULL) {
-        return no_write(to, errno, error);
+    file->name = path;
+    file->out = &out;
+    file->path = real_path(path);
+    if (file->path == NULL) {
+        return no_write(file, errno, error);
     }
-    bool there = stat(to->path, &old) == 0;
+    bool there = stat(file->path, &old) == 0;
     if (!there || S_ISREG(old.st_mode)) {
-        return open_temporary(to, there ? &old : NULL, error);
+        return open_temporary(file, there ? &old : NULL, error);
     }
-    to->stream = true; /* a device or a named pipe stays what it is */
-    out.file = open(to->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return out.file < 0 ? no_write(to, errno, error) : FIRN_OK;
+    file->stream = true; /* a device or a named pipe stays what it is */
+    out.file = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return out.file < 0 ? no_write(file, errno, error) : FIRN_OK;
 }
 
 /* What a rename did is durable when its folder is. */
@@ -125,69 +125,69 @@ static bool sync_folder(const char *path) {
     return fine;
 }
 
-int atomic_output_commit(atomic_output *to, firn_error *error) {
-    output *out = to->out;
+int atomic_output_commit(atomic_output *file, firn_error *error) {
+    output *out = file->out;
     int number = 0;
-    if (to->standard) {
+    if (file->standard) {
         return FIRN_OK; /* main.c says what could not be written there */
     }
     output_flush(out);
     number = out->error;
-    if (number == 0 && to->temporary != NULL && fsync(out->file) != 0) {
+    if (number == 0 && file->temporary != NULL && fsync(out->file) != 0) {
         number = errno;
     }
-    if (number == 0 && to->temporary != NULL && rename(to->temporary, to->path) != 0) {
+    if (number == 0 && file->temporary != NULL && rename(file->temporary, file->path) != 0) {
         number = errno;
     }
     if (number != 0) {
-        atomic_output_discard(to);
-        return no_write(to, number, error);
+        atomic_output_discard(file);
+        return no_write(file, number, error);
     }
-    bool fine = to->temporary == NULL || sync_folder(to->path);
+    bool fine = file->temporary == NULL || sync_folder(file->path);
     number = errno;
-    free(to->temporary);
-    to->temporary = NULL;
-    atomic_output_discard(to);
-    return fine ? FIRN_OK : no_write(to, number, error);
+    free(file->temporary);
+    file->temporary = NULL;
+    atomic_output_discard(file);
+    return fine ? FIRN_OK : no_write(file, number, error);
 }
 
 /* Back to what standard output held, unless somebody else writes there as well. */
-static void cut_back(const atomic_output *to) {
+static void cut_back(const atomic_output *file) {
     struct stat about;
     off_t here = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-    if (here > to->began && fstat(STDOUT_FILENO, &about) == 0 && about.st_size == here &&
-        ftruncate(STDOUT_FILENO, to->began) == 0) {
-        lseek(STDOUT_FILENO, to->began, SEEK_SET);
-    } else if (here > to->began) {
+    if (here > file->began && fstat(STDOUT_FILENO, &about) == 0 && about.st_size == here &&
+        ftruncate(STDOUT_FILENO, file->began) == 0) {
+        lseek(STDOUT_FILENO, file->began, SEEK_SET);
+    } else if (here > file->began) {
         tell("firn: note: ", "standard output contains part of the records: remove it");
     }
 }
 
-void atomic_output_discard(atomic_output *to) {
-    output *out = to->out;
-    if (to->standard && !to->stream) {
+void atomic_output_discard(atomic_output *file) {
+    output *out = file->out;
+    if (file->standard && !file->stream) {
         out->length = 0;
-        cut_back(to);
-        to->stream = true; /* done */
+        cut_back(file);
+        file->stream = true; /* done */
     }
-    if (to->standard || out == NULL) {
+    if (file->standard || out == NULL) {
         return;
     }
     if (out->file > 0) {
         close(out->file);
     }
     memset(out, 0, offsetof(output, buffer));
-    if (to->temporary != NULL) {
-        unlink(to->temporary);
+    if (file->temporary != NULL) {
+        unlink(file->temporary);
     }
-    free(to->temporary);
-    free(to->path);
-    to->temporary = to->path = NULL;
-    to->out = NULL;
+    free(file->temporary);
+    free(file->path);
+    file->temporary = file->path = NULL;
+    file->out = NULL;
 }
 
-bool atomic_output_is(const atomic_output *to, dev_t device, ino_t file) {
+bool atomic_output_is(const atomic_output *target, dev_t device, ino_t file) {
     struct stat about;
-    return to->standard && fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
+    return target->standard && fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
            about.st_dev == device && about.st_ino == file;
 }

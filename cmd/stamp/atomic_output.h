@@ -20,12 +20,12 @@ typedef struct atomic_output {
 } atomic_output;
 
 /* `path` NULL: standard output. FIRN_EIO, FIRN_EMEMORY. */
-int atomic_output_open(atomic_output *to, session *s, const char *path, firn_error *error);
+int atomic_output_open(atomic_output *file, session *s, const char *path, firn_error *error);
 /* All of it is there: makes it durable and shows it under its name. FIRN_EIO, and it is gone. */
-int atomic_output_commit(atomic_output *to, firn_error *error);
+int atomic_output_commit(atomic_output *file, firn_error *error);
 /* Removes the output. */
-void atomic_output_discard(atomic_output *to);
+void atomic_output_discard(atomic_output *file);
 /* Is the output the very file that is read? */
-bool atomic_output_is(const atomic_output *to, dev_t device, ino_t file);
+bool atomic_output_is(const atomic_output *target, dev_t device, ino_t file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many bytes of text at a time: which of them are of some kind. Vectors where every processor of the
- * kind has them, else a word. */
+/* Many bytes of text at a time: which of them are of some kind. Vectors where every processor of
+ * the kind has them, else a word. */
 #ifndef FIRN_BYTES_H
 #define FIRN_BYTES_H
 

@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const char **column,
-                   firn_error *error) {
+int jobs_add_field(stamp_jobs *jobs, const firn_scheme *scheme, const char *text,
+                   const char **column, firn_error *error) {
     size_t length = strcspn(text, "=");
     if (text[length] == '\0' || length == 0 || text[length + 1] == '\0') {
         return set_error(error, FIRN_EUSAGE,
                          "--field %.40s is not valid: write FIELD=COLUMN, such as node=mac", text);
     }
-    if (it->count == RECORDS_FIELDS) {
+    if (jobs->count == RECORDS_FIELDS) {
         return set_error(error, FIRN_EUSAGE, "--field is given more than %d times: use fewer",
                          RECORDS_FIELDS);
     }
-    char *name = it->name[it->count];
+    char *name = jobs->name[jobs->count];
     snprintf(name, FIRN_NAME_SIZE, "%.*s", (int)length, text);
     int field = firn_scheme_field(scheme, name);
     int role = field >= 0 ? scheme->slices[field].role : FIRN_ROLE_CONST;
@@ -34,15 +34,15 @@ int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const 
                          "firn schemes %.24s",
                          text, scheme->name, scheme->name);
     }
-    for (size_t i = 0; i < it->count; i++) {
-        if (strcmp(it->name[i], name) == 0) {
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (strcmp(jobs->name[i], name) == 0) {
             return set_error(error, FIRN_EUSAGE, "--field %.40s is given twice: give it once",
                              name);
         }
     }
-    it->field[it->count] = field;
-    it->node[it->count++] = node;
-    it->scheme = scheme;
+    jobs->field[jobs->count] = field;
+    jobs->node[jobs->count++] = node;
+    jobs->scheme = scheme;
     *column = text + length + 1;
     return FIRN_OK;
 }
@@ -51,14 +51,14 @@ int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const 
 
 /* What the library says about one node it would say about each. */
 static void tell_once(void *self, const char *text) {
-    jobs *it = self;
-    if (!it->told && it->config.notice != NULL) {
-        it->config.notice(it->config.notice_self, text);
+    stamp_jobs *jobs = self;
+    if (!jobs->reported && jobs->config.notice != NULL) {
+        jobs->config.notice(jobs->config.notice_self, text);
     }
 }
 
-int jobs_check_again(const jobs *it, firn_job *job, const char *name, firn_error *error) {
-    return it->refuses_again && firn_job_again(job)
+int jobs_check_again(const stamp_jobs *jobs, firn_job *job, const char *name, firn_error *error) {
+    return jobs->refuses_again && firn_job_again(job)
                ? set_error(
                      error, FIRN_ETAKEN,
                      "job '%.60s' exists, and a pipe cannot be compared with its first input: "
@@ -85,8 +85,8 @@ static void name_job(char out[64], const char *run, const char *key) {
     snprintf(out, 64, "%.30s %.32s", run, digest);
 }
 
-static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
-    firn_job_config config = it->config;
+static int open_one(stamp_jobs *jobs, jobs_entry *entry, firn_error *error) {
+    firn_job_config config = jobs->config;
     char keys[1024 + JOBS_KEY_SIZE], name[64], seed[1024 + JOBS_KEY_SIZE];
     snprintf(keys, sizeof keys, "%s%s%s", config.keys, config.keys[0] != '\0' ? " " : "",
              entry->key);
@@ -103,44 +103,44 @@ static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
         config.name = name;
     }
     config.notice = tell_once;
-    config.notice_self = it;
+    config.notice_self = jobs;
     int code = firn_job_open(&entry->job, &config, error);
-    it->told = it->told || code == FIRN_OK;
-    return code == FIRN_OK ? jobs_check_again(it, entry->job, it->config.name, error) : code;
+    jobs->reported = jobs->reported || code == FIRN_OK;
+    return code == FIRN_OK ? jobs_check_again(jobs, entry->job, jobs->config.name, error) : code;
 }
 
-static void close_jobs(jobs *it) {
-    for (size_t i = 0; i < it->used; i++) {
-        firn_job_close(it->list[i].job);
-        it->list[i].job = NULL;
+static void close_jobs(stamp_jobs *jobs) {
+    for (size_t i = 0; i < jobs->used; i++) {
+        firn_job_close(jobs->list[i].job);
+        jobs->list[i].job = NULL;
     }
-    if (it->config.store != NULL) {
-        firn_store_close(it->config.store);
-        it->config.store = NULL;
+    if (jobs->config.store != NULL) {
+        firn_store_close(jobs->config.store);
+        jobs->config.store = NULL;
     }
 }
 
-int jobs_open(jobs *it, const firn_job_config *config, firn_error *error) {
+int jobs_open(stamp_jobs *jobs, const firn_job_config *config, firn_error *error) {
     int code = FIRN_OK;
-    close_jobs(it);
-    it->config = *config;
-    it->told = false;
-    for (size_t i = 0; i < it->used && code == FIRN_OK; i++) {
-        code = open_one(it, &it->list[i], error);
+    close_jobs(jobs);
+    jobs->config = *config;
+    jobs->reported = false;
+    for (size_t i = 0; i < jobs->used && code == FIRN_OK; i++) {
+        code = open_one(jobs, &jobs->list[i], error);
     }
     return code;
 }
 
-void jobs_close(jobs *it) {
-    close_jobs(it);
-    for (size_t i = 0; i < it->used; i++) {
-        free(it->list[i].key);
+void jobs_close(stamp_jobs *jobs) {
+    close_jobs(jobs);
+    for (size_t i = 0; i < jobs->used; i++) {
+        free(jobs->list[i].key);
     }
-    free(it->list);
-    free(it->table);
-    it->list = NULL;
-    it->table = NULL;
-    it->used = it->room = 0;
+    free(jobs->list);
+    free(jobs->table);
+    jobs->list = NULL;
+    jobs->table = NULL;
+    jobs->used = jobs->room = 0;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -149,103 +149,104 @@ static size_t hash(const char *key) {
     return firn__hash(FIRN__HASH_START, key, strlen(key)) & (2 * JOBS_MAX - 1);
 }
 
-static int add(jobs *it, size_t slot, const char *key, firn_error *error) {
-    if (it->used == JOBS_MAX) {
+static int add(stamp_jobs *jobs, size_t slot, const char *key, firn_error *error) {
+    if (jobs->used == JOBS_MAX) {
         return set_error(error, FIRN_EEND, "the records have more than %d nodes: split the file",
                          JOBS_MAX);
     }
-    if (it->used == it->room) {
-        size_t room = it->room == 0 ? 16 : 2 * it->room;
-        jobs_entry *list = realloc(it->list, room * sizeof *list);
+    if (jobs->used == jobs->room) {
+        size_t room = jobs->room == 0 ? 16 : 2 * jobs->room;
+        jobs_entry *list = realloc(jobs->list, room * sizeof *list);
         if (list == NULL) {
             return out_of_memory(error);
         }
-        it->list = list;
-        it->room = room;
+        jobs->list = list;
+        jobs->room = room;
     }
     jobs_entry entry = {strdup(key), NULL};
     if (entry.key == NULL) {
         return out_of_memory(error);
     }
-    int code = open_one(it, &entry, error);
+    int code = open_one(jobs, &entry, error);
     if (code != FIRN_OK) {
         firn_job_close(entry.job);
         free(entry.key);
         return code;
     }
-    it->last = it->used;
-    it->list[it->used++] = entry;
-    it->table[slot] = (uint32_t)it->used;
+    jobs->last = jobs->used;
+    jobs->list[jobs->used++] = entry;
+    jobs->table[slot] = (uint32_t)jobs->used;
     return FIRN_OK;
 }
 
-static int find(jobs *it, const char *key, firn_error *error) {
-    if (it->used > 0 && strcmp(it->list[it->last].key, key) == 0) {
+static int find(stamp_jobs *jobs, const char *key, firn_error *error) {
+    if (jobs->used > 0 && strcmp(jobs->list[jobs->last].key, key) == 0) {
         return FIRN_OK;
     }
-    if (it->table == NULL && (it->table = calloc(2 * JOBS_MAX, sizeof *it->table)) == NULL) {
+    if (jobs->table == NULL && (jobs->table = calloc(2 * JOBS_MAX, sizeof *jobs->table)) == NULL) {
         return out_of_memory(error);
     }
     size_t slot = hash(key);
-    for (; it->table[slot] != 0; slot = (slot + 1) & (2 * JOBS_MAX - 1)) {
-        if (strcmp(it->list[it->table[slot] - 1].key, key) == 0) {
-            it->last = it->table[slot] - 1;
+    for (; jobs->table[slot] != 0; slot = (slot + 1) & (2 * JOBS_MAX - 1)) {
+        if (strcmp(jobs->list[jobs->table[slot] - 1].key, key) == 0) {
+            jobs->last = jobs->table[slot] - 1;
             return FIRN_OK;
         }
     }
-    return add(it, slot, key, error);
+    return add(jobs, slot, key, error);
 }
 
 /* The fields of a record, and the node's fields as a key: canonical, so that 5 and 0x5 are one
  * node. */
-static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[JOBS_KEY_SIZE],
-                       firn_error *error) {
+static int read_fields(stamp_jobs *jobs, const record *r, firn_fields *fields,
+                       char key[JOBS_KEY_SIZE], firn_error *error) {
     key[0] = '\0';
-    for (size_t i = 0; i < it->count; i++) {
+    for (size_t i = 0; i < jobs->count; i++) {
         char value[FIRN_VALUE_SIZE];
         firn_error why;
         if (r->field[i].text == NULL || r->field[i].length == 0 ||
             r->field[i].length >= sizeof value) {
-            return set_error(error, FIRN_ETEXT, "the record has no value for %s", it->name[i]);
+            return set_error(error, FIRN_ETEXT, "the record has no value for %s", jobs->name[i]);
         }
         memcpy(value, r->field[i].text, r->field[i].length);
         value[r->field[i].length] = '\0';
-        if (firn_fields_set(fields, it->scheme, it->name[i], value, &why) != FIRN_OK) {
+        if (firn_fields_set(fields, jobs->scheme, jobs->name[i], value, &why) != FIRN_OK) {
             return prefix_error(error, FIRN_ETEXT, &why, "%s", "");
         }
-        if (it->node[i]) {
-            firn_fields_get(value, fields, it->scheme, (uint32_t)it->field[i]);
-            text_join(key, JOBS_KEY_SIZE, " ", "%s=%s", it->name[i], value);
+        if (jobs->node[i]) {
+            firn_fields_get(value, fields, jobs->scheme, (uint32_t)jobs->field[i]);
+            text_join(key, JOBS_KEY_SIZE, " ", "%s=%s", jobs->name[i], value);
         }
     }
     return FIRN_OK;
 }
 
 /* Only fields of the node distinguish IDs, so others may have any value. */
-static int put_fields(const jobs *it, const firn_fields *fields, firn_id *id, firn_error *error) {
+static int put_fields(const stamp_jobs *jobs, const firn_fields *fields, firn_id *id,
+                      firn_error *error) {
     firn_fields all = {0};
     int code = FIRN_OK;
-    for (size_t i = 0, other = 0; i < it->count; i++) {
-        if (it->node[i]) {
+    for (size_t i = 0, other = 0; i < jobs->count; i++) {
+        if (jobs->node[i]) {
             continue;
         }
         if (other++ == 0) {
-            code = firn_unpack(&all, it->scheme, id, error);
+            code = firn_unpack(&all, jobs->scheme, id, error);
         }
-        all.value[it->field[i]] = fields->value[it->field[i]];
-        code = code == FIRN_OK ? firn_pack(id, it->scheme, &all, error) : code;
+        all.value[jobs->field[i]] = fields->value[jobs->field[i]];
+        code = code == FIRN_OK ? firn_pack(id, jobs->scheme, &all, error) : code;
     }
     return code;
 }
 
-int jobs_next(jobs *it, const record *r, const firn_time *time, firn_id *id, int64_t *shift_ns,
-              firn_error *error) {
+int jobs_next(stamp_jobs *jobs, const record *r, const firn_time *time, firn_id *id,
+              int64_t *shift_ns, firn_error *error) {
     char key[JOBS_KEY_SIZE];
     firn_fields fields = {0};
-    int code = read_fields(it, r, &fields, key, error);
-    code = code == FIRN_OK ? find(it, key, error) : code;
+    int code = read_fields(jobs, r, &fields, key, error);
+    code = code == FIRN_OK ? find(jobs, key, error) : code;
     if (code == FIRN_OK) {
-        code = firn_job_next(it->list[it->last].job, time, id, shift_ns, error);
+        code = firn_job_next(jobs->list[jobs->last].job, time, id, shift_ns, error);
     }
-    return code == FIRN_OK ? put_fields(it, &fields, id, error) : code;
+    return code == FIRN_OK ? put_fields(jobs, &fields, id, error) : code;
 }

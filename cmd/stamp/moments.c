@@ -40,7 +40,7 @@ enum zone_kind { ZONE_BARE, ZONE_TOLD };
 
 /* The parts of a time, as they are read. */
 typedef struct parts {
-    const char *at, *end;
+    const char *start, *end;
     const char *why; /* what is wrong with a part that is otherwise of its form, or NULL */
     int32_t year, month, day, hour, minute, second, ns;
     enum zone_kind kind;
@@ -55,23 +55,23 @@ static bool is_digit(char c) {
 }
 
 static bool digit_next(const parts *p) {
-    return p->at < p->end && is_digit(*p->at);
+    return p->start < p->end && is_digit(*p->start);
 }
 
 /* `count` digits of a number least..most; a number outside of that has a reason. */
 static bool take_number(parts *p, int count, int32_t least, int32_t most, int32_t *out,
                         const char *why) {
     int32_t number = 0;
-    if (p->end - p->at < count) {
+    if (p->end - p->start < count) {
         return false;
     }
     for (int i = 0; i < count; i++) {
-        if (!is_digit(p->at[i])) {
+        if (!is_digit(p->start[i])) {
             return false;
         }
-        number = number * 10 + (p->at[i] - '0');
+        number = number * 10 + (p->start[i] - '0');
     }
-    p->at += count;
+    p->start += count;
     *out = number;
     if (number < least || number > most) {
         p->why = why;
@@ -82,9 +82,9 @@ static bool take_number(parts *p, int count, int32_t least, int32_t most, int32_
 
 /* One of `count` names of three letters each; its place from 1. */
 static bool take_name(parts *p, const char *names, int32_t count, int32_t *out) {
-    for (int32_t i = 0; i < count && p->end - p->at >= 3; i++) {
-        if (memcmp(p->at, names + (size_t)i * 3, 3) == 0) {
-            p->at += 3;
+    for (int32_t i = 0; i < count && p->end - p->start >= 3; i++) {
+        if (memcmp(p->start, names + (size_t)i * 3, 3) == 0) {
+            p->start += 3;
             *out = i + 1;
             return true;
         }
@@ -94,30 +94,30 @@ static bool take_name(parts *p, const char *names, int32_t count, int32_t *out) 
 
 static bool take_day(parts *p) {
     static const char why[] = "the day must be 1 to 31";
-    p->at += p->at < p->end && *p->at == ' ';
-    bool two = p->end - p->at >= 2 && is_digit(p->at[1]);
+    p->start += p->start < p->end && *p->start == ' ';
+    bool two = p->end - p->start >= 2 && is_digit(p->start[1]);
     return take_number(p, two ? 2 : 1, 1, 31, &p->day, why);
 }
 
 /* A point, or the comma of some locales and of Python's logging. */
 static bool take_fraction(parts *p) {
     int32_t unit = 100000000;
-    if (p->end - p->at < 2 || (*p->at != '.' && *p->at != ',') || !is_digit(p->at[1])) {
+    if (p->end - p->start < 2 || (*p->start != '.' && *p->start != ',') || !is_digit(p->start[1])) {
         return true;
     }
-    for (p->at++; digit_next(p); p->at++, unit /= 10) {
+    for (p->start++; digit_next(p); p->start++, unit /= 10) {
         if (unit == 0) {
             p->why = "a second has at most nine digits after the point";
             return false;
         }
-        p->ns += unit * (*p->at - '0');
+        p->ns += unit * (*p->start - '0');
     }
     return true;
 }
 
 /* Is it a date of eight digits and a T? */
 static bool basic_next(const parts *p) {
-    return p->end - p->at > 8 && (p->at[8] == 'T' || p->at[8] == 't');
+    return p->end - p->start > 8 && (p->start[8] == 'T' || p->start[8] == 't');
 }
 
 static bool take_part(parts *p, char part) {
@@ -144,16 +144,16 @@ static bool take_part(parts *p, char part) {
                            "the second must be 00 to 59, or 60 for a leap second") &&
                take_fraction(p);
     case 'T':
-        if (p->at < p->end && (*p->at == 'T' || *p->at == 't' || *p->at == ' ')) {
-            bool blank = *p->at++ == ' ';
-            p->at += blank && p->at < p->end && *p->at == ' ';
+        if (p->start < p->end && (*p->start == 'T' || *p->start == 't' || *p->start == ' ')) {
+            bool blank = *p->start++ == ' ';
+            p->start += blank && p->start < p->end && *p->start == ' ';
             return true;
         }
         return false;
     case 'I':
         return basic_next(p);
     default:
-        return p->at < p->end && *p->at++ == part;
+        return p->start < p->end && *p->start++ == part;
     }
 }
 
@@ -173,29 +173,31 @@ static bool is_letter(char c) {
 }
 
 /* What may follow a time in a longer text: nothing that could belong to it. */
-static bool ends(const char *at, const char *end) {
-    return at == end || (!is_digit(*at) && !is_letter(*at) && strchr(".+-/_", *at) == NULL);
+static bool ends(const char *position, const char *end) {
+    return position == end ||
+           (!is_digit(*position) && !is_letter(*position) && strchr(".+-/_", *position) == NULL);
 }
 
 /* The length of `word` if it is here and ends here, else 0. */
-static size_t word_here(const char *at, const char *end, const char *word) {
+static size_t word_here(const char *position, const char *end, const char *word) {
     size_t length = strlen(word);
-    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0 && ends(at + length, end)
+    return (size_t)(end - position) >= length && memcmp(position, word, length) == 0 &&
+                   ends(position + length, end)
                ? length
                : 0;
 }
 
 /* +hh:mm or +hhmm, and directly after the time +hh too. */
-static bool take_offset(parts *p, const char *at, bool blank) {
+static bool take_offset(parts *p, const char *position, bool blank) {
     int32_t hours, minutes = 0;
     parts q = *p;
-    q.at = at + 1;
+    q.start = position + 1;
     if (!take_number(&q, 2, 0, 23, &hours, "the hours of an offset must be 00 to 23")) {
         p->why = q.why;
         return false;
     }
-    bool colon = q.at < q.end && *q.at == ':';
-    q.at += colon;
+    bool colon = q.start < q.end && *q.start == ':';
+    q.start += colon;
     if (colon || digit_next(&q)) {
         if (!take_number(&q, 2, 0, 59, &minutes, "the minutes of an offset must be 00 to 59")) {
             p->why = q.why;
@@ -204,38 +206,39 @@ static bool take_offset(parts *p, const char *at, bool blank) {
     } else if (blank) {
         return false;
     }
-    if (!ends(q.at, q.end)) {
+    if (!ends(q.start, q.end)) {
         return false;
     }
-    p->at = q.at;
+    p->start = q.start;
     p->kind = ZONE_TOLD;
-    p->offset = (hours * 3600 + minutes * 60) * (*at == '-' ? -1 : 1);
+    p->offset = (hours * 3600 + minutes * 60) * (*position == '-' ? -1 : 1);
     return true;
 }
 
 /* What follows the time of day, if it is a zone. */
 static void take_zone(parts *p, bool zone_told) {
-    bool blank = p->end - p->at >= 2 && *p->at == ' ';
-    const char *at = p->at + blank;
+    bool blank = p->end - p->start >= 2 && *p->start == ' ';
+    const char *position = p->start + blank;
     size_t length = 0;
-    if (at == p->end) {
+    if (position == p->end) {
         return;
     }
-    if (*at == '+' || *at == '-') {
-        take_offset(p, at, blank);
+    if (*position == '+' || *position == '-') {
+        take_offset(p, position, blank);
         return;
     }
-    if ((length = word_here(at, p->end, "Z")) > 0 || (length = word_here(at, p->end, "z")) > 0 ||
-        (length = word_here(at, p->end, "UTC")) > 0 ||
-        (length = word_here(at, p->end, "GMT")) > 0) {
-        p->at = at + length;
+    if ((length = word_here(position, p->end, "Z")) > 0 ||
+        (length = word_here(position, p->end, "z")) > 0 ||
+        (length = word_here(position, p->end, "UTC")) > 0 ||
+        (length = word_here(position, p->end, "GMT")) > 0) {
+        p->start = position + length;
         p->kind = ZONE_TOLD;
         return;
     }
-    for (size_t i = 0; i < sizeof vague / sizeof vague[0] && blank && *at >= 'A'; i++) {
-        if ((length = word_here(at, p->end, vague[i])) > 0) {
+    for (size_t i = 0; i < sizeof vague / sizeof vague[0] && blank && *position >= 'A'; i++) {
+        if ((length = word_here(position, p->end, vague[i])) > 0) {
             p->why = zone_told ? p->why : "this zone abbreviation is ambiguous: set --zone";
-            p->at = at + length;
+            p->start = position + length;
             return;
         }
     }
@@ -244,7 +247,7 @@ static void take_zone(parts *p, bool zone_told) {
 /* ---- times ---------------------------------------------------------------------------------- */
 
 /* The first second of a day, in UTC; false: there is no such day. */
-static bool find_day(moments *m, uint32_t year, uint32_t month, uint32_t day, int64_t *first) {
+static bool find_day(record_times *m, uint32_t year, uint32_t month, uint32_t day, int64_t *first) {
     uint32_t date = year << 9 | month << 5 | day;
     moments_day *kept = &m->days[date % MOMENTS_DAYS];
     if (kept->date != date) {
@@ -261,7 +264,7 @@ static bool find_day(moments *m, uint32_t year, uint32_t month, uint32_t day, in
 }
 
 /* Second 60 is the last moment of second 59. */
-static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
+static bool resolve(record_times *m, parts *p, firn_time *time, bool *twice) {
     bool leap = p->second == 60;
     int64_t local;
     *twice = false;
@@ -289,13 +292,13 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
 
 /* Seconds, milliseconds or microseconds since 1970, by the number of digits. */
 static bool take_epoch(parts *p, firn_time *time) {
-    const char *start = p->at;
+    const char *start = p->start;
     int64_t number = 0, unit;
     bool basic = basic_next(p); /* has its own reason */
-    for (; digit_next(p) && p->at - start < 17; p->at++) {
-        number = number * 10 + (*p->at - '0');
+    for (; digit_next(p) && p->start - start < 17; p->start++) {
+        number = number * 10 + (*p->start - '0');
     }
-    switch (p->at - start) {
+    switch (p->start - start) {
     case 10:
         unit = 1;
         break;
@@ -306,7 +309,7 @@ static bool take_epoch(parts *p, firn_time *time) {
         unit = 1000000;
         break;
     default:
-        if (p->at - start > 4 && !basic) {
+        if (p->start - start > 4 && !basic) {
             p->why =
                 "10 digits are seconds, 13 ms, 16 us since 1970: write other times as @SECONDS";
         }
@@ -316,7 +319,7 @@ static bool take_epoch(parts *p, firn_time *time) {
     time->ns = (int32_t)(number % unit * (1000000000 / unit));
     if (unit == 1) {
         p->ns = 0;
-        if (p->at < p->end && *p->at == '.' && !take_fraction(p)) {
+        if (p->start < p->end && *p->start == '.' && !take_fraction(p)) {
             return false;
         }
         time->ns = p->ns;
@@ -327,30 +330,30 @@ static bool take_epoch(parts *p, firn_time *time) {
 
 /* @SECONDS[.FRACTION] and @NUMBERms, as the command takes them everywhere. */
 static bool take_seconds(parts *p, firn_time *time) {
-    const char *start = p->at++;
-    while (p->at < p->end && (is_digit(*p->at) || memchr(".-mnsu", *p->at, 6) != NULL)) {
-        p->at++;
+    const char *start = p->start++;
+    while (p->start < p->end && (is_digit(*p->start) || memchr(".-mnsu", *p->start, 6) != NULL)) {
+        p->start++;
     }
     p->kind = ZONE_TOLD;
-    return firn_time_parse(time, start, (size_t)(p->at - start), NULL) == FIRN_OK;
+    return firn_time_parse(time, start, (size_t)(p->start - start), NULL) == FIRN_OK;
 }
 
 static bool take_number_time(parts *p, firn_time *time) {
-    return *p->at == '@' ? take_seconds(p, time) : take_epoch(p, time);
+    return *p->start == '@' ? take_seconds(p, time) : take_epoch(p, time);
 }
 
 /* ---- the usual form ------------------------------------------------------------------------- */
 
 /* Two digits; sets *odd if they are others. */
-static inline uint32_t two_digits(const char *at, uint32_t *odd) {
-    uint32_t tens = (uint32_t)at[0] - '0', ones = (uint32_t)at[1] - '0';
+static inline uint32_t two_digits(const char *position, uint32_t *odd) {
+    uint32_t tens = (uint32_t)position[0] - '0', ones = (uint32_t)position[1] - '0';
     *odd |= tens > 9 || ones > 9;
     return tens * 10 + ones;
 }
 
-/* The first second of a minute, YYYY-MM-DDThh:mm: most times are of the minute of the time before. False: it is something
- * else. */
-static bool read_minute(moments *m, const char *text, int64_t *first) {
+/* The first second of a minute, YYYY-MM-DDThh:mm: most times are of the minute of the time before.
+ * False: it is something else. */
+static bool read_minute(record_times *m, const char *text, int64_t *first) {
     uint32_t odd = 0;
     if (m->minute[0] != '\0' && memcmp(text, m->minute, MOMENTS_MINUTE) == 0) {
         *first = m->minute_first;
@@ -373,24 +376,27 @@ static bool read_minute(moments *m, const char *text, int64_t *first) {
     return true;
 }
 
-/* YYYY-MM-DDThh:mm:ss[.fraction][Z], as forms[0] with nothing unusual: no other zone, no leap second,
- * no named zone to ask. False: it is something else, which read_parts reads or gives the reason for. */
-static bool read_usual(moments *m, const char *text, size_t length, firn_time *time, bool *bare) {
+/* YYYY-MM-DDThh:mm:ss[.fraction][Z], as forms[0] with nothing unusual: no other zone, no leap
+ * second, no named zone to ask. False: it is something else, which read_parts reads or gives the
+ * reason for. */
+static bool read_usual(record_times *m, const char *text, size_t length, firn_time *time,
+                       bool *bare) {
     uint32_t odd = 0, unit = 100000000, ns = 0;
     int64_t first;
     if (length < 19 || text[16] != ':' || !read_minute(m, text, &first)) {
         return false;
     }
     uint32_t second = two_digits(text + 17, &odd);
-    const char *at = text + 19, *end = text + length;
-    if (at < end && (*at == '.' || *at == ',')) {
-        for (at++; at < end && is_digit(*at) && unit > 0; at++, unit /= 10) {
-            ns += unit * (uint32_t)(*at - '0');
+    const char *position = text + 19, *end = text + length;
+    if (position < end && (*position == '.' || *position == ',')) {
+        for (position++; position < end && is_digit(*position) && unit > 0;
+             position++, unit /= 10) {
+            ns += unit * (uint32_t)(*position - '0');
         }
-        odd |= at == text + 20;
+        odd |= position == text + 20;
     }
-    *bare = at == end;
-    odd |= at < end && (at + 1 != end || (*at != 'Z' && *at != 'z'));
+    *bare = position == end;
+    odd |= position < end && (position + 1 != end || (*position != 'Z' && *position != 'z'));
     if (odd || second > 59 || (*bare && m->zone.named)) {
         return false;
     }
@@ -402,7 +408,7 @@ static bool read_usual(moments *m, const char *text, size_t length, firn_time *t
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Tries every form, the last one's first. Reports the last of several reasons. */
-static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *twice) {
+static bool read_parts(record_times *m, parts *p, bool open, firn_time *time, bool *twice) {
     const parts fresh = *p;
     const char *why = NULL;
     for (size_t i = 0; i <= FORMS + 1; i++) {
@@ -421,7 +427,7 @@ static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *t
             }
             fine = p->why == NULL && resolve(m, p, time, twice);
         }
-        if (fine && (open ? ends(p->at, p->end) : p->at == p->end)) {
+        if (fine && (open ? ends(p->start, p->end) : p->start == p->end)) {
             m->form = form;
             return true;
         }
@@ -440,8 +446,9 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
     }
     snprintf(shown, sizeof shown, "%.*s%s", length > SHOWN ? SHOWN : (int)length, text,
              length > SHOWN ? "..." : "");
-    for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at > 126 ? '?' : *at; /* the text may not be UTF-8 */
+    for (char *position = shown; *position != '\0'; position++) {
+        *position =
+            (unsigned char)*position > 126 ? '?' : *position; /* the text may not be UTF-8 */
     }
     return set_error(error, FIRN_ETEXT, "'%s' is not a time: %s", shown,
                      why != NULL && why[0] != '\0'
@@ -450,12 +457,12 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
                            "syslog with a year, or 10, 13 or 16 digits");
 }
 
-static void count(moments *m, bool bare, bool twice) {
+static void count(record_times *m, bool bare, bool twice) {
     m->bare += bare;
     m->twice += twice;
 }
 
-int moments_read(moments *m, const char *text, size_t length, size_t *used, firn_time *time,
+int moments_read(record_times *m, const char *text, size_t length, size_t *used, firn_time *time,
                  firn_error *error) {
     bool open = used != NULL, twice, bare;
     while (!open && length > 0 && *text == ' ') {
@@ -474,13 +481,13 @@ int moments_read(moments *m, const char *text, size_t length, size_t *used, firn
         count(m, bare, false);
         return FIRN_OK;
     }
-    parts p = {.at = text, .end = text + length};
+    parts p = {.start = text, .end = text + length};
     if (length == 0 || !read_parts(m, &p, open, time, &twice)) {
         return no_time(text, length, p.why, error);
     }
     count(m, p.kind == ZONE_BARE, twice);
     if (open) {
-        *used = (size_t)(p.at - text);
+        *used = (size_t)(p.start - text);
     } else if (length <= MOMENTS_LAST) {
         memcpy(m->last, text, length);
         m->last_length = length;
@@ -491,7 +498,7 @@ int moments_read(moments *m, const char *text, size_t length, size_t *used, firn
     return FIRN_OK;
 }
 
-int moments_open(moments *m, const char *zone_name, firn_error *error) {
+int moments_open(record_times *m, const char *zone_name, firn_error *error) {
     memset(m, 0, sizeof *m);
     m->zone_told = zone_name != NULL;
     return zone_open(&m->zone, zone_name != NULL ? zone_name : "UTC", error);

@@ -14,12 +14,12 @@ typedef struct moments_day {
     int64_t first; /* second, in UTC */
 } moments_day;
 
-typedef struct moments {
-    zone zone;      /* of times that name none */
-    bool zone_told; /* by the user */
-    uint64_t bare;  /* times without a zone so far */
-    uint64_t twice; /* of those, local times that occurred twice: the earlier was taken */
-    size_t form;    /* of the last time: most are the same */
+typedef struct record_times {
+    time_zone_rules zone; /* of times that name none */
+    bool zone_told;       /* by the user */
+    uint64_t bare;        /* times without a zone so far */
+    uint64_t twice;       /* of those, local times that occurred twice: the earlier was taken */
+    size_t form;          /* of the last time: most are the same */
     moments_day days[MOMENTS_DAYS];
 
     char minute[MOMENTS_MINUTE]; /* YYYY-MM-DDThh:mm of the last time, or zeros */
@@ -30,13 +30,13 @@ typedef struct moments {
     size_t last_length;
     firn_time last_time;
     bool last_bare, last_twice;
-} moments;
+} record_times;
 
 /* `zone_name` NULL: UTC. FIRN_EUSAGE, FIRN_ESYSTEM. */
-int moments_open(moments *m, const char *zone_name, firn_error *error);
+int moments_open(record_times *m, const char *zone_name, firn_error *error);
 /* Reads a time. `used` NULL: `text` contains nothing else except surrounding blanks; else a
  * delimiter may follow, and *used is the length read. FIRN_ETEXT. */
-int moments_read(moments *m, const char *text, size_t length, size_t *used, firn_time *time,
+int moments_read(record_times *m, const char *text, size_t length, size_t *used, firn_time *time,
                  firn_error *error);
 
 #endif

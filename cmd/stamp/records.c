@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of records as a table, and how one is chosen: see records.h. What a format is, is in the
- * file of its name. */
+/* The formats of records as a table, and how one is chosen: see records.h. What a format is, is in
+ * the file of its name. */
 #include "records.h"
 
 #include <stdio.h>
@@ -35,7 +35,8 @@ const records_format *records_by_ending(const char *path) {
 }
 
 /* A log has a time where the others have a delimiter before it, or none. */
-const records_format *records_by_line(moments *m, const char *line, size_t length, bool table) {
+const records_format *records_by_line(record_times *m, const char *line, size_t length,
+                                      bool table) {
     records_plan plan = {.moments = m};
     record r = {0};
     firn_error error;

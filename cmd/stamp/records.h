@@ -17,18 +17,18 @@ typedef struct records_format records_format;
 
 /* A shape of JSON lines, and which of its values are the time, the ID and the fields. */
 typedef struct records_shape {
-    shape of;
+    json_shape shape;
     size_t time, id, field[RECORDS_FIELDS]; /* id is RECORDS_NONE if there is no such member */
 } records_shape;
 
 /* The options, and what the beginning of the text showed. */
 typedef struct records_plan {
     const records_format *format;
-    const char *time; /* name or number of the column; NULL: where logs have it */
-    const char *id;   /* name of the column that the ID gets */
-    bool header;      /* of a table: the first record names the columns */
-    bool replace;     /* an ID that is there already is written over */
-    moments *moments; /* of logs, whose times have no column */
+    const char *time;      /* name or number of the column; NULL: where logs have it */
+    const char *id;        /* name of the column that the ID gets */
+    bool header;           /* of a table: the first record names the columns */
+    bool replace;          /* an ID that is there already is written over */
+    record_times *moments; /* of logs, whose times have no column */
 
     char wanted_delimiter;             /* of a table; 0: the format's own */
     const char *field[RECORDS_FIELDS]; /* names or numbers of the columns of fields */
@@ -51,7 +51,7 @@ typedef struct records_plan {
     size_t shape_count, shape_last, oldest; /* the last match; the next to replace */
     unsigned patience;                      /* lines without a match, until few are looked at */
     unsigned passed;                        /* lines since then */
-    piece values[SHAPE_VALUES];             /* of the line that matched */
+    json_piece values[SHAPE_VALUES];        /* of the line that matched */
 } records_plan;
 
 /* One record. Texts are in the window, and good until it moves. */
@@ -66,7 +66,7 @@ typedef struct record {
     bool passes;                /* not a record: its bytes are copied unchanged */
     bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */
     bool placed;                /* the record has a place for its ID: */
-    size_t at;                  /* after this many bytes, */
+    size_t offset;              /* after this many bytes, */
     size_t skip;                /* instead of this many, */
     const char *before, *after; /* between these, */
     const char *nothing;        /* or this, when it gets none */
@@ -97,7 +97,7 @@ const records_format *records_find(const char *name);
 /* By the ending of a file's name; or NULL. */
 const records_format *records_by_ending(const char *path);
 /* By the first line; or NULL. `table`: --time or --no-header exclude a log. */
-const records_format *records_by_line(moments *m, const char *line, size_t length, bool table);
+const records_format *records_by_line(record_times *m, const char *line, size_t length, bool table);
 
 /* The size of the line at the beginning of `text`, with its end; 0: it is not all there yet. */
 size_t records_line(const char *text, size_t length, bool last);

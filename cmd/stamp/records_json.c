@@ -17,7 +17,7 @@ enum { PATIENCE = 64 /* lines */ };
 
 /* Members of one name: where, and how many. */
 typedef struct member {
-    piece value;
+    json_piece value;
     size_t count;
 } member;
 
@@ -48,30 +48,30 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
 
 /* ---- members -------------------------------------------------------------------------------- */
 
-/* Behind the value at `at` of accepted text: a string, a nest of brackets, or a word. */
-static const char *skip_value(const char *at) {
+/* Behind the value at `position` of accepted text: a string, a nest of brackets, or a word. */
+static const char *skip_value(const char *position) {
     size_t depth = 0;
-    if (*at != '"' && *at != '[' && *at != '{') {
-        return shape_skip_word(at);
+    if (*position != '"' && *position != '[' && *position != '{') {
+        return shape_skip_word(position);
     }
     do {
-        if (*at == '"') {
-            at = shape_skip_string(at);
+        if (*position == '"') {
+            position = shape_skip_string(position);
             continue;
         }
-        depth += *at == '{' || *at == '[';
-        depth -= *at == '}' || *at == ']';
-        at++;
+        depth += *position == '{' || *position == '[';
+        depth -= *position == '}' || *position == ']';
+        position++;
     } while (depth > 0);
-    return at;
+    return position;
 }
 
 /* A string without its quotes as what it means, or NULL for want of memory. */
-static json_t *decode(piece quoted) {
+static json_t *decode(json_piece quoted) {
     return json_loadb(quoted.text, quoted.length, JSON_DECODE_ANY | FLAGS, NULL);
 }
 
-static bool name_is(piece quoted, const char *name) {
+static bool name_is(json_piece quoted, const char *name) {
     size_t length = strlen(name);
     if (memchr(quoted.text, '\\', quoted.length) == NULL) {
         return quoted.length == length + 2 && memcmp(quoted.text + 1, name, length) == 0;
@@ -82,23 +82,23 @@ static bool name_is(piece quoted, const char *name) {
     return is;
 }
 
-static void note(member *found, piece value) {
+static void note(member *found, json_piece value) {
     found->value = value;
     found->count++;
 }
 
-/* The members of the object that begins at `at`. */
-static void find_members(const records_plan *plan, const char *at, member *time, member *id,
+/* The members of the object that begins at `position`. */
+static void find_members(const records_plan *plan, const char *position, member *time, member *id,
                          member fields[RECORDS_FIELDS]) {
-    at = shape_skip_blank(at + 1);
-    while (*at != '}') {
-        piece name = {at, 0}, value;
-        at = shape_skip_string(at);
-        name.length = (size_t)(at - name.text);
-        at = shape_skip_blank(shape_skip_blank(at) + 1); /* after the colon */
-        value.text = at;
-        at = skip_value(at);
-        value.length = (size_t)(at - value.text);
+    position = shape_skip_blank(position + 1);
+    while (*position != '}') {
+        json_piece name = {position, 0}, value;
+        position = shape_skip_string(position);
+        name.length = (size_t)(position - name.text);
+        position = shape_skip_blank(shape_skip_blank(position) + 1); /* after the colon */
+        value.text = position;
+        position = skip_value(position);
+        value.length = (size_t)(position - value.text);
         if (name_is(name, plan->time)) {
             note(time, value);
         }
@@ -110,15 +110,15 @@ static void find_members(const records_plan *plan, const char *at, member *time,
                 note(&fields[i], value);
             }
         }
-        at = shape_skip_blank(at);
-        at = *at == ',' ? shape_skip_blank(at + 1) : at;
+        position = shape_skip_blank(position);
+        position = *position == ',' ? shape_skip_blank(position + 1) : position;
     }
 }
 
 /* ---- the parts of a record ------------------------------------------------------------------ */
 
 static int find_time(records_plan *plan, const member *time, record *r, firn_error *error) {
-    const piece *value = &time->value;
+    const json_piece *value = &time->value;
     if (time->count != 1) {
         return set_error(error, FIRN_ETEXT, "the object has %s member '%.60s': %s",
                          time->count == 0 ? "no" : "more than one", plan->time,
@@ -155,7 +155,7 @@ static int find_time(records_plan *plan, const member *time, record *r, firn_err
 static int find_fields(const records_plan *plan, const member fields[RECORDS_FIELDS], record *r,
                        firn_error *error) {
     for (size_t i = 0; i < plan->field_count; i++) {
-        const piece *value = &fields[i].value;
+        const json_piece *value = &fields[i].value;
         if (fields[i].count != 1) {
             return set_error(error, FIRN_ETEXT, "the object has %s member '%.60s' for --field",
                              fields[i].count == 0 ? "no" : "more than one", plan->field[i]);
@@ -188,7 +188,7 @@ static int place_id(const records_plan *plan, const char *text, const char *obje
     }
     bool added = id->count == 0;
     r->placed = true;
-    r->at = (size_t)((added ? object + 1 : id->value.text) - text);
+    r->offset = (size_t)((added ? object + 1 : id->value.text) - text);
     r->skip = id->value.length;
     r->before = added ? plan->before : "\"";
     r->after = added && !empty ? "\"," : "\"";
@@ -206,8 +206,8 @@ static int read_members(records_plan *plan, const char *text, const member *time
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-static size_t value_at(const records_plan *plan, const shape *of, const char *text) {
-    for (size_t i = 0; i < of->count; i++) {
+static size_t value_at(const records_plan *plan, const json_shape *shape, const char *text) {
+    for (size_t i = 0; i < shape->count; i++) {
         if (plan->values[i].text == text) {
             return i;
         }
@@ -218,21 +218,21 @@ static size_t value_at(const records_plan *plan, const shape *of, const char *te
 /* Remembers the shape of a valid record, unless a relevant member is not a scalar. */
 static void learn(records_plan *plan, const char *text, size_t size, const member *time,
                   const member *id, const member fields[RECORDS_FIELDS]) {
-    records_shape *one = &plan->shapes[plan->oldest];
-    bool known = shape_learn(&one->of, text, size, plan->values);
-    one->time = value_at(plan, &one->of, time->value.text);
-    one->id = value_at(plan, &one->of, id->value.text);
-    known = known && one->time != RECORDS_NONE && (id->count == 0) == (one->id == RECORDS_NONE);
+    records_shape *shape = &plan->shapes[plan->oldest];
+    bool known = shape_learn(&shape->shape, text, size, plan->values);
+    shape->time = value_at(plan, &shape->shape, time->value.text);
+    shape->id = value_at(plan, &shape->shape, id->value.text);
+    known = known && shape->time != RECORDS_NONE && (id->count == 0) == (shape->id == RECORDS_NONE);
     for (size_t i = 0; i < plan->field_count; i++) {
-        one->field[i] = value_at(plan, &one->of, fields[i].value.text);
-        known = known && one->field[i] != RECORDS_NONE;
+        shape->field[i] = value_at(plan, &shape->shape, fields[i].value.text);
+        known = known && shape->field[i] != RECORDS_NONE;
     }
     if (known) {
         plan->shape_last = plan->oldest;
         plan->oldest = (plan->oldest + 1) % RECORDS_SHAPES;
         plan->shape_count += plan->shape_count < RECORDS_SHAPES;
     } else {
-        one->of.count = 0;
+        shape->shape.count = 0;
     }
 }
 
@@ -254,29 +254,29 @@ static void note_match(records_plan *plan, bool matched) {
 static const records_shape *find_shape(records_plan *plan, const char *text, size_t size,
                                        const char *limit) {
     for (size_t i = 0; i < plan->shape_count; i++) {
-        size_t at = (plan->shape_last + i) % plan->shape_count;
-        const shape *of = &plan->shapes[at].of;
-        if (of->count > 0 && shape_match(of, text, size, limit, plan->values)) {
-            plan->shape_last = at;
-            return &plan->shapes[at];
+        size_t position = (plan->shape_last + i) % plan->shape_count;
+        const json_shape *shape = &plan->shapes[position].shape;
+        if (shape->count > 0 && shape_match(shape, text, size, limit, plan->values)) {
+            plan->shape_last = position;
+            return &plan->shapes[position];
         }
     }
     return NULL;
 }
 
-static int read_shape(records_plan *plan, const records_shape *one, const char *text, record *r,
+static int read_shape(records_plan *plan, const records_shape *shape, const char *text, record *r,
                       firn_error *error) {
-    member time = {plan->values[one->time], 1}, id = {{NULL, 0}, 0}, fields[RECORDS_FIELDS];
-    if (one->id != RECORDS_NONE) {
-        id = (member){plan->values[one->id], 1};
+    member time = {plan->values[shape->time], 1}, id = {{NULL, 0}, 0}, fields[RECORDS_FIELDS];
+    if (shape->id != RECORDS_NONE) {
+        id = (member){plan->values[shape->id], 1};
     }
     for (size_t i = 0; i < plan->field_count; i++) {
-        fields[i] = (member){plan->values[one->field[i]], 1};
+        fields[i] = (member){plan->values[shape->field[i]], 1};
     }
     return read_members(plan, text, &time, &id, fields, r, error);
 }
 
-/* ---- records ----------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static int read_object(records_plan *plan, const char *text, size_t size, bool learns, record *r,
                        firn_error *error) {
@@ -308,12 +308,12 @@ static int read_record(records_plan *plan, const char *text, size_t length, bool
     }
     r->lines = text[r->size - 1] == '\n';
     bool worth = is_worth(plan);
-    const records_shape *one = worth ? find_shape(plan, text, r->size, text + length) : NULL;
+    const records_shape *shape = worth ? find_shape(plan, text, r->size, text + length) : NULL;
     if (worth) {
-        note_match(plan, one != NULL);
+        note_match(plan, shape != NULL);
     }
-    if (one != NULL) {
-        return read_shape(plan, one, text, r, error);
+    if (shape != NULL) {
+        return read_shape(plan, shape, text, r, error);
     }
     int code = records_no_zero(text, r->size, error);
     return code == FIRN_OK ? read_object(plan, text, r->size, worth, r, error) : code;

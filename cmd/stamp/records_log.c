@@ -23,64 +23,66 @@ static bool is_blank(char c) {
 }
 
 /* The beginning of the n-th word; NULL: there are fewer. */
-static const char *find_word(const char *at, const char *end, size_t n) {
+static const char *find_word(const char *position, const char *end, size_t n) {
     for (;;) {
-        while (at < end && is_blank(*at)) {
-            at++;
+        while (position < end && is_blank(*position)) {
+            position++;
         }
-        if (at == end) {
+        if (position == end) {
             return NULL;
         }
         if (--n == 0) {
-            return at;
+            return position;
         }
-        while (at < end && !is_blank(*at)) {
-            at++;
+        while (position < end && !is_blank(*position)) {
+            position++;
         }
     }
 }
 
-/* Reads a time at `at`, after an opening bracket if there is one. */
-static bool time_at(records_plan *plan, const char *at, const char *end, record *r,
+/* Reads a time at `position`, after an opening bracket if there is one. */
+static bool time_at(records_plan *plan, const char *position, const char *end, record *r,
                     firn_error *error) {
     size_t used;
-    at += at < end && *at == '[';
-    r->time = at;
-    r->time_length = (size_t)(end - at);
+    position += position < end && *position == '[';
+    r->time = position;
+    r->time_length = (size_t)(end - position);
     r->timed =
-        moments_read(plan->moments, at, r->time_length, &used, &r->instant, error) == FIRN_OK;
-    r->cut = r->timed && at + used == end;
+        moments_read(plan->moments, position, r->time_length, &used, &r->instant, error) == FIRN_OK;
+    r->cut = r->timed && position + used == end;
     return r->timed;
 }
 
 /* [10/Oct/2000:13:55:36 -0700] after host and user. */
-static const char *find_bracket(const char *at, const char *end) {
-    while (at < end && (at = memchr(at, '[', (size_t)(end - at))) != NULL) {
-        if (end - at > 8 && at[3] == '/' && at[7] == '/') {
-            return at;
+static const char *find_bracket(const char *position, const char *end) {
+    while (position < end && (position = memchr(position, '[', (size_t)(end - position))) != NULL) {
+        if (end - position > 8 && position[3] == '/' && position[7] == '/') {
+            return position;
         }
-        at++;
+        position++;
     }
     return NULL;
 }
 
 static int find_time(records_plan *plan, const char *text, size_t length, record *r,
                      firn_error *error) {
-    const char *end = text + length, *at = find_word(text, end, plan->word > 0 ? plan->word : 1);
-    if (at == NULL) {
+    const char *end = text + length,
+               *position = find_word(text, end, plan->word > 0 ? plan->word : 1);
+    if (position == NULL) {
         return set_error(error, FIRN_ETEXT,
                          "the line has fewer than %zu words: choose another --time",
                          plan->word > 0 ? plan->word : 1);
     }
-    if (time_at(plan, at, end, r, error)) {
+    if (time_at(plan, position, end, r, error)) {
         return FIRN_OK;
     }
     firn_error of_bracket;
-    at = plan->word > 0 ? NULL : find_bracket(text, end);
-    if (at == NULL) {
+    position = plan->word > 0 ? NULL : find_bracket(text, end);
+    if (position == NULL) {
         return FIRN_ETEXT;
     }
-    return time_at(plan, at, end, r, &of_bracket) ? FIRN_OK : (*error = of_bracket, FIRN_ETEXT);
+    return time_at(plan, position, end, r, &of_bracket) ? FIRN_OK
+                                                        : (*error = of_bracket, FIRN_ETEXT);
 }
 
 static int read_record(records_plan *plan, const char *text, size_t length, bool last, record *r,

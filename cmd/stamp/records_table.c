@@ -31,24 +31,24 @@ typedef struct cut_record {
 enum stop { STOP_FIELD, STOP_RECORD, STOP_TEXT, STOP_OPEN };
 
 /* The quote that closes a field; NULL: not read yet. */
-static const char *find_close(const char *at, const char *end, bool last) {
-    while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
-        if (at + 1 == end) {
-            return last ? at : NULL;
+static const char *find_close(const char *position, const char *end, bool last) {
+    while (position < end && (position = memchr(position, '"', (size_t)(end - position))) != NULL) {
+        if (position + 1 == end) {
+            return last ? position : NULL;
         }
-        if (at[1] != '"') {
-            return at;
+        if (position[1] != '"') {
+            return position;
         }
-        at += 2;
+        position += 2;
     }
     return NULL;
 }
 
 /* Reads the field at *at and skips its delimiter. */
-static enum stop read_field(const char **at, const char *end, const records_plan *plan, bool last,
-                            field *f, const char **why) {
+static enum stop read_field(const char **position, const char *end, const records_plan *plan,
+                            bool last, field *f, const char **why) {
     const bool quotes = plan->format == &records_csv;
-    const char delimiter = plan->delimiter[0], *p = *at;
+    const char delimiter = plan->delimiter[0], *p = *position;
     f->quoted = quotes && p < end && *p == '"';
     f->text = p + f->quoted;
     if (f->quoted) {
@@ -79,7 +79,7 @@ static enum stop read_field(const char **at, const char *end, const records_plan
     if (!f->quoted) {
         f->length = (size_t)(stop - f->text);
     }
-    *at = p + (p < end);
+    *position = p + (p < end);
     return p == end ? STOP_TEXT : *p == '\n' ? STOP_RECORD : STOP_FIELD;
 }
 
@@ -96,10 +96,10 @@ static inline void end_field(const records_plan *plan, cut_record *cells, field 
 /* Any record. Returns its size, or 0: it is not all there. */
 static size_t cut_fields(const records_plan *plan, const char *text, size_t length, bool last,
                          cut_record *cells, bool *open) {
-    const char *at = text, *end = text + length;
+    const char *position = text, *end = text + length;
     for (;;) {
         field f = {0};
-        enum stop stop = read_field(&at, end, plan, last, &f, &cells->why);
+        enum stop stop = read_field(&position, end, plan, last, &f, &cells->why);
         if (stop == STOP_OPEN || (stop == STOP_TEXT && !last)) {
             *open = stop == STOP_OPEN && last;
             return 0;
@@ -111,7 +111,7 @@ static size_t cut_fields(const records_plan *plan, const char *text, size_t leng
         }
         end_field(plan, cells, f);
         if (stop != STOP_FIELD) {
-            return (size_t)(at - text);
+            return (size_t)(position - text);
         }
     }
 }
@@ -127,7 +127,8 @@ static inline uint64_t find_marks(const char *text, char delimiter, char quote) 
 }
 
 /* A record without quotes, zero bytes or carriage returns, except in its line end: all fields
- * in one pass. Returns its size, or 0: it is another, or its end is not among the last few bytes. */
+ * in one pass. Returns its size, or 0: it is another, or its end is not among the last few
+ * bytes. */
 static size_t cut_plain(const records_plan *plan, const char *text, size_t length,
                         cut_record *cells) {
     const char delimiter = plan->delimiter[0], quote = plan->format == &records_csv ? '"' : '\n';
@@ -135,16 +136,17 @@ static size_t cut_plain(const records_plan *plan, const char *text, size_t lengt
     for (size_t i = 0; i + BYTES_STEP <= length; i += BYTES_STEP) {
         uint64_t marks = find_marks(text + i, delimiter, quote);
         for (; marks != 0; marks &= marks - 1) {
-            const char *at = text + i + bytes_first(marks);
-            if (*at == delimiter) {
-                end_field(plan, cells, (field){start, (size_t)(at - start), false});
-                start = at + 1;
-            } else if (*at == '\n') {
-                const char *end = at > text && at[-1] == '\r' ? at - 1 : at;
+            const char *position = text + i + bytes_first(marks);
+            if (*position == delimiter) {
+                end_field(plan, cells, (field){start, (size_t)(position - start), false});
+                start = position + 1;
+            } else if (*position == '\n') {
+                const char *end = position > text && position[-1] == '\r' ? position - 1 : position;
                 end_field(plan, cells, (field){start, (size_t)(end - start), false});
-                return (size_t)(at - text) + 1;
-            } else if (*at == quote || *at == '\0' ||
-                       (*at == '\r' && (at + 1 == text + length || at[1] != '\n'))) {
+                return (size_t)(position - text) + 1;
+            } else if (*position == quote || *position == '\0' ||
+                       (*position == '\r' &&
+                        (position + 1 == text + length || position[1] != '\n'))) {
                 return 0;
             }
         }
@@ -152,7 +154,7 @@ static size_t cut_plain(const records_plan *plan, const char *text, size_t lengt
     return 0;
 }
 
-/* ---- records ----------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static size_t cut(const records_plan *plan, const char *text, size_t length, bool last,
                   cut_record *cells, record *r, firn_error *error, int *code) {
@@ -203,7 +205,7 @@ static void place_id(const records_plan *plan, const char *text, const cut_recor
     bool added = plan->id_index == RECORDS_NONE;
     r->placed = added || cells->count == plan->width;
     if (!added && r->placed) {
-        r->at = (size_t)(cells->id.text - text);
+        r->offset = (size_t)(cells->id.text - text);
         r->skip = cells->id.length;
     }
     r->before = "";
@@ -213,16 +215,16 @@ static void place_id(const records_plan *plan, const char *text, const cut_recor
 /* Many editors and exports leave blank lines at the very end, which are not records. Elsewhere a
  * blank line is a bad record. */
 static bool is_blank_end(const char *text, size_t length, bool last) {
-    size_t at = 0;
-    while (at < length) {
-        size_t behind = at + (text[at] == '\r');
+    size_t position = 0;
+    while (position < length) {
+        size_t behind = position + (text[position] == '\r');
         if (behind == length && !last) {
             break; /* its newline may come yet */
         }
         if (behind == length || text[behind] != '\n') {
             return false;
         }
-        at = behind + 1;
+        position = behind + 1;
     }
     return true;
 }
@@ -264,25 +266,25 @@ static int read_record(records_plan *plan, const char *text, size_t length, bool
 
 /* Is the field this name, its doubled quotes taken for one? */
 static bool field_is(const field *f, const char *name) {
-    size_t at = 0;
-    for (size_t i = 0; i < f->length; i++, at++) {
+    size_t position = 0;
+    for (size_t i = 0; i < f->length; i++, position++) {
         i += f->quoted && f->text[i] == '"';
-        if (name[at] == '\0' || f->text[i] != name[at]) {
+        if (name[position] == '\0' || f->text[i] != name[position]) {
             return false;
         }
     }
-    return name[at] == '\0';
+    return name[position] == '\0';
 }
 
 /* The column of a name. FIRN_EUSAGE: there are two. */
 static int find_column(const records_plan *plan, const char *text, size_t size, const char *name,
                        size_t *index, firn_error *error) {
-    const char *at = text, *why = NULL;
+    const char *position = text, *why = NULL;
     enum stop stop = STOP_FIELD;
     *index = RECORDS_NONE;
     for (size_t i = 0; stop == STOP_FIELD; i++) {
         field f = {0};
-        stop = read_field(&at, text + size, plan, true, &f, &why);
+        stop = read_field(&position, text + size, plan, true, &f, &why);
         if (!field_is(&f, name)) {
             continue;
         }
@@ -333,14 +335,14 @@ static int find_named(const records_plan *plan, const char *text, size_t size, c
 
 /* A name of a column is hardly ever a time: without a header the first record would be lost. */
 static int check_names(const records_plan *plan, const char *text, size_t size, firn_error *error) {
-    const char *at = text, *why = NULL;
+    const char *position = text, *why = NULL;
     enum stop stop = STOP_FIELD;
     for (size_t i = 0; stop == STOP_FIELD; i++) {
-        moments m = *plan->moments; /* its counts stay as they are */
+        record_times m = *plan->moments; /* its counts stay as they are */
         field f = {0};
         firn_time time;
         firn_error unused;
-        stop = read_field(&at, text + size, plan, true, &f, &why);
+        stop = read_field(&position, text + size, plan, true, &f, &why);
         bool dated = f.length >= 8 && (memchr(f.text, '-', f.length) != NULL ||
                                        memchr(f.text, ':', f.length) != NULL);
         if (f.length > 0 && (dated || i == plan->time_index) &&

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int source_open(source *in, const char *path, firn_error *error) {
+int source_open(record_source *in, const char *path, firn_error *error) {
     bool standard = strcmp(path, "-") == 0;
     memset(in, 0, sizeof *in);
     in->name = input_name(path);
@@ -35,7 +35,7 @@ int source_open(source *in, const char *path, firn_error *error) {
 }
 
 /* Room after the unread bytes: moves them to the front, then doubles the window. */
-static int make_room(source *in, firn_error *error) {
+static int make_room(record_source *in, firn_error *error) {
     if (in->start > 0) {
         memmove(in->buffer, in->buffer + in->start, in->end - in->start);
         in->end -= in->start;
@@ -57,7 +57,7 @@ static int make_room(source *in, firn_error *error) {
     return FIRN_OK;
 }
 
-int source_more(source *in, firn_error *error) {
+int source_more(record_source *in, firn_error *error) {
     int code = make_room(in, error);
     note_terminal(in->file);
     while (code == FIRN_OK) {
@@ -78,10 +78,10 @@ int source_more(source *in, firn_error *error) {
     return code;
 }
 
-int source_scan(source *in, source_visit *visit, void *context, firn_error *error) {
-    off_t at = in->began;
+int source_scan(record_source *in, source_visit *visit, void *context, firn_error *error) {
+    off_t position = in->began;
     for (;;) {
-        ssize_t got = pread(in->file, in->buffer, in->size, at);
+        ssize_t got = pread(in->file, in->buffer, in->size, position);
         if (interrupt_signal() != 0) {
             return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
         }
@@ -93,12 +93,12 @@ int source_scan(source *in, source_visit *visit, void *context, firn_error *erro
         }
         if (got > 0) {
             visit(context, in->buffer, (size_t)got);
-            at += got;
+            position += got;
         }
     }
 }
 
-int source_again(source *in, firn_error *error) {
+int source_again(record_source *in, firn_error *error) {
     if (lseek(in->file, in->began, SEEK_SET) != in->began) {
         return input_failed(in->name, error);
     }
@@ -108,7 +108,7 @@ int source_again(source *in, firn_error *error) {
     return FIRN_OK;
 }
 
-int source_unchanged(const source *in, firn_error *error) {
+int source_unchanged(const record_source *in, firn_error *error) {
     struct stat now;
     const struct stat *then = &in->before;
     if (!in->regular) {
@@ -127,7 +127,7 @@ int source_unchanged(const source *in, firn_error *error) {
     return FIRN_OK;
 }
 
-void source_close(source *in) {
+void source_close(record_source *in) {
     free(in->buffer);
     in->buffer = NULL;
     if (in->file > STDIN_FILENO) {

@@ -10,7 +10,7 @@
 
 enum { SOURCE_SIZE = 1 << 20, SOURCE_MOST = 64 << 20 }; /* of the window, bytes */
 
-typedef struct source {
+typedef struct record_source {
     const char *name; /* for people */
     int file;
     bool regular;       /* the file can be read twice, and has a length: */
@@ -21,26 +21,26 @@ typedef struct source {
     size_t start, end; /* what is in it and was not used yet */
     bool ended;        /* the input has ended */
     uint64_t read;     /* bytes so far */
-} source;
+} record_source;
 
 /* A path, or - for standard input. FIRN_EIO, FIRN_EMEMORY. */
-int source_open(source *in, const char *path, firn_error *error);
-/* Appends to the unread bytes, at least a byte unless the input has ended. FIRN_EIO; FIRN_ETEXT: the
- * window holds SOURCE_MOST bytes already; FIRN_EUNKNOWN: a signal came. */
-int source_more(source *in, firn_error *error);
+int source_open(record_source *in, const char *path, firn_error *error);
+/* Appends to the unread bytes, at least a byte unless the input has ended. FIRN_EIO; FIRN_ETEXT:
+ * the window holds SOURCE_MOST bytes already; FIRN_EUNKNOWN: a signal came. */
+int source_more(record_source *in, firn_error *error);
 /* Adds the whole content to a digest; of a regular file, and before anything is read. */
 typedef void source_visit(void *context, const void *bytes, size_t size);
-int source_scan(source *in, source_visit *visit, void *context, firn_error *error);
+int source_scan(record_source *in, source_visit *visit, void *context, firn_error *error);
 /* Of a regular file: reads it from its beginning again. FIRN_EIO. */
-int source_again(source *in, firn_error *error);
+int source_again(record_source *in, firn_error *error);
 /* Of a regular file: FIRN_EIO when it is not what it was when it was opened. */
-int source_unchanged(const source *in, firn_error *error);
-void source_close(source *in);
+int source_unchanged(const record_source *in, firn_error *error);
+void source_close(record_source *in);
 
-static inline const char *source_text(const source *in) {
+static inline const char *source_text(const record_source *in) {
     return in->buffer + in->start;
 }
-static inline size_t source_length(const source *in) {
+static inline size_t source_length(const record_source *in) {
     return in->end - in->start;
 }
 

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-typedef struct tally {
+typedef struct stamp_tally {
     uint64_t records, ids;
     uint64_t bad; /* records without an ID (--on-error) */
     uint64_t bad_line;
@@ -16,10 +16,10 @@ typedef struct tally {
     uint64_t shifted;
     int64_t shift_ns;    /* the largest shift */
     uint64_t shift_line; /* and its line */
-} tally;
+} stamp_tally;
 
 /* The closing line, as a note. `skipped`: bad records were left out. */
-void tally_tell(const tally *it, session *s, const moments *times, const struct timespec *begun,
-                bool skipped);
+void tally_tell(const stamp_tally *tally, session *s, const record_times *times,
+                const struct timespec *begun, bool skipped);
 
 #endif

@@ -20,16 +20,16 @@ enum { FAR_S = 16 * 3600 }; /* no offset is as large */
 /* +hh:mm, +hhmm or +hh. */
 static bool read_offset(const char *text, int32_t *offset) {
     int digit[4] = {0}, count = 0;
-    const char *at = text + 1;
+    const char *position = text + 1;
     if (text[0] != '+' && text[0] != '-') {
         return false;
     }
-    for (; count < 4 && *at >= '0' && *at <= '9'; at++) {
-        digit[count++] = *at - '0';
-        at += count == 2 && at[1] == ':' && at[2] != '\0';
+    for (; count < 4 && *position >= '0' && *position <= '9'; position++) {
+        digit[count++] = *position - '0';
+        position += count == 2 && position[1] == ':' && position[2] != '\0';
     }
     int32_t hours = digit[0] * 10 + digit[1], minutes = digit[2] * 10 + digit[3];
-    if (*at != '\0' || (count != 2 && count != 4) || hours > 23 || minutes > 59) {
+    if (*position != '\0' || (count != 2 && count != 4) || hours > 23 || minutes > 59) {
         return false;
     }
     *offset = (hours * 3600 + minutes * 60) * (text[0] == '-' ? -1 : 1);
@@ -70,7 +70,8 @@ static bool is_in_database(const char *name) {
     return is;
 }
 
-/* The database's names for what the machine is set to, or leaves open: other machines read another time. */
+/* The database's names for what the machine is set to, or leaves open: other machines read another
+ * time. */
 static bool is_of_machine(const char *name) {
     static const char *const names[] = {"localtime", "posixrules", "Factory"};
     const char *slash = strrchr(name, '/');
@@ -82,9 +83,9 @@ static bool is_of_machine(const char *name) {
     return false;
 }
 
-int zone_open(zone *at, const char *name, firn_error *error) {
-    memset(at, 0, sizeof *at);
-    if (strcmp(name, "UTC") == 0 || strcmp(name, "Z") == 0 || read_offset(name, &at->offset)) {
+int zone_open(time_zone_rules *zone, const char *name, firn_error *error) {
+    memset(zone, 0, sizeof *zone);
+    if (strcmp(name, "UTC") == 0 || strcmp(name, "Z") == 0 || read_offset(name, &zone->offset)) {
         return FIRN_OK;
     }
     if (is_of_machine(name)) {
@@ -94,9 +95,9 @@ int zone_open(zone *at, const char *name, firn_error *error) {
                          name);
     }
     if (is_in_database(name)) {
-        at->named = setenv("TZ", name, 1) == 0;
+        zone->named = setenv("TZ", name, 1) == 0;
         tzset();
-        return at->named ? FIRN_OK : out_of_memory(error);
+        return zone->named ? FIRN_OK : out_of_memory(error);
     }
     if (is_plain_name(name) && access(folder(), R_OK) != 0) {
         return set_error(
@@ -136,9 +137,9 @@ static zone_minute look_up(int64_t local) {
 }
 
 /* Offsets of before there was a rule change within a minute; only whole ones are kept. */
-static zone_minute look_up_minute(zone *at, int64_t local) {
+static zone_minute look_up_minute(time_zone_rules *zone, int64_t local) {
     int64_t minute = local >= 0 ? local / 60 : -1 - (-1 - local) / 60;
-    zone_minute *kept = &at->minutes[(uint64_t)minute % ZONE_CACHE];
+    zone_minute *kept = &zone->minutes[(uint64_t)minute % ZONE_CACHE];
     if (kept->minute == minute + 1 && minute != -1) {
         return *kept;
     }
@@ -151,13 +152,13 @@ static zone_minute look_up_minute(zone *at, int64_t local) {
     return found;
 }
 
-bool zone_utc(zone *at, int64_t local, int64_t *utc, bool *twice) {
+bool zone_utc(time_zone_rules *zone, int64_t local, int64_t *utc, bool *twice) {
     *twice = false;
-    if (!at->named) {
-        *utc = local - at->offset;
+    if (!zone->named) {
+        *utc = local - zone->offset;
         return true;
     }
-    zone_minute found = look_up_minute(at, local);
+    zone_minute found = look_up_minute(zone, local);
     *utc = local - found.offset;
     *twice = found.twice;
     return !found.gap;

@@ -16,16 +16,16 @@ typedef struct zone_minute {
     bool twice;     /* the minute occurs twice, and the earlier is meant */
 } zone_minute;
 
-typedef struct zone {
+typedef struct time_zone_rules {
     bool named;     /* the C library knows it; else: */
     int32_t offset; /* s east of UTC, -86399..86399 */
     zone_minute minutes[ZONE_CACHE];
-} zone;
+} time_zone_rules;
 
 /* UTC, +hh:mm or a name like Europe/Berlin. FIRN_EUSAGE; FIRN_ESYSTEM: no zone database. */
-int zone_open(zone *at, const char *name, firn_error *error);
+int zone_open(time_zone_rules *zone, const char *name, firn_error *error);
 /* `local`: seconds since 1970 of the local time. False: it never occurs. If it occurs twice, the
  * earlier one. */
-bool zone_utc(zone *at, int64_t local, int64_t *utc, bool *twice);
+bool zone_utc(time_zone_rules *zone, int64_t local, int64_t *utc, bool *twice);
 
 #endif

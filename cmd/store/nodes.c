@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes`: lists every node, job and segment of a store, with its high-water mark, the distance of the mark from
- * now, and its holder. A mark in the past means that nobody issues. */
+/* `firn nodes`: lists every node, job and segment of a store, with its high-water mark, the
+ * distance of the mark from now, and its holder. A mark in the past means that nobody issues. */
 #include "nodes.h"
 
 #include "closing.h"
@@ -21,90 +21,91 @@ enum { FLOORS = 64 };               /* more are not shown */
 enum { CLOSED = MARK_OTHER + 1 };   /* the last line of the legend */
 
 /* A line of the table. */
-typedef struct row {
+typedef struct node_row {
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
     bool closed; /* the namespace, so its mark means nothing */
     mark_told what;
-} row;
+} node_row;
 
 /* A namespace that issues nothing yet. */
-typedef struct guarded {
+typedef struct guarded_node {
     char ns[FIRN_NS_SIZE], floor[FIRN_TIME_SIZE], distance[40];
-} guarded;
+} guarded_node;
 
 /* A namespace whose claims are confined. */
-typedef struct confined {
+typedef struct confined_node {
     char ns[FIRN_NS_SIZE];
     firn__claims claims;
-} confined;
+} confined_node;
 
-typedef struct listing {
-    guarded floors[FLOORS];
-    confined confined[FLOORS];
+typedef struct node_listing {
+    guarded_node floors[FLOORS];
+    confined_node confined[FLOORS];
     size_t floor_count, confined_count;
     session *s;
     firn_time now;
-    row *rows;
+    node_row *rows;
     size_t count, room;
     bool some;               /* the store has a key */
     bool others;             /* the holdings are of other programs, not the store's */
     size_t ticks, closed;    /* left out: ticks, namespaces */
     char last[FIRN_NS_SIZE]; /* of the closed ones */
-} listing;
+} node_listing;
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-static int keep_row(listing *list, const firn_holding *holding, const mark_told *what) {
+static int keep_row(node_listing *list, const firn_holding *holding, const mark_told *what) {
     if (list->count == list->room) {
         size_t room = list->room == 0 ? 64 : 2 * list->room;
-        row *rows = realloc(list->rows, room * sizeof *rows);
+        node_row *rows = realloc(list->rows, room * sizeof *rows);
         if (rows == NULL) {
             return FIRN_EMEMORY;
         }
         list->rows = rows;
         list->room = room;
     }
-    row *at = &list->rows[list->count++];
-    snprintf(at->ns, sizeof at->ns, "%s", holding->ns[0] != '\0' ? holding->ns : "*");
-    snprintf(at->key, sizeof at->key, "%s", holding->key);
-    snprintf(at->note, sizeof at->note, "%s", holding->note != NULL ? holding->note : "");
-    at->what = *what;
-    at->closed = closing_layout(holding->layout) != holding->layout;
-    if (at->closed) {
-        snprintf(at->what.mark, sizeof at->what.mark, "closed");
-        at->what.distance[0] = '\0';
+    node_row *row = &list->rows[list->count++];
+    snprintf(row->ns, sizeof row->ns, "%s", holding->ns[0] != '\0' ? holding->ns : "*");
+    snprintf(row->key, sizeof row->key, "%s", holding->key);
+    snprintf(row->note, sizeof row->note, "%s", holding->note != NULL ? holding->note : "");
+    row->what = *what;
+    row->closed = closing_layout(holding->layout) != holding->layout;
+    if (row->closed) {
+        snprintf(row->what.mark, sizeof row->what.mark, "closed");
+        row->what.distance[0] = '\0';
     }
     return 0;
 }
 
 /* Namespaces come in order. */
-static void keep_floor(listing *list, const char *ns, const mark_told *what) {
+static void keep_floor(node_listing *list, const char *ns, const mark_told *what) {
     const size_t count = list->floor_count;
     if (!what->guarded || count == FLOORS ||
         (count > 0 && strcmp(list->floors[count - 1].ns, ns) == 0)) {
         return;
     }
-    guarded *at = &list->floors[list->floor_count++];
-    snprintf(at->ns, sizeof at->ns, "%s", ns);
-    snprintf(at->floor, sizeof at->floor, "%s", what->floor);
-    snprintf(at->distance, sizeof at->distance, "%s", what->floor_distance);
+    guarded_node *guarded = &list->floors[list->floor_count++];
+    snprintf(guarded->ns, sizeof guarded->ns, "%s", ns);
+    snprintf(guarded->floor, sizeof guarded->floor, "%s", what->floor);
+    snprintf(guarded->distance, sizeof guarded->distance, "%s", what->floor_distance);
 }
 
-static void keep_claims(listing *list, const firn_holding *holding) {
+static void keep_claims(node_listing *list, const firn_holding *holding) {
     const size_t count = list->confined_count;
-    confined *at = &list->confined[count];
-    if (count == FLOORS || (count > 0 && strcmp(at[-1].ns, holding->ns) == 0)) {
+    confined_node *confined = &list->confined[count];
+    if (count == FLOORS || (count > 0 && strcmp(confined[-1].ns, holding->ns) == 0)) {
         return;
     }
     const char *open = closing_layout(holding->layout);
-    if (firn__confined_read(open, &at->claims) != open) {
-        snprintf(at->ns, sizeof at->ns, "%s", holding->ns);
+    if (firn__confined_read(open, &confined->claims) != open) {
+        snprintf(confined->ns, sizeof confined->ns, "%s", holding->ns);
         list->confined_count++;
     }
 }
 
 /* Who has the holding. The extension of a database also reserves in the store's own tables. */
-static const char *whose(const listing *list, const firn_holding *holding, const mark_told *what) {
+static const char *whose(const node_listing *list, const firn_holding *holding,
+                         const mark_told *what) {
     static const char extension[] = "extension";
     const bool is_job = what->kind == MARK_JOB || what->kind == MARK_RECORD;
     return strncmp(holding->note, extension, sizeof extension - 1) == 0 ? extension
@@ -113,7 +114,8 @@ static const char *whose(const listing *list, const firn_holding *holding, const
                                                                         : "process";
 }
 
-static int print_object(const listing *list, const firn_holding *holding, const mark_told *what) {
+static int print_object(const node_listing *list, const firn_holding *holding,
+                        const mark_told *what) {
     json_t *object = object_of_mark(holding, what);
     if (object != NULL) {
         json_object_set_new(object, "whose", json_string(whose(list, holding, what)));
@@ -123,7 +125,7 @@ static int print_object(const listing *list, const firn_holding *holding, const 
 }
 
 static int visit(void *context, const firn_holding *holding) {
-    listing *list = context;
+    node_listing *list = context;
     const bool all = list->s->option[OPTION_ALL] != NULL;
     mark_told what;
     list->some = true;
@@ -147,7 +149,7 @@ static int visit(void *context, const firn_holding *holding) {
 }
 
 static int visit_other(void *context, const firn_holding *holding) {
-    const listing *list = context;
+    const node_listing *list = context;
     const char *ns = operand_value(list->s, "ns");
     return ns == NULL || holding->ns[0] == '\0' || strcmp(holding->ns, ns) == 0
                ? visit(context, holding)
@@ -156,7 +158,7 @@ static int visit_other(void *context, const firn_holding *holding) {
 
 /* By namespace, then by key: numbers by their value, before words. */
 static int by_key(const void *a, const void *b) {
-    const row *x = a, *y = b;
+    const node_row *x = a, *y = b;
     size_t digits_x = strspn(x->key, "0123456789"), digits_y = strspn(y->key, "0123456789");
     bool word_x = x->key[digits_x] != '\0', word_y = y->key[digits_y] != '\0';
     int order = strcmp(x->ns, y->ns);
@@ -179,17 +181,17 @@ static int widen(int width, const char *text) {
     return length > width ? length : width;
 }
 
-static void put_rows(session *s, const listing *list) {
+static void put_rows(session *s, const node_listing *list) {
     const char *plain = color_plain(s), *orange = color_of(s, TONE_ORANGE),
                *blue = color_of(s, TONE_BLUE);
     int ns = 9, key = 4, fields = 6, mark = 4, distance = 8;
     for (size_t i = 0; i < list->count; i++) {
-        const row *at = &list->rows[i];
-        ns = widen(ns, at->ns);
-        key = widen(key, at->key);
-        fields = widen(fields, at->what.fields);
-        mark = widen(mark, at->what.mark);
-        distance = widen(distance, at->what.distance);
+        const node_row *row = &list->rows[i];
+        ns = widen(ns, row->ns);
+        key = widen(key, row->key);
+        fields = widen(fields, row->what.fields);
+        mark = widen(mark, row->what.mark);
+        distance = widen(distance, row->what.distance);
     }
     /* on a terminal a holder that exceeds 80 columns is on its own line */
     const bool below =
@@ -198,15 +200,15 @@ static void put_rows(session *s, const listing *list) {
     output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s%sholder\n", ns, "namespace", key, "name",
                  fields, "node", mark, "mark", distance, "from now", gap);
     for (size_t i = 0; i < list->count && !output_dead(&s->out); i++) {
-        const row *at = &list->rows[i];
-        output_print(&s->out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s%s%s\n", ns, at->ns, key,
-                     at->key, orange, fields, at->what.fields, plain, blue, mark, at->what.mark,
-                     plain, distance, at->what.distance, gap, at->note);
+        const node_row *row = &list->rows[i];
+        output_print(&s->out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s%s%s\n", ns, row->ns, key,
+                     row->key, orange, fields, row->what.fields, plain, blue, mark, row->what.mark,
+                     plain, distance, row->what.distance, gap, row->note);
     }
 }
 
 /* Explains the kinds of marks, if there are others than times of nodes. */
-static void put_legend(session *s, const listing *list) {
+static void put_legend(session *s, const node_listing *list) {
     static const char *const texts[] = {
         [MARK_NODE] = "a time: the node is reserved until then",
         [MARK_INTEGER] = "a number: the next integer",
@@ -234,25 +236,25 @@ static void put_legend(session *s, const listing *list) {
 }
 
 /* Names the namespaces that issue nothing yet. */
-static void put_floors(session *s, const listing *list) {
+static void put_floors(session *s, const node_listing *list) {
     for (size_t i = 0; i < list->floor_count && s->option[OPTION_JSON] == NULL; i++) {
-        const guarded *at = &list->floors[i];
+        const guarded_node *guarded = &list->floors[i];
         output_print(&s->out,
                      "%s issues nothing before %s, %s, because the store lost reservations: "
                      "wait\n(if a clock was wrong, and the time is over 630 s ahead: "
                      "firn nodes floor '%s')\n",
-                     at->ns, at->floor, at->distance, at->ns);
+                     guarded->ns, guarded->floor, guarded->distance, guarded->ns);
     }
 }
 
 /* The other nodes of these namespaces are given by hand, or are another program's. */
-static void put_claims(session *s, const listing *list) {
+static void put_claims(session *s, const node_listing *list) {
     for (size_t i = 0; i < list->confined_count && s->option[OPTION_JSON] == NULL; i++) {
-        const confined *at = &list->confined[i];
+        const confined_node *confined = &list->confined[i];
         output_print(&s->out,
                      "generators of %s claim nodes %" PRIu64 " to %" PRIu64
                      " only (firn nodes claim)\n",
-                     at->ns, at->claims.first, at->claims.last);
+                     confined->ns, confined->claims.first, confined->claims.last);
     }
 }
 
@@ -264,7 +266,7 @@ static void put_left_out(session *s, size_t count, const char *what, const char 
 }
 
 static int list_all(session *s, firn_store *store) {
-    listing list = {.s = s, .now = mark_now()};
+    node_listing list = {.s = s, .now = mark_now()};
     const char *ns = operand_value(s, "ns");
     firn_error error = {0};
     int code = firn_store_list(store, ns, visit, &list, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes` in six files: the listing, which nodes are claimed, freeing a node, lowering a floor, forgetting a namespace,
- * losses. */
+/* `firn nodes` in six files: the listing, which nodes are claimed, freeing a node, lowering a
+ * floor, forgetting a namespace, losses. */
 #ifndef FIRN_NODES_H
 #define FIRN_NODES_H
 

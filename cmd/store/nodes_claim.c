@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes claim NAMESPACE A..B`: confines the nodes that generators of a namespace claim. The stored layout says which
- * ones, so a generator that does not know them reserves nothing. */
+/* `firn nodes claim NAMESPACE A..B`: confines the nodes that generators of a namespace claim. The
+ * stored layout says which ones, so a generator that does not know them reserves nothing. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct target {
+typedef struct claim_target {
     const char *ns;
     firn__claims claims; /* the new ones */
     bool found;
@@ -23,48 +23,48 @@ typedef struct target {
     size_t kept;    /* nodes outside that processes or jobs keep for back-dated IDs */
     uint64_t last;  /* of them */
     firn_time now;
-} target;
+} claim_target;
 
-static void see_node(target *it, const firn_holding *holding, const firn_scheme *scheme) {
+static void see_node(claim_target *target, const firn_holding *holding, const firn_scheme *scheme) {
     const int64_t high = holding->mark.high, end = mark_layout_end(scheme);
     uint64_t node, tick;
     if (!number_whole(&node, holding->key) ||
-        (node >= it->claims.first && node <= it->claims.last)) {
+        (node >= target->claims.first && node <= target->claims.last)) {
         return;
     }
     if (high > end) {
-        it->kept++;
-        it->last = node;
-    } else if (high < end && firn_scheme_tick(scheme, &it->now, &tick, NULL) == FIRN_OK &&
+        target->kept++;
+        target->last = node;
+    } else if (high < end && firn_scheme_tick(scheme, &target->now, &tick, NULL) == FIRN_OK &&
                (uint64_t)high >> mark_shift(scheme) > tick) {
-        it->outside++;
-        it->until = high > it->until ? high : it->until;
+        target->outside++;
+        target->until = high > target->until ? high : target->until;
     }
 }
 
 static int see_holding(void *context, const firn_holding *holding) {
-    target *it = context;
+    claim_target *target = context;
     firn_scheme scheme;
-    if (strcmp(holding->ns, it->ns) != 0) {
+    if (strcmp(holding->ns, target->ns) != 0) {
         return 0;
     }
-    it->found = true;
-    snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
-    if (mark_is_timed(&scheme, it->ns, it->layout)) {
-        see_node(it, holding, &scheme);
+    target->found = true;
+    snprintf(target->layout, sizeof target->layout, "%s", holding->layout);
+    if (mark_is_timed(&scheme, target->ns, target->layout)) {
+        see_node(target, holding, &scheme);
     }
     return 0;
 }
 
-static int look(session *s, firn_store *store, target *it) {
+static int look(session *s, firn_store *store, claim_target *target) {
     firn_error error = {0};
-    it->found = false;
-    it->outside = 0;
-    it->kept = 0;
-    it->until = 0;
-    it->now = mark_now();
-    return firn_store_list(store, NULL, see_holding, it, &error) == FIRN_OK ? STATUS_DONE
-                                                                            : fail(s, &error);
+    target->found = false;
+    target->outside = 0;
+    target->kept = 0;
+    target->until = 0;
+    target->now = mark_now();
+    return firn_store_list(store, NULL, see_holding, target, &error) == FIRN_OK ? STATUS_DONE
+                                                                                : fail(s, &error);
 }
 
 /* "0..899" */
@@ -80,136 +80,140 @@ static bool read_claims(firn__claims *claims, const char *text) {
 }
 
 /* *whole: the numbers are all nodes of the layout. */
-static int check(session *s, const target *it, bool *whole) {
+static int check(session *s, const claim_target *target, bool *whole) {
     firn_scheme scheme;
-    if (!it->found) {
+    if (!target->found) {
         return fail_as(s, FIRN_ERANGE,
                        "the store has no namespace %.60s: start a generator with node=%" PRIu64
                        " first, or see firn nodes",
-                       it->ns, it->claims.first);
+                       target->ns, target->claims.first);
     }
-    if (closing_layout(it->layout) != it->layout) {
+    if (closing_layout(target->layout) != target->layout) {
         char why[CLOSING_WHY_SIZE];
-        return fail_as(s, FIRN_ERANGE, "namespace %.60s is closed (%.100s): open it first", it->ns,
-                       closing_why(why, it->layout));
+        return fail_as(s, FIRN_ERANGE, "namespace %.60s is closed (%.100s): open it first",
+                       target->ns, closing_why(why, target->layout));
     }
-    if (!mark_is_timed(&scheme, it->ns, it->layout) || mark_node_bits(&scheme) == 0) {
+    if (!mark_is_timed(&scheme, target->ns, target->layout) || mark_node_bits(&scheme) == 0) {
         return fail_as(s, FIRN_ERANGE,
                        "namespace %.60s has no nodes to claim: firn nodes lists the "
                        "nodes",
-                       it->ns);
+                       target->ns);
     }
     const uint32_t bits = mark_node_bits(&scheme);
     const uint64_t most = bits > 63 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    *whole = it->claims.first == 0 && it->claims.last == most;
-    return it->claims.last <= most ? STATUS_DONE
-                                   : fail_as(s, FIRN_ERANGE,
-                                             "node %" PRIu64 " is out of range (0 to %" PRIu64
-                                             " in %.60s): choose smaller nodes",
-                                             it->claims.last, most, it->ns);
+    *whole = target->claims.first == 0 && target->claims.last == most;
+    return target->claims.last <= most ? STATUS_DONE
+                                       : fail_as(s, FIRN_ERANGE,
+                                                 "node %" PRIu64 " is out of range (0 to %" PRIu64
+                                                 " in %.60s): choose smaller nodes",
+                                                 target->claims.last, most, target->ns);
 }
 
-static int change(session *s, firn_store *store, const target *it, bool whole) {
+static int change(session *s, firn_store *store, const claim_target *target, bool whole) {
     firn__claims old;
-    char to[FIRN_LAYOUT_SIZE], claims[FIRN__CLAIMS_SIZE];
+    char out[FIRN_LAYOUT_SIZE], claims[FIRN__CLAIMS_SIZE];
     firn_error error = {0};
-    const char *layout = firn__confined_read(it->layout, &old); /* the namespace is not closed */
-    const int length = whole ? snprintf(to, sizeof to, "%s", layout)
-                             : snprintf(to, sizeof to, FIRN__CONFINED "%s %s",
-                                        firn__confined_write(claims, &it->claims), layout);
-    if (length >= (int)sizeof to) {
+    const char *layout =
+        firn__confined_read(target->layout, &old); /* the namespace is not closed */
+    const int length = whole ? snprintf(out, sizeof out, "%s", layout)
+                             : snprintf(out, sizeof out, FIRN__CONFINED "%s %s",
+                                        firn__confined_write(claims, &target->claims), layout);
+    if (length >= (int)sizeof out) {
         return fail_as(s, FIRN_ERANGE,
                        "the layout of %.60s has no room for the nodes: use ns=NAME "
                        "for those processes instead",
-                       it->ns);
+                       target->ns);
     }
-    return closing_change(store, it->ns, it->layout, to, NULL, &error) == FIRN_OK ? STATUS_DONE
-                                                                                  : fail(s, &error);
+    return closing_change(store, target->ns, target->layout, out, NULL, &error) == FIRN_OK
+               ? STATUS_DONE
+               : fail(s, &error);
 }
 
 /* A mark does not say whether a process still issues. */
-static void tell_kept(session *s, const target *it) {
+static void tell_kept(session *s, const claim_target *target) {
     static const char until[] = "until those processes end (a job: always)";
-    if (it->kept == 1) {
-        output_print(&s->out, "node %" PRIu64 " issues back-dated IDs %s\n", it->last, until);
-    } else if (it->kept > 1) {
-        output_print(&s->out, "%zu other nodes issue back-dated IDs %s\n", it->kept, until);
+    if (target->kept == 1) {
+        output_print(&s->out, "node %" PRIu64 " issues back-dated IDs %s\n", target->last, until);
+    } else if (target->kept > 1) {
+        output_print(&s->out, "%zu other nodes issue back-dated IDs %s\n", target->kept, until);
     }
 }
 
 /* The latest end of a node in use outside the claims, or NULL. */
-static const char *outside_until(char until[FIRN_TIME_SIZE], const target *it) {
+static const char *outside_until(char until[FIRN_TIME_SIZE], const claim_target *target) {
     firn_scheme scheme;
-    firn_time at;
-    if (it->outside == 0 || mark_scheme(&scheme, it->layout) != FIRN_OK) {
+    firn_time instant;
+    if (target->outside == 0 || mark_scheme(&scheme, target->layout) != FIRN_OK) {
         return NULL;
     }
-    firn_scheme_time(&scheme, (uint64_t)it->until >> mark_shift(&scheme), &at);
-    return firn_time_format(until, &at, firn_scheme_digits(&scheme));
+    firn_scheme_time(&scheme, (uint64_t)target->until >> mark_shift(&scheme), &instant);
+    return firn_time_format(until, &instant, firn_scheme_digits(&scheme));
 }
 
-static void put_object(session *s, const target *it, bool whole) {
+static void put_object(session *s, const claim_target *target, bool whole) {
     char ends[2][24] = {"", ""}, until[FIRN_TIME_SIZE];
     for (int i = 0; i < 2 && !whole; i++) {
-        snprintf(ends[i], sizeof ends[i], "%" PRIu64, i == 0 ? it->claims.first : it->claims.last);
+        snprintf(ends[i], sizeof ends[i], "%" PRIu64,
+                 i == 0 ? target->claims.first : target->claims.last);
     }
-    json_line(&s->out, json_pack("{s:s, s:o, s:o, s:I, s:s?, s:I}", "ns", it->ns, "first",
-                                 whole ? json_null() : json_string(ends[0]), "last",
-                                 whole ? json_null() : json_string(ends[1]), "outside",
-                                 (json_int_t)it->outside, "outside_until", outside_until(until, it),
-                                 "backdated", (json_int_t)it->kept));
+    json_line(&s->out,
+              json_pack("{s:s, s:o, s:o, s:I, s:s?, s:I}", "ns", target->ns, "first",
+                        whole ? json_null() : json_string(ends[0]), "last",
+                        whole ? json_null() : json_string(ends[1]), "outside",
+                        (json_int_t)target->outside, "outside_until", outside_until(until, target),
+                        "backdated", (json_int_t)target->kept));
 }
 
-static void tell_claims(session *s, const target *it, bool whole) {
+static void tell_claims(session *s, const claim_target *target, bool whole) {
     char room[FIRN_TIME_SIZE];
-    const char *until = outside_until(room, it);
+    const char *until = outside_until(room, target);
     if (s->option[OPTION_JSON] != NULL) {
-        put_object(s, it, whole);
+        put_object(s, target, whole);
         return;
     }
     if (whole) {
-        output_print(&s->out, "generators of %s claim every node\n", it->ns);
+        output_print(&s->out, "generators of %s claim every node\n", target->ns);
         return;
     }
-    output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n", it->ns,
-                 it->claims.first, it->claims.last);
+    output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n",
+                 target->ns, target->claims.first, target->claims.last);
     if (until != NULL) {
         output_print(&s->out,
                      "%zu other node%s in use: if claimed, until %s at the latest; a given node "
                      "stays in use\n",
-                     it->outside, it->outside == 1 ? " is" : "s are", until);
+                     target->outside, target->outside == 1 ? " is" : "s are", until);
     }
-    tell_kept(s, it);
+    tell_kept(s, target);
 }
 
 int nodes_claim(session *s, firn_store *store) {
-    target it = {.ns = s->operands[1]};
+    claim_target target = {.ns = s->operands[1]};
     bool whole = false;
-    if (!read_claims(&it.claims, s->operands[2])) {
+    if (!read_claims(&target.claims, s->operands[2])) {
         return fail_usage(s,
                           "'%.40s' is not a range of nodes: write the first and the last, as "
                           "0..899",
                           s->operands[2]);
     }
-    if (it.claims.first == it.claims.last) {
+    if (target.claims.first == target.claims.last) {
         return fail_usage(s,
                           "one node is too few: the last never-used node is kept for back-dated "
                           "IDs, so no generator could claim it: give at least two, or use "
                           "node=%" PRIu64 " in the settings of the process",
-                          it.claims.first);
+                          target.claims.first);
     }
-    int status = look(s, store, &it);
+    int status = look(s, store, &target);
     if (status == STATUS_DONE) {
-        status = check(s, &it, &whole);
-    }
-    if (status == STATUS_DONE) {
-        status = change(s, store, &it, whole);
+        status = check(s, &target, &whole);
     }
     if (status == STATUS_DONE) {
-        status = look(s, store, &it); /* nobody renews a claimed node outside any more */
+        status = change(s, store, &target, whole);
     }
     if (status == STATUS_DONE) {
-        tell_claims(s, &it, whole);
+        status = look(s, store, &target); /* nobody renews a claimed node outside any more */
+    }
+    if (status == STATUS_DONE) {
+        tell_claims(s, &target, whole);
     }
     return status;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes lost`, `firn nodes trust` and `firn nodes resume`: facts that only an operator knows. `lost` declares that
- * the store lost reservations, if nothing in the store shows it. `trust` ends the doubt about a store that lost none: it
- * requests one slot of each namespace that is reserved already. The store refuses the slot, but takes the guard, which is
- * lower than every mark. `resume` does the same with a guard after the IDs of processes that no longer run, and lowers the
- * floors to it. It never makes a guard longer. Back-dated IDs do not resume: their ticks have no guard. */
+/* `firn nodes lost`, `firn nodes trust` and `firn nodes resume`: facts that only an operator knows.
+ * `lost` declares that the store lost reservations, if nothing in the store shows it. `trust` ends
+ * the doubt about a store that lost none: it requests one slot of each namespace that is reserved
+ * already. The store refuses the slot, but takes the guard, which is lower than every mark.
+ * `resume` does the same with a guard after the IDs of processes that no longer run, and lowers the
+ * floors to it. It never makes a guard longer. Back-dated IDs do not resume: their ticks have no
+ * guard. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -19,58 +21,59 @@
 #define ALL_NAMES   "integer *" /* current: a name without a record is new */
 
 /* A namespace, and one of its keys. */
-typedef struct place {
+typedef struct lost_place {
     char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
-} place;
+} lost_place;
 
-typedef struct survey {
-    place *places;
+typedef struct loss_survey {
+    lost_place *places;
     size_t count, room;
     bool full;                        /* out of memory */
     bool unmarked;                    /* also namespaces without a mark, which have no key yet */
     char all_names[FIRN_LAYOUT_SIZE]; /* the layout of ALL_NAMES, "": it has no record */
-} survey;
+} loss_survey;
 
-static bool add(survey *it, const char *ns, const char *layout, const char *key) {
-    if (it->count == it->room) {
-        const size_t room = it->room * 2 + 16;
-        place *more = realloc(it->places, room * sizeof *more);
+static bool add(loss_survey *survey, const char *ns, const char *layout, const char *key) {
+    if (survey->count == survey->room) {
+        const size_t room = survey->room * 2 + 16;
+        lost_place *more = realloc(survey->places, room * sizeof *more);
         if (more == NULL) {
-            it->full = true;
+            survey->full = true;
             return false;
         }
-        it->places = more;
-        it->room = room;
+        survey->places = more;
+        survey->room = room;
     }
-    place *at = &it->places[it->count++];
-    snprintf(at->ns, sizeof at->ns, "%s", ns);
-    snprintf(at->layout, sizeof at->layout, "%s", layout);
-    snprintf(at->key, sizeof at->key, "%s", key);
+    lost_place *place = &survey->places[survey->count++];
+    snprintf(place->ns, sizeof place->ns, "%s", ns);
+    snprintf(place->layout, sizeof place->layout, "%s", layout);
+    snprintf(place->key, sizeof place->key, "%s", key);
     return true;
 }
 
 static int see_holding(void *context, const firn_holding *holding) {
-    survey *it = context;
-    const bool seen = it->count > 0 && strcmp(it->places[it->count - 1].ns, holding->ns) == 0;
+    loss_survey *survey = context;
+    const bool seen =
+        survey->count > 0 && strcmp(survey->places[survey->count - 1].ns, holding->ns) == 0;
     if (strcmp(holding->ns, ALL_NAMES) == 0) {
-        snprintf(it->all_names, sizeof it->all_names, "%s", holding->layout);
+        snprintf(survey->all_names, sizeof survey->all_names, "%s", holding->layout);
         return 0;
     }
     const char *key = holding->key[0] == '\0' ? "0" : holding->key;
-    return seen || (holding->mark.high == 0 && !it->unmarked) ||
-                   add(it, holding->ns, holding->layout, key)
+    return seen || (holding->mark.high == 0 && !survey->unmarked) ||
+                   add(survey, holding->ns, holding->layout, key)
                ? 0
                : FIRN_EMEMORY;
 }
 
 /* Reserves nothing, but a doubted namespace continues from `guard` on. */
-static int settle(firn_store *store, const place *at, int64_t guard, const char *note,
+static int settle(firn_store *store, const lost_place *place, int64_t guard, const char *note,
                   firn_error *error) {
     firn_mark held;
     int64_t first;
-    firn_request request = {.ns = at->ns,
-                            .layout = at->layout,
-                            .key = at->key,
+    firn_request request = {.ns = place->ns,
+                            .layout = place->layout,
+                            .key = place->key,
                             .count = 1,
                             .note = note,
                             .guard = guard};
@@ -82,24 +85,24 @@ static int settle(firn_store *store, const place *at, int64_t guard, const char 
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
-static int trust_all(session *s, firn_store *store, survey *it) {
+static int trust_all(session *s, firn_store *store, loss_survey *survey) {
     firn_error error = {0};
-    int code = firn_store_list(store, NULL, see_holding, it, &error);
-    const char *all = it->all_names[0] != '\0' ? it->all_names : "integer";
-    if (code == FIRN_OK && !add(it, ALL_NAMES, all, "1")) { /* last: new names come after it */
+    int code = firn_store_list(store, NULL, see_holding, survey, &error);
+    const char *all = survey->all_names[0] != '\0' ? survey->all_names : "integer";
+    if (code == FIRN_OK && !add(survey, ALL_NAMES, all, "1")) { /* last: new names come after it */
         code = FIRN_EMEMORY;
     }
-    if (it->full) {
+    if (survey->full) {
         out_of_memory(&error);
     }
-    for (size_t i = 0; code == FIRN_OK && i < it->count; i++) {
-        code = settle(store, &it->places[i], 1, "firn nodes trust", &error);
+    for (size_t i = 0; code == FIRN_OK && i < survey->count; i++) {
+        code = settle(store, &survey->places[i], 1, "firn nodes trust", &error);
     }
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
 int nodes_trust(session *s, firn_store *store) {
-    survey it = {.places = NULL};
+    loss_survey survey = {.places = NULL};
     output_print(
         &s->out, "%s",
         "The namespaces of this store continue at their high-water marks, without a guard;\n"
@@ -108,23 +111,25 @@ int nodes_trust(session *s, firn_store *store) {
     int status = confirm(s, "Does the store have every reservation?",
                          "add --yes if the store has every reservation");
     if (status == STATUS_DONE) {
-        status = trust_all(s, store, &it);
+        status = trust_all(s, store, &survey);
     }
     if (status == STATUS_DONE) {
         output_print(&s->out, "trusted\n");
     }
-    free(it.places);
+    free(survey.places);
     return status;
 }
 
 /* ---- resume ---------------------------------------------------------------------------------- */
 
-/* The first slot that a process that runs no longer cannot have issued, and the guard of a namespace that is doubted. */
+/* The first slot that a process that runs no longer cannot have issued, and the guard of a
+ * namespace that is doubted. */
 typedef struct restart {
     int64_t slot, guard; /* 0: nothing is to resume */
 } restart;
 
-/* The first slot of the tick that is `more` ticks after the tick of `now` + `s` seconds. 0: the layout has ended. */
+/* The first slot of the tick that is `more` ticks after the tick of `now` + `s` seconds. 0: the
+ * layout has ended. */
 static int64_t slot_after(const firn_scheme *scheme, const firn_time *now, int s, uint64_t more) {
     const firn_time end = {now->sec + s, now->ns};
     const uint32_t shift = mark_shift(scheme);
@@ -136,41 +141,44 @@ static int64_t slot_after(const firn_scheme *scheme, const firn_time *now, int s
 }
 
 /* By the store's clock. */
-static int plan(firn_store *store, const place *at, restart *out, firn_error *error) {
+static int plan(firn_store *store, const lost_place *place, restart *out, firn_error *error) {
     firn_scheme scheme;
     firn_time now;
     *out = (restart){0, 0};
-    if (closing_layout(at->layout) != at->layout || !mark_is_timed(&scheme, at->ns, at->layout)) {
+    if (closing_layout(place->layout) != place->layout ||
+        !mark_is_timed(&scheme, place->ns, place->layout)) {
         return FIRN_OK;
     }
     const int code = mark_store_now(store, &now, error);
     if (code == FIRN_OK) {
         const int64_t usual = slot_after(&scheme, &now, SHORT_S, SHORT_TICKS);
         out->slot = slot_after(&scheme, &now, AHEAD_S, 1);
-        out->guard = mark_reach_s(at->layout) == SHORT_S && usual < out->slot ? usual : out->slot;
+        out->guard =
+            mark_reach_s(place->layout) == SHORT_S && usual < out->slot ? usual : out->slot;
     }
     return code;
 }
 
-/* A floor that is in the way is lowered, and none is raised. *resumed counts the namespaces that have changed. */
-static int resume(firn_store *store, const place *at, size_t *resumed, firn_error *error) {
-    firn_relabel change = {at->ns, at->layout, at->layout, 0, false};
-    restart to;
+/* A floor that is in the way is lowered, and none is raised. *resumed counts the namespaces that
+ * have changed. */
+static int resume(firn_store *store, const lost_place *place, size_t *resumed, firn_error *error) {
+    firn_relabel change = {place->ns, place->layout, place->layout, 0, false};
+    restart out;
     int64_t floor = 0;
-    int code = plan(store, at, &to, error);
-    if (code != FIRN_OK || to.slot == 0 || to.guard == 0) {
+    int code = plan(store, place, &out, error);
+    if (code != FIRN_OK || out.slot == 0 || out.guard == 0) {
         return code;
     }
     code = firn_store_relabel(store, &change, &floor, error);
     const bool doubted = code == FIRN_EBACK; /* nobody has noticed the loss in this namespace */
     if (doubted) {
-        code = settle(store, at, to.guard, "firn nodes resume", error);
+        code = settle(store, place, out.guard, "firn nodes resume", error);
         code = code == FIRN_OK ? firn_store_relabel(store, &change, &floor, error) : code;
     }
-    const bool lowers = code == FIRN_OK && floor > to.slot;
+    const bool lowers = code == FIRN_OK && floor > out.slot;
     if (lowers) {
         change.lowers = true;
-        change.floor = to.slot;
+        change.floor = out.slot;
         code = firn_store_relabel(store, &change, &floor, error);
     }
     *resumed += code == FIRN_OK && (doubted || lowers);
@@ -178,21 +186,21 @@ static int resume(firn_store *store, const place *at, size_t *resumed, firn_erro
 }
 
 int nodes_resume(session *s, firn_store *store) {
-    survey it = {.unmarked = true};
+    loss_survey survey = {.unmarked = true};
     size_t resumed = 0;
     firn_error error = {0};
     if (s->option[OPTION_ALL_STOPPED] == NULL) {
         return fail_usage(s, "resume ends the guard after a loss, so IDs repeat if a process from "
                              "before still runs: stop every process, then add --all-stopped");
     }
-    int code = firn_store_list(store, NULL, see_holding, &it, &error);
-    if (it.full) {
+    int code = firn_store_list(store, NULL, see_holding, &survey, &error);
+    if (survey.full) {
         out_of_memory(&error);
     }
-    for (size_t i = 0; code == FIRN_OK && i < it.count; i++) {
-        code = resume(store, &it.places[i], &resumed, &error);
+    for (size_t i = 0; code == FIRN_OK && i < survey.count; i++) {
+        code = resume(store, &survey.places[i], &resumed, &error);
     }
-    free(it.places);
+    free(survey.places);
     if (code != FIRN_OK) {
         return fail(s, &error);
     }

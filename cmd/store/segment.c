@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn segment`: integers of a segment, taken in blocks of exactly the printed integers, each block
- * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
- * kinds and steps are the library's affair. */
+/* `firn segment`: integers of a segment, taken in blocks of exactly the printed integers, each
+ * block written only when the store has granted it; peek looks, advance moves on. Counts nothing
+ * itself; kinds and steps are the library's affair. */
 #include "blocks.h"
 #include "shared/amounts.h"
 #include "shared/interrupt.h"
@@ -18,11 +18,11 @@ enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 enum { TAKE, PEEK, ADVANCE };
 
 /* The request. */
-typedef struct wish {
+typedef struct range_wish {
     int verb;      /* TAKE, PEEK or ADVANCE */
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
-} wish;
+} range_wish;
 
 /* Lines, or an object of the segment with these members: integers are strings, as IDs are. */
 static void put_integers(session *s, const char *const *members, const int64_t *values, int n) {
@@ -67,7 +67,7 @@ static int put_range(session *s, firn_segment *range, int64_t count, int64_t *fi
 }
 
 /* The next integer, which is not taken; ADVANCE moves the segment on to --min before. */
-static int put_next(session *s, firn_segment *range, const wish *wished) {
+static int put_next(session *s, firn_segment *range, const range_wish *wished) {
     firn_error error;
     int64_t next;
     int code = wished->verb == PEEK ? firn_segment_peek(range, &next, &error)
@@ -90,7 +90,7 @@ static void note_new(session *s, int64_t first) {
     }
 }
 
-static int serve(session *s, firn_segment *range, const wish *wished) {
+static int serve(session *s, firn_segment *range, const range_wish *wished) {
     int64_t first = 0;
     if (wished->verb != TAKE) {
         return put_next(s, range, wished);
@@ -104,7 +104,7 @@ static int serve(session *s, firn_segment *range, const wish *wished) {
     return status;
 }
 
-static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
+static int take(session *s, firn_store *store, const char *keys, const range_wish *wished) {
     firn_segment *range;
     firn_error error;
     int code =
@@ -123,7 +123,7 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
 }
 
 /* NAME, peek NAME or advance NAME --min N. */
-static int read_verb(session *s, wish *wished) {
+static int read_verb(session *s, range_wish *wished) {
     static const struct {
         const char *name, *usage;
     } verbs[] = {[PEEK] = {"peek", "peek NAME"}, [ADVANCE] = {"advance", "advance NAME --min N"}};
@@ -174,7 +174,7 @@ static int confirm_all(session *s) {
 int run_segment(session *s) {
     char keys[KEYS_SIZE];
     firn_store *store;
-    wish wished = {TAKE, 1, 0};
+    range_wish wished = {TAKE, 1, 0};
     int status = operands_split(s, 1, 1, 2, "a NAME");
     if (status == STATUS_DONE) {
         status = read_verb(s, &wished);

@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A URL without user, password and parameters, except those by which one database has several stores. */
+/* A URL without user, password and parameters, except those by which one database has several
+ * stores. */
 static void show_url(char out[120], const char *url) {
     const char *slashes = strstr(url, "://");
-    const char *from = slashes != NULL ? slashes + 3 : url;
-    size_t length = strcspn(from, "?");
-    const char *at = slashes != NULL ? memrchr(from, '@', length) : NULL;
-    const char *rest = at != NULL ? at + 1 : from;
-    size_t used = (size_t)snprintf(out, 120, "%.*s%.*s", (int)(from - url), url,
-                                   (int)(from + length - rest), rest);
-    for (const char *mark = from + length; *mark != '\0' && used < 120;) {
+    const char *text = slashes != NULL ? slashes + 3 : url;
+    size_t length = strcspn(text, "?");
+    const char *position = slashes != NULL ? memrchr(text, '@', length) : NULL;
+    const char *rest = position != NULL ? position + 1 : text;
+    size_t used = (size_t)snprintf(out, 120, "%.*s%.*s", (int)(text - url), url,
+                                   (int)(text + length - rest), rest);
+    for (const char *mark = text + length; *mark != '\0' && used < 120;) {
         const char *part = mark + 1;
         size_t size = strcspn(part, "&");
         if (strncmp(part, "table=", 6) == 0 || strncmp(part, "prefix=", 7) == 0) {

@@ -52,7 +52,7 @@ typedef struct sql_call {
 } sql_call;
 
 /* One function. Returns 0, or a FIRN_E code with it->error. */
-typedef int sql_function(sql_call *it);
+typedef int sql_function(sql_call *call);
 
 #define SQLITE_PURE(name, call, types, arguments) sql_function sql_##call;
 #include "../functions.def"
@@ -60,6 +60,6 @@ typedef int sql_function(sql_call *it);
 /* Reads argument 0 as an ID of it->scheme, or of the schemes that fit. */
 sql_function sql_read;
 /* The text of argument 0, as given or as an ID is written. */
-const char *sql_subject(sql_call *it);
+const char *sql_subject(sql_call *call);
 
 #endif

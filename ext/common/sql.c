@@ -98,12 +98,12 @@ static bool is_option(const char *word, const char *name) {
 }
 
 bool sql_has(const char *options, const char *name) {
-    const char *at = options + strspn(options, BLANKS);
-    while (*at != '\0' && !is_option(at, name)) {
-        at += strcspn(at, BLANKS);
-        at += strspn(at, BLANKS);
+    const char *position = options + strspn(options, BLANKS);
+    while (*position != '\0' && !is_option(position, name)) {
+        position += strcspn(position, BLANKS);
+        position += strspn(position, BLANKS);
     }
-    return *at != '\0';
+    return *position != '\0';
 }
 
 int sql_take(char *options, const char *name, char *value, size_t size, firn_error *error) {
@@ -121,14 +121,14 @@ int sql_take(char *options, const char *name, char *value, size_t size, firn_err
             length += count;
             continue;
         }
-        const char *from = word + strlen(name) + 1;
-        count = strlen(from);
+        const char *text = word + strlen(name) + 1;
+        count = strlen(text);
         if (count == 0 || count >= size) {
             return set_error(error, FIRN_ERANGE,
                              "the value of %s= has %zu characters: give 1 to %zu", name, count,
                              size - 1);
         }
-        memcpy(value, from, count + 1);
+        memcpy(value, text, count + 1);
     }
     options[length] = '\0';
     return code;
@@ -266,7 +266,7 @@ int sql_fields(firn_fields *fields, char prefix[FIRN_PREFIX_SIZE], const firn_sc
     return code;
 }
 
-/* ---- integers --------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 bool sql_unsigned(const char *options) {
     const char *found = strstr(options, "unsigned=1");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the SQL functions of all engines: converts SQL texts, numbers and bytes to schemes, times,
- * fields and IDs, and back. Texts need no terminator. Functions return 0 or a FIRN_E code. */
+/* Shared by the SQL functions of all engines: converts SQL texts, numbers and bytes to schemes,
+ * times, fields and IDs, and back. Texts need no terminator. Functions return 0 or a FIRN_E
+ * code. */
 #ifndef FIRN_EXT_SQL_H
 #define FIRN_EXT_SQL_H
 
@@ -28,7 +29,8 @@ int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t
 /* A scheme's name, perhaps followed by epoch=, bits= and digits=, or a layout. */
 int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error *error);
 
-/* The same, and what the library takes to issue IDs of it: a name and keys ("epoch=2024-01-01"), or a layout. */
+/* The same, and what the library takes to issue IDs of it: a name and keys ("epoch=2024-01-01"), or
+ * a layout. */
 int sql_split(firn_scheme *scheme, char name[SQL_TEXT_SIZE], char keys[SQL_TEXT_SIZE],
               const char *text, size_t length, firn_error *error);
 
@@ -39,11 +41,12 @@ int sql_time_number(firn_time *time, const char *text, size_t length, firn_error
 /* 2024-01-01 10:00:00.123 in UTC. FIRN_ERANGE: before the year 1, or after 9999. */
 int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, firn_error *error);
 
-/* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme; and prefix=, of an ID in a form, unless `prefix`
- * is NULL. */
+/* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme; and prefix=, of an ID in
+ * a form, unless `prefix` is NULL. */
 int sql_fields(firn_fields *fields, char prefix[FIRN_PREFIX_SIZE], const firn_scheme *scheme,
                int form, const char *text, size_t length, firn_error *error);
-/* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly, unless that is `allowed` by unsigned=1. */
+/* An SQL integer. FIRN_ERANGE: it would be negative and sort wrongly, unless that is `allowed` by
+ * unsigned=1. */
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, bool allowed,
                 firn_error *error);
 /* Do the options contain unsigned=1? */

@@ -20,11 +20,11 @@ __attribute__((weak)) extern void my_printf_error(unsigned int number, const cha
 typedef struct function function;
 
 /* What a statement keeps for one call. */
-typedef struct call {
+typedef struct mariadb_call {
     sql_call sql; /* with the arguments of the row, and the answer */
     const function *f;
-    generator gen; /* of the server, held during a row */
-    firn_job *job; /* of this statement */
+    mariadb_generator gen; /* of the server, held during a row */
+    firn_job *job;         /* of this statement */
     char scheme_text[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE], name[SQL_TEXT_SIZE], digits[24];
     struct {
         char text[SQL_TEXT_SIZE];
@@ -32,10 +32,10 @@ typedef struct call {
         bool known; /* `scheme` was parsed from `text` */
         firn_scheme scheme;
     } schemes[SQL_ARGUMENTS_MOST]; /* of each argument */
-} call;
+} mariadb_call;
 
 /* Writes the answer into the call. No argument is NULL. */
-typedef int worker(call *it);
+typedef int worker(mariadb_call *call);
 
 enum returns { INTEGER, STRING };
 /* What a generator of ext/functions.def returns. */
@@ -55,47 +55,47 @@ struct function {
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Parsed once per statement, and when it changes. */
-static int scheme_of(const firn_scheme **scheme, call *it, size_t i) {
-    const sql_value *value = &it->sql.arguments[i];
-    firn_error *error = &it->sql.error;
+static int scheme_of(const firn_scheme **scheme, mariadb_call *call, size_t i) {
+    const sql_value *value = &call->sql.arguments[i];
+    firn_error *error = &call->sql.error;
     int code = FIRN_OK;
-    if (!it->schemes[i].known || value->length != it->schemes[i].length ||
-        memcmp(value->text, it->schemes[i].text, value->length) != 0) {
-        it->schemes[i].known = false;
-        it->schemes[i].length = value->length;
-        code = sql_copy(it->schemes[i].text, "the scheme", value->text, value->length, error);
+    if (!call->schemes[i].known || value->length != call->schemes[i].length ||
+        memcmp(value->text, call->schemes[i].text, value->length) != 0) {
+        call->schemes[i].known = false;
+        call->schemes[i].length = value->length;
+        code = sql_copy(call->schemes[i].text, "the scheme", value->text, value->length, error);
         code = code == FIRN_OK
-                   ? sql_scheme(&it->schemes[i].scheme, value->text, value->length, error)
+                   ? sql_scheme(&call->schemes[i].scheme, value->text, value->length, error)
                    : code;
-        it->schemes[i].known = code == FIRN_OK;
+        call->schemes[i].known = code == FIRN_OK;
     }
-    *scheme = &it->schemes[i].scheme;
+    *scheme = &call->schemes[i].scheme;
     return code;
 }
 
 /* A form or a scheme. */
-static int target_of(call *it, size_t i) {
+static int target_of(mariadb_call *call, size_t i) {
     char name[SQL_TEXT_SIZE];
-    const sql_value *value = &it->sql.arguments[i];
-    int code = sql_copy(name, "the form", value->text, value->length, &it->sql.error);
-    return code == FIRN_OK ? pure_target_find(&it->sql.target, name, &it->sql.error) : code;
+    const sql_value *value = &call->sql.arguments[i];
+    int code = sql_copy(name, "the form", value->text, value->length, &call->sql.error);
+    return code == FIRN_OK ? pure_target_find(&call->sql.target, name, &call->sql.error) : code;
 }
 
-static int time_of(call *it, const sql_value *value, enum Item_result type) {
-    firn_error *error = &it->sql.error;
+static int time_of(mariadb_call *call, const sql_value *value, enum Item_result type) {
+    firn_error *error = &call->sql.error;
     if (type == INT_RESULT) {
-        it->sql.time = (firn_time){value->integer, 0};
+        call->sql.time = (firn_time){value->integer, 0};
         return FIRN_OK;
     }
     return type == DECIMAL_RESULT
-               ? sql_time_number(&it->sql.time, value->text, value->length, error)
-               : sql_time(&it->sql.time, value->text, value->length, error);
+               ? sql_time_number(&call->sql.time, value->text, value->length, error)
+               : sql_time(&call->sql.time, value->text, value->length, error);
 }
 
 /* The row's arguments; false: one is NULL. */
-static bool take_row(call *it, const UDF_ARGS *args) {
+static bool take_row(mariadb_call *call, const UDF_ARGS *args) {
     for (unsigned i = 0; i < args->arg_count; i++) {
-        sql_value *value = &it->sql.arguments[i];
+        sql_value *value = &call->sql.arguments[i];
         if (args->args[i] == NULL) {
             return false;
         }
@@ -113,58 +113,60 @@ static bool take_row(call *it, const UDF_ARGS *args) {
 }
 
 /* Columns of integers hold IDs of time-member too, whose text is digits. */
-static void read_digits(call *it) {
-    sql_value *value = &it->sql.arguments[0];
-    if (value->type == SQL_INTEGER && it->sql.scheme != NULL && it->sql.scheme->bits > 64) {
+static void read_digits(mariadb_call *call) {
+    sql_value *value = &call->sql.arguments[0];
+    if (value->type == SQL_INTEGER && call->sql.scheme != NULL && call->sql.scheme->bits > 64) {
         value->type = SQL_TEXT;
-        value->text = it->digits;
-        value->length = (size_t)snprintf(it->digits, sizeof it->digits, "%" PRId64, value->integer);
+        value->text = call->digits;
+        value->length =
+            (size_t)snprintf(call->digits, sizeof call->digits, "%" PRId64, value->integer);
     }
 }
 
 /* What the arguments of a pure function mean. */
-static int understand(call *it, const UDF_ARGS *args) {
+static int understand(mariadb_call *call, const UDF_ARGS *args) {
     int code = FIRN_OK;
-    it->sql.scheme = NULL;
+    call->sql.scheme = NULL;
     for (unsigned i = 0; i < args->arg_count && code == FIRN_OK; i++) {
-        int letter = it->f->types[i] | ' ';
-        code = letter == 's'   ? scheme_of(&it->sql.scheme, it, i)
-               : letter == 'f' ? target_of(it, i)
-               : letter == 'm' ? time_of(it, &it->sql.arguments[i], args->arg_type[i])
+        int letter = call->f->types[i] | ' ';
+        code = letter == 's'   ? scheme_of(&call->sql.scheme, call, i)
+               : letter == 'f' ? target_of(call, i)
+               : letter == 'm' ? time_of(call, &call->sql.arguments[i], args->arg_type[i])
                                : FIRN_OK;
     }
-    it->sql.form = it->f->returns == STRING && it->sql.scheme != NULL ? it->sql.scheme->form : -1;
-    read_digits(it);
+    call->sql.form =
+        call->f->returns == STRING && call->sql.scheme != NULL ? call->sql.scheme->form : -1;
+    read_digits(call);
     return code;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int put_form(call *it, const firn_id *id, int form) {
-    sql_call *sql = &it->sql;
+static int put_form(mariadb_call *call, const firn_id *id, int form) {
+    sql_call *sql = &call->sql;
     firn_format(sql->text, id, form);
     /* strlen would wait until all characters are in the cache */
     sql->length = form == FIRN_FORM_UUID && id->bits == 128 ? 36 : strlen(sql->text);
     return sql->length > 0 ? FIRN_OK : pure_form_refuse(form, &sql->error);
 }
 
-static int put_id(call *it, const firn_scheme *scheme, const firn_id *id, int form) {
-    return it->f->returns == INTEGER
-               ? sql_integer(&it->sql.integer, scheme, id,
-                             id->low > INT64_MAX && sql_unsigned(it->options), &it->sql.error)
-               : put_form(it, id, form);
+static int put_id(mariadb_call *call, const firn_scheme *scheme, const firn_id *id, int form) {
+    return call->f->returns == INTEGER
+               ? sql_integer(&call->sql.integer, scheme, id,
+                             id->low > INT64_MAX && sql_unsigned(call->options), &call->sql.error)
+               : put_form(call, id, form);
 }
 
 /* A pure function: the answer in the type of the column. */
-static int answer(call *it, const UDF_ARGS *args) {
-    sql_call *sql = &it->sql;
-    int code = understand(it, args);
-    code = code == FIRN_OK ? it->f->pure(sql) : code;
+static int answer(mariadb_call *call, const UDF_ARGS *args) {
+    sql_call *sql = &call->sql;
+    int code = understand(call, args);
+    code = code == FIRN_OK ? call->f->pure(sql) : code;
     if (code == FIRN_OK && sql->type == SQL_ID) {
-        code = put_id(it, sql->scheme, &sql->id, sql->form);
+        code = put_id(call, sql->scheme, &sql->id, sql->form);
     }
     if (code == FIRN_OK && sql->type == SQL_TIME) {
-        int digits = it->f->pure == sql_time_v1 ? 6 : sql->digits; /* datetime(6) */
+        int digits = call->f->pure == sql_time_v1 ? 6 : sql->digits; /* datetime(6) */
         code = sql_time_text(sql->text, &sql->time, digits, &sql->error);
         sql->length = code == FIRN_OK ? strlen(sql->text) : 0;
     }
@@ -174,89 +176,90 @@ static int answer(call *it, const UDF_ARGS *args) {
 /* ---- generators ------------------------------------------------------------------------------ */
 
 /* Uses the generator of the previous row if it fits and is still open. */
-static int take_id(call *it, const char *scheme, const sql_value *options, firn_id *id) {
-    firn_error *error = &it->sql.error;
+static int take_id(mariadb_call *call, const char *scheme, const sql_value *options, firn_id *id) {
+    firn_error *error = &call->sql.error;
     int code = FIRN_OK;
-    if (strlen(it->options) != options->length ||
-        memcmp(it->options, options->text, options->length) != 0 || !generator_again(&it->gen)) {
-        it->gen.at = NULL;
-        code = sql_copy(it->options, "the options", options->text, options->length, error);
-        code = code == FIRN_OK ? generator_find(&it->gen, scheme, it->options, error) : code;
+    if (strlen(call->options) != options->length ||
+        memcmp(call->options, options->text, options->length) != 0 ||
+        !generator_again(&call->gen)) {
+        call->gen.at = NULL;
+        code = sql_copy(call->options, "the options", options->text, options->length, error);
+        code = code == FIRN_OK ? generator_find(&call->gen, scheme, call->options, error) : code;
     }
-    return code == FIRN_OK ? firn_next(it->gen.gen, id, error) : code;
+    return code == FIRN_OK ? firn_next(call->gen.gen, id, error) : code;
 }
 
-static int issue(call *it, const char *scheme, const sql_value *options) {
+static int issue(mariadb_call *call, const char *scheme, const sql_value *options) {
     firn_id id;
-    int code = take_id(it, scheme, options, &id);
-    if (code == FIRN_OK && it->f->returns != INTEGER &&
-        firn_gen_scheme(it->gen.gen)->form == FIRN_FORM_TYPEID) {
-        it->sql.length =
-            strlen(firn_prefix_format(it->sql.text, firn_gen_prefix(it->gen.gen), &id));
+    int code = take_id(call, scheme, options, &id);
+    if (code == FIRN_OK && call->f->returns != INTEGER &&
+        firn_gen_scheme(call->gen.gen)->form == FIRN_FORM_TYPEID) {
+        call->sql.length =
+            strlen(firn_prefix_format(call->sql.text, firn_gen_prefix(call->gen.gen), &id));
         return FIRN_OK;
     }
-    return code == FIRN_OK
-               ? put_id(it, firn_gen_scheme(it->gen.gen), &id, firn_gen_scheme(it->gen.gen)->form)
-               : code;
+    return code == FIRN_OK ? put_id(call, firn_gen_scheme(call->gen.gen), &id,
+                                    firn_gen_scheme(call->gen.gen)->form)
+                           : code;
 }
 
-static int next(call *it) {
-    const sql_value *options = &it->sql.arguments[0];
-    return issue(it, it->f->scheme, options);
+static int next(mariadb_call *call) {
+    const sql_value *options = &call->sql.arguments[0];
+    return issue(call, call->f->scheme, options);
 }
 
 /* The first argument is the value of a field. */
-static int next_of(call *it) {
+static int next_of(mariadb_call *call) {
     char options[SQL_TEXT_SIZE + 64] UNWIPED;
-    const sql_value *field = &it->sql.arguments[0], *more = &it->sql.arguments[1];
+    const sql_value *field = &call->sql.arguments[0], *more = &call->sql.arguments[1];
     int written = 0;
     if (field->type == SQL_INTEGER) {
         written =
-            snprintf(options, sizeof options, "%s=%" PRId64 " ", it->f->field, field->integer);
+            snprintf(options, sizeof options, "%s=%" PRId64 " ", call->f->field, field->integer);
     }
     written +=
         snprintf(options + written, sizeof options - (size_t)written, "%.*s",
                  (int)(more->length < SQL_TEXT_SIZE ? more->length : SQL_TEXT_SIZE), more->text);
-    return issue(it, it->f->scheme, &(sql_value){.text = options, .length = (size_t)written});
+    return issue(call, call->f->scheme, &(sql_value){.text = options, .length = (size_t)written});
 }
 
-static int next_typeid(call *it) {
-    const sql_value *prefix = &it->sql.arguments[0];
-    sql_call *sql = &it->sql;
+static int next_typeid(mariadb_call *call) {
+    const sql_value *prefix = &call->sql.arguments[0];
+    sql_call *sql = &call->sql;
     firn_id id;
-    int code = take_id(it, it->f->scheme, &it->sql.arguments[1], &id);
+    int code = take_id(call, call->f->scheme, &call->sql.arguments[1], &id);
     code = code == FIRN_OK ? sql_typeid(sql->text, prefix->text, prefix->length, &id, &sql->error)
                            : code;
     sql->length = code == FIRN_OK ? strlen(sql->text) : 0;
     return code;
 }
 
-static int next_any(call *it) {
-    const sql_value *scheme = &it->sql.arguments[0], *options = &it->sql.arguments[1];
+static int next_any(mariadb_call *call) {
+    const sql_value *scheme = &call->sql.arguments[0], *options = &call->sql.arguments[1];
     int code = FIRN_OK;
-    if (it->gen.at == NULL || strlen(it->scheme_text) != scheme->length ||
-        memcmp(scheme->text, it->scheme_text, scheme->length) != 0) {
-        it->gen.at = NULL;
-        code =
-            sql_copy(it->scheme_text, "the scheme", scheme->text, scheme->length, &it->sql.error);
+    if (call->gen.at == NULL || strlen(call->scheme_text) != scheme->length ||
+        memcmp(scheme->text, call->scheme_text, scheme->length) != 0) {
+        call->gen.at = NULL;
+        code = sql_copy(call->scheme_text, "the scheme", scheme->text, scheme->length,
+                        &call->sql.error);
     }
-    return code == FIRN_OK ? issue(it, it->scheme_text, options) : code;
+    return code == FIRN_OK ? issue(call, call->scheme_text, options) : code;
 }
 
 /* ---- old rows -------------------------------------------------------------------------------- */
 
 /* The statement's job, with scheme, name and options of the first row. */
-static int job_of_row(call *it) {
-    static const unsigned at[3] = {0, 2, 3};
+static int job_of_row(mariadb_call *call) {
+    static const unsigned position[3] = {0, 2, 3};
     static const char *const what[3] = {"scheme", "job", "options"};
-    char *const kept[3] = {it->scheme_text, it->name, it->options};
-    firn_error *error = &it->sql.error;
+    char *const kept[3] = {call->scheme_text, call->name, call->options};
+    firn_error *error = &call->sql.error;
     int code = FIRN_OK;
     for (int i = 0; i < 3 && code == FIRN_OK; i++) {
-        const sql_value *value = &it->sql.arguments[at[i]];
+        const sql_value *value = &call->sql.arguments[position[i]];
         const size_t length = value->length;
         const char *text = value->text;
-        if (it->job == NULL) {
+        if (call->job == NULL) {
             code = sql_copy(kept[i], what[i], text, length, error);
         } else if (strlen(kept[i]) != length || memcmp(kept[i], text, length) != 0) {
             code = set_error(error, FIRN_EUSAGE,
@@ -265,29 +268,30 @@ static int job_of_row(call *it) {
                              what[i], kept[i], (int)(length < 40 ? length : 40), text);
         }
     }
-    if (code == FIRN_OK && it->job == NULL) {
-        code = job_begin(&it->job, it->scheme_text, it->name, it->options, error);
+    if (code == FIRN_OK && call->job == NULL) {
+        code = job_begin(&call->job, call->scheme_text, call->name, call->options, error);
     }
     return code;
 }
 
 /* Up to 64 bits in decimal, not in the scheme's form, so that a BIGINT accepts it. */
-static int stamp(call *it) {
+static int stamp(mariadb_call *call) {
     firn_id id;
     int64_t shift_ns;
-    int code = job_of_row(it);
-    code = code == FIRN_OK ? firn_job_next(it->job, &it->sql.time, &id, &shift_ns, &it->sql.error)
-                           : code;
+    int code = job_of_row(call);
+    code = code == FIRN_OK
+               ? firn_job_next(call->job, &call->sql.time, &id, &shift_ns, &call->sql.error)
+               : code;
     if (code != FIRN_OK) {
         return code;
     }
-    const firn_scheme *scheme = firn_job_scheme(it->job);
+    const firn_scheme *scheme = firn_job_scheme(call->job);
     if (scheme->bits > 64) {
-        return put_form(it, &id, scheme->form);
+        return put_form(call, &id, scheme->form);
     }
-    code = sql_integer(&it->sql.integer, scheme, &id,
-                       id.low > INT64_MAX && sql_unsigned(it->options), &it->sql.error);
-    return code == FIRN_OK ? put_form(it, &id, FIRN_FORM_DEC) : code;
+    code = sql_integer(&call->sql.integer, scheme, &id,
+                       id.low > INT64_MAX && sql_unsigned(call->options), &call->sql.error);
+    return code == FIRN_OK ? put_form(call, &id, FIRN_FORM_DEC) : code;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -363,16 +367,16 @@ my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message)
             return 1;
         }
     }
-    call *it = calloc(1, sizeof *it);
-    if (it == NULL) {
+    mariadb_call *call = calloc(1, sizeof *call);
+    if (call == NULL) {
         snprintf(message, MYSQL_ERRMSG_SIZE, "out of memory: give the server more memory");
         return 1;
     }
-    it->f = f;
+    call->f = f;
     for (int i = 0; i < SQL_ARGUMENTS_MOST; i++) {
-        it->sql.arguments[i].text = "";
+        call->sql.arguments[i].text = "";
     }
-    init->ptr = (char *)it;
+    init->ptr = (char *)call;
     init->maybe_null = 1;
     init->max_length = width(f);
     if (f->pure == NULL) {
@@ -382,9 +386,9 @@ my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message)
 }
 
 void function_end(UDF_INIT *init) {
-    call *it = (call *)init->ptr;
-    firn_job_close(it->job);
-    free(it);
+    mariadb_call *call = (mariadb_call *)init->ptr;
+    firn_job_close(call->job);
+    free(call);
 }
 
 /* ---- a row ----------------------------------------------------------------------------------- */
@@ -407,20 +411,20 @@ static unsigned error_number(int code) {
 }
 
 /* False: NULL. */
-static bool work(call *it, const UDF_ARGS *args, char *is_null, char *failed) {
+static bool work(mariadb_call *call, const UDF_ARGS *args, char *is_null, char *failed) {
     int code = FIRN_OK;
     *is_null = 1;
-    if (!take_row(it, args)) {
+    if (!take_row(call, args)) {
         return false;
     }
-    if (it->f->pure != NULL) {
-        code = answer(it, args);
+    if (call->f->pure != NULL) {
+        code = answer(call, args);
     } else {
-        if (it->f->work == stamp) {
-            code = time_of(it, &it->sql.arguments[1], args->arg_type[1]);
+        if (call->f->work == stamp) {
+            code = time_of(call, &call->sql.arguments[1], args->arg_type[1]);
         }
-        code = code == FIRN_OK ? it->f->work(it) : code;
-        generator_leave(&it->gen);
+        code = code == FIRN_OK ? call->f->work(call) : code;
+        generator_leave(&call->gen);
     }
     if (code == FIRN_OK) {
         *is_null = 0;
@@ -430,20 +434,20 @@ static bool work(call *it, const UDF_ARGS *args, char *is_null, char *failed) {
      * would silently get NULL. So it is marked only where no error can be raised. */
     *failed = my_printf_error == NULL;
     if (my_printf_error != NULL) {
-        my_printf_error(error_number(code), "%s: %s", 0, it->f->name, it->sql.error.text);
+        my_printf_error(error_number(code), "%s: %s", 0, call->f->name, call->sql.error.text);
     }
     return false;
 }
 
 long long function_integer(UDF_INIT *init, UDF_ARGS *args, char *is_null, char *failed) {
-    call *it = (call *)init->ptr;
-    return work(it, args, is_null, failed) ? it->sql.integer : 0;
+    mariadb_call *call = (mariadb_call *)init->ptr;
+    return work(call, args, is_null, failed) ? call->sql.integer : 0;
 }
 
 char *function_string(UDF_INIT *init, UDF_ARGS *args, unsigned long *length, char *is_null,
                       char *failed) {
-    call *it = (call *)init->ptr;
-    bool known = work(it, args, is_null, failed);
-    *length = known ? it->sql.length : 0;
-    return known ? it->sql.text : NULL;
+    mariadb_call *call = (mariadb_call *)init->ptr;
+    bool known = work(call, args, is_null, failed);
+    *length = known ? call->sql.length : 0;
+    return known ? call->sql.text : NULL;
 }

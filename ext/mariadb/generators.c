@@ -89,7 +89,7 @@ enum state { FREE, OPENING, FAILED, READY };
 
 /* A generator's place, read and written under `places`. A READY one without options never changes,
  * so finding it takes no lock. One with options stays as long as a call holds it. */
-typedef struct entry {
+typedef struct generator_entry {
     atomic_int state;
     char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE];
     firn_gen *gen;
@@ -98,12 +98,12 @@ typedef struct entry {
     atomic_int calls;   /* that hold it; below 0 while it is taken away */
     uint64_t life;      /* increases when it is taken away */
     atomic_llong usage; /* CLOCK_MONOTONIC of the latest call, ns */
-} entry;
+} generator_entry;
 
 enum { AWAY = -1000000000 };
 
 /* Generators without options come first, so that others cannot use up their room. */
-static entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
+static generator_entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
 static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 
@@ -120,7 +120,7 @@ static void close_all(void) {
 
 /* The part of the table to search. */
 typedef struct part {
-    entry *first;
+    generator_entry *first;
     size_t count;
 } part;
 
@@ -130,10 +130,11 @@ static part part_of(const char *scheme, const char *options) {
                : (part){entries + GENERATORS_PLAIN, GENERATORS_MOST};
 }
 
-/* The first one in a state, of scheme and options unless it is FREE. Without the lock only READY. */
-static entry *search(part among, int state, const char *scheme, const char *options) {
+/* The first one in a state, of scheme and options unless it is FREE. Without the lock only
+ * READY. */
+static generator_entry *search(part among, int state, const char *scheme, const char *options) {
     for (size_t i = 0; i < among.count; i++) {
-        entry *e = &among.first[i];
+        generator_entry *e = &among.first[i];
         if (atomic_load_explicit(&e->state, memory_order_acquire) == state &&
             (state == FREE ||
              (strcmp(e->options, options) == 0 && strcmp(e->scheme, scheme) == 0))) {
@@ -143,12 +144,12 @@ static entry *search(part among, int state, const char *scheme, const char *opti
     return NULL;
 }
 
-static bool is_plain(const entry *e) {
+static bool is_plain(const generator_entry *e) {
     return e < entries + GENERATORS_PLAIN;
 }
 
 /* A call holds it, unless it is taken away or has another life. */
-static bool hold(generator *g, entry *e, uint64_t life) {
+static bool hold(mariadb_generator *g, generator_entry *e, uint64_t life) {
     struct timespec now;
     if (!is_plain(e)) {
         if (atomic_fetch_add_explicit(&e->calls, 1, memory_order_acq_rel) < 0 || e->life != life) {
@@ -159,15 +160,15 @@ static bool hold(generator *g, entry *e, uint64_t life) {
         atomic_store_explicit(&e->usage, now.tv_sec * 1000000000LL + now.tv_nsec,
                               memory_order_relaxed);
     }
-    *g = (generator){.at = e, .life = life, .gen = e->gen, .held = true};
+    *g = (mariadb_generator){.at = e, .life = life, .gen = e->gen, .held = true};
     return true;
 }
 
-bool generator_again(generator *g) {
+bool generator_again(mariadb_generator *g) {
     return g->at != NULL && hold(g, g->at, g->life);
 }
 
-void generator_leave(generator *g) {
+void generator_leave(mariadb_generator *g) {
     if (g->held && !is_plain(g->at)) {
         atomic_fetch_sub_explicit(&g->at->calls, 1, memory_order_release);
     }
@@ -175,10 +176,10 @@ void generator_leave(generator *g) {
 }
 
 /* The READY one that no call has used for the longest time, of those that no call holds. */
-static entry *oldest_of(part among) {
-    entry *oldest = NULL;
+static generator_entry *oldest_of(part among) {
+    generator_entry *oldest = NULL;
     long long least = 0;
-    for (entry *e = among.first; e < among.first + among.count; e++) {
+    for (generator_entry *e = among.first; e < among.first + among.count; e++) {
         long long usage = atomic_load_explicit(&e->usage, memory_order_relaxed);
         if (atomic_load_explicit(&e->state, memory_order_relaxed) == READY &&
             atomic_load_explicit(&e->calls, memory_order_relaxed) == 0 &&
@@ -192,8 +193,8 @@ static entry *oldest_of(part among) {
 
 /* Under the lock: takes the least recently used one away. Its place is free then, and the caller
  * closes *old. NULL: calls hold all. */
-static entry *make_room(part among, firn_gen **old) {
-    entry *e;
+static generator_entry *make_room(part among, firn_gen **old) {
+    generator_entry *e;
     for (size_t tries = 0; tries < among.count && (e = oldest_of(among)) != NULL; tries++) {
         int none = 0;
         if (atomic_compare_exchange_strong_explicit(&e->calls, &none, AWAY, memory_order_acq_rel,
@@ -207,12 +208,12 @@ static entry *make_room(part among, firn_gen **old) {
     return NULL;
 }
 
-static int open_entry(entry *to, firn_error *error) {
-    const char *options = to->options;
+static int open_entry(generator_entry *entry, firn_error *error) {
+    const char *options = entry->options;
     char scheme[SQL_TEXT_SIZE], changes[SQL_TEXT_SIZE], keys[3 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
     firn_scheme made;
-    int code = sql_split(&made, scheme, changes, to->scheme, strlen(to->scheme), error);
+    int code = sql_split(&made, scheme, changes, entry->scheme, strlen(entry->scheme), error);
     code = code == FIRN_OK ? check_options(scheme, changes, options, error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     if (code != FIRN_OK) {
@@ -232,12 +233,12 @@ static int open_entry(entry *to, firn_error *error) {
                           .keys = keys,
                           .store_url = store_url(options),
                           .notice = put_notice};
-    return firn_open_with(&to->gen, &config, error);
+    return firn_open_with(&entry->gen, &config, error);
 }
 
 /* Threads share the result of an opening, also its error: otherwise each would wait for an
  * unavailable store in turn. */
-static int share(entry *e, generator *g, firn_error *error) {
+static int share(generator_entry *e, mariadb_generator *g, firn_error *error) {
     int code = FIRN_OK;
     e->waiting++;
     while (atomic_load_explicit(&e->state, memory_order_seq_cst) ==
@@ -256,10 +257,11 @@ static int share(entry *e, generator *g, firn_error *error) {
 }
 
 /* Under the lock: finds the generator, or a place to open it and perhaps another one to close. */
-static int claim(entry **mine, firn_gen **old, generator *g, const char *scheme,
+static int claim(generator_entry **mine, firn_gen **old, mariadb_generator *g, const char *scheme,
                  const char *options, firn_error *error) {
     part among = part_of(scheme, options);
-    entry *e = search(among, READY, scheme, options); /* another connection may have been faster */
+    generator_entry *e =
+        search(among, READY, scheme, options); /* another connection may have been faster */
     e = e != NULL ? e : search(among, OPENING, scheme, options);
     if (e != NULL) {
         return share(e, g, error);
@@ -280,7 +282,7 @@ static int claim(entry **mine, firn_gen **old, generator *g, const char *scheme,
 }
 
 /* Under the lock: sets the result of the opening. */
-static void finish(entry *e, generator *g, int code, const firn_error *error) {
+static void finish(generator_entry *e, mariadb_generator *g, int code, const firn_error *error) {
     static bool registered;
     if (code != FIRN_OK) {
         e->why = *error;
@@ -295,8 +297,9 @@ static void finish(entry *e, generator *g, int code, const firn_error *error) {
     pthread_cond_broadcast(&opened);
 }
 
-int generator_find(generator *g, const char *scheme, const char *options, firn_error *error) {
-    entry *mine = NULL, *ready = NULL;
+int generator_find(mariadb_generator *g, const char *scheme, const char *options,
+                   firn_error *error) {
+    generator_entry *mine = NULL, *ready = NULL;
     firn_gen *old = NULL;
     part among = part_of(scheme, options);
     if (is_plain(among.first)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The renewer: a background worker. It writes to tables what backends request, in its own transactions, and answers
- * after the commit. One renewer serves all databases of the server, so each mark has one writer. */
+/* The renewer: a background worker. It writes to tables what backends request, in its own
+ * transactions, and answers after the commit. One renewer serves all databases of the server, so
+ * each mark has one writer. */
 #include "extension.h"
 
 #include "access/xact.h"
@@ -41,7 +42,7 @@ void firn_background_register(void) {
     RegisterBackgroundWorker(&worker);
 }
 
-/* ---- the clock ---------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static int64 ms_of(clockid_t clock) {
     struct timespec now;
@@ -74,8 +75,8 @@ static int64 offset_now(void) {
     return ms_of(CLOCK_REALTIME) - steady;
 }
 
-/* A wrong reading would push the mark into the future, and there it stays: after a jump ahead waits until the clock has
- * held. */
+/* A wrong reading would push the mark into the future, and there it stays: after a jump ahead waits
+ * until the clock has held. */
 static void await_clock(void) {
     static int64 offset;
     static bool known;
@@ -103,29 +104,29 @@ static void see_copy(int notices) {
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* A copy of the backends' requests: a backend may give up at any time. */
-typedef struct round {
-    bool asked; /* does anybody wait for an answer? */
+typedef struct renewal_round {
+    bool requested; /* does anybody wait for an answer? */
     uint32 cell_count;
-    firn_wish wishes[FIRN_CELLS]; /* of each cell */
+    firn_reservation wishes[FIRN_CELLS]; /* of each cell */
     firn_take takes[FIRN_TAKES];
-} round_;
+} renewal_round;
 
-static void gather(round_ *it) {
-    it->asked = false;
+static void gather(renewal_round *round) {
+    round->requested = false;
     LWLockAcquire(firn_slots->lock, LW_SHARED);
-    it->cell_count = firn_slots->cell_count;
-    for (uint32 i = 0; i < it->cell_count; i++) {
-        it->wishes[i] = firn_slots->cells[i].wish;
-        it->asked = it->asked || it->wishes[i].state == FIRN_TAKE_ASKED;
+    round->cell_count = firn_slots->cell_count;
+    for (uint32 i = 0; i < round->cell_count; i++) {
+        round->wishes[i] = firn_slots->cells[i].wish;
+        round->requested = round->requested || round->wishes[i].state == FIRN_TAKE_ASKED;
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
-        it->takes[i] = firn_slots->takes[i];
-        it->asked = it->asked || it->takes[i].state == FIRN_TAKE_ASKED;
+        round->takes[i] = firn_slots->takes[i];
+        round->requested = round->requested || round->takes[i].state == FIRN_TAKE_ASKED;
     }
     LWLockRelease(firn_slots->lock);
 }
 
-static void answer_wish(firn_cell *cell, firn_wish *wish) {
+static void answer_wish(firn_cell *cell, firn_reservation *wish) {
     if (wish->state != FIRN_TAKE_ASKED) {
         return;
     }
@@ -150,9 +151,9 @@ static void answer_take(firn_take *own, firn_take *take) {
 }
 
 /* What cells remember of marks may be lower after firn_take_over(). */
-static void forget_guards(const round_ *it) {
+static void forget_guards(const renewal_round *round) {
     for (int i = 0; i < FIRN_TAKES; i++) {
-        const firn_take *take = &it->takes[i];
+        const firn_take *take = &round->takes[i];
         bool asked = take->state == FIRN_TAKE_ASKED && take->what == FIRN_ASK_TAKE_OVER;
         for (uint32 j = 0; asked && take->why.code == FIRN_OK && j < firn_slots->cell_count; j++) {
             firn_slots->cells[j].busy = firn_slots->cells[j].guard = 0;
@@ -161,14 +162,14 @@ static void forget_guards(const round_ *it) {
     }
 }
 
-static void answer_all(round_ *it) {
+static void answer_all(renewal_round *round) {
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    forget_guards(it);
-    for (uint32 i = 0; i < it->cell_count; i++) {
-        answer_wish(&firn_slots->cells[i], &it->wishes[i]);
+    forget_guards(round);
+    for (uint32 i = 0; i < round->cell_count; i++) {
+        answer_wish(&firn_slots->cells[i], &round->wishes[i]);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
-        answer_take(&firn_slots->takes[i], &it->takes[i]);
+        answer_take(&firn_slots->takes[i], &round->takes[i]);
     }
     LWLockRelease(firn_slots->lock);
     ConditionVariableBroadcast(&firn_slots->answered);
@@ -186,36 +187,36 @@ static void check_durable(void) {
     }
 }
 
-static void do_all(round_ *it) {
+static void do_all(renewal_round *round) {
     for (int i = 0; i < FIRN_TAKES; i++) {
-        firn_take *one = &it->takes[i];
-        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK ||
-                      one->what == FIRN_ASK_TAKE_BACK_NOW;
-        if (one->state == FIRN_TAKE_ASKED && (closes || !firn_tables_refuse(&one->why))) {
-            firn_tables_do(one);
+        firn_take *take = &round->takes[i];
+        bool closes = take->what == FIRN_ASK_HAND_OVER || take->what == FIRN_ASK_TAKE_BACK ||
+                      take->what == FIRN_ASK_TAKE_BACK_NOW;
+        if (take->state == FIRN_TAKE_ASKED && (closes || !firn_tables_refuse(&take->why))) {
+            firn_tables_do(take);
         }
     }
-    for (uint32 i = 0; i < it->cell_count; i++) {
-        firn_wish *one = &it->wishes[i];
-        if (one->state == FIRN_TAKE_ASKED && !firn_tables_refuse(&one->why)) {
-            firn_tables_reserve(&firn_slots->cells[i], one);
+    for (uint32 i = 0; i < round->cell_count; i++) {
+        firn_reservation *reservation = &round->wishes[i];
+        if (reservation->state == FIRN_TAKE_ASKED && !firn_tables_refuse(&reservation->why)) {
+            firn_tables_reserve(&firn_slots->cells[i], reservation);
         }
     }
 }
 
 /* A round without a request only looks where the server is, if it has tables. */
-static void write_all(round_ *it) {
+static void write_all(renewal_round *round) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
     firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
-    bool there = it->asked || firn_tables_exist();
+    bool there = round->requested || firn_tables_exist();
     if (there) {
         check_durable();
         firn_tables_prepare();
-        do_all(it);
+        do_all(round);
     }
     PopActiveSnapshot();
     firn_private_leave(before);
@@ -244,41 +245,41 @@ static void tell(firn_error *why, const char *what, const ErrorData *error) {
 }
 
 /* The transaction failed: all waiting backends get the reason. */
-static void fail_all(round_ *it, MemoryContext context) {
+static void fail_all(renewal_round *round, MemoryContext context) {
     MemoryContextSwitchTo(context);
     ErrorData *error = CopyErrorData();
     FlushErrorState();
     AbortCurrentTransaction();
-    for (uint32 i = 0; i < it->cell_count; i++) {
-        tell(&it->wishes[i].why, "the marks could not be written", error);
+    for (uint32 i = 0; i < round->cell_count; i++) {
+        tell(&round->wishes[i].why, "the marks could not be written", error);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
-        tell(&it->takes[i].why, "the node could not be taken", error);
+        tell(&round->takes[i].why, "the node could not be taken", error);
     }
     ereport(LOG, (errmsg("firn: marks were not written: %s", error->message),
                   error->hint != NULL ? errhint("%s", error->hint) : 0));
     FreeErrorData(error);
-    answer_all(it);
+    answer_all(round);
 }
 
-/* Returns false when nobody asked for anything. The first round is without a request: the guard after a promotion
- * counts from it. */
-static bool serve(round_ *it) {
+/* Returns false when nobody asked for anything. The first round is without a request: the guard
+ * after a promotion counts from it. */
+static bool serve(renewal_round *round) {
     static bool looked;
     MemoryContext context = CurrentMemoryContext;
     await_clock();
-    gather(it);
-    if (!it->asked && looked) {
+    gather(round);
+    if (!round->requested && looked) {
         return false;
     }
     looked = true;
     PG_TRY();
     {
-        write_all(it);
-        answer_all(it);
+        write_all(round);
+        answer_all(round);
     }
     PG_CATCH();
-    { fail_all(it, context); }
+    { fail_all(round, context); }
     PG_END_TRY();
     MemoryContextSwitchTo(context);
     return true;
@@ -292,8 +293,8 @@ static void leave(int code, Datum unused) {
     LWLockRelease(firn_slots->lock);
 }
 
-/* ALTER DATABASE ... SET and ALTER ROLE ... SET are for the sessions of applications. The owner of the database, who need
- * not be a superuser, must not stop the renewer by them. */
+/* ALTER DATABASE ... SET and ALTER ROLE ... SET are for the sessions of applications. The owner of
+ * the database, who need not be a superuser, must not stop the renewer by them. */
 static void undo_settings_of_database(void) {
     static const char given[] =
         "SELECT name, boot_val FROM pg_settings WHERE boot_val IS NOT NULL AND context IN ('user',"
@@ -343,8 +344,9 @@ static void settle(void) {
     undo_settings_of_database();
 }
 
-/* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for up to
- * 5 s until all sessions have left. The next renewer waits for that lock before it is a session. */
+/* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for
+ * up to 5 s until all sessions have left. The next renewer waits for that lock before it is a
+ * session. */
 static bool is_in_the_way(void) {
     LOCKTAG tag;
     SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
@@ -367,7 +369,7 @@ static void yield(void) {
 bool firn_is_renewer;
 
 void firn_background_main(Datum argument) {
-    static round_ round;
+    static renewal_round round;
     firn_is_renewer = true;
     int notices = vmgenid_open(); /* closed by the end of the process */
     pqsignal(SIGHUP, SignalHandlerForConfigReload);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Named jobs: one job over many statements, transactions and sessions. The extension's table firn_jobs.job counts the IDs
- * that a job issued in each tick. The caller's own transaction writes these counts, so counts and rows are committed or
- * rolled back together, and a batch that is run again after a crash gets the same IDs again. An ID may outlive a
- * rollback, in a variable or in the result that a loop reads: until the transaction or the procedure ends, its count is
- * kept in memory. The renewer takes the job's node permanently; this file does not. */
+/* Named jobs: one job over many statements, transactions and sessions. The extension's table
+ * firn_jobs.job counts the IDs that a job issued in each tick. The caller's own transaction writes
+ * these counts, so counts and rows are committed or rolled back together, and a batch that is run
+ * again after a crash gets the same IDs again. An ID may outlive a rollback, in a variable or in
+ * the result that a loop reads: until the transaction or the procedure ends, its count is kept in
+ * memory. The renewer takes the job's node permanently; this file does not. */
 #include "extension.h"
 
 #include "access/genam.h"
@@ -52,28 +53,28 @@ typedef struct piece {
     tick_count *ticks;
 } piece;
 
-typedef struct chunk {
+typedef struct mark_chunk {
     int64 number;       /* the key */
     uint64 era;         /* while firn_counted_era is: it is locked, and the open job counts it */
     TransactionId base; /* that stored the counts before; InvalidTransactionId: no row */
     bool given;         /* IDs of it were issued in this transaction */
     piece pieces[PIECES];
-} chunk;
+} mark_chunk;
 
 /* The counts of a job. */
-typedef struct book {
-    struct book *next;
+typedef struct mark_book {
+    struct mark_book *next;
     char key[FIRN_NS_SIZE + FIRN_JOB_SIZE + 8]; /* ns, newline, name */
     text *ns, *name;
     Oid table;
     uint32 chunk_bits; /* ticks of a chunk: 2^chunk_bits */
     HTAB *chunks;
-} book;
+} mark_book;
 
 struct firn_counted {
     firn_counted *next;
     firn_job *job;
-    book *book;
+    mark_book *book;
     text *scheme, *name, *options;
     uint64 ahead; /* ticks that a row may be shifted by */
 };
@@ -81,7 +82,7 @@ struct firn_counted {
 uint64 firn_counted_era = 1;
 static firn_counted *opened;
 static MemoryContext room; /* of all that are open: until a rollback at the latest */
-static book *books;
+static mark_book *books;
 static MemoryContext shelf; /* of all books */
 static bool writing;        /* a statement of this file runs */
 
@@ -96,8 +97,8 @@ static void drop(MemoryContext *context) {
 
 /* The books stay. */
 static void close_all(void) {
-    for (firn_counted *it = opened; it != NULL; it = it->next) {
-        firn_job_close(it->job);
+    for (firn_counted *counted = opened; counted != NULL; counted = counted->next) {
+        firn_job_close(counted->job);
     }
     opened = NULL;
     firn_counted_era++;
@@ -178,10 +179,10 @@ static SPIPlanPtr plan_of(enum statement which, Oid table) {
     return plans[which];
 }
 
-static uint64 run(enum statement which, const book *it, int64 number, Datum counts) {
-    Datum values[4] = {PointerGetDatum(it->ns), PointerGetDatum(it->name), Int64GetDatum(number),
-                       counts};
-    int code = SPI_execute_plan(plan_of(which, it->table), values, NULL, false, 0);
+static uint64 run(enum statement which, const mark_book *book, int64 number, Datum counts) {
+    Datum values[4] = {PointerGetDatum(book->ns), PointerGetDatum(book->name),
+                       Int64GetDatum(number), counts};
+    int code = SPI_execute_plan(plan_of(which, book->table), values, NULL, false, 0);
     if (code < 0) {
         elog(ERROR, "firn: %s", SPI_result_code_string(code));
     }
@@ -195,20 +196,20 @@ static void refuse_missing(void) {
                 "CREATE EXTENSION firn, and give the job another name");
 }
 
-/* ---- counts as bytes: numbers of 7 bits a byte, the gap to the tick before and the count -------- */
+/* ---- counts as bytes: numbers of 7 bits a byte, the gap to the tick before and the count ----- */
 
-static char *put_number(char *to, uint64 number) {
+static char *put_number(char *out, uint64 number) {
     for (; number > 127; number >>= 7) {
-        *to++ = (char)(number | 128);
+        *out++ = (char)(number | 128);
     }
-    *to++ = (char)number;
-    return to;
+    *out++ = (char)number;
+    return out;
 }
 
-static uint64 get_number(const char **at, const char *end) {
+static uint64 get_number(const char **position, const char *end) {
     uint64 number = 0;
-    for (int shift = 0; *at < end && shift < 64; shift += 7) {
-        uint8 byte = (uint8) * (*at)++;
+    for (int shift = 0; *position < end && shift < 64; shift += 7) {
+        uint8 byte = (uint8) * (*position)++;
         number |= (uint64)(byte & 127) << shift;
         if (byte < 128) {
             return number;
@@ -219,35 +220,35 @@ static uint64 get_number(const char **at, const char *end) {
              errhint("Give the other rows another job name.")));
 }
 
-static Datum bytes_of(const chunk *one) {
+static Datum bytes_of(const mark_chunk *chunk) {
     size_t ticks = 0;
     for (int i = 0; i < PIECES; i++) {
-        ticks += (size_t)one->pieces[i].count;
+        ticks += (size_t)chunk->pieces[i].count;
     }
     bytea *out = palloc(VARHDRSZ + 2 * NUMBER_MOST * ticks);
-    char *to = VARDATA(out);
+    char *target = VARDATA(out);
     uint32 before = 0;
     for (int i = 0; i < PIECES; i++) {
-        const piece *in = &one->pieces[i];
+        const piece *in = &chunk->pieces[i];
         for (int j = 0; j < in->count; j++) {
-            to = put_number(to, in->ticks[j].at - before);
-            to = put_number(to, in->ticks[j].used);
+            target = put_number(target, in->ticks[j].at - before);
+            target = put_number(target, in->ticks[j].used);
             before = in->ticks[j].at;
         }
     }
-    SET_VARSIZE(out, to - (char *)out);
+    SET_VARSIZE(out, target - (char *)out);
     return PointerGetDatum(out);
 }
 
 /* Where a tick is, or belongs. */
-static int place_of(const piece *in, uint32 at) {
+static int place_of(const piece *in, uint32 position) {
     int low = 0, high = in->count;
-    if (high > 0 && in->ticks[high - 1].at < at) {
+    if (high > 0 && in->ticks[high - 1].at < position) {
         return high;
     }
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (in->ticks[middle].at < at) {
+        if (in->ticks[middle].at < position) {
             low = middle + 1;
         } else {
             high = middle;
@@ -256,11 +257,11 @@ static int place_of(const piece *in, uint32 at) {
     return low;
 }
 
-static uint32 *used_in(const book *it, chunk *one, uint64 tick) {
-    uint32 at = (uint32)(tick & ((UINT64CONST(1) << it->chunk_bits) - 1));
-    piece *in = &one->pieces[at >> (it->chunk_bits - PIECE_BITS)];
-    int i = place_of(in, at);
-    if (i == in->count || in->ticks[i].at != at) {
+static uint32 *used_in(const mark_book *book, mark_chunk *chunk, uint64 tick) {
+    uint32 position = (uint32)(tick & ((UINT64CONST(1) << book->chunk_bits) - 1));
+    piece *in = &chunk->pieces[position >> (book->chunk_bits - PIECE_BITS)];
+    int i = place_of(in, position);
+    if (i == in->count || in->ticks[i].at != position) {
         if (in->count == in->room) {
             int more = in->room > 0 ? in->room * 2 : 4;
             size_t size = (size_t)more * sizeof *in->ticks;
@@ -269,73 +270,75 @@ static uint32 *used_in(const book *it, chunk *one, uint64 tick) {
             in->room = more;
         }
         memmove(in->ticks + i + 1, in->ticks + i, (size_t)(in->count - i) * sizeof *in->ticks);
-        in->ticks[i] = (tick_count){at, 0};
+        in->ticks[i] = (tick_count){position, 0};
         in->count++;
     }
     return &in->ticks[i].used;
 }
 
-static void add_stored(const book *it, chunk *one, bytea *bytes) {
-    const char *at = VARDATA_ANY(bytes), *end = at + VARSIZE_ANY_EXHDR(bytes);
+static void add_stored(const mark_book *book, mark_chunk *chunk, bytea *bytes) {
+    const char *position = VARDATA_ANY(bytes), *end = position + VARSIZE_ANY_EXHDR(bytes);
     uint64 tick = 0;
-    while (at < end) {
-        tick += get_number(&at, end);
-        uint64 stored = get_number(&at, end);
-        uint32 *used = used_in(it, one, tick);
+    while (position < end) {
+        tick += get_number(&position, end);
+        uint64 stored = get_number(&position, end);
+        uint32 *used = used_in(book, chunk, tick);
         *used = Max(*used, (uint32)stored);
     }
 }
 
-static void refuse_changed(const book *it) __attribute__((noreturn));
-static void refuse_changed(const book *it) {
+static void refuse_changed(const mark_book *book) __attribute__((noreturn));
+static void refuse_changed(const mark_book *book) {
     firn_refuse(FIRN_EBUSY,
                 "job %s: other sessions may have got the IDs that a rolled back savepoint or a "
                 "procedure's ROLLBACK got here: run the transaction again",
-                text_to_cstring(it->name));
+                text_to_cstring(book->name));
 }
 
-/* Locks the row of a chunk until the transaction or the savepoint ends: other sessions of the job that need it wait.
- * A rollback unlocked it, so another session may have issued the same IDs since: then the row has another xmin. */
-static void lock(const book *it, chunk *one) {
+/* Locks the row of a chunk until the transaction or the savepoint ends: other sessions of the job
+ * that need it wait. A rollback unlocked it, so another session may have issued the same IDs since:
+ * then the row has another xmin. */
+static void lock(const mark_book *book, mark_chunk *chunk) {
     bool is_null;
-    TransactionId by = InvalidTransactionId;
-    firn_caller before = firn_private_write(it->table);
+    TransactionId owner = InvalidTransactionId;
+    firn_caller before = firn_private_write(book->table);
     writing = true;
     bytea *bytes = palloc0(VARHDRSZ);
     SET_VARSIZE(bytes, VARHDRSZ);
-    if (run(ADD, it, one->number, PointerGetDatum(bytes)) == 0) {
-        if (run(LOCK_IT, it, one->number, 0) != 1) {
-            refuse_changed(it);
+    if (run(ADD, book, chunk->number, PointerGetDatum(bytes)) == 0) {
+        if (run(LOCK_IT, book, chunk->number, 0) != 1) {
+            refuse_changed(book);
         }
         HeapTuple row = SPI_tuptable->vals[0];
         bytes = DatumGetByteaPCopy(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &is_null));
-        by = DatumGetTransactionId(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &is_null));
+        owner = DatumGetTransactionId(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &is_null));
     }
-    if (!TransactionIdIsCurrentTransactionId(by)) {
-        if (one->given && by != one->base) {
-            refuse_changed(it);
+    if (!TransactionIdIsCurrentTransactionId(owner)) {
+        if (chunk->given && owner != chunk->base) {
+            refuse_changed(book);
         }
-        one->base = by;
+        chunk->base = owner;
     }
-    add_stored(it, one, bytes);
+    add_stored(book, chunk, bytes);
     writing = false;
     firn_private_leave(before);
 }
 
 /* The job counts in memory: passes it the counts of this chunk. */
-static void replay(const firn_counted *it, const chunk *one) {
-    const firn_scheme *scheme = firn_job_scheme(it->job);
+static void replay(const firn_counted *counted, const mark_chunk *chunk) {
+    const firn_scheme *scheme = firn_job_scheme(counted->job);
     firn_error error;
     for (int i = 0; i < PIECES; i++) {
-        const piece *in = &one->pieces[i];
+        const piece *in = &chunk->pieces[i];
         for (int j = 0; j < in->count; j++) {
             firn_time time;
             int64_t shift_ns;
             firn_id unused;
-            firn_scheme_time(
-                scheme, ((uint64)one->number << it->book->chunk_bits) + in->ticks[j].at, &time);
+            firn_scheme_time(scheme,
+                             ((uint64)chunk->number << counted->book->chunk_bits) + in->ticks[j].at,
+                             &time);
             for (uint32 k = 0; k < in->ticks[j].used; k++) {
-                FIRN_CHECK(firn_job_next(it->job, &time, &unused, &shift_ns, &error));
+                FIRN_CHECK(firn_job_next(counted->job, &time, &unused, &shift_ns, &error));
             }
             CHECK_FOR_INTERRUPTS();
         }
@@ -343,27 +346,27 @@ static void replay(const firn_counted *it, const chunk *one) {
 }
 
 /* The chunk, locked. An error ends the job (close_all). */
-static chunk *load(const firn_counted *it, int64 number) {
+static mark_chunk *load(const firn_counted *counted, int64 number) {
     bool found;
-    chunk *one = hash_search(it->book->chunks, &number, HASH_ENTER, &found);
+    mark_chunk *chunk = hash_search(counted->book->chunks, &number, HASH_ENTER, &found);
     if (!found) {
-        *one = (chunk){.number = number};
+        *chunk = (mark_chunk){.number = number};
     }
-    if (one->era != firn_counted_era) {
-        lock(it->book, one);
-        replay(it, one);
-        one->era = firn_counted_era;
+    if (chunk->era != firn_counted_era) {
+        lock(counted->book, chunk);
+        replay(counted, chunk);
+        chunk->era = firn_counted_era;
     }
-    return one;
+    return chunk;
 }
 
-static void write_chunk(const book *it, chunk *one) {
-    if (one->era != firn_counted_era) {
-        lock(it, one);
+static void write_chunk(const mark_book *book, mark_chunk *chunk) {
+    if (chunk->era != firn_counted_era) {
+        lock(book, chunk);
     }
-    firn_caller before = firn_private_write(it->table);
+    firn_caller before = firn_private_write(book->table);
     writing = true;
-    if (run(WRITE, it, one->number, bytes_of(one)) != 1) {
+    if (run(WRITE, book, chunk->number, bytes_of(chunk)) != 1) {
         ereport(ERROR,
                 (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: rows of firn_jobs.job are missing"),
                  errhint("Run the transaction again; never change that table.")));
@@ -372,13 +375,13 @@ static void write_chunk(const book *it, chunk *one) {
     firn_private_leave(before);
 }
 
-static void write_book(const book *it) {
+static void write_book(const mark_book *book) {
     HASH_SEQ_STATUS all;
-    chunk *one;
-    hash_seq_init(&all, it->chunks);
-    while ((one = hash_seq_search(&all)) != NULL) {
-        if (one->given) {
-            write_chunk(it, one);
+    mark_chunk *chunk;
+    hash_seq_init(&all, book->chunks);
+    while ((chunk = hash_seq_search(&all)) != NULL) {
+        if (chunk->given) {
+            write_chunk(book, chunk);
         }
     }
 }
@@ -389,9 +392,10 @@ static void write_all(void) {
         return;
     }
     PushActiveSnapshot(GetTransactionSnapshot());
-    for (const book *it = books; it != NULL; it = it->next) {
-        if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(it->table))) { /* else the job is over */
-            write_book(it);
+    for (const mark_book *book = books; book != NULL; book = book->next) {
+        if (SearchSysCacheExists1(RELOID,
+                                  ObjectIdGetDatum(book->table))) { /* else the job is over */
+            write_book(book);
         }
     }
     PopActiveSnapshot();
@@ -399,16 +403,17 @@ static void write_all(void) {
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-/* A deleted row would cause duplicates, and some roles can delete without a grant (pg_write_all_data, superusers): only
- * this file writes. Rows that a publisher sends count another server's IDs, so they are left out. */
+/* A deleted row would cause duplicates, and some roles can delete without a grant
+ * (pg_write_all_data, superusers): only this file writes. Rows that a publisher sends count another
+ * server's IDs, so they are left out. */
 static Datum keep(FunctionCallInfo fcinfo) {
-    const TriggerData *it = (TriggerData *)fcinfo->context;
+    const TriggerData *trigger = (TriggerData *)fcinfo->context;
     if (!CALLED_AS_TRIGGER(fcinfo)) {
         firn_refuse(FIRN_EUSAGE, "firn_jobs.keep() is a trigger's: leave it alone");
     }
     if (writing) {
-        return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(it->tg_event) ? it->tg_newtuple
-                                                                     : it->tg_trigtuple);
+        return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple
+                                                                          : trigger->tg_trigtuple);
     }
     if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA) {
         return PointerGetDatum(NULL);
@@ -424,12 +429,13 @@ enum {
                 TRIGGER_TYPE_DELETE
 };
 
-static bool is_keeper(const Trigger *it) {
+static bool is_keeper(const Trigger *trigger) {
     FmgrInfo function;
-    if (it->tgenabled != TRIGGER_FIRES_ALWAYS || it->tgtype != KEEP_TYPE || it->tgqual != NULL) {
+    if (trigger->tgenabled != TRIGGER_FIRES_ALWAYS || trigger->tgtype != KEEP_TYPE ||
+        trigger->tgqual != NULL) {
         return false;
     }
-    fmgr_info(it->tgfoid, &function);
+    fmgr_info(trigger->tgfoid, &function);
     return function.fn_addr == firn_sql_keep_jobs;
 }
 
@@ -453,8 +459,8 @@ static Oid keeper_of(Oid own) {
     Relation table = relation_open(own, NoLock);
     Oid found = InvalidOid;
     for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++) {
-        const Trigger *it = &table->trigdesc->triggers[i];
-        found = is_keeper(it) ? it->tgoid : found;
+        const Trigger *trigger = &table->trigdesc->triggers[i];
+        found = is_keeper(trigger) ? trigger->tgoid : found;
     }
     relation_close(table, NoLock);
     return found;
@@ -483,12 +489,13 @@ void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
 }
 
 firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
-    firn_counted *it = opened;
-    while (it != NULL && !(firn_text_same(it->scheme, scheme) && firn_text_same(it->name, name) &&
-                           firn_text_same(it->options, options))) {
-        it = it->next;
+    firn_counted *counted = opened;
+    while (counted != NULL &&
+           !(firn_text_same(counted->scheme, scheme) && firn_text_same(counted->name, name) &&
+             firn_text_same(counted->options, options))) {
+        counted = counted->next;
     }
-    return it;
+    return counted;
 }
 
 static uint32 chunk_bits_of(const firn_scheme *scheme) {
@@ -500,36 +507,37 @@ static uint32 chunk_bits_of(const firn_scheme *scheme) {
     return bits;
 }
 
-static book *book_of(const char *ns, text *name, const firn_scheme *scheme) {
-    HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(chunk)};
+static mark_book *book_of(const char *ns, text *name, const firn_scheme *scheme) {
+    HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(mark_chunk)};
     char key[sizeof books->key];
     snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
-    for (book *it = books; it != NULL; it = it->next) {
-        if (strcmp(it->key, key) == 0) {
-            return it;
+    for (mark_book *book = books; book != NULL; book = book->next) {
+        if (strcmp(book->key, key) == 0) {
+            return book;
         }
     }
     if (shelf == NULL) {
         shelf = AllocSetContextCreate(TopMemoryContext, "firn counts", ALLOCSET_DEFAULT_SIZES);
     }
     MemoryContext before = MemoryContextSwitchTo(shelf);
-    book *it = palloc0(sizeof *it);
-    strlcpy(it->key, key, sizeof it->key);
-    it->ns = cstring_to_text(ns);
-    it->name = firn_text_keep(name);
-    it->chunk_bits = chunk_bits_of(scheme);
+    mark_book *book = palloc0(sizeof *book);
+    strlcpy(book->key, key, sizeof book->key);
+    book->ns = cstring_to_text(ns);
+    book->name = firn_text_keep(name);
+    book->chunk_bits = chunk_bits_of(scheme);
     control.hcxt = shelf;
-    it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    book->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
     MemoryContextSwitchTo(before);
-    it->next = books;
-    books = it;
-    return it;
+    book->next = books;
+    books = book;
+    return book;
 }
 
-/* Other schemes or options of the same job count in the same book, so only one of them may be open at a time. */
-static void close_other(const book *book) {
-    for (const firn_counted *it = opened; it != NULL; it = it->next) {
-        if (it->book == book) {
+/* Other schemes or options of the same job count in the same book, so only one of them may be open
+ * at a time. */
+static void close_other(const mark_book *book) {
+    for (const firn_counted *counted = opened; counted != NULL; counted = counted->next) {
+        if (counted->book == book) {
             close_all();
             return;
         }
@@ -539,7 +547,7 @@ static void close_other(const book *book) {
 firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
                                 text *options, Oid table) {
     const firn_scheme *made = firn_job_scheme(job);
-    book *book = book_of(ns, name, made);
+    mark_book *book = book_of(ns, name, made);
     uint64 ahead = (uint64)firn_setting_max_shift_ms * 1000000 / made->tick_ns;
     uint64 most = (uint64)CHUNKS_AHEAD << book->chunk_bits;
     if (ahead > most) {
@@ -556,37 +564,37 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
         room = AllocSetContextCreate(TopMemoryContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);
     }
     MemoryContext before = MemoryContextSwitchTo(room);
-    firn_counted *it = palloc0(sizeof *it);
-    it->book = book;
-    it->scheme = firn_text_keep(scheme);
-    it->name = firn_text_keep(name);
-    it->options = firn_text_keep(options);
-    it->ahead = ahead;
+    firn_counted *counted = palloc0(sizeof *counted);
+    counted->book = book;
+    counted->scheme = firn_text_keep(scheme);
+    counted->name = firn_text_keep(name);
+    counted->options = firn_text_keep(options);
+    counted->ahead = ahead;
     MemoryContextSwitchTo(before);
-    it->job = job;
-    it->next = opened;
-    opened = it;
-    return it;
+    counted->job = job;
+    counted->next = opened;
+    opened = counted;
+    return counted;
 }
 
-const firn_scheme *firn_counted_scheme(const firn_counted *it) {
-    return firn_job_scheme(it->job);
+const firn_scheme *firn_counted_scheme(const firn_counted *counted) {
+    return firn_job_scheme(counted->job);
 }
 
-void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id) {
-    const firn_scheme *scheme = firn_job_scheme(it->job);
+void firn_counted_next(firn_counted *counted, const firn_time *time, firn_id *id) {
+    const firn_scheme *scheme = firn_job_scheme(counted->job);
     firn_error error;
     int64_t shift_ns;
     uint64 tick;
     FIRN_CHECK(firn_scheme_tick(scheme, time, &tick, &error));
-    int64 first = (int64)(tick >> it->book->chunk_bits),
-          last = (int64)((tick + it->ahead) >> it->book->chunk_bits);
+    int64 first = (int64)(tick >> counted->book->chunk_bits),
+          last = (int64)((tick + counted->ahead) >> counted->book->chunk_bits);
     for (int64 i = first; i <= last; i++) {
-        (void)load(it, i);
+        (void)load(counted, i);
     }
-    FIRN_CHECK(firn_job_next(it->job, time, id, &shift_ns, &error));
-    uint64 at = tick + (uint64)shift_ns / scheme->tick_ns;
-    chunk *one = load(it, (int64)(at >> it->book->chunk_bits));
-    (*used_in(it->book, one, at))++;
-    one->given = true;
+    FIRN_CHECK(firn_job_next(counted->job, time, id, &shift_ns, &error));
+    uint64 position = tick + (uint64)shift_ns / scheme->tick_ns;
+    mark_chunk *chunk = load(counted, (int64)(position >> counted->book->chunk_bits));
+    (*used_in(counted->book, chunk, position))++;
+    chunk->given = true;
 }

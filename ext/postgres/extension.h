@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of the extension: settings, values, generators, and the slots in shared memory. Everything about
- * IDs comes from libfirn, through firn.h. */
+/* Shared by the files of the extension: settings, values, generators, and the slots in shared
+ * memory. Everything about IDs comes from libfirn, through firn.h. */
 #ifndef FIRN_EXT_EXTENSION_H
 #define FIRN_EXT_EXTENSION_H
 
@@ -58,9 +58,9 @@ pg_attribute_printf(2, 3);
 
 enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
 
-firn_time firn_time_of(TimestampTz at);
-/* At the first call of a place in a statement: refuses an argument of type timestamptz that is a timestamp or a date, which
- * PostgreSQL reads silently in the time zone of the session. */
+firn_time firn_time_of(TimestampTz instant);
+/* At the first call of a place in a statement: refuses an argument of type timestamptz that is a
+ * timestamp or a date, which PostgreSQL reads silently in the time zone of the session. */
 void firn_check_zone(FunctionCallInfo fcinfo, int argument);
 TimestampTz firn_timestamp_of(const firn_time *time);
 firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
@@ -68,7 +68,7 @@ firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
 Datum firn_datum(const firn_id *id, enum firn_type type, int form);
 Datum firn_text_with_prefix(const char *prefix, size_t length, const firn_id *id); /* a TypeID */
 /* A copy in the current memory context; of NULL, NULL. */
-text *firn_text_keep(text *one);
+text *firn_text_keep(text *item);
 /* The same bytes? NULL is the same as "". */
 bool firn_text_same(const text *a, const text *b);
 
@@ -107,7 +107,7 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
 /* The same, remembered at the place of the call as long as the texts stay the same. */
 const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options);
 
-/* ---- the node (node.c) ------------------------------------------------------------------------ */
+/* ---- the node (node.c) ----------------------------------------------------------------------- */
 
 /* Does slice i begin a part of the node? */
 bool firn_is_part(const firn_scheme *scheme, uint32 i);
@@ -119,16 +119,18 @@ bool firn_node_is_given(const firn_recipe *recipe);
 uint64 firn_node_of(firn_recipe *recipe);
 /* Splits a number over the parts of the node that are not given. */
 void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
-/* Refuses a recipe if reserved IDs have no source, or two. `setting` names the setting that a preloaded server needs. */
+/* Refuses a recipe if reserved IDs have no source, or two. `setting` names the setting that a
+ * preloaded server needs. */
 void firn_check_way(const firn_recipe *recipe, const char *setting);
-/* The bits of the sequence. Refuses schemes whose IDs are not one slot each: backends cannot share their node. */
+/* The bits of the sequence. Refuses schemes whose IDs are not one slot each: backends cannot share
+ * their node. */
 uint32 firn_check_slots(const firn_recipe *recipe);
 /* The first slot that the layout refuses: 2^62 bounds a mark. */
 uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits);
 /* The layout to which the namespace belongs: uuid1's for uuid6. */
 void firn_layout_of(char layout[FIRN_LAYOUT_SIZE], const firn_scheme *scheme);
 
-/* ---- shared memory (shared.c) ----------------------------------------------------------------- */
+/* ---- shared memory (shared.c) ---------------------------------------------------------------- */
 
 enum {
     FIRN_CELLS = 256,        /* pairs of namespace and node that IDs are issued from */
@@ -145,7 +147,7 @@ enum {
 enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 
 /* A reservation that the renewer is asked for, and its answer. */
-typedef struct firn_wish {
+typedef struct firn_reservation {
     enum firn_take_state state;
     uint64 grant; /* of the request, which it identifies */
     int64 count, earliest, latest;
@@ -156,10 +158,10 @@ typedef struct firn_wish {
     bool lost;     /* nobody holds that one: the list may have lost others; */
     firn_error why;
     char node[FIRN_NODE_SIZE]; /* the firn.node that gave the node; "": the caller chose it */
-} firn_wish;
+} firn_reservation;
 
-/* The last values of firn.node. Written by the postmaster, which has each one before its children, and read by all without
- * a lock. */
+/* The last values of firn.node. Written by the postmaster, which has each one before its children,
+ * and read by all without a lock. */
 typedef struct firn_nodes {
     pg_atomic_uint64 count; /* of changes: the present value is of[count % FIRN_NODES] */
     struct {
@@ -168,12 +170,13 @@ typedef struct firn_nodes {
     } of[FIRN_NODES];
 } firn_nodes;
 
-/* One node of one namespace. All backends issue from the generator in `memory`, which the library shares between
- * processes. Its store is the wish: what a window needs, the renewer writes into a table first. */
+/* One node of one namespace. All backends issue from the generator in `memory`, which the library
+ * shares between processes. Its store is the wish: what a window needs, the renewer writes into a
+ * table first. */
 typedef struct firn_cell {
     char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
     /* with the lock: */
-    firn_wish wish;
+    firn_reservation wish;
     int64 busy;      /* no slot before this one is granted any more */
     int64 guard;     /* the same, after a promotion or a restore */
     int64 shared;    /* the same, by the shared list, whose marks may also fall; asked again at */
@@ -189,9 +192,10 @@ typedef struct firn_cell {
     char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
-/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that firn_marks.mark does
- * not name have no old rows, even if their marks are lost. HAND_OVER: before a planned switchover. TAKE_BACK_NOW: no
- * standby that has the hand-over will be promoted. TAKE_OVER: after a promotion that lost nothing. */
+/* NODE: one that was never used, for good, or the job's own. CONFIRM: the nodes that
+ * firn_marks.mark does not name have no old rows, even if their marks are lost. HAND_OVER: before a
+ * planned switchover. TAKE_BACK_NOW: no standby that has the hand-over will be promoted. TAKE_OVER:
+ * after a promotion that lost nothing. */
 enum firn_ask {
     FIRN_ASK_NODE,
     FIRN_ASK_CONFIRM,
@@ -239,7 +243,8 @@ void firn_shared_request(void); /* asks the server for the memory; while it star
 void firn_shared_change_node(const char *text);
 /* firn_steady_ms of the last change of firn.node; 0: none. */
 int64 firn_shared_node_changed(void);
-/* Was this the value of firn.node, for statements that began before it changed? Those have 5 s to end. */
+/* Was this the value of firn.node, for statements that began before it changed? Those have 5 s to
+ * end. */
 bool firn_shared_left_node(const char *text);
 /* Writes the present value of firn.node and the values of the last 25 s, each after a semicolon. */
 void firn_shared_list_nodes(char *out, size_t size);
@@ -248,13 +253,14 @@ void firn_shared_list_nodes(char *out, size_t size);
 typedef int64 firn_patience;
 
 int64 firn_patience_left(firn_patience *waited); /* ms */
-/* What a process waits for, as pg_stat_activity shows it. Before PostgreSQL 17 all are "Extension". */
+/* What a process waits for, as pg_stat_activity shows it. Before PostgreSQL 17 all are
+ * "Extension". */
 enum firn_wait { FIRN_WAIT_REQUESTS, FIRN_WAIT_RENEWER, FIRN_WAIT_CLOCK };
 uint32 firn_wait_event(enum firn_wait what);
 /* Sleeps until the server interrupts it, for `ms` at most. */
 void firn_nap(int64 ms);
-/* Waits until the renewer has done something so that `is_done` is true, which is asked with the lock held. Refuses
- * when the time is over. */
+/* Waits until the renewer has done something so that `is_done` is true, which is asked with the
+ * lock held. Refuses when the time is over. */
 void firn_await(bool (*is_done)(const void *what), const void *what, firn_patience *waited);
 void firn_refuse_late(void) __attribute__((noreturn));
 void firn_wake_renewer(void); /* with the lock held */
@@ -268,7 +274,7 @@ uint64 firn_shared_take(const firn_recipe *recipe, const char *job, const char *
 /* Sends a request for anything but a node. `nodes`: LOW-HIGH, of FIRN_ASK_CONFIRM; else NULL. */
 void firn_shared_ask(enum firn_ask what, const char *nodes);
 
-/* ---- a backend's generators (issuer.c) -------------------------------------------------------- */
+/* ---- a backend's generators (issuer.c) ------------------------------------------------------- */
 
 /* One that issues from a cell. */
 typedef struct firn_issuer {
@@ -290,13 +296,13 @@ void firn_next_of(firn_gen *gen, firn_id *id);
 /* What the library tells people. */
 void firn_tell(void *self, const char *text);
 
-/* ---- tables that only firn touches (private.c) ------------------------------------------------ */
+/* ---- tables that only firn touches (private.c) ----------------------------------------------- */
 
-/* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a superuser may touch
- * it, or if it runs foreign code. InvalidOid: no such table. */
+/* Locks a table for writing until the transaction ends. Refuses it, with the cure, if anybody but a
+ * superuser may touch it, or if it runs foreign code. InvalidOid: no such table. */
 Oid firn_private_lock(const char *schema, const char *name);
-/* Takes away what default privileges gave for a schema, its tables and functions, and other functions: regprocedure[];
- * NULL: no others. */
+/* Takes away what default privileges gave for a schema, its tables and functions, and other
+ * functions: regprocedure[]; NULL: no others. */
 void firn_private_revoke(const char *schema, ArrayType *functions);
 
 /* The user of the session before; an error resets it with the transaction. */
@@ -305,7 +311,8 @@ typedef struct firn_caller {
     int context, settings;
 } firn_caller;
 
-/* Becomes another role, which may only run statements whose names mean PostgreSQL's own, and opens SPI. */
+/* Becomes another role, which may only run statements whose names mean PostgreSQL's own, and opens
+ * SPI. */
 firn_caller firn_private_enter(Oid owner);
 /* The same, with the names of a schema too. */
 firn_caller firn_private_enter_schema(Oid owner, const char *schema);
@@ -313,14 +320,16 @@ firn_caller firn_private_enter_schema(Oid owner, const char *schema);
 firn_caller firn_private_write(Oid table);
 void firn_private_leave(firn_caller before);
 
-/* Tables that a store writes too belong to this role. It only owns them: a role that could do more would be a way to it. */
+/* Tables that a store writes too belong to this role. It only owns them: a role that could do more
+ * would be a way to it. */
 #define FIRN_OWNER "firn_owner"
 void firn_private_check_owner(Oid role);
-/* Locks such a table for writing, and refuses it if anything but SELECT, INSERT and UPDATE is granted, or if it has other
- * code than its own trigger. Returns the owner; InvalidOid: no such table. */
+/* Locks such a table for writing, and refuses it if anything but SELECT, INSERT and UPDATE is
+ * granted, or if it has other code than its own trigger. Returns the owner; InvalidOid: no such
+ * table. */
 Oid firn_private_lock_shared(const char *schema, const char *name);
-/* Locks a table that a store wrote until now, so that nobody else reads it, and refuses it if a reader would run code. Returns
- * the owner, as whom it may be read. */
+/* Locks a table that a store wrote until now, so that nobody else reads it, and refuses it if a
+ * reader would run code. Returns the owner, as whom it may be read. */
 Oid firn_private_lock_moved(const char *schema, const char *name);
 
 /* ---- the shared list of nodes (registry.c) --------------------------------------------------- */
@@ -330,15 +339,18 @@ Oid firn_private_lock_moved(const char *schema, const char *name);
 /* Statements that make tables with this prefix, and that read the identity of a table of marks. */
 char *firn_registry_create(const char *prefix);
 char *firn_registry_identity(const char *marks);
-/* Locks the tables, and returns their owner. InvalidOid: there is no list. An error: firn_marks notes a list that is not there;
- * or there is one that it does not note, unless the caller joins both. */
+/* Locks the tables, and returns their owner. InvalidOid: there is no list. An error: firn_marks
+ * notes a list that is not there; or there is one that it does not note, unless the caller joins
+ * both. */
 Oid firn_registry_lock(bool joins);
 /* Notes in firn_marks that there is a list. */
 void firn_registry_note(void);
-/* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held, and whether it is a guard. */
+/* Reserves in the list, if there is one. False: it does not grant the request. FIRN_EBUSY: *held,
+ * and whether it is a guard. */
 bool firn_registry_reserve(firn_request *request, int64_t *first, firn_mark *held, bool *guarded,
                            firn_error *why);
-/* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends, no other is used. */
+/* The nodes of a namespace that were ever used: bigint[]; NULL: none. Until the transaction ends,
+ * no other is used. */
 ArrayType *firn_registry_nodes(const char *ns);
 
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
@@ -357,10 +369,10 @@ firn_counted *firn_counted_find(text *scheme, text *name, text *options);
 /* Takes the job over. */
 firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
                                 text *options, Oid table);
-const firn_scheme *firn_counted_scheme(const firn_counted *it);
-void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
+const firn_scheme *firn_counted_scheme(const firn_counted *counted);
+void firn_counted_next(firn_counted *counted, const firn_time *time, firn_id *id);
 
-/* ---- the renewer (background.c), and the tables that it reads and writes (tables.c) ----------- */
+/* ---- the renewer (background.c), and the tables that it reads and writes (tables.c) ---------- */
 
 extern bool firn_is_renewer; /* this process */
 
@@ -368,10 +380,11 @@ extern bool firn_is_renewer; /* this process */
 void firn_hold(void);
 
 bool firn_tables_exist(void);
-/* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
+/* Creates the tables that are missing, and reads who this server is. Refuses tables that others
+ * could change. */
 void firn_tables_prepare(void);
 /* Reserves slots for a cell: the answer is written into the wish. */
-void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
+void firn_tables_reserve(const firn_cell *cell, firn_reservation *wish);
 /* Carries out a take: the answer is written into it. */
 void firn_tables_do(firn_take *take);
 /* True, and why: the server handed its nodes over, so it reserves nothing. */

@@ -29,7 +29,7 @@ typedef struct stock {
 } stock;
 
 /* Issues the IDs of one scheme with one text of options. */
-typedef struct maker {
+typedef struct id_maker {
     char key[KEY_SIZE]; /* both texts, a newline between: the table's key */
     firn_gen *gen;      /* NULL: the issuer's */
     firn_issuer *issuer;
@@ -38,7 +38,7 @@ typedef struct maker {
     int form;
     bool is_signed;
     char prefix[64];
-} maker;
+} id_maker;
 
 /* Code that keeps a pointer to a maker compares this first: it changes when makers are freed. */
 static uint64 makers_count;
@@ -51,22 +51,22 @@ static uint64 made_after; /* copies of the machine */
 /* Gives windows of a store back; an error is only reported, because the process ends. */
 static void close_all(void) {
     HASH_SEQ_STATUS all;
-    maker *one;
+    id_maker *maker;
     if (makers == NULL) {
         return;
     }
     hash_seq_init(&all, makers);
-    while ((one = hash_seq_search(&all)) != NULL) {
+    while ((maker = hash_seq_search(&all)) != NULL) {
         firn_error error;
-        if (firn_close(one->gen, &error) != FIRN_OK) {
+        if (firn_close(maker->gen, &error) != FIRN_OK) {
             ereport(LOG, (errmsg("firn: %s", error.text)));
         }
-        if (one->stock != NULL) {
-            pfree(one->stock);
+        if (maker->stock != NULL) {
+            pfree(maker->stock);
         }
-        if (one->issuer != NULL) {
-            firn_issuer_close(one->issuer);
-            pfree(one->issuer);
+        if (maker->issuer != NULL) {
+            firn_issuer_close(maker->issuer);
+            pfree(maker->issuer);
         }
     }
     hash_destroy(makers);
@@ -82,8 +82,9 @@ static inline uint64 copies_now(void) {
     return firn_slots != NULL ? pg_atomic_read_u64(&firn_slots->copies) : 0;
 }
 
-/* What was prepared may be another copy's too. A node of a store is claimed again. The nodes of this server are only opened
- * again: their marks were copied with the machine, so other windows of them would not differ. */
+/* What was prepared may be another copy's too. A node of a store is claimed again. The nodes of
+ * this server are only opened again: their marks were copied with the machine, so other windows of
+ * them would not differ. */
 static void see_copies(void) {
     if (made_after != copies_now()) {
         made_after = copies_now();
@@ -94,7 +95,8 @@ static void see_copies(void) {
 
 static void begin_makers(void) {
     static bool registered;
-    HASHCTL control = {.keysize = KEY_SIZE, .entrysize = sizeof(maker), .hcxt = TopMemoryContext};
+    HASHCTL control = {
+        .keysize = KEY_SIZE, .entrysize = sizeof(id_maker), .hcxt = TopMemoryContext};
     makers = hash_create("firn makers", 16, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
     made_for = firn_settings_count;
     if (!registered) {
@@ -103,8 +105,9 @@ static void begin_makers(void) {
     }
 }
 
-/* A backend has one thread, so order within a thread is order: without options a scheme leases slots, and an ID costs no
- * compare-and-swap. A layout of the caller's own may have so few slots per tick that a lease would be far ahead. */
+/* A backend has one thread, so order within a thread is order: without options a scheme leases
+ * slots, and an ID costs no compare-and-swap. A layout of the caller's own may have so few slots
+ * per tick that a lease would be far ahead. */
 static firn_gen *open_gen(const firn_recipe *recipe, const char *scheme, bool reserved) {
     firn_gen *gen;
     firn_error error;
@@ -129,8 +132,9 @@ static bool may_execute(Oid function) {
 #endif
 }
 
-/* A layout of the caller's own, also a scheme with changes, takes one of FIRN_CELLS until the server restarts. It needs
- * the right to execute the function of the same name that takes options, which not everybody has. */
+/* A layout of the caller's own, also a scheme with changes, takes one of FIRN_CELLS until the
+ * server restarts. It needs the right to execute the function of the same name that takes options,
+ * which not everybody has. */
 static void check_right(FunctionCallInfo fcinfo) {
     Oid own = fcinfo->flinfo->fn_oid, types[2] = {TEXTOID, TEXTOID};
     char *schema = get_namespace_name(get_func_namespace(own)), *name = get_func_name(own);
@@ -148,7 +152,7 @@ static void check_right(FunctionCallInfo fcinfo) {
 }
 
 /* `asker`: the call of a function that anybody may execute with any scheme, or NULL. */
-static void open_maker(maker *out, const char *scheme, const char *options,
+static void open_maker(id_maker *out, const char *scheme, const char *options,
                        FunctionCallInfo asker) {
     firn_recipe *recipe = palloc(sizeof *recipe);
     firn_recipe_read(recipe, scheme, options, FIRN_OF_KEYS);
@@ -178,7 +182,7 @@ static void open_maker(maker *out, const char *scheme, const char *options,
     pfree(recipe);
 }
 
-static maker *find_maker(const char *scheme, const char *options, FunctionCallInfo asker) {
+static id_maker *find_maker(const char *scheme, const char *options, FunctionCallInfo asker) {
     char key[KEY_SIZE];
     bool found;
     if (snprintf(key, sizeof key, "%s\n%s", scheme, options) >= (int)sizeof key) {
@@ -193,9 +197,9 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
     if (makers == NULL) {
         begin_makers();
     }
-    maker *known = hash_search(makers, key, HASH_FIND, NULL);
+    id_maker *known = hash_search(makers, key, HASH_FIND, NULL);
     if (known == NULL) {
-        maker made = {.form = 0};
+        id_maker made = {.form = 0};
         open_maker(&made, scheme, options, asker);
         known = hash_search(makers, key, HASH_ENTER, &found);
         memcpy(made.key, key, sizeof key);
@@ -209,24 +213,24 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
 
 /* ---- one ID ---------------------------------------------------------------------------------- */
 
-static void next_of_stock(maker *one, firn_id *id) {
-    stock *stock = one->stock;
+static void next_of_stock(id_maker *maker, firn_id *id) {
+    stock *stock = maker->stock;
     firn_error error;
     if (stock->left == 0) {
-        FIRN_CHECK(firn_next_n(one->gen, stock->ids, AHEAD, &error));
+        FIRN_CHECK(firn_next_n(maker->gen, stock->ids, AHEAD, &error));
         stock->left = AHEAD;
     }
     *id = stock->ids[--stock->left];
     stock->ids[stock->left] = (firn_id){0}; /* no copy of an issued ID stays */
 }
 
-static inline void next_of(maker *one, firn_id *id) {
-    if (one->stock != NULL) {
-        next_of_stock(one, id);
-    } else if (one->issuer != NULL) {
-        firn_issuer_next(one->issuer, id);
+static inline void next_of(id_maker *maker, firn_id *id) {
+    if (maker->stock != NULL) {
+        next_of_stock(maker, id);
+    } else if (maker->issuer != NULL) {
+        firn_issuer_next(maker->issuer, id);
     } else {
-        firn_next_of(one->gen, id);
+        firn_next_of(maker->gen, id);
     }
 }
 
@@ -240,70 +244,70 @@ Datum firn_text_with_prefix(const char *prefix, size_t length, const firn_id *id
     return PointerGetDatum(cstring_to_text(text));
 }
 
-static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) {
-    if (type == FIRN_AS_TEXT && one->prefix[0] != '\0') {
-        if (one->form != FIRN_FORM_TYPEID) {
+static Datum value_of(const id_maker *maker, const firn_id *id, enum firn_type type) {
+    if (type == FIRN_AS_TEXT && maker->prefix[0] != '\0') {
+        if (maker->form != FIRN_FORM_TYPEID) {
             firn_refuse(FIRN_EUSAGE, "prefix= is for typeid: leave it out");
         }
-        return firn_text_with_prefix(one->prefix, strlen(one->prefix), id);
+        return firn_text_with_prefix(maker->prefix, strlen(maker->prefix), id);
     }
-    firn_check_sign(id, type == FIRN_AS_INT && one->is_signed);
-    return firn_datum(id, type, one->form);
+    firn_check_sign(id, type == FIRN_AS_INT && maker->is_signed);
+    return firn_datum(id, type, maker->form);
 }
 
 /* ---- functions without arguments ------------------------------------------------------------- */
 
 /* A maker that is remembered, once a process or at a call. */
-typedef struct place {
-    maker *maker;
+typedef struct maker_place {
+    id_maker *maker;
     uint64 count;
-} place;
+} maker_place;
 
-static inline bool is_open(const place *at) {
-    return at->maker != NULL && at->count == makers_count && made_for == firn_settings_count &&
-           made_after == copies_now();
+static inline bool is_open(const maker_place *place) {
+    return place->maker != NULL && place->count == makers_count &&
+           made_for == firn_settings_count && made_after == copies_now();
 }
 
-static inline maker *plain_maker(place *at, const char *scheme) {
-    if (unlikely(!is_open(at))) {
-        at->maker = find_maker(scheme, "", NULL);
-        at->count = makers_count;
+static inline id_maker *plain_maker(maker_place *place, const char *scheme) {
+    if (unlikely(!is_open(place))) {
+        place->maker = find_maker(scheme, "", NULL);
+        place->count = makers_count;
     }
-    return at->maker;
+    return place->maker;
 }
 
-static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
+static inline Datum issue(maker_place *place, const char *scheme, enum firn_type type) {
     firn_id id;
-    next_of(plain_maker(at, scheme), &id);
-    firn_check_sign(&id, type == FIRN_AS_INT && at->maker->is_signed);
+    next_of(plain_maker(place, scheme), &id);
+    firn_check_sign(&id, type == FIRN_AS_INT && place->maker->is_signed);
     return type == FIRN_AS_INT ? Int64GetDatum((int64)id.low)
-                               : firn_datum(&id, type, at->maker->form);
+                               : firn_datum(&id, type, place->maker->form);
 }
 
 #define GENERATOR(name, scheme, type)                                                              \
-    static place place_of_##name;                                                                  \
+    static maker_place place_of_##name;                                                            \
     FIRN_ENTRY(name, issue(&place_of_##name, scheme, FIRN_AS_##type))
 #include "../functions.def"
 
-static place place_of_region;
+static maker_place place_of_region;
 FIRN_ENTRY(region, issue(&place_of_region, "region", FIRN_AS_INT))
 
 /* ---- functions with arguments ---------------------------------------------------------------- */
 
 /* Is the key of the maker these two texts, with a newline between them? */
-static bool is_of(const maker *one, const char *scheme, size_t scheme_size, const char *options,
-                  size_t options_size) {
-    const char *key = one->key;
-    return scheme_size + options_size < sizeof one->key - 1 &&
+static bool is_of(const id_maker *maker, const char *scheme, size_t scheme_size,
+                  const char *options, size_t options_size) {
+    const char *key = maker->key;
+    return scheme_size + options_size < sizeof maker->key - 1 &&
            memcmp(key, scheme, scheme_size) == 0 && key[scheme_size] == '\n' &&
            memcmp(key + scheme_size + 1, options, options_size) == 0 &&
            key[scheme_size + 1 + options_size] == '\0';
 }
 
 /* Remembered at the call, as long as the arguments are the same. */
-static maker *maker_at(FunctionCallInfo fcinfo, const char *scheme, size_t scheme_size,
-                       const char *options, size_t options_size) {
-    place *known = fcinfo->flinfo->fn_extra;
+static id_maker *maker_at(FunctionCallInfo fcinfo, const char *scheme, size_t scheme_size,
+                          const char *options, size_t options_size) {
+    maker_place *known = fcinfo->flinfo->fn_extra;
     if (known == NULL) {
         known = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *known);
         fcinfo->flinfo->fn_extra = known;
@@ -337,9 +341,9 @@ static Datum issue_of(FunctionCallInfo fcinfo, const char *scheme, const char *f
     char options[48];
     firn_id id;
     snprintf(options, sizeof options, "%s=" INT64_FORMAT, field, value);
-    maker *one = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
-    next_of(one, &id);
-    return value_of(one, &id, type);
+    id_maker *maker = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
+    next_of(maker, &id);
+    return value_of(maker, &id, type);
 }
 
 FIRN_ENTRY(instagram, issue_of(fcinfo, "instagram", "shard", PG_GETARG_INT32(0), FIRN_AS_INT))
@@ -348,13 +352,13 @@ FIRN_ENTRY(time_member, issue_of(fcinfo, "time-member", "member", PG_GETARG_INT6
 
 /* One generator for all prefixes. */
 static Datum issue_typeid(const text *prefix) {
-    static place at;
+    static maker_place place;
     size_t size = VARSIZE_ANY_EXHDR(prefix);
     firn_id id;
     if (size > 63 || size == 0) {
         firn_refuse(FIRN_ERANGE, "the prefix has %zu bytes: 1 to 63", size);
     }
-    next_of(plain_maker(&at, "typeid"), &id);
+    next_of(plain_maker(&place, "typeid"), &id);
     return firn_text_with_prefix(VARDATA_ANY(prefix), size, &id);
 }
 
@@ -364,11 +368,11 @@ static Datum issue_any(FunctionCallInfo fcinfo, enum firn_type type) {
     text *scheme = PG_GETARG_TEXT_PP(0);
     text *options = PG_NARGS() > 1 ? PG_GETARG_TEXT_PP(1) : NULL;
     firn_id id;
-    maker *one = maker_at(fcinfo, VARDATA_ANY(scheme), VARSIZE_ANY_EXHDR(scheme),
-                          options != NULL ? VARDATA_ANY(options) : "",
-                          options != NULL ? VARSIZE_ANY_EXHDR(options) : 0);
-    next_of(one, &id);
-    return value_of(one, &id, type);
+    id_maker *maker = maker_at(fcinfo, VARDATA_ANY(scheme), VARSIZE_ANY_EXHDR(scheme),
+                               options != NULL ? VARDATA_ANY(options) : "",
+                               options != NULL ? VARSIZE_ANY_EXHDR(options) : 0);
+    next_of(maker, &id);
+    return value_of(maker, &id, type);
 }
 
 FIRN_ENTRY(new_int, issue_any(fcinfo, FIRN_AS_INT))

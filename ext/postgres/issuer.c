@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A backend's generators. Those with a node of the server's are the library's shared generators: all backends issue from
- * one cursor in a cell's memory. Their store hands each request to the renewer and never waits: the outcome is unknown
- * (FIRN_EUNKNOWN) until the renewer has answered, and the library sends the same request again. So a backend waits here,
- * outside the library, where PostgreSQL may interrupt it, and holds no lock. */
+/* A backend's generators. Those with a node of the server's are the library's shared generators:
+ * all backends issue from one cursor in a cell's memory. Their store hands each request to the
+ * renewer and never waits: the outcome is unknown (FIRN_EUNKNOWN) until the renewer has answered,
+ * and the library sends the same request again. So a backend waits here, outside the library, where
+ * PostgreSQL may interrupt it, and holds no lock. */
 #include "extension.h"
 
 #include "miscadmin.h"
@@ -18,21 +19,22 @@ enum { OTHERS = 2 }; /* a grant that no request has: the library's are odd */
 /* Why the renewer granted nothing; the library gives the code FIRN_ESTORE instead. */
 static firn_error refused;
 
-static int take_answer(firn_wish *it, int64_t *first, firn_error *error) {
-    if (it->why.code == FIRN_OK) {
-        *first = it->first;
+static int take_answer(firn_reservation *reservation, int64_t *first, firn_error *error) {
+    if (reservation->why.code == FIRN_OK) {
+        *first = reservation->first;
         return FIRN_OK;
     }
-    refused = it->why;
+    refused = reservation->why;
     *error = (firn_error){.code = FIRN_ESTORE};
-    it->state = FIRN_TAKE_FREE; /* reported once: the same request is made again */
+    reservation->state = FIRN_TAKE_FREE; /* reported once: the same request is made again */
     return FIRN_ESTORE;
 }
 
 /* Of each cell: does this process use it because of firn.node? */
 static bool is_of_setting[FIRN_CELLS];
 
-/* Marks of the renewer only rise, so it need not be asked again; marks of the shared list are as old as the answer. */
+/* Marks of the renewer only rise, so it need not be asked again; marks of the shared list are as
+ * old as the answer. */
 static int64 busy_of(const firn_cell *cell) {
     return firn_steady_ms() < cell->shared_ms ? Max(cell->busy, cell->shared) : cell->busy;
 }
@@ -40,23 +42,25 @@ static int64 busy_of(const firn_cell *cell) {
 static int reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error) {
     firn_cell *cell = self;
-    firn_wish *it = &cell->wish;
+    firn_reservation *reservation = &cell->wish;
     int code = FIRN_EUNKNOWN;
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    bool mine = it->grant == request->grant && it->state != FIRN_TAKE_FREE;
-    if (mine && it->state == FIRN_TAKE_ANSWERED && it->busy == 0 && it->shared == 0) {
-        code = take_answer(it, first, error);
+    bool mine = reservation->grant == request->grant && reservation->state != FIRN_TAKE_FREE;
+    if (mine && reservation->state == FIRN_TAKE_ANSWERED && reservation->busy == 0 &&
+        reservation->shared == 0) {
+        code = take_answer(reservation, first, error);
     } else if (request->latest < busy_of(cell)) {
         *held = (firn_mark){busy_of(cell), OTHERS};
         code = FIRN_EBUSY;
-    } else if (!mine || it->state == FIRN_TAKE_ANSWERED) { /* nobody waits for another any more */
-        *it = (firn_wish){.state = FIRN_TAKE_ASKED,
-                          .grant = request->grant,
-                          .count = request->count,
-                          .earliest = request->earliest,
-                          .latest = request->latest};
+    } else if (!mine ||
+               reservation->state == FIRN_TAKE_ANSWERED) { /* nobody waits for another any more */
+        *reservation = (firn_reservation){.state = FIRN_TAKE_ASKED,
+                                          .grant = request->grant,
+                                          .count = request->count,
+                                          .earliest = request->earliest,
+                                          .latest = request->latest};
         if (is_of_setting[cell - firn_slots->cells]) {
-            strlcpy(it->node, firn_setting_node, sizeof it->node);
+            strlcpy(reservation->node, firn_setting_node, sizeof reservation->node);
         }
         firn_wake_renewer();
     }
@@ -64,7 +68,8 @@ static int reserve(void *self, const firn_request *request, int64_t *first, firn
     return code;
 }
 
-/* A shared window is never given back in part, and the server's nodes are not claimed from a list. */
+/* A shared window is never given back in part, and the server's nodes are not claimed from a
+ * list. */
 static int give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                      int64_t high, firn_error *error) {
     return FIRN_ESYSTEM;
@@ -86,7 +91,8 @@ static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The keys of the generator: all backends must give the same for one cell, so no fields of the caller's. */
+/* The keys of the generator: all backends must give the same for one cell, so no fields of the
+ * caller's. */
 static void write_keys(firn_issuer *issuer, const firn_recipe *recipe) {
     const firn_scheme *scheme = &recipe->scheme;
     size_t size = sizeof issuer->keys;
@@ -178,8 +184,8 @@ static bool is_answered(const void *cell) {
     return ((const firn_cell *)cell)->wish.state != FIRN_TAKE_ASKED;
 }
 
-/* Fails with the reason of the renewer, if it has one. The library may have given the request up, and would ask
- * again without looking at the answer. */
+/* Fails with the reason of the renewer, if it has one. The library may have given the request up,
+ * and would ask again without looking at the answer. */
 static void take_reason(firn_cell *cell) {
     firn_error why = {.code = FIRN_OK};
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which node a scheme's IDs have: the parts that the options give, the rest from firn.node. Also what a scheme needs so
- * that backends can share a node. Knows no shared memory. */
+/* Which node a scheme's IDs have: the parts that the options give, the rest from firn.node. Also
+ * what a scheme needs so that backends can share a node. Knows no shared memory. */
 #include "extension.h"
 
 #include <inttypes.h>
 
-/* ---- parts of the node ------------------------------------------------------------------------ */
+/* ---- parts of the node ----------------------------------------------------------------------- */
 
 bool firn_is_part(const firn_scheme *scheme, uint32 i) {
     int role = scheme->slices[i].role;
@@ -20,12 +20,12 @@ static bool is_given(const firn_recipe *recipe, uint32 i) {
 /* Does a list of names, parted by blanks, hold this one? */
 static bool names_hold(const char *names, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = names; at != NULL && *at != '\0';) {
-        size_t own = strcspn(at, " ");
-        if (own == length && memcmp(at, name, own) == 0) {
+    for (const char *position = names; position != NULL && *position != '\0';) {
+        size_t own = strcspn(position, " ");
+        if (own == length && memcmp(position, name, own) == 0) {
             return true;
         }
-        at += own + strspn(at + own, " ");
+        position += own + strspn(position + own, " ");
     }
     return false;
 }
@@ -90,18 +90,19 @@ static uint64 join(const firn_recipe *recipe) {
 
 /* firn.node as fields. Fields that the layout does not have are refused, not ignored. */
 static void set_fields(firn_recipe *recipe, const char *text) {
-    firn_recipe *said = palloc(sizeof *said);
+    firn_recipe *answer = palloc(sizeof *answer);
     firn_scheme *scheme = &recipe->scheme;
     char layout[FIRN_LAYOUT_SIZE];
-    firn_recipe_read(said, scheme->packer >= 0 ? scheme->name : firn_scheme_layout(layout, scheme),
-                     text, FIRN_OF_FIELDS);
+    firn_recipe_read(answer,
+                     scheme->packer >= 0 ? scheme->name : firn_scheme_layout(layout, scheme), text,
+                     FIRN_OF_FIELDS);
     for (uint32 i = 0; i < scheme->slice_count; i++) {
-        if (firn_is_part(scheme, i) && is_given(said, i) && !is_given(recipe, i)) {
-            recipe->fields.value[i] = said->fields.value[i];
+        if (firn_is_part(scheme, i) && is_given(answer, i) && !is_given(recipe, i)) {
+            recipe->fields.value[i] = answer->fields.value[i];
             recipe->fields.given |= 1u << i;
         }
     }
-    pfree(said);
+    pfree(answer);
 }
 
 static const char *missing_part(const firn_recipe *recipe) {
@@ -179,7 +180,7 @@ void firn_check_way(const firn_recipe *recipe, const char *setting) {
     }
 }
 
-/* ---- slots ------------------------------------------------------------------------------------ */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits) {
     const firn_scheme *scheme = &recipe->scheme;

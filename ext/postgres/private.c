@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that firn writes with the rights of a superuser: in separate schemas, where nothing is granted to anybody.
- * A role that could put code on such a table would be a superuser, so each use locks the table first and then looks at it.
- * This file knows no table by name. */
+/* Tables that firn writes with the rights of a superuser: in separate schemas, where nothing is
+ * granted to anybody. A role that could put code on such a table would be a superuser, so each use
+ * locks the table first and then looks at it. This file knows no table by name. */
 #include "extension.h"
 
 #include "access/htup_details.h"
@@ -54,8 +54,8 @@ void firn_private_leave(firn_caller before) {
 
 /* ---- grants ---------------------------------------------------------------------------------- */
 
-/* `column`: of pg_class, pg_attribute or pg_namespace. `object`: as GRANT names it. Others than the owner may have the
- * `allowed` rights, but not everybody. */
+/* `column`: owner pg_class, pg_attribute or pg_namespace. `object`: as GRANT names it. Others than
+ * the owner may have the `allowed` rights, but not everybody. */
 static void check_grants(HeapTuple tuple, int cache, int column, Oid owner, AclMode allowed,
                          const char *object) {
     bool is_null;
@@ -96,8 +96,8 @@ static void check_table_grants(Relation table, AclMode allowed, const char *obje
     check_column_grants(table, object);
 }
 
-/* The owner of the schema may drop the tables in it. Unqualified names of a role that is called like the schema mean
- * the schema, so a superuser's own tables would land there. */
+/* The owner of the schema may drop the tables in it. Unqualified names of a role that is called
+ * like the schema mean the schema, so a superuser's own tables would land there. */
 static void check_schema(Oid schema, const char *name) {
     char *object = psprintf("SCHEMA %s", quote_identifier(name));
     HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
@@ -124,7 +124,8 @@ static void check_schema(Oid schema, const char *name) {
     pfree(object);
 }
 
-/* The result names each grant that default privileges gave for the schema, what is in it, and the functions. */
+/* The result names each grant that default privileges gave for the schema, what is in it, and the
+ * functions. */
 static const char granted[] =
     "WITH s AS (SELECT oid, format('SCHEMA %I', nspname), nspacl, nspowner FROM pg_namespace WHERE"
     " nspname = $1) SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.object, CASE"
@@ -205,7 +206,8 @@ static bool inherits(Relation table) {
            (table->rd_rel->relhassubclass && find_inheritance_children(own, NoLock) != NIL);
 }
 
-/* What an owner of former days may have left. Even a function of PostgreSQL's own may run others: query_to_xml. */
+/* What an owner of former days may have left. Even a function of PostgreSQL's own may run others:
+ * query_to_xml. */
 static bool has_default(Relation table) {
     const TupleConstr *constraints = RelationGetDescr(table)->constr;
     return constraints != NULL && (constraints->num_defval > 0 || constraints->num_check > 0);
@@ -248,8 +250,9 @@ static bool has_index_code(Relation table) {
     return has;
 }
 
-/* Whose faults these are: tables that only superusers own; tables that a store writes too, which belong to a role without
- * rights, as which the renewer writes them; tables that move, which are read as their owner. */
+/* Whose faults these are: tables that only superusers own; tables that a store writes too, which
+ * belong to a role without rights, as which the renewer writes them; tables that move, which are
+ * read as their owner. */
 enum { OWN = 1, SHARED = 2, MOVED = 4, ALL = OWN | SHARED | MOVED };
 
 static const struct {
@@ -281,10 +284,10 @@ static const char *name_of(Relation table) {
                                       RelationGetRelationName(table));
 }
 
-static void check_faults(Relation table, int of) {
+static void check_faults(Relation table, int owner) {
     const char *object = name_of(table);
     for (size_t i = 0; i < lengthof(faults); i++) {
-        if ((faults[i].of & of) != 0 && faults[i].is_so(table)) {
+        if ((faults[i].of & owner) != 0 && faults[i].is_so(table)) {
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("firn: table %s %s", object, faults[i].what),
                             errhint("Find out who did this, then %s.", faults[i].cure)));
@@ -299,7 +302,8 @@ static void check_table(Relation table) {
     check_table_grants(table, ACL_NO_RIGHTS, psprintf("TABLE %s", name_of(table)));
 }
 
-/* The lock keeps out all that brings triggers, rules, policies and another owner, until the transaction ends. */
+/* The lock keeps out all that brings triggers, rules, policies and another owner, until the
+ * transaction ends. */
 Oid firn_private_lock(const char *schema, const char *name) {
     Oid space = get_namespace_oid(schema, true);
     Oid own = OidIsValid(space) ? get_relname_relid(name, space) : InvalidOid;
@@ -337,9 +341,9 @@ void firn_private_check_owner(Oid role) {
     HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
     bool good = HeapTupleIsValid(tuple);
     if (good) {
-        const Form_pg_authid it = (Form_pg_authid)GETSTRUCT(tuple);
-        good = !it->rolcanlogin && !it->rolsuper && !it->rolcreaterole && !it->rolcreatedb &&
-               !it->rolreplication && !it->rolbypassrls;
+        const Form_pg_authid authid = (Form_pg_authid)GETSTRUCT(tuple);
+        good = !authid->rolcanlogin && !authid->rolsuper && !authid->rolcreaterole &&
+               !authid->rolcreatedb && !authid->rolreplication && !authid->rolbypassrls;
         ReleaseSysCache(tuple);
     }
     if (!good || has_members(AUTHMEMROLEMEM, role) || has_members(AUTHMEMMEMROLE, role)) {

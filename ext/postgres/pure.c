@@ -10,7 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/inet.h"
 
-/* ---- functions of ext/common ------------------------------------------------------------------ */
+/* ---- functions of ext/common ----------------------------------------------------------------- */
 
 enum { TEXT_MOST = FIRN_TEXT_SIZE + 87 }; /* typeid brings a prefix */
 
@@ -40,41 +40,41 @@ static sql_value id_at(FunctionCallInfo fcinfo, enum firn_type type) {
 
 /* Argument 0 is the ID, argument `scheme` its scheme, if it is given. */
 static sql_call *call_of(FunctionCallInfo fcinfo, enum firn_type type, int scheme) {
-    static sql_call it; /* too large to be zeroed for each row */
-    it.scheme = scheme_at(fcinfo, scheme);
-    it.arguments[0] = id_at(fcinfo, type);
-    return &it;
+    static sql_call call; /* too large to be zeroed for each row */
+    call.scheme = scheme_at(fcinfo, scheme);
+    call.arguments[0] = id_at(fcinfo, type);
+    return &call;
 }
 
-static void run(sql_function *function, sql_call *it) {
-    if (function(it) != FIRN_OK) {
-        firn_fail(&it->error);
+static void run(sql_function *function, sql_call *call) {
+    if (function(call) != FIRN_OK) {
+        firn_fail(&call->error);
     }
 }
 
 static Datum show(FunctionCallInfo fcinfo, enum firn_type type) {
-    sql_call *it = call_of(fcinfo, type, 1);
-    run(sql_show, it);
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(it->text));
+    sql_call *call = call_of(fcinfo, type, 1);
+    run(sql_show, call);
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(call->text));
 }
 
 static Datum time_of(FunctionCallInfo fcinfo, enum firn_type type) {
-    sql_call *it = call_of(fcinfo, type, 1);
-    run(sql_instant, it);
-    PG_RETURN_TIMESTAMPTZ(firn_timestamp_of(&it->time));
+    sql_call *call = call_of(fcinfo, type, 1);
+    run(sql_instant, call);
+    PG_RETURN_TIMESTAMPTZ(firn_timestamp_of(&call->time));
 }
 
-/* firn_convert(id, to [, from]): `to` is a form or a scheme. */
+/* firn_convert(id, to [, from]): `out` is a form or a scheme. */
 static Datum convert(FunctionCallInfo fcinfo, enum firn_type type) {
     firn_error error;
-    char *to = text_to_cstring(PG_GETARG_TEXT_PP(1));
-    sql_call *it = call_of(fcinfo, type, 2);
-    FIRN_CHECK(pure_target_find(&it->target, to, &error));
-    run(sql_convert, it);
-    if (it->type == SQL_TEXT) { /* a TypeID with its prefix, or base64 */
-        return PointerGetDatum(cstring_to_text(it->text));
+    char *out = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    sql_call *call = call_of(fcinfo, type, 2);
+    FIRN_CHECK(pure_target_find(&call->target, out, &error));
+    run(sql_convert, call);
+    if (call->type == SQL_TEXT) { /* a TypeID with its prefix, or base64 */
+        return PointerGetDatum(cstring_to_text(call->text));
     }
-    return firn_datum(&it->id, FIRN_AS_TEXT, it->form);
+    return firn_datum(&call->id, FIRN_AS_TEXT, call->form);
 }
 
 static Datum shard(FunctionCallInfo fcinfo, enum firn_type type) {
@@ -86,10 +86,10 @@ static Datum shard(FunctionCallInfo fcinfo, enum firn_type type) {
         firn_id id = firn_id_of_uuid(PG_GETARG_UUID_P(0));
         PG_RETURN_INT32((int32)shard_by_hash(&id, (uint32)shards));
     }
-    sql_call *it = call_of(fcinfo, type, 2);
-    it->arguments[1].integer = shards;
-    run(sql_shard, it);
-    PG_RETURN_INT32((int32)it->integer);
+    sql_call *call = call_of(fcinfo, type, 2);
+    call->arguments[1].integer = shards;
+    run(sql_shard, call);
+    PG_RETURN_INT32((int32)call->integer);
 }
 
 /* ---- pack and bounds ------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static uint64 number_of(const macaddr *mac) {
 
 PG_FUNCTION_INFO_V1(firn_sql_form_uuid_v1);
 Datum firn_sql_form_uuid_v1(PG_FUNCTION_ARGS) {
-    TimestampTz at = PG_GETARG_TIMESTAMPTZ(0);
+    TimestampTz instant = PG_GETARG_TIMESTAMPTZ(0);
     int32 clock_seq = PG_GETARG_INT32(1);
     const firn_scheme *scheme = uuid1_known();
     firn_id id = of1.base;
@@ -250,8 +250,8 @@ Datum firn_sql_form_uuid_v1(PG_FUNCTION_ARGS) {
         firn_check_zone(fcinfo, 0);
         fcinfo->flinfo->fn_extra = &of1; /* checked */
     }
-    if (at < of1.first || at > of1.last) { /* infinities too */
-        firn_time time = firn_time_of(at);
+    if (instant < of1.first || instant > of1.last) { /* infinities too */
+        firn_time time = firn_time_of(instant);
         firn_error error;
         uint64 tick;
         FIRN_CHECK(firn_scheme_tick(scheme, &time, &tick, &error));
@@ -259,7 +259,7 @@ Datum firn_sql_form_uuid_v1(PG_FUNCTION_ARGS) {
     if (clock_seq < 0 || clock_seq > 16383) {
         firn_refuse(FIRN_ERANGE, "clock_seq %d does not fit 14 bits: 0 to 16383", clock_seq);
     }
-    const uint64 values[OF_ALL] = {of1.tick_2000 + (uint64)at * 10, (uint64)clock_seq,
+    const uint64 values[OF_ALL] = {of1.tick_2000 + (uint64)instant * 10, (uint64)clock_seq,
                                    number_of(PG_GETARG_MACADDR_P(2))};
     for (int i = 0; i < of1.count; i++) { /* no two terms share a bit, so nothing is carried */
         uint64 part = values[of1.terms[i].field] >> of1.terms[i].from & of1.terms[i].mask;

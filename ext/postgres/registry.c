@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared list of nodes: the tables of a PostgreSQL store, in the schema firn_store of firn.database. Stores write them
- * in their own sessions, the renewer with the driver below. The engine and the law are the store's, and so are the
- * statements (modules/postgres_sql.h), which run as the tables' owner. The guards stay in firn_marks: the renewer grants
- * only what both lists grant. */
+/* The shared list of nodes: the tables of a PostgreSQL store, in the schema firn_store of
+ * firn.database. Stores write them in their own sessions, the renewer with the driver below. The
+ * engine and the law are the store's, and so are the statements (modules/postgres_sql.h), which run
+ * as the tables' owner. The guards stay in firn_marks: the renewer grants only what both lists
+ * grant. */
 #include "extension.h"
 
 #include "access/xact.h"
@@ -60,15 +61,15 @@ char *firn_registry_create(const char *table) {
 
 char *firn_registry_identity(const char *marks) {
     static const char text[] = "SELECT " IDENTITY, own[] = "'\"@_mark\"'";
-    const char *at = strstr(text, own);
-    return psprintf("%s%s%s", fill(pnstrdup(text, (Size)(at - text)), "", system_text()),
-                    quote_literal_cstr(marks), at + sizeof own - 1);
+    const char *position = strstr(text, own);
+    return psprintf("%s%s%s", fill(pnstrdup(text, (Size)(position - text)), "", system_text()),
+                    quote_literal_cstr(marks), position + sizeof own - 1);
 }
 
-static uint64 run(const registry *it, enum statement which, const char *const *values) {
+static uint64 run(const registry *self, enum statement which, const char *const *values) {
     Oid types[VALUES];
     Datum given[VALUES];
-    char *text = fill(statements[which].text, "firn", it->system);
+    char *text = fill(statements[which].text, "firn", self->system);
     for (int i = 0; i < statements[which].values; i++) {
         types[i] = TEXTOID;
         given[i] = CStringGetTextDatum(values[i]);
@@ -85,37 +86,37 @@ static const char *cell(int column) {
     return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column + 1);
 }
 
-/* ---- the driver: an error of SQL ends the renewer's transaction, and nothing of it counts ------- */
+/* ---- the driver: an error of SQL ends the renewer's transaction, and nothing of it counts ---- */
 
 static int begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
     return FIRN_OK;
 }
 
 static int read_records(void *self, firn_records *seen, bool surely, firn_error *error) {
-    registry *it = self;
+    registry *state = self;
     const char *names[] = {seen->ns, seen->key}, *cells[READ_COLUMNS];
-    run(it, READ, names);
+    run(state, READ, names);
     for (int i = 0; i < READ_COLUMNS; i++) {
         cells[i] = cell(i);
     }
-    strlcpy(it->backend, cells[READ_BACKEND], sizeof it->backend);
-    strlcpy(it->marks, cells[READ_MARKS], sizeof it->marks);
-    strlcpy(it->taken, cells[READ_TAKEN], sizeof it->taken);
-    postgres_take_records(seen, cells, it->layout, it->shut);
+    strlcpy(state->backend, cells[READ_BACKEND], sizeof state->backend);
+    strlcpy(state->marks, cells[READ_MARKS], sizeof state->marks);
+    strlcpy(state->taken, cells[READ_TAKEN], sizeof state->taken);
+    postgres_take_records(seen, cells, state->layout, state->shut);
     return FIRN_OK;
 }
 
 /* As the store does: locks the records in the order of all sessions, and the engine reads again. */
-static int lock_records(registry *it) {
+static int lock_records(registry *self) {
     const char *text = strstr(statements[BEGIN].text, "LOCK TABLE");
-    if (SPI_execute(fill(text, "firn", it->system), false, 0) < 0) {
+    if (SPI_execute(fill(text, "firn", self->system), false, 0) < 0) {
         elog(ERROR, "firn: the shared list could not be locked");
     }
-    it->locked = true;
+    self->locked = true;
     return FIRN_WRITE_CHANGED;
 }
 
-static bool write_namespace(const registry *it, const firn_records *seen,
+static bool write_namespace(const registry *self, const firn_records *seen,
                             const firn_records *next) {
     char floor[24];
     snprintf(floor, sizeof floor, "%" PRId64, next->floor);
@@ -125,35 +126,35 @@ static bool write_namespace(const registry *it, const firn_records *seen,
                             seen->ns_known ? "true" : "false",
                             next->ns_losses == next->losses ? "true" : "false",
                             "false"};
-    return run(it, NAME, values) == 1;
+    return run(self, NAME, values) == 1;
 }
 
-static bool write_mark(const registry *it, const firn_records *seen, const firn_records *next) {
+static bool write_mark(const registry *self, const firn_records *seen, const firn_records *next) {
     char high[24], was[24], grant[24], floor[24];
     snprintf(high, sizeof high, "%" PRId64, next->mark.high);
     snprintf(was, sizeof was, "%" PRId64, seen->mark.high);
     snprintf(grant, sizeof grant, "%" PRId64, (int64_t)next->mark.grant);
     snprintf(floor, sizeof floor, "%" PRId64, next->floor);
-    const char *values[] = {next->ns,    next->key, high,       "0",          was,
-                            was,         grant,     next->note, next->layout, floor,
-                            it->backend, it->marks, it->taken};
-    return run(it, seen->key_known ? RAISE : CREATE, values) == 1;
+    const char *values[] = {next->ns,      next->key,   high,       "0",          was,
+                            was,           grant,       next->note, next->layout, floor,
+                            self->backend, self->marks, self->taken};
+    return run(self, seen->key_known ? RAISE : CREATE, values) == 1;
 }
 
 static int write_records(void *self, const firn_records *seen, firn_records *next, int which,
                          firn_verb verb, firn_error *error) {
-    registry *it = self;
-    if (which != FIRN_RECORD_KEY && !it->locked) {
-        return lock_records(it);
+    registry *state = self;
+    if (which != FIRN_RECORD_KEY && !state->locked) {
+        return lock_records(state);
     }
     if ((which & FIRN_RECORD_STORE) != 0 && !seen->known) {
-        run(it, BORN, NULL);
+        run(state, BORN, NULL);
     }
-    if ((which & FIRN_RECORD_NS) != 0 && !write_namespace(it, seen, next)) {
+    if ((which & FIRN_RECORD_NS) != 0 && !write_namespace(state, seen, next)) {
         return FIRN_WRITE_CHANGED;
     }
-    return (which & FIRN_RECORD_KEY) == 0 || write_mark(it, seen, next) ? FIRN_OK
-                                                                        : FIRN_WRITE_CHANGED;
+    return (which & FIRN_RECORD_KEY) == 0 || write_mark(state, seen, next) ? FIRN_OK
+                                                                           : FIRN_WRITE_CHANGED;
 }
 
 static const char *where(void *self) {
@@ -167,7 +168,8 @@ static int list(void *self, const char *ns, firn_visit *visit, void *context, fi
 static void close_none(void *self) {
 }
 
-/* Without `lost`: the engine remembers nothing. Each reservation has a new handle, since a transaction may fail later. */
+/* Without `lost`: the engine remembers nothing. Each reservation has a new handle, since a
+ * transaction may fail later. */
 static const firn_driver driver = {.version = FIRN_DRIVER_VERSION,
                                    .scheme = "server",
                                    .begin = begin,
@@ -195,7 +197,8 @@ void firn_registry_note(void) {
     }
 }
 
-/* Without its list, firn_marks would grant what stores hold; and a list that was left lacks what firn_marks has granted since. */
+/* Without its list, firn_marks would grant what stores hold; and a list that was left lacks what
+ * firn_marks has granted since. */
 Oid firn_registry_lock(bool joins) {
     const bool shared = is_noted(get_namespace_oid(MARKS, true));
     Oid owner = firn_private_lock_shared(FIRN_REGISTRY, "firn_namespace");
@@ -216,10 +219,10 @@ Oid firn_registry_lock(bool joins) {
 }
 
 /* The stored layout, if it only confines claims, which are not for nodes that are given. */
-static const char *stored_layout(const registry *it, const firn_request *request) {
+static const char *stored_layout(const registry *self, const firn_request *request) {
     const char *names[] = {request->ns, request->key};
     firn__claims unused;
-    run(it, READ, names);
+    run(self, READ, names);
     const char *stored = cell(READ_LAYOUT);
     return stored != NULL && strcmp(firn__confined_read(stored, &unused), request->layout) == 0
                ? stored
@@ -227,9 +230,9 @@ static const char *stored_layout(const registry *it, const firn_request *request
 }
 
 /* Is a mark the floor of its namespace, which a guard leaves? */
-static bool is_floor(const registry *it, const firn_request *request, int64_t high) {
+static bool is_floor(const registry *self, const firn_request *request, int64_t high) {
     const char *names[] = {request->ns, request->key};
-    run(it, READ, names);
+    run(self, READ, names);
     const char *floor = cell(READ_FLOOR);
     return floor != NULL && strtoll(floor, NULL, 10) == high;
 }
@@ -238,17 +241,17 @@ static bool is_floor(const registry *it, const firn_request *request, int64_t hi
 static int reserve(const char *system, firn_request *request, int64_t *first, firn_mark *held,
                    bool *guarded, firn_error *why) {
     static void *engine; /* after an error of SQL it is still open */
-    static registry it;
+    static registry self;
     if (engine != NULL) {
         firn__engine_ops.close(engine);
         engine = NULL;
     }
-    memset(&it, 0, sizeof it);
-    it.system = system;
-    request->layout = stored_layout(&it, request);
-    int code = firn__engine_make(&engine, &driver, &it, why);
+    memset(&self, 0, sizeof self);
+    self.system = system;
+    request->layout = stored_layout(&self, request);
+    int code = firn__engine_make(&engine, &driver, &self, why);
     code = code == FIRN_OK ? firn__engine_ops.reserve(engine, request, first, held, why) : code;
-    *guarded = code == FIRN_EBUSY && is_floor(&it, request, held->high);
+    *guarded = code == FIRN_EBUSY && is_floor(&self, request, held->high);
     return code;
 }
 

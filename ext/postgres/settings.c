@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens when the server, or a session, loads the extension, and its settings: firn.NAME in postgresql.conf and
- * SET. */
+/* What happens when the server, or a session, loads the extension, and its settings: firn.NAME in
+ * postgresql.conf and SET. */
 #include "extension.h"
 
 #include "miscadmin.h"
@@ -28,7 +28,8 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
-/* The postmaster reloads the settings first, so every process that has the new node can see here that it is new. */
+/* The postmaster reloads the settings first, so every process that has the new node can see here
+ * that it is new. */
 static void note_node(const char *value, void *extra) {
     note_text(value, extra);
     if (firn_slots != NULL && !IsUnderPostmaster && strcmp(value, firn_setting_node) != 0) {
@@ -45,8 +46,9 @@ static bool is_for_view(void) {
                                 strcasestr(text, "firn.taken") == NULL));
 }
 
-/* Each reservation of a firn store in this server reads it (modules/postgres_taken.c): the nodes that are this extension's,
- * "NODE;HISTORY", and after a semicolon each, what other processes may still take for firn.node. */
+/* Each reservation of a firn store in this server reads it (modules/postgres_taken.c): the nodes
+ * that are this extension's, "NODE;HISTORY", and after a semicolon each, what other processes may
+ * still take for firn.node. */
 static const char *show_taken(void) {
     static char text[2048], nodes[FIRN_NODES * (FIRN_NODE_SIZE + 1)];
     if (firn_slots == NULL) {
@@ -101,7 +103,7 @@ static void define(void) {
     MarkGUCPrefixReserved("firn");
 }
 
-/* ---- loading ------------------------------------------------------------------------------------ */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 PG_MODULE_MAGIC;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* firn_share_store(): makes the shared list of nodes (registry.c), moves the tables of a store into it, and lets a role
- * use it. All of it is one transaction. The old tables stay under other names; in their place are closed ones, so that no
- * program with the old settings begins another list. No statement on a table that another role owned or owns runs as a
- * superuser: old tables are read as their owner, into memory, and the list is written as firn_owner. */
+/* firn_share_store(): makes the shared list of nodes (registry.c), moves the tables of a store into
+ * it, and lets a role use it. All of it is one transaction. The old tables stay under other names;
+ * in their place are closed ones, so that no program with the old settings begins another list. No
+ * statement on a table that another role owned or owns runs as a superuser: old tables are read as
+ * their owner, into memory, and the list is written as firn_owner. */
 #include "extension.h"
 
 #include "access/xact.h"
@@ -77,8 +78,8 @@ static char *ask_as(Oid role, const char *text) {
     return value;
 }
 
-/* Makes tables in a schema. Only for statements that call no function, since the schema's owner may have a function of the
- * same name. */
+/* Makes tables in a schema. Only for statements that call no function, since the schema's owner may
+ * have a function of the same name. */
 static void run_in(const char *schema, const char *text) {
     int level = NewGUCNestLevel();
     (void)set_config_option("search_path", psprintf("%s, pg_temp", quote_identifier(schema)),
@@ -95,7 +96,7 @@ static void refuse(const char *found, const char *what, const char *cure) {
                     errmsg("firn: %s %s", found, what), errhint("%s", cure)));
 }
 
-/* ---- the shared list --------------------------------------------------------------------------- */
+/* ---- the shared list ------------------------------------------------------------------------- */
 
 static void make_owner(void) {
     Oid owner = get_role_oid(FIRN_OWNER, true);
@@ -135,8 +136,9 @@ static void check_fits(const records *given) {
     }
 }
 
-/* A namespace is current if it is on both sides. A side without its record counts as current unless that side is in doubt:
- * then the record may be a lost one, except where names are known to be new ("integer *"). */
+/* A namespace is current if it is on both sides. A side without its record counts as current unless
+ * that side is in doubt: then the record may be a lost one, except where names are known to be new
+ * ("integer *"). */
 static void join_namespaces(const records *given, const char *shared) {
     static const char text[] =
         "WITH o AS (SELECT name, layout, floor, identity IN ('new', $2) AS good FROM " NAMESPACES
@@ -230,10 +232,10 @@ static char *begin_registry(Oid owner) {
     return identity;
 }
 
-/* ---- a store that moves --------------------------------------------------------------------------- */
+/* ---- a store that moves ---------------------------------------------------------------------- */
 
 /* The rights of the old tables, so that their users get the error that they are closed. */
-static void copy_rights(const old_store *it, const char *old, const char *new) {
+static void copy_rights(const old_store *store, const char *old, const char *new) {
     char *grants =
         run("SELECT string_agg(format('GRANT %%s ON %%s TO %%s;', a.privilege_type, %s,"
             " CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END), '')"
@@ -248,43 +250,44 @@ static void copy_rights(const old_store *it, const char *old, const char *new) {
     }
 }
 
-static void leave_closed(const old_store *it, const records *given) {
+static void leave_closed(const old_store *store, const records *given) {
     static const char closed[] = "closed (moved to the schema " FIRN_REGISTRY "): ";
-    const char *old_namespaces = psprintf("%s_namespace_moved", it->prefix),
-               *old_marks = psprintf("%s_mark_moved", it->prefix);
-    run("ALTER TABLE %s RENAME TO %s", it->namespaces, quote_identifier(old_namespaces));
-    run("ALTER TABLE %s RENAME TO %s", it->marks, quote_identifier(old_marks));
-    old_namespaces = quote_qualified_identifier(it->schema, old_namespaces);
-    old_marks = quote_qualified_identifier(it->schema, old_marks);
-    run_in(it->schema, firn_registry_create(it->prefix));
-    const char *new_identity = run("%s", firn_registry_identity(it->marks));
+    const char *old_namespaces = psprintf("%s_namespace_moved", store->prefix),
+               *old_marks = psprintf("%s_mark_moved", store->prefix);
+    run("ALTER TABLE %s RENAME TO %s", store->namespaces, quote_identifier(old_namespaces));
+    run("ALTER TABLE %s RENAME TO %s", store->marks, quote_identifier(old_marks));
+    old_namespaces = quote_qualified_identifier(store->schema, old_namespaces);
+    old_marks = quote_qualified_identifier(store->schema, old_marks);
+    run_in(store->schema, firn_registry_create(store->prefix));
+    const char *new_identity = run("%s", firn_registry_identity(store->marks));
     const char *values[] = {given->namespaces, given->marks, new_identity};
-    run("UPDATE %s SET identity = %s WHERE name = ''", it->namespaces,
+    run("UPDATE %s SET identity = %s WHERE name = ''", store->namespaces,
         quote_literal_cstr(new_identity));
     run_with(
         psprintf("INSERT INTO %s SELECT name, left('%s' || layout, %d), $3, floor FROM " NAMESPACES
                  " WHERE name <> '' AND $2 <> ''",
-                 it->namespaces, closed, FIRN_LAYOUT_SIZE - 1),
+                 store->namespaces, closed, FIRN_LAYOUT_SIZE - 1),
         3, values);
     run("INSERT INTO %s VALUES ('" FIRN_ALL_NAMES "', '%sinteger', %s, 0) ON CONFLICT DO NOTHING",
-        it->namespaces, closed, quote_literal_cstr(new_identity));
+        store->namespaces, closed, quote_literal_cstr(new_identity));
     run_with(psprintf("INSERT INTO %s SELECT ns, key, high, \"grant\", note FROM " MARKS
                       " WHERE $1 <> ''",
-                      it->marks),
+                      store->marks),
              2, values);
-    copy_rights(it, old_namespaces, it->namespaces);
-    copy_rights(it, old_marks, it->marks);
+    copy_rights(store, old_namespaces, store->namespaces);
+    copy_rights(store, old_marks, store->marks);
 }
 
-static records read_old(const old_store *it) {
-    Oid of_namespaces = firn_private_lock_moved(it->schema, psprintf("%s_namespace", it->prefix));
-    Oid of_marks = firn_private_lock_moved(it->schema, psprintf("%s_mark", it->prefix));
+static records read_old(const old_store *store) {
+    Oid of_namespaces =
+        firn_private_lock_moved(store->schema, psprintf("%s_namespace", store->prefix));
+    Oid of_marks = firn_private_lock_moved(store->schema, psprintf("%s_mark", store->prefix));
     static const char text[] =
         "SELECT coalesce(json_agg(t), '[]')::text FROM (SELECT %s FROM ONLY %s) t";
     return (records){
-        ask_as(of_namespaces, psprintf(text, "name, layout, identity, floor", it->namespaces)),
-        ask_as(of_marks, psprintf(text, "ns, key, high, \"grant\", note", it->marks)),
-        run("%s", firn_registry_identity(it->marks))};
+        ask_as(of_namespaces, psprintf(text, "name, layout, identity, floor", store->namespaces)),
+        ask_as(of_marks, psprintf(text, "ns, key, high, \"grant\", note", store->marks)),
+        run("%s", firn_registry_identity(store->marks))};
 }
 
 static void move_store(const char *given, Oid owner, const char *shared) {
@@ -293,18 +296,19 @@ static void move_store(const char *given, Oid owner, const char *shared) {
         refuse(given, "does not name the tables of a store",
                "Write SCHEMA.PREFIX, as public.firn.");
     }
-    old_store it = {.schema = strVal(linitial(parts)), .prefix = strVal(lsecond(parts))};
-    if (strcmp(it.schema, FIRN_REGISTRY) == 0) {
+    old_store store = {.schema = strVal(linitial(parts)), .prefix = strVal(lsecond(parts))};
+    if (strcmp(store.schema, FIRN_REGISTRY) == 0) {
         refuse(given, "is the shared list itself", "Name the tables of a store elsewhere.");
     }
-    it.namespaces = quote_qualified_identifier(it.schema, psprintf("%s_namespace", it.prefix));
-    it.marks = quote_qualified_identifier(it.schema, psprintf("%s_mark", it.prefix));
-    const records old = read_old(&it);
+    store.namespaces =
+        quote_qualified_identifier(store.schema, psprintf("%s_namespace", store.prefix));
+    store.marks = quote_qualified_identifier(store.schema, psprintf("%s_mark", store.prefix));
+    const records old = read_old(&store);
     join_records(owner, &old, shared);
-    leave_closed(&it, &old);
+    leave_closed(&store, &old);
 }
 
-/* ---- the function -------------------------------------------------------------------------------- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 static void check_caller(void) {
     firn_require_primary();
@@ -331,8 +335,8 @@ static void check_caller(void) {
     }
 }
 
-/* The renewer waits for the first lock, then finds the list with all that it has reserved. The note that there is a list
- * needs a schema. No schema is renamed until the end. */
+/* The renewer waits for the first lock, then finds the list with all that it has reserved. The note
+ * that there is a list needs a schema. No schema is renamed until the end. */
 static void lock_marks(void) {
     if (!OidIsValid(get_namespace_oid("firn_marks", true))) {
         firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that all backends and the renewer share: a cell for each node that issues IDs, and the backends' requests to
- * the renewer. Nothing here reserves or issues. */
+/* Memory that all backends and the renewer share: a cell for each node that issues IDs, and the
+ * backends' requests to the renewer. Nothing here reserves or issues. */
 #include "extension.h"
 
 #include "access/xlog.h"
@@ -16,7 +16,7 @@
 
 firn_shared *firn_slots;
 
-/* ---- values of firn.node ---------------------------------------------------------------------- */
+/* ---- values of firn.node --------------------------------------------------------------------- */
 
 /* The postmaster's own copy, which outlives the shared memory when a process crashes. */
 static firn_nodes kept;
@@ -67,7 +67,8 @@ void firn_shared_list_nodes(char *out, size_t size) {
     }
 }
 
-/* The server starts, or starts again after a crash: then a store may hold a window that nobody remembers. */
+/* The server starts, or starts again after a crash: then a store may hold a window that nobody
+ * remembers. */
 static void begin_nodes(void) {
     static bool begun;
     pg_atomic_init_u64(&firn_slots->store_seen_ms, begun ? (uint64)firn_steady_ms() : 0);
@@ -294,11 +295,11 @@ typedef struct posted {
 
 /* Also called when the backend is ended while it waits. */
 static void release(int code, Datum argument) {
-    const posted *it = (const posted *)DatumGetPointer(argument);
+    const posted *self = (const posted *)DatumGetPointer(argument);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    if (it->take->number == it->number) {
-        it->take->state = FIRN_TAKE_FREE;
-        it->take->number = 0;
+    if (self->take->number == self->number) {
+        self->take->state = FIRN_TAKE_FREE;
+        self->take->number = 0;
     }
     LWLockRelease(firn_slots->lock);
 }

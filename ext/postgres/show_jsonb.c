@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* firn_show for PostgreSQL: the JSON of `firn show --json`, with the server's own functions, because the names of a
- * JSON library would collide with theirs (json_object). The caller makes jsonb of it, which checks it. */
+/* firn_show for PostgreSQL: the JSON of `firn show --json`, with the server's own functions,
+ * because the names of a JSON library would collide with theirs (json_object). The caller makes
+ * jsonb of it, which checks it. */
 #include "extension.h"
 
 #include "../common/call.h"
@@ -14,45 +15,46 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(sql_call *it, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(sql_call *it, const char *format, ...) {
-    size_t room = sizeof it->text - it->length;
+static void add(sql_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(sql_call *call, const char *format, ...) {
+    size_t room = sizeof call->text - call->length;
     va_list list;
     va_start(list, format);
-    size_t length = (size_t)vsnprintf(it->text + it->length, room, format, list);
+    size_t length = (size_t)vsnprintf(call->text + call->length, room, format, list);
     va_end(list);
-    it->length += length < room ? length : room - 1; /* a full answer is refused */
+    call->length += length < room ? length : room - 1; /* a full answer is refused */
 }
 
-/* Only the ASCII of a text is written: IDs have nothing else, and the encoding of the database may be another one. */
-static void add_string(sql_call *it, const char *text) {
+/* Only the ASCII of a text is written: IDs have nothing else, and the encoding of the database may
+ * be another one. */
+static void add_string(sql_call *call, const char *text) {
     StringInfoData out;
     char *ascii = pstrdup(text);
-    for (char *at = ascii; *at != '\0'; at++) {
-        *at = *at < ' ' || *at > '~' ? '?' : *at;
+    for (char *position = ascii; *position != '\0'; position++) {
+        *position = *position < ' ' || *position > '~' ? '?' : *position;
     }
     initStringInfo(&out);
     escape_json(&out, ascii);
-    add(it, "%s", out.data);
+    add(call, "%s", out.data);
     pfree(out.data);
     pfree(ascii);
 }
 
-static void add_name(sql_call *it, const char *name) {
-    add(it, "%s\"%s\":", it->text[it->length - 1] == '{' ? "" : ",", name);
+static void add_name(sql_call *call, const char *name) {
+    add(call, "%s\"%s\":", call->text[call->length - 1] == '{' ? "" : ",", name);
 }
 
-static void add_member(sql_call *it, const char *name, const char *text) {
-    add_name(it, name);
+static void add_member(sql_call *call, const char *name, const char *text) {
+    add_name(call, name);
     if (text != NULL) {
-        add_string(it, text);
+        add_string(call, text);
     } else {
-        add(it, "null");
+        add(call, "null");
     }
 }
 
 /* Numbers of up to 32 bits are numbers, all others strings: as the scheme says, not the value. */
-static void add_field(sql_call *it, const firn_scheme *scheme, const firn_fields *fields,
+static void add_field(sql_call *call, const firn_scheme *scheme, const firn_fields *fields,
                       uint32_t i) {
     char text[FIRN_VALUE_SIZE];
     const firn_slice *slice = &scheme->slices[i];
@@ -60,117 +62,117 @@ static void add_field(sql_call *it, const firn_scheme *scheme, const firn_fields
     bool hex = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
                slice->role == FIRN_ROLE_DIGEST || strcmp(slice->name, "mac") == 0;
     if (hex || (constant ? slice->bits : firn_scheme_width(scheme, i)) > 32) {
-        add_member(it, slice->name, firn_fields_get(text, fields, scheme, i));
+        add_member(call, slice->name, firn_fields_get(text, fields, scheme, i));
     } else {
-        add_name(it, slice->name);
-        add(it, "%" PRIu64, constant ? slice->value : fields->value[i].low);
+        add_name(call, slice->name);
+        add(call, "%" PRIu64, constant ? slice->value : fields->value[i].low);
     }
 }
 
-static void add_candidates(sql_call *it) {
-    add(it, ",\"candidates\":[");
-    for (size_t i = 0; i < it->counts.plausible; i++) {
+static void add_candidates(sql_call *call) {
+    add(call, ",\"candidates\":[");
+    for (size_t i = 0; i < call->counts.plausible; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++) {
-            seen = seen || it->readings[j].scheme == it->readings[i].scheme;
+            seen = seen || call->readings[j].scheme == call->readings[i].scheme;
         }
         if (!seen) {
-            add(it, "%s\"%s\"", i > 0 ? "," : "", it->readings[i].scheme->name);
+            add(call, "%s\"%s\"", i > 0 ? "," : "", call->readings[i].scheme->name);
         }
     }
-    add(it, "]");
+    add(call, "]");
 }
 
-static void add_possible(sql_call *it, const id_possible *one) {
-    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
-    if (one->timed) {
-        firn_time_format(at, &one->time, one->digits);
-        firn_time_unix_ns(ns, &one->time);
+static void add_possible(sql_call *call, const id_possible *possible) {
+    char position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    if (possible->timed) {
+        firn_time_format(position, &possible->time, possible->digits);
+        firn_time_unix_ns(ns, &possible->time);
     }
-    add(it, "{");
-    add_member(it, "scheme", one->reading->scheme->name);
-    add_member(it, "format", NULL);
-    add_member(it, "form", firn_form_name(one->reading->form));
-    add_member(it, "owner", one->owner != NULL ? one->owner->title : NULL);
-    add_member(it, "prevalence", one->owner != NULL ? one->owner->prevalence : NULL);
-    add_member(it, "time", one->timed ? at : NULL);
-    add_member(it, "unix_ns", one->timed ? ns : NULL);
-    add(it, "}");
+    add(call, "{");
+    add_member(call, "scheme", possible->reading->scheme->name);
+    add_member(call, "format", NULL);
+    add_member(call, "form", firn_form_name(possible->reading->form));
+    add_member(call, "owner", possible->owner != NULL ? possible->owner->title : NULL);
+    add_member(call, "prevalence", possible->owner != NULL ? possible->owner->prevalence : NULL);
+    add_member(call, "time", possible->timed ? position : NULL);
+    add_member(call, "unix_ns", possible->timed ? ns : NULL);
+    add(call, "}");
 }
 
 /* No scheme is sure. */
-static void add_none(sql_call *it) {
-    const char *text = sql_subject(it);
+static void add_none(sql_call *call) {
+    const char *text = sql_subject(call);
     char remark[REMARK_SIZE];
     id_possible list[POSSIBLE_MAX];
-    const size_t possible = readings_possible(list, it->readings, it->counts, NULL);
+    const size_t possible = readings_possible(list, call->readings, call->counts, NULL);
     const char *what = remark_on(remark, text, strlen(text));
-    add_member(it, "id", text);
-    add(it, ",\"scheme\":null,\"bits\":null,\"time\":null,\"unix_ns\":null,\"fields\":{}");
-    add_candidates(it);
-    add_member(it, "sure", possible > 0 ? firn_sure_name(FIRN_POSSIBLE) : "none");
-    add(it, ",\"readings\":[");
+    add_member(call, "id", text);
+    add(call, ",\"scheme\":null,\"bits\":null,\"time\":null,\"unix_ns\":null,\"fields\":{}");
+    add_candidates(call);
+    add_member(call, "sure", possible > 0 ? firn_sure_name(FIRN_POSSIBLE) : "none");
+    add(call, ",\"readings\":[");
     for (size_t i = 0; i < possible; i++) {
-        add(it, "%s", i > 0 ? "," : "");
-        add_possible(it, &list[i]);
+        add(call, "%s", i > 0 ? "," : "");
+        add_possible(call, &list[i]);
     }
-    add(it, "]");
-    add_member(it, "what", what);
-    add_member(it, "remark", remark[0] != '\0' ? remark : NULL);
+    add(call, "]");
+    add_member(call, "what", what);
+    add_member(call, "remark", remark[0] != '\0' ? remark : NULL);
 }
 
-static void add_best(sql_call *it) {
-    const firn_reading *best = &it->readings[0];
+static void add_best(sql_call *call) {
+    const firn_reading *best = &call->readings[0];
     const firn_scheme *scheme = best->scheme;
     const int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    char text[READING_TEXT_SIZE], at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE], remark[REMARK_SIZE];
+    char text[READING_TEXT_SIZE], position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE], remark[REMARK_SIZE];
     firn_fields fields = {0};
     firn_time time;
     firn_unpack(&fields, scheme, &best->id, NULL);
     if (index >= 0) {
         firn_scheme_time(scheme, fields.value[index].low, &time);
-        firn_time_format(at, &time, firn_scheme_digits(scheme));
+        firn_time_format(position, &time, firn_scheme_digits(scheme));
         firn_time_unix_ns(ns, &time);
     }
-    add_member(it, "id", reading_text(text, best, sql_subject(it)));
-    add_member(it, "scheme", scheme->name);
-    add(it, ",\"bits\":%" PRIu32, scheme->bits);
-    add_member(it, "time", index >= 0 ? at : NULL);
-    add_member(it, "unix_ns", index >= 0 ? ns : NULL);
-    add(it, ",\"fields\":{");
+    add_member(call, "id", reading_text(text, best, sql_subject(call)));
+    add_member(call, "scheme", scheme->name);
+    add(call, ",\"bits\":%" PRIu32, scheme->bits);
+    add_member(call, "time", index >= 0 ? position : NULL);
+    add_member(call, "unix_ns", index >= 0 ? ns : NULL);
+    add(call, ",\"fields\":{");
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
         if (slice->role != FIRN_ROLE_TIME && slice->name[0] != '\0' &&
             firn_scheme_first(scheme, i) == i) {
-            add_field(it, scheme, &fields, i);
+            add_field(call, scheme, &fields, i);
         }
     }
-    add(it, "}");
-    add_candidates(it);
-    add_member(it, "sure", reading_sure_name(best));
-    if (remark_on_reading(remark, best, sql_subject(it), it->scheme != NULL)[0] != '\0') {
-        add_member(it, "remark", remark);
+    add(call, "}");
+    add_candidates(call);
+    add_member(call, "sure", reading_sure_name(best));
+    if (remark_on_reading(remark, best, sql_subject(call), call->scheme != NULL)[0] != '\0') {
+        add_member(call, "remark", remark);
     }
     if (best->form == FIRN_FORM_TYPEID) {
         char prefix[FIRN_PREFIX_SIZE];
-        firn_prefix_read(prefix, sql_subject(it), strlen(sql_subject(it)));
-        add_member(it, "prefix", prefix);
+        firn_prefix_read(prefix, sql_subject(call), strlen(sql_subject(call)));
+        add_member(call, "prefix", prefix);
     }
 }
 
-int sql_show(sql_call *it) {
-    int code = sql_read(it);
+int sql_show(sql_call *call) {
+    int code = sql_read(call);
     if (code != FIRN_OK) {
         return code;
     }
-    it->type = SQL_TEXT;
-    it->length = 0;
-    add(it, "{");
-    if (readings_sure(it->readings, it->counts)) {
-        add_best(it);
+    call->type = SQL_TEXT;
+    call->length = 0;
+    add(call, "{");
+    if (readings_sure(call->readings, call->counts)) {
+        add_best(call);
     } else {
-        add_none(it);
+        add_none(call);
     }
-    add(it, "}");
-    return it->length < sizeof it->text - 1 ? FIRN_OK : out_of_memory(&it->error);
+    add(call, "}");
+    return call->length < sizeof call->text - 1 ? FIRN_OK : out_of_memory(&call->error);
 }

@@ -24,9 +24,9 @@ typedef struct stamping {
 } stamping;
 
 static void end_job(void *argument) {
-    stamping *it = argument;
-    firn_job_close(it->job);
-    it->job = NULL;
+    stamping *run = argument;
+    firn_job_close(run->job);
+    run->job = NULL;
 }
 
 static void draw_hex(char *out, size_t bytes) {
@@ -77,9 +77,9 @@ typedef struct opening {
 
 /* The seed of a continuing job follows from its name only, so that all sessions have the same one.
  * For schemes with a node nothing is secret. */
-static void seed_of(char seed[FIRN_JOB_SIZE + 8], const opening *it) {
-    if (it->counts[0] != '\0') {
-        snprintf(seed, FIRN_JOB_SIZE + 8, "job %s", it->name);
+static void seed_of(char seed[FIRN_JOB_SIZE + 8], const opening *self) {
+    if (self->counts[0] != '\0') {
+        snprintf(seed, FIRN_JOB_SIZE + 8, "job %s", self->name);
     } else {
         draw_hex(seed, SEED_BYTES);
     }
@@ -89,8 +89,8 @@ static uint32 timeline(void) {
     return GetWALInsertionTimeLine();
 }
 
-/* Which table counts, and on which timeline, as a number: the same name with other counts is another
- * job to a store. A promoted standby may lack the last counts. */
+/* Which table counts, and on which timeline, as a number: the same name with other counts is
+ * another job to a store. A promoted standby may lack the last counts. */
 static uint64 digest_of(const char *counts) {
     uint64 out = UINT64CONST(0xcbf29ce484222325); /* FNV-1a */
     char whole[FIRN_COUNTS_SIZE + 48];
@@ -100,32 +100,32 @@ static uint64 digest_of(const char *counts) {
     firn_require_primary();
     snprintf(whole, sizeof whole, "%s " UINT64_FORMAT " %u", counts, GetSystemIdentifier(),
              timeline());
-    for (const char *at = whole; *at != '\0'; at++) {
-        out = (out ^ (uint8)*at) * UINT64CONST(0x100000001b3);
+    for (const char *position = whole; *position != '\0'; position++) {
+        out = (out ^ (uint8)*position) * UINT64CONST(0x100000001b3);
     }
     return out;
 }
 
-static firn_job *open_job(const opening *it) {
+static firn_job *open_job(const opening *self) {
     char seed[FIRN_JOB_SIZE + 8], keys[1100];
     firn_error error;
     firn_job *job;
-    seed_of(seed, it);
-    strlcpy(keys, it->recipe.keys, sizeof keys);
+    seed_of(seed, self);
+    strlcpy(keys, self->recipe.keys, sizeof keys);
     firn_job_config config = {.size = sizeof config,
-                              .scheme = firn_recipe_base(&it->recipe, it->scheme),
+                              .scheme = firn_recipe_base(&self->recipe, self->scheme),
                               .keys = keys,
-                              .name = it->name,
+                              .name = self->name,
                               .seed = seed,
-                              .digest = digest_of(it->counts),
+                              .digest = digest_of(self->counts),
                               .shift_ms = firn_setting_max_shift_ms};
-    if (it->reserved && firn_setting_store[0] != '\0') {
+    if (self->reserved && firn_setting_store[0] != '\0') {
         FIRN_CHECK(open_with_store(&job, &config, &error));
         return job;
     }
-    if (it->reserved) {
-        uint64 node = firn_shared_take(&it->recipe, it->name, it->counts);
-        if (!firn_node_is_given(&it->recipe)) {
+    if (self->reserved) {
+        uint64 node = firn_shared_take(&self->recipe, self->name, self->counts);
+        if (!firn_node_is_given(&self->recipe)) {
             size_t length = strlen(keys);
             snprintf(keys + length, sizeof keys - length, "%snode=" UINT64_FORMAT,
                      length > 0 ? " " : "", node);
@@ -135,22 +135,22 @@ static firn_job *open_job(const opening *it) {
     return job;
 }
 
-static void find_job(stamping *it, FunctionCallInfo fcinfo) {
+static void find_job(stamping *run, FunctionCallInfo fcinfo) {
     char name[FIRN_JOB_SIZE], counts[FIRN_COUNTS_SIZE] = "";
-    bool named = it->name != NULL && VARSIZE_ANY_EXHDR(it->name) > 0;
-    firn_counted *known = named ? firn_counted_find(it->scheme, it->name, it->options) : NULL;
+    bool named = run->name != NULL && VARSIZE_ANY_EXHDR(run->name) > 0;
+    firn_counted *known = named ? firn_counted_find(run->scheme, run->name, run->options) : NULL;
     if (known != NULL) {
-        it->counted = known;
-        it->era = firn_counted_era;
+        run->counted = known;
+        run->era = firn_counted_era;
         return;
     }
     opening *how = palloc0(sizeof *how);
-    how->scheme = text_to_cstring(it->scheme);
-    name_job(name, it->name);
+    how->scheme = text_to_cstring(run->scheme);
+    name_job(name, run->name);
     how->name = name;
     how->counts = counts;
     firn_recipe_read(&how->recipe, how->scheme,
-                     it->options != NULL ? text_to_cstring(it->options) : "", FIRN_OF_KEYS);
+                     run->options != NULL ? text_to_cstring(run->options) : "", FIRN_OF_KEYS);
     how->reserved = firn_is_reserved(&how->recipe) || how->recipe.node_given;
     if (how->reserved) {
         firn_check_way(&how->recipe, "firn.history");
@@ -159,33 +159,33 @@ static void find_job(stamping *it, FunctionCallInfo fcinfo) {
         Oid table = firn_counts_table();
         firn_counts_name(counts, table);
         firn_job *job = open_job(how);
-        it->counted =
-            firn_counted_open(job, how->recipe.name, it->scheme, it->name, it->options, table);
-        it->era = firn_counted_era;
+        run->counted =
+            firn_counted_open(job, how->recipe.name, run->scheme, run->name, run->options, table);
+        run->era = firn_counted_era;
     } else {
-        it->job = open_job(how);
+        run->job = open_job(how);
     }
     pfree(how);
 }
 
 static stamping *begin(FunctionCallInfo fcinfo, text *scheme, text *name, text *options) {
     MemoryContext context = fcinfo->flinfo->fn_mcxt;
-    stamping *it = MemoryContextAllocZero(context, sizeof *it);
+    stamping *run = MemoryContextAllocZero(context, sizeof *run);
     MemoryContext before = MemoryContextSwitchTo(context);
-    it->scheme = firn_text_keep(scheme);
-    it->name = firn_text_keep(name);
-    it->options = firn_text_keep(options);
+    run->scheme = firn_text_keep(scheme);
+    run->name = firn_text_keep(name);
+    run->options = firn_text_keep(options);
     MemoryContextSwitchTo(before);
-    find_job(it, fcinfo);
+    find_job(run, fcinfo);
     const firn_scheme *own =
-        it->counted != NULL ? firn_counted_scheme(it->counted) : firn_job_scheme(it->job);
-    it->form = own->form;
-    it->is_signed = firn_is_signed(own, options != NULL && sql_unsigned(text_to_cstring(options)));
-    it->callback.func = end_job;
-    it->callback.arg = it;
-    MemoryContextRegisterResetCallback(context, &it->callback);
-    fcinfo->flinfo->fn_extra = it;
-    return it;
+        run->counted != NULL ? firn_counted_scheme(run->counted) : firn_job_scheme(run->job);
+    run->form = own->form;
+    run->is_signed = firn_is_signed(own, options != NULL && sql_unsigned(text_to_cstring(options)));
+    run->callback.func = end_job;
+    run->callback.arg = run;
+    MemoryContextRegisterResetCallback(context, &run->callback);
+    fcinfo->flinfo->fn_extra = run;
+    return run;
 }
 
 /* (scheme, time), (scheme, job, time) or (scheme, job, time, options) */
@@ -194,29 +194,29 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
     text *scheme = PG_GETARG_TEXT_PP(0), *name = count > 2 ? PG_GETARG_TEXT_PP(1) : NULL;
     text *options = count > 3 ? PG_GETARG_TEXT_PP(3) : NULL;
     firn_time time = firn_time_of(PG_GETARG_TIMESTAMPTZ(count > 2 ? 2 : 1));
-    stamping *it = fcinfo->flinfo->fn_extra;
+    stamping *run = fcinfo->flinfo->fn_extra;
     firn_error error;
     firn_id id;
     int64_t shift_ns;
-    if (it == NULL) {
+    if (run == NULL) {
         firn_check_zone(fcinfo, count > 2 ? 2 : 1);
-        it = begin(fcinfo, scheme, name, options);
-    } else if (!firn_text_same(scheme, it->scheme) || !firn_text_same(name, it->name) ||
-               !firn_text_same(options, it->options)) {
+        run = begin(fcinfo, scheme, name, options);
+    } else if (!firn_text_same(scheme, run->scheme) || !firn_text_same(name, run->name) ||
+               !firn_text_same(options, run->options)) {
         firn_refuse(FIRN_EUSAGE, "scheme, job and options change from row to row: a job has one "
                                  "of each, so run a statement for each");
     }
-    if (it->job != NULL) {
-        FIRN_CHECK(firn_job_next(it->job, &time, &id, &shift_ns, &error));
-        firn_check_sign(&id, type == FIRN_AS_INT && it->is_signed);
-        return firn_datum(&id, type, it->form);
+    if (run->job != NULL) {
+        FIRN_CHECK(firn_job_next(run->job, &time, &id, &shift_ns, &error));
+        firn_check_sign(&id, type == FIRN_AS_INT && run->is_signed);
+        return firn_datum(&id, type, run->form);
     }
-    if (it->era != firn_counted_era) { /* a transaction or a savepoint has ended */
-        find_job(it, fcinfo);
+    if (run->era != firn_counted_era) { /* a transaction or a savepoint has ended */
+        find_job(run, fcinfo);
     }
-    firn_counted_next(it->counted, &time, &id);
-    firn_check_sign(&id, type == FIRN_AS_INT && it->is_signed);
-    return firn_datum(&id, type, it->form);
+    firn_counted_next(run->counted, &time, &id);
+    firn_check_sign(&id, type == FIRN_AS_INT && run->is_signed);
+    return firn_datum(&id, type, run->form);
 }
 
 FIRN_ENTRY(stamp_int, stamp(fcinfo, FIRN_AS_INT))

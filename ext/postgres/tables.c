@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The renewer's tables: marks, nodes for old rows, hand-overs. These functions run in the renewer's transaction and do
- * not commit. */
+/* The renewer's tables: marks, nodes for old rows, hand-overs. These functions run in the renewer's
+ * transaction and do not commit. */
 #include "extension.h"
 
 #include "catalog/namespace.h"
@@ -22,9 +22,10 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-/* A row that is deleted or changed lets IDs repeat, and some roles can do this without a grant (pg_write_all_data): only
- * the renewer writes. Rows that a publisher sends are another server's, so they are left out. The trigger is SQL, so that
- * the tables can be restored on a server without firn. */
+/* A row that is deleted or changed lets IDs repeat, and some roles can do this without a grant
+ * (pg_write_all_data): only the renewer writes. Rows that a publisher sends are another server's,
+ * so they are left out. The trigger is SQL, so that the tables can be restored on a server without
+ * firn. */
 #define KEEP_BODY                                                                                  \
     "DECLARE kind text := (SELECT backend_type FROM pg_stat_get_activity(pg_backend_pid()));"      \
     " BEGIN IF TG_LEVEL = 'ROW' AND kind = 'firn renewer' THEN"                                    \
@@ -81,9 +82,10 @@ static const char create[] =
     " at timestamptz NOT NULL,"
     " PRIMARY KEY (system, timeline, marks));"
     "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
-    /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without a row of this server
-     * there issues nothing before `until`. After a promotion with these tables: the timeline that it ended, and the
-     * `until` of that one. `renewer` is the last renewer's number. */
+    /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without
+     * a row of this server there issues nothing before `until`. After a promotion with these
+     * tables: the timeline that it ended, and the `until` of that one. `renewer` is the last
+     * renewer's number. */
     "CREATE TABLE IF NOT EXISTS firn_marks.server ("
     " one boolean PRIMARY KEY,"
     " system bigint NOT NULL,"
@@ -112,7 +114,8 @@ static const char create[] =
     " AND t.tgrelid IN (to_regclass('firn_marks.mark'), to_regclass('firn_marks.history'),"        \
     " to_regclass('firn_marks.handover'), to_regclass('firn_marks.server'))"
 
-/* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8 + 16. */
+/* BEFORE: TRUNCATE, for each statement: 2 + 32; INSERT, DELETE, UPDATE, for each row: 1 + 2 + 4 + 8
+ * + 16. */
 static const char is_kept[] =
     "SELECT 1" KEEPERS
     " AND t.tgtype = CASE t.tgname WHEN 'firn_keep' THEN 34 ELSE 31 END AND t.tgenabled = 'A'"
@@ -134,9 +137,10 @@ static const char confirm_nodes[] =
     " VALUES ($1, $2, $3, $4, $5, now())"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Tables that were made again or restored have other numbers. TRUNCATE, an unlogged table after a crash, and ALTER TABLE
- * that writes all rows again leave a witness with another xmin, or none; VACUUM FULL and CLUSTER, which lose no row, keep it. A
- * trigger that was dropped, disabled or made again since then has another xmin: rows may have been deleted until then. */
+/* Tables that were made again or restored have other numbers. TRUNCATE, an unlogged table after a
+ * crash, and ALTER TABLE that writes all rows again leave a witness with another xmin, or none;
+ * VACUUM FULL and CLUSTER, which lose no row, keep it. A trigger that was dropped, disabled or made
+ * again since then has another xmin: rows may have been deleted until then. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
@@ -148,12 +152,13 @@ static const char identify[] =
 
 /* ---- which tables are in use ---- */
 
-/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use; or a copy of their
- * database may take its place, with its number (CREATE DATABASE ... OID). So a row that all databases share counts the
- * changes, and names the last tables and the last renewer, as does firn_marks.server: "COUNT TABLES RENEWER TIMELINE
- * DIRECTORY". A transaction that reserves in other tables writes it too, so it is on each standby that has the tables. As
- * a comment on database 0, which never exists, the row outlives every database. Another data directory on the same
- * timeline is a copy that no promotion made, so the tables there begin another use. */
+/* Tables may be put aside and come back, by firn.database or ALTER SCHEMA, while others are in use;
+ * or a copy of their database may take its place, with its number (CREATE DATABASE ... OID). So a
+ * row that all databases share counts the changes, and names the last tables and the last renewer,
+ * as does firn_marks.server: "COUNT TABLES RENEWER TIMELINE DIRECTORY". A transaction that reserves
+ * in other tables writes it too, so it is on each standby that has the tables. As a comment on
+ * database 0, which never exists, the row outlives every database. Another data directory on the
+ * same timeline is a copy that no promotion made, so the tables there begin another use. */
 static const char read_use[] =
     "SELECT count, same AND NOT copied, same AND NOT copied AND renewer = $2, same AND copied FROM"
     " (SELECT one[1]::bigint, one[3]::bigint, one[2] = $1 AND one[3]::bigint IS NOT DISTINCT FROM"
@@ -178,13 +183,15 @@ static const char begin_here[] =
     " WHERE s.system = $1 AND s.marks = $3 AND s.timeline = $2 - 1)"
     " RETURNING until, before";
 
-/* Marks of another system or of other tables: after this, a mark that is one was put there later. */
+/* Marks of another system or of other tables: after this, a mark that is one was put there
+ * later. */
 static const char take_marks[] = "UPDATE firn_marks.mark SET system = $1, timeline = 0, marks = $3"
                                  " WHERE job IS NULL AND (system <> $1 OR marks <> $3)";
 
 static const char guard_again[] = "UPDATE firn_marks.server SET until = $1, before = NULL";
 
-/* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this one's. */
+/* The server was promoted, and nothing of the timeline before is lost: its marks and nodes are this
+ * one's. */
 static const char take_over_here[] =
     "WITH s AS (UPDATE firn_marks.server SET until = until_before RETURNING before),"
     " m AS (UPDATE firn_marks.mark SET timeline = $2 FROM s"
@@ -210,9 +217,10 @@ static const char handed_over[] =
     " FROM (SELECT at, at + make_interval(mins => $4::integer) FROM firn_marks.handover"
     " WHERE system = $1 AND timeline = $2 AND marks = $3) h (at, until)";
 
-/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes of that timeline.
- * Bounded in time, since a backup or a standby of then must not count as the successor once the server has taken back. A
- * time ahead of this clock by more than the guard shows that the clocks differ. */
+/* The timeline before this one ended by a hand-over that this server has: it has all marks and
+ * nodes of that timeline. Bounded in time, since a backup or a standby of then must not count as
+ * the successor once the server has taken back. A time ahead of this clock by more than the guard
+ * shows that the clocks differ. */
 static const char end_hand_over[] =
     "DELETE FROM firn_marks.handover WHERE system = $1 AND marks = $3"
     " AND timeline = (SELECT before FROM firn_marks.server)"
@@ -223,8 +231,8 @@ static const char end_hand_over[] =
 static const char copy_hand_over[] = "UPDATE firn_marks.handover SET marks = $3"
                                      " WHERE system = $1 AND timeline = $2 AND marks = $4";
 
-/* The next window of each node starts after the guard, as after an unplanned promotion. A standby whose clock is slow
- * by less than the guard refuses the hand-over before that. */
+/* The next window of each node starts after the guard, as after an unplanned promotion. A standby
+ * whose clock is slow by less than the guard refuses the hand-over before that. */
 static const char take_back_here[] =
     "WITH h AS (DELETE FROM firn_marks.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
     " RETURNING 1), s AS (UPDATE firn_marks.server SET until = $4, before = NULL FROM h)"
@@ -250,7 +258,8 @@ static const char find_job[] =
     "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
     " FROM firn_marks.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
-/* $11: nodes that live IDs are issued on, even if their marks are lost; $12: nodes that the shared list has. */
+/* $11: nodes that live IDs are issued on, even if their marks are lost; $12: nodes that the shared
+ * list has. */
 static const char take_node[] =
     "INSERT INTO firn_marks.mark"
     " (ns, node, layout, high, job, counts, system, timeline, marks, changed)"
@@ -372,20 +381,20 @@ typedef struct birth {
 static birth birth_of(const char *file) {
     birth found = {0};
 #ifdef STATX_BTIME
-    struct statx it;
-    bool is_there = statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &it) == 0;
+    struct statx status;
+    bool is_there = statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &status) == 0;
     if (is_there) {
-        found.inode = it.stx_ino;
+        found.inode = status.stx_ino;
     }
-    if (is_there && (it.stx_mask & STATX_BTIME) != 0) {
-        found.s = it.stx_btime.tv_sec;
-        found.ns = it.stx_btime.tv_nsec;
+    if (is_there && (status.stx_mask & STATX_BTIME) != 0) {
+        found.s = status.stx_btime.tv_sec;
+        found.ns = status.stx_btime.tv_nsec;
     }
 #else
-    struct stat it;
-    bool is_there = stat(file, &it) == 0;
+    struct stat status;
+    bool is_there = stat(file, &status) == 0;
     if (is_there) {
-        found.inode = it.st_ino;
+        found.inode = status.st_ino;
     }
 #endif
     if (!is_there) {
@@ -398,8 +407,8 @@ static birth birth_of(const char *file) {
 
 /* PostgreSQL writes pg_control in place, and every restore brings another one. */
 static char *directory(void) {
-    birth it = birth_of("global/pg_control");
-    return psprintf(UINT64_FORMAT "/" INT64_FORMAT "." INT64_FORMAT, it.inode, it.s, it.ns);
+    birth self = birth_of("global/pg_control");
+    return psprintf(UINT64_FORMAT "/" INT64_FORMAT "." INT64_FORMAT, self.inode, self.s, self.ns);
 }
 
 /* initdb writes PG_VERSION before it chooses the system's number, whose upper half is the time. */
@@ -498,8 +507,9 @@ static void keep_hand_over(void) {
     run(copy_hand_over, &list);
 }
 
-/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of initdb, the `first` tables
- * have lost nothing; on a later one, or in a copy, they may have been lost before the renewer began. */
+/* On another timeline, system or tables than the row's, marks may be lost. On the timeline of
+ * initdb, the `first` tables have lost nothing; on a later one, or in a copy, they may have been
+ * lost before the renewer began. */
 static void find_here(bool fresh, bool first) {
     arguments list = {0};
     add_me(&list);
@@ -582,7 +592,8 @@ static bool check_layout(arguments *list, const char *ns, const char *layout, fi
 
 enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
 
-/* The first slot of the tick of a time, plus `more` ticks; where the layout ends, the end of all slots. */
+/* The first slot of the tick of a time, plus `more` ticks; where the layout ends, the end of all
+ * slots. */
 static int64 slot_of(const firn_cell *cell, const firn_time *time, uint64 more) {
     uint64 tick, most = (uint64)FIRN_SLOT_MAX >> cell->sequence_bits;
     if (firn_scheme_tick(&cell->scheme, time, &tick, NULL) != FIRN_OK) {
@@ -619,9 +630,10 @@ static int64 guarded_slot(const firn_cell *cell) {
     return slot_of(cell, &until, GUARD_TICKS);
 }
 
-/* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table, may be lost: then the
- * floor is the end of the guard. Returns false, and why, when nothing of it may be issued. */
-static bool read_mark(const firn_cell *cell, firn__kept *kept, firn_error *why) {
+/* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table,
+ * may be lost: then the floor is the end of the guard. Returns false, and why, when nothing of it
+ * may be issued. */
+static bool read_mark(const firn_cell *cell, firn__store_record *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
     kept->current = true;
@@ -669,8 +681,8 @@ static void write_mark(const firn_cell *cell, int64 high) {
     run(set_mark, &list);
 }
 
-/* A firn store in this server may have granted the node before it became this server's: until such a window has ended,
- * nothing is issued. A window and its lead are at most 10 s each. */
+/* A firn store in this server may have granted the node before it became this server's: until such
+ * a window has ended, nothing is issued. A window and its lead are at most 10 s each. */
 static int64 floor_of_stores(const firn_cell *cell) {
     int64 changed = firn_shared_node_changed();
     int64 seen = (int64)pg_atomic_read_u64(&firn_slots->store_seen_ms);
@@ -679,10 +691,11 @@ static int64 floor_of_stores(const firn_cell *cell) {
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* What firn_marks grants is granted if the shared list, where stores reserve too, grants it: perhaps later slots. After a
- * loss of that list: a record that is gone may have had a reach of 10 min. */
+/* What firn_marks grants is granted if the shared list, where stores reserve too, grants it:
+ * perhaps later slots. After a loss of that list: a record that is gone may have had a reach of 10
+ * min. */
 static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t *first,
-                           firn_wish *wish) {
+                           firn_reservation *wish) {
     enum { LONGER_S = 600 };
     firn_mark held = {0, 0};
     request->earliest = *first;
@@ -700,13 +713,13 @@ static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t
 }
 
 /* The same rule as in the stores: src/law.h. */
-void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
+void firn_tables_reserve(const firn_cell *cell, firn_reservation *wish) {
     static const firn__memory nothing;
     char key[FIRN_KEY_SIZE];
     firn__verdict verdict;
     firn_error unused;
     firn_mark held;
-    firn__kept kept = {.known = true, .layout = cell->layout};
+    firn__store_record kept = {.known = true, .layout = cell->layout};
     if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
         set_error(&wish->why, FIRN_EWINDOW,
                   "firn.node has changed since this statement began, and node %" PRIu64
@@ -757,37 +770,37 @@ static void add_live_nodes(arguments *list, const char *ns) {
 }
 
 /* The node of a job that was started before, if it is the same job. False: no such job. */
-static bool find_begun(firn_take *it) {
+static bool find_begun(firn_take *take) {
     arguments list = {0};
     bool no_counts, is_null;
-    add_text(&list, it->ns);
-    add_text(&list, it->job);
-    add_text(&list, it->counts);
+    add_text(&list, take->ns);
+    add_text(&list, take->job);
+    add_text(&list, take->counts);
     add_me(&list);
     if (run(find_job, &list) == 0) {
         return false;
     }
-    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    take->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
     bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
-    if (it->counts[0] == '\0') {
-        set_error(&it->why, FIRN_ETAKEN, "job %s of %.60s was done before: give it another name",
-                  it->job, it->ns);
+    if (take->counts[0] == '\0') {
+        set_error(&take->why, FIRN_ETAKEN, "job %s of %.60s was done before: give it another name",
+                  take->job, take->ns);
     } else if (!DatumGetBool(cell_at(3, &is_null))) {
         set_error(
-            &it->why, FIRN_ETAKEN,
+            &take->why, FIRN_ETAKEN,
             "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
             "forgotten: give the other rows another job name",
-            it->job, it->ns);
+            take->job, take->ns);
     } else if (!same_counts) {
         set_error(
-            &it->why, FIRN_ETAKEN,
+            &take->why, FIRN_ETAKEN,
             "job %s of %.60s was begun in another database, or its table firn_jobs.job was lost: "
             "give the other rows another job name",
-            it->job, it->ns);
-    } else if (it->low == it->high && it->node != it->low) {
-        set_error(&it->why, FIRN_ETAKEN,
+            take->job, take->ns);
+    } else if (take->low == take->high && take->node != take->low) {
+        set_error(&take->why, FIRN_ETAKEN,
                   "job %s of %.60s has node %" PRIu64 ": leave the node out of the options",
-                  it->job, it->ns, it->node);
+                  take->job, take->ns, take->node);
     }
     return true;
 }
@@ -802,69 +815,70 @@ static void add_shared_nodes(arguments *list, const char *ns) {
     }
 }
 
-/* In the shared list a job has the whole of a node that nobody has used, as the jobs of stores do. */
-static void take_shared(firn_take *it) {
+/* In the shared list a job has the whole of a node that nobody has used, as the jobs of stores
+ * do. */
+static void take_shared(firn_take *take) {
     char key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
-    firn_request request = {.ns = it->ns,
-                            .layout = it->layout,
+    firn_request request = {.ns = take->ns,
+                            .layout = take->layout,
                             .key = key,
                             .count = 1,
-                            .earliest = (int64)it->mark - 1,
-                            .latest = (int64)it->mark - 1,
+                            .earliest = (int64)take->mark - 1,
+                            .latest = (int64)take->mark - 1,
                             .note = note};
     arguments list = {0};
     firn_mark held = {0, 0};
     int64_t first;
     bool guarded;
-    snprintf(key, sizeof key, UINT64_FORMAT, it->node);
-    snprintf(note, sizeof note, "extension, job %s", it->job);
+    snprintf(key, sizeof key, UINT64_FORMAT, take->node);
+    snprintf(note, sizeof note, "extension, job %s", take->job);
     if (!pg_strong_random(&request.grant, sizeof request.grant)) {
         elog(ERROR, "firn: the kernel gave no random bytes");
     }
     request.grant |= 1;
-    if (!firn_registry_reserve(&request, &first, &held, &guarded, &it->why)) {
-        add_text(&list, it->ns);
-        add_int(&list, (int64_t)it->node);
+    if (!firn_registry_reserve(&request, &first, &held, &guarded, &take->why)) {
+        add_text(&list, take->ns);
+        add_int(&list, (int64_t)take->node);
         run(leave_node, &list);
     }
 }
 
-static void take(firn_take *it, arguments *range) {
+static void take(firn_take *take, arguments *range) {
     arguments list = {0};
     bool is_null;
-    if (!check_text(it->ns, &it->why) || !check_text(it->job, &it->why) ||
-        !check_layout(&list, it->ns, it->layout, &it->why)) {
+    if (!check_text(take->ns, &take->why) || !check_text(take->job, &take->why) ||
+        !check_layout(&list, take->ns, take->layout, &take->why)) {
         return;
     }
-    if (find_begun(it)) {
+    if (find_begun(take)) {
         return;
     }
     if (run(is_confirmed, range) == 0) {
         set_error(
-            &it->why, FIRN_EWINDOW,
+            &take->why, FIRN_EWINDOW,
             "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
             "or a restore (timeline " INT64_FORMAT "): set firn.history to nodes that never had "
             "old rows, then SELECT firn_confirm_history()",
-            it->low, it->high, me.timeline);
+            take->low, take->high, me.timeline);
         return;
     }
-    add_int(&list, (int64)it->mark);
-    add_text(&list, it->job);
-    add_text(&list, it->counts);
+    add_int(&list, (int64)take->mark);
+    add_text(&list, take->job);
+    add_text(&list, take->counts);
     add_me(&list);
-    add_int(&list, (int64)it->low);
-    add_int(&list, (int64)it->high);
-    add_live_nodes(&list, it->ns);
-    add_shared_nodes(&list, it->ns);
+    add_int(&list, (int64)take->low);
+    add_int(&list, (int64)take->high);
+    add_live_nodes(&list, take->ns);
+    add_shared_nodes(&list, take->ns);
     if (run(take_node, &list) == 0) {
-        set_error(&it->why, FIRN_EEND,
+        set_error(&take->why, FIRN_EEND,
                   "no node of %.60s from %" PRIu64 " to %" PRIu64
                   " is left for old rows: widen firn.history, or give another node",
-                  it->ns, it->low, it->high);
+                  take->ns, take->low, take->high);
         return;
     }
-    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
-    take_shared(it);
+    take->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    take_shared(take);
 }
 
 /* Of this server: when it handed over, and until when that is valid. NULL: it did not. */
@@ -881,36 +895,36 @@ static const char *read_hand_over(const char **until, bool *is_valid) {
     return TextDatumGetCString(cell_at(1, &is_null));
 }
 
-/* A standby that has the hand-over may have lost its connection and not get this. Promoted while the hand-over is valid, it
- * would issue without a guard. */
-static void take_back(firn_take *it, arguments *list) {
+/* A standby that has the hand-over may have lost its connection and not get this. Promoted while
+ * the hand-over is valid, it would issue without a guard. */
+static void take_back(firn_take *take, arguments *list) {
     const char *until;
     bool is_valid;
-    const char *at = read_hand_over(&until, &is_valid);
-    if (at == NULL) {
-        set_error(&it->why, FIRN_EUSAGE,
+    const char *position = read_hand_over(&until, &is_valid);
+    if (position == NULL) {
+        set_error(&take->why, FIRN_EUSAGE,
                   "this server did not hand its nodes over: there is nothing to take back");
-    } else if (is_valid && it->what != FIRN_ASK_TAKE_BACK_NOW) {
-        set_error(&it->why, FIRN_EWINDOW,
+    } else if (is_valid && take->what != FIRN_ASK_TAKE_BACK_NOW) {
+        set_error(&take->why, FIRN_EWINDOW,
                   "a standby with the hand-over of %s UTC may issue without a guard until %s UTC: "
                   "wait until then, or, if no such standby will be promoted, SELECT "
                   "firn_take_back(standbys_discarded => true)",
-                  at, until);
+                  position, until);
     } else {
         add_time(list, guard_from(firn_now()));
         run(take_back_here, list);
     }
 }
 
-void firn_tables_do(firn_take *it) {
+void firn_tables_do(firn_take *task) {
     arguments me_only = {0};
     add_me(&me_only);
     arguments range = me_only;
-    add_int(&range, (int64)it->low);
-    add_int(&range, (int64)it->high);
-    switch (it->what) {
+    add_int(&range, (int64)task->low);
+    add_int(&range, (int64)task->high);
+    switch (task->what) {
     case FIRN_ASK_NODE:
-        take(it, &range);
+        take(task, &range);
         break;
     case FIRN_ASK_CONFIRM:
         run(confirm_nodes, &range);
@@ -920,15 +934,15 @@ void firn_tables_do(firn_take *it) {
         break;
     case FIRN_ASK_TAKE_BACK:
     case FIRN_ASK_TAKE_BACK_NOW:
-        take_back(it, &me_only);
+        take_back(task, &me_only);
         break;
     case FIRN_ASK_TAKE_OVER:
         if (here.before == 0) {
-            set_error(&it->why, FIRN_EUSAGE,
+            set_error(&task->why, FIRN_EUSAGE,
                       "this server was not promoted with the marks that it has: there is nothing "
                       "to take over");
         } else if (here.until <= firn_now()) {
-            set_error(&it->why, FIRN_EUSAGE,
+            set_error(&task->why, FIRN_EUSAGE,
                       "the guard after the promotion has ended, so there is nothing to take over: "
                       "for old rows, name unused nodes with firn_confirm_history('LOW-HIGH')");
         } else {
@@ -940,13 +954,13 @@ void firn_tables_do(firn_take *it) {
 bool firn_tables_refuse(firn_error *why) {
     const char *until;
     bool is_valid;
-    const char *at = read_hand_over(&until, &is_valid);
-    if (at == NULL) {
+    const char *position = read_hand_over(&until, &is_valid);
+    if (position == NULL) {
         return false;
     }
     set_error(why, FIRN_EWINDOW,
               "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
               "promoted, SELECT firn_take_back()",
-              at);
+              position);
     return true;
 }

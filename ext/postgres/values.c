@@ -48,22 +48,22 @@ static int state_of(int code) {
 /* A text that was cut in the middle of a character is not one of the server's encoding. */
 static void make_valid(char *text) {
     if (!pg_verifymbstr(text, (int)strlen(text), true)) {
-        for (char *at = text; *at != '\0'; at++) {
-            *at = IS_HIGHBIT_SET(*at) ? '?' : *at;
+        for (char *position = text; *position != '\0'; position++) {
+            *position = IS_HIGHBIT_SET(*position) ? '?' : *position;
         }
     }
 }
 
 void firn_fail(const firn_error *error) {
-    firn_error said = *error;
+    firn_error told = *error;
     char *cure = NULL;
-    translate_error(&said, SURFACE_POSTGRES);
-    make_valid(said.text);
-    if (said.cure_at > 0) {
-        said.text[said.cure_at - 2] = '\0';
-        cure = said.text + said.cure_at;
+    translate_error(&told, SURFACE_POSTGRES);
+    make_valid(told.text);
+    if (told.cure_at > 0) {
+        told.text[told.cure_at - 2] = '\0';
+        cure = told.text + told.cure_at;
     }
-    ereport(ERROR, (errcode(state_of(error->code)), errmsg("firn: %s", said.text),
+    ereport(ERROR, (errcode(state_of(error->code)), errmsg("firn: %s", told.text),
                     cure != NULL ? errhint("%c%s%s", toupper((unsigned char)cure[0]), cure + 1,
                                            cure[strlen(cure) - 1] == '?' ? "" : ".")
                                  : 0));
@@ -83,11 +83,11 @@ void firn_refuse(int code, const char *format, ...) {
 /* Seconds from 1970 to 2000, where the server's timestamps begin. */
 #define YEAR_2000 ((int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY)
 
-firn_time firn_time_of(TimestampTz at) {
-    if (TIMESTAMP_NOT_FINITE(at)) {
+firn_time firn_time_of(TimestampTz instant) {
+    if (TIMESTAMP_NOT_FINITE(instant)) {
         firn_refuse(FIRN_ELAYOUT, "an ID has no infinite time: give a finite timestamp");
     }
-    int64 sec = at / USECS_PER_SEC, us = at % USECS_PER_SEC;
+    int64 sec = instant / USECS_PER_SEC, us = instant % USECS_PER_SEC;
     if (us < 0) {
         sec--;
         us += USECS_PER_SEC;
@@ -193,8 +193,8 @@ void firn_refuse_sign(void) {
                              "unsigned=1 for new IDs");
 }
 
-text *firn_text_keep(text *one) {
-    return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
+text *firn_text_keep(text *item) {
+    return item == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(item));
 }
 
 bool firn_text_same(const text *a, const text *b) {
@@ -209,7 +209,8 @@ bool firn_text_same(const text *a, const text *b) {
 
 enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
 
-/* Keys of a generator that SQL must not set: the server's settings choose the store, and decide what is safe. */
+/* Keys of a generator that SQL must not set: the server's settings choose the store, and decide
+ * what is safe. */
 static const char *const forbidden[] = {"store", "unsafe"};
 /* Keys that are passed to a generator of the backend. */
 static const char *const steering[] = {
@@ -228,33 +229,33 @@ static bool is_one_of(const char *name, const char *const *list, size_t count) {
 /* Keys that change the scheme or the namespace. */
 static const char *const shaping[] = {"epoch", "bits", "digits", "ns", "unsigned"};
 
-typedef struct word {
+typedef struct recipe_word {
     char *key, *value;
-} word;
+} recipe_word;
 
 /* Splits "key=value key=value" in place. */
-static int split_words(word words[WORDS_MAX], char *text) {
+static int split_words(recipe_word words[WORDS_MAX], char *text) {
     int count = 0;
     char *rest = NULL;
-    for (char *one = strtok_r(text, BLANKS, &rest); one != NULL;
-         one = strtok_r(NULL, BLANKS, &rest)) {
-        char *sign = strchr(one, '=');
-        if (sign == NULL || sign == one || count == WORDS_MAX) {
-            firn_refuse(FIRN_EUSAGE, "option '%.40s' is not of the form key=value: write %s", one,
+    for (char *word = strtok_r(text, BLANKS, &rest); word != NULL;
+         word = strtok_r(NULL, BLANKS, &rest)) {
+        char *sign = strchr(word, '=');
+        if (sign == NULL || sign == word || count == WORDS_MAX) {
+            firn_refuse(FIRN_EUSAGE, "option '%.40s' is not of the form key=value: write %s", word,
                         count == WORDS_MAX ? "fewer" : "it so");
         }
         *sign = '\0';
         for (int i = 0; i < count; i++) {
-            if (strcmp(words[i].key, one) == 0) {
-                firn_refuse(FIRN_EUSAGE, "%.40s is given twice: give it once", one);
+            if (strcmp(words[i].key, word) == 0) {
+                firn_refuse(FIRN_EUSAGE, "%.40s is given twice: give it once", word);
             }
         }
-        words[count++] = (word){one, sign + 1};
+        words[count++] = (recipe_word){word, sign + 1};
     }
     return count;
 }
 
-static const char *value_of(const word *words, int count, const char *key) {
+static const char *value_of(const recipe_word *words, int count, const char *key) {
     for (int i = 0; i < count; i++) {
         if (strcmp(words[i].key, key) == 0) {
             return words[i].value;
@@ -281,51 +282,52 @@ static void name_namespace(firn_recipe *recipe, const char *scheme, const char *
     }
 }
 
-static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of what) {
+static void read_word(firn_recipe *recipe, const recipe_word *word, enum firn_reading_of what) {
     firn_error error;
     bool keys = what == FIRN_OF_KEYS;
-    if (is_one_of(one->key, forbidden, lengthof(forbidden))) {
-        firn_refuse(FIRN_EUSAGE, "%s is not an option in SQL: change the setting firn.%s", one->key,
-                    one->key);
+    if (is_one_of(word->key, forbidden, lengthof(forbidden))) {
+        firn_refuse(FIRN_EUSAGE, "%s is not an option in SQL: change the setting firn.%s",
+                    word->key, word->key);
     }
-    if (keys && strcmp(one->key, "ns") == 0) {
-        if (strlcpy(recipe->ns, one->value, sizeof recipe->ns) >= 250 || one->value[0] == '\0') {
-            firn_refuse(FIRN_ERANGE, "ns has %zu characters: 1 to 249", strlen(one->value));
+    if (keys && strcmp(word->key, "ns") == 0) {
+        if (strlcpy(recipe->ns, word->value, sizeof recipe->ns) >= 250 || word->value[0] == '\0') {
+            firn_refuse(FIRN_ERANGE, "ns has %zu characters: 1 to 249", strlen(word->value));
         }
-    } else if (strcmp(one->key, "prefix") == 0 &&
+    } else if (strcmp(word->key, "prefix") == 0 &&
                firn_scheme_field(&recipe->scheme, "prefix") < 0) {
-        FIRN_CHECK(pure_prefix(recipe->prefix, recipe->scheme.form, one->value, strlen(one->value),
-                               &error));
-    } else if (strcmp(one->key, "unsigned") == 0) {
-        recipe->unsigned_ = strcmp(one->value, "1") == 0;
-        if (!recipe->unsigned_ && strcmp(one->value, "0") != 0) {
-            firn_refuse(FIRN_EUSAGE, "unsigned=%.20s is not valid: give 0 or 1", one->value);
+        FIRN_CHECK(pure_prefix(recipe->prefix, recipe->scheme.form, word->value,
+                               strlen(word->value), &error));
+    } else if (strcmp(word->key, "unsigned") == 0) {
+        recipe->unsigned_ = strcmp(word->value, "1") == 0;
+        if (!recipe->unsigned_ && strcmp(word->value, "0") != 0) {
+            firn_refuse(FIRN_EUSAGE, "unsigned=%.20s is not valid: give 0 or 1", word->value);
         }
-    } else if (keys && strcmp(one->key, "node") == 0 &&
+    } else if (keys && strcmp(word->key, "node") == 0 &&
                firn_scheme_field(&recipe->scheme, "node") < 0) {
         char *end;
         errno = 0;
-        recipe->node = strtoull(one->value, &end, 0);
+        recipe->node = strtoull(word->value, &end, 0);
         recipe->node_given = true;
-        if (*end != '\0' || !isdigit((unsigned char)one->value[0]) || errno != 0) {
-            firn_refuse(FIRN_EUSAGE, "node=%.40s is not a number: give a number", one->value);
+        if (*end != '\0' || !isdigit((unsigned char)word->value[0]) || errno != 0) {
+            firn_refuse(FIRN_EUSAGE, "node=%.40s is not a number: give a number", word->value);
         }
-    } else if (!keys || !is_one_of(one->key, steering, lengthof(steering))) {
-        FIRN_CHECK(pure_field(&recipe->fields, &recipe->scheme, one->key, one->value, &error));
+    } else if (!keys || !is_one_of(word->key, steering, lengthof(steering))) {
+        FIRN_CHECK(pure_field(&recipe->fields, &recipe->scheme, word->key, word->value, &error));
     }
 }
 
-static void add_word(char text[OPTIONS_SIZE], const word *one) {
+static void add_word(char text[OPTIONS_SIZE], const recipe_word *word) {
     size_t length = strlen(text);
-    snprintf(text + length, OPTIONS_SIZE - length, "%s%s=%s", length > 0 ? " " : "", one->key,
-             one->value);
+    snprintf(text + length, OPTIONS_SIZE - length, "%s%s=%s", length > 0 ? " " : "", word->key,
+             word->value);
 }
 
 const char *firn_recipe_base(const firn_recipe *recipe, const char *scheme) {
     return firn_scheme_find(recipe->scheme.name) != NULL ? recipe->scheme.name : scheme;
 }
 
-/* "snowflake epoch=2024-01-01": the name, and the changes that follow it, or "". A layout stays whole. */
+/* "snowflake epoch=2024-01-01": the name, and the changes that follow it, or "". A layout stays
+ * whole. */
 static const char *split_scheme(const char **scheme) {
     char name[FIRN_NAME_SIZE];
     const char *start = *scheme + strspn(*scheme, BLANKS);
@@ -338,15 +340,15 @@ static const char *split_scheme(const char **scheme) {
     *scheme = found->name;
     start += length;
     start += strspn(start, BLANKS);
-    for (const char *at = start; *at != '\0'; at += strspn(at, BLANKS)) {
-        length = strcspn(at, BLANKS);
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "="), at);
+    for (const char *position = start; *position != '\0'; position += strspn(position, BLANKS)) {
+        length = strcspn(position, BLANKS);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(position, "="), position);
         if (!is_one_of(name, shaping, 3)) { /* epoch, bits, digits */
             firn_refuse(FIRN_EUSAGE,
                         "'%.*s' does not change %s: use epoch=, bits= or digits=, once each",
-                        (int)Min(length, 60), at, found->name);
+                        (int)Min(length, 60), position, found->name);
         }
-        at += length;
+        position += length;
     }
     return start;
 }
@@ -354,7 +356,7 @@ static const char *split_scheme(const char **scheme) {
 void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
                       enum firn_reading_of what) {
     char text[OPTIONS_SIZE];
-    word words[WORDS_MAX];
+    recipe_word words[WORDS_MAX];
     firn_error error;
     const char *changes = split_scheme(&scheme);
     if (snprintf(text, sizeof text, "%s%s%s", changes, changes[0] != '\0' ? " " : "", options) >=

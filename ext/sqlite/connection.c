@@ -16,13 +16,13 @@ static const char blanks[] = " \t\n";
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-connection *connection_new(sqlite3 *db) {
-    connection *it = calloc(1, sizeof *it);
-    if (it != NULL) {
-        it->db = db;
-        it->uses = 1;
+sql_connection *connection_new(sqlite3 *db) {
+    sql_connection *connection = calloc(1, sizeof *connection);
+    if (connection != NULL) {
+        connection->db = db;
+        connection->uses = 1;
     }
-    return it;
+    return connection;
 }
 
 /* What is not given back expires. */
@@ -36,38 +36,39 @@ static void close_list(held_list *list) {
     list->count = 0;
 }
 
-void connection_close_gens(connection *it) {
-    it->era++;
-    close_list(&it->gens);
+void connection_close_gens(sql_connection *connection) {
+    connection->era++;
+    close_list(&connection->gens);
 }
 
-void connection_close_jobs(connection *it) {
-    close_list(&it->jobs);
+void connection_close_jobs(sql_connection *connection) {
+    close_list(&connection->jobs);
 }
 
 void connection_drop(void *context) {
-    connection *it = context;
-    if (--it->uses > 0) {
+    sql_connection *connection = context;
+    if (--connection->uses > 0) {
         return;
     }
-    connection_close_gens(it);
-    connection_close_jobs(it);
-    for (size_t i = 0; i < it->notice_count; i++) {
-        free(it->notices[i]);
+    connection_close_gens(connection);
+    connection_close_jobs(connection);
+    for (size_t i = 0; i < connection->notice_count; i++) {
+        free(connection->notices[i]);
     }
-    free(it->store);
-    free(it->node);
-    free(it);
+    free(connection->store);
+    free(connection->node);
+    free(connection);
 }
 
-int add_functions(connection *it, const function_row *rows, size_t count) {
+int add_functions(sql_connection *connection, const function_row *rows, size_t count) {
     int code = SQLITE_OK;
     for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
         const int most = (int)strlen(rows[i].types);
         for (int n = sql_needed(rows[i].types); n <= most && code == SQLITE_OK; n++) {
-            it->uses++; /* SQLite releases it, also on failure */
-            code = sqlite3_create_function_v2(it->db, rows[i].name, n, SQLITE_UTF8 | rows[i].flags,
-                                              it, rows[i].call, NULL, NULL, connection_drop);
+            connection->uses++; /* SQLite releases it, also on failure */
+            code = sqlite3_create_function_v2(connection->db, rows[i].name, n,
+                                              SQLITE_UTF8 | rows[i].flags, connection, rows[i].call,
+                                              NULL, NULL, connection_drop);
         }
     }
     return code;
@@ -75,26 +76,27 @@ int add_functions(connection *it, const function_row *rows, size_t count) {
 
 /* A notice, for SQLite's log and firn_notices(). The oldest is dropped. */
 static void notice(void *context, const char *text) {
-    connection *it = context;
+    sql_connection *connection = context;
     char *copy = strdup(text);
     sqlite3_log(SQLITE_NOTICE, "firn: %s", text);
     if (copy == NULL) {
         return;
     }
-    if (it->notice_count == NOTICES_MOST) {
-        free(it->notices[0]);
-        memmove(it->notices, it->notices + 1, sizeof it->notices - sizeof it->notices[0]);
-        it->notice_count--;
+    if (connection->notice_count == NOTICES_MOST) {
+        free(connection->notices[0]);
+        memmove(connection->notices, connection->notices + 1,
+                sizeof connection->notices - sizeof connection->notices[0]);
+        connection->notice_count--;
     }
-    it->notices[it->notice_count++] = copy;
+    connection->notices[connection->notice_count++] = copy;
 }
 
 /* ---- the store ------------------------------------------------------------------------------ */
 
-static const char *store_url(const connection *it) {
+static const char *store_url(const sql_connection *connection) {
     const char *environment = secure_getenv("FIRN_STORE");
-    if (it->store != NULL) {
-        return it->store;
+    if (connection->store != NULL) {
+        return connection->store;
     }
     return environment != NULL && environment[0] != '\0' ? environment : NULL;
 }
@@ -118,13 +120,13 @@ static bool is_store(sqlite3 *db, const char *name) {
 /* The store must not be open in this connection. Its verbs use separate connections: they would
  * wait for this one's write lock, and in a program with its own SQLite, closing theirs would drop
  * this one's locks. */
-static int check_apart(connection *it, firn_error *error) {
+static int check_apart(sql_connection *connection, firn_error *error) {
     sqlite3_stmt *statement = NULL;
     int code = FIRN_OK;
-    sqlite3_prepare_v2(it->db, "PRAGMA database_list", -1, &statement, NULL);
+    sqlite3_prepare_v2(connection->db, "PRAGMA database_list", -1, &statement, NULL);
     while (code == FIRN_OK && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
-        if (name != NULL && is_store(it->db, name)) {
+        if (name != NULL && is_store(connection->db, name)) {
             code = set_error(error, FIRN_ESTORE,
                              "this connection has a firn store open as '%.40s', and IDs cannot be "
                              "issued from inside it: keep the rows in another file, or "
@@ -136,8 +138,8 @@ static int check_apart(connection *it, firn_error *error) {
     return code;
 }
 
-static int check_url(const connection *it, firn_error *error) {
-    const char *url = store_url(it);
+static int check_url(const sql_connection *connection, firn_error *error) {
+    const char *url = store_url(connection);
     if (url != NULL && strncmp(url, "memory:", 7) == 0) {
         return set_error(error, FIRN_EUSAGE,
                          "the store %.40s is not shared, so two connections would "
@@ -171,8 +173,8 @@ static bool has_any(const char *options, const char *names) {
 }
 
 static int add_keys(wanted *w, const char *keys, const char *value, firn_error *error) {
-    size_t at = strlen(w->keys), room = sizeof w->keys - at;
-    int length = snprintf(w->keys + at, room, "%s%s%s", at > 0 ? " " : "", keys, value);
+    size_t position = strlen(w->keys), room = sizeof w->keys - position;
+    int length = snprintf(w->keys + position, room, "%s%s%s", position > 0 ? " " : "", keys, value);
     return length >= 0 && (size_t)length < room
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
@@ -204,8 +206,8 @@ static int split(wanted *w, sql_value scheme, firn_error *error) {
 }
 
 /* Scheme and options as the library expects them. `live`: for a generator. */
-static int want(const connection *it, wanted *w, sql_value scheme, sql_value options, bool live,
-                firn_error *error) {
+static int want(const sql_connection *connection, wanted *w, sql_value scheme, sql_value options,
+                bool live, firn_error *error) {
     char own[SQL_TEXT_SIZE]; /* arguments may be longer */
     int code = sql_copy(own, "the options", options.text, options.length, error);
     code = code == FIRN_OK ? check_options(own, error) : code;
@@ -218,11 +220,12 @@ static int want(const connection *it, wanted *w, sql_value scheme, sql_value opt
     if (live && always) { /* a statement waits for the next tick instead of failing */
         code = add_keys(w, "full=wait", "", error);
     }
-    if (code == FIRN_OK && live && w->reserved && it->unsafe) {
+    if (code == FIRN_OK && live && w->reserved && connection->unsafe) {
         code = add_keys(w, "unsafe=1", "", error);
     }
-    if (code == FIRN_OK && live && always && it->node != NULL && !sql_has_node(own, &w->scheme)) {
-        code = add_keys(w, "node=", it->node, error);
+    if (code == FIRN_OK && live && always && connection->node != NULL &&
+        !sql_has_node(own, &w->scheme)) {
+        code = add_keys(w, "node=", connection->node, error);
     }
     return code == FIRN_OK ? add_keys(w, own, "", error) : code;
 }
@@ -233,11 +236,12 @@ static bool is_text(const char *known, sql_value text) {
     return strlen(known) == text.length && memcmp(known, text.text, text.length) == 0;
 }
 
-typedef int opener(connection *it, held *h, sql_value scheme, sql_value options, firn_error *error);
+typedef int opener(sql_connection *connection, held *h, sql_value scheme, sql_value options,
+                   firn_error *error);
 
 /* The one of scheme and options, opened on first use. NULL: see *error. */
-static const held *hold(connection *it, held_list *list, sql_value scheme, sql_value options,
-                        opener *open, firn_error *error) {
+static const held *hold(sql_connection *connection, held_list *list, sql_value scheme,
+                        sql_value options, opener *open, firn_error *error) {
     for (size_t i = 0; i < list->count; i++) {
         held *h = &list->all[i];
         if (is_text(h->scheme, scheme) && is_text(h->options, options)) {
@@ -248,14 +252,14 @@ static const held *hold(connection *it, held_list *list, sql_value scheme, sql_v
         set_error(error, FIRN_EUSAGE,
                   "this connection has %d %s of other schemes or options already: use fewer "
                   "different options",
-                  HELD_MOST, list == &it->gens ? "generators" : "jobs");
+                  HELD_MOST, list == &connection->gens ? "generators" : "jobs");
         return NULL;
     }
     held h = {.scheme = strndup(scheme.text, scheme.length),
               .options = strndup(options.text, options.length)};
     if (h.scheme == NULL || h.options == NULL) {
         out_of_memory(error);
-    } else if (open(it, &h, scheme, options, error) == FIRN_OK) {
+    } else if (open(connection, &h, scheme, options, error) == FIRN_OK) {
         list->all[list->count] = h;
         return &list->all[list->count++];
     }
@@ -270,9 +274,10 @@ static bool in_name(char c) {
 
 /* Does the statement call a function whose name begins so? */
 static bool calls(const char *statement, const char *begin, size_t length) {
-    for (const char *at = statement; *at != '\0'; at++) {
-        const char *end = at;
-        if (strncasecmp(at, begin, length) != 0 || (at > statement && in_name(at[-1]))) {
+    for (const char *position = statement; *position != '\0'; position++) {
+        const char *end = position;
+        if (strncasecmp(position, begin, length) != 0 ||
+            (position > statement && in_name(position[-1]))) {
             continue;
         }
         for (; in_name(*end); end++) {
@@ -285,10 +290,10 @@ static bool calls(const char *statement, const char *begin, size_t length) {
 }
 
 /* Does a statement that runs name the scheme's function, or firn_new? */
-static bool is_asked(const connection *it, sql_value scheme) {
+static bool is_asked(const sql_connection *connection, sql_value scheme) {
     const size_t length = strcspn(scheme.text, "-");
-    for (sqlite3_stmt *at = NULL; (at = sqlite3_next_stmt(it->db, at)) != NULL;) {
-        const char *statement = sqlite3_stmt_busy(at) ? sqlite3_sql(at) : NULL;
+    for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(connection->db, stmt)) != NULL;) {
+        const char *statement = sqlite3_stmt_busy(stmt) ? sqlite3_sql(stmt) : NULL;
         if (statement != NULL && (calls(statement, scheme.text, length) ||
                                   calls(statement, "firn_new", strlen("firn_new")))) {
             return true;
@@ -297,14 +302,14 @@ static bool is_asked(const connection *it, sql_value scheme) {
     return false;
 }
 
-/* Under trusted_schema = OFF, which the shell of Debian 13 begins with, a view or trigger of a stranger must not create a
- * store and take nodes in a program that never issues IDs. */
-static int check_schema(const connection *it, sql_value scheme, firn_error *error) {
+/* Under trusted_schema = OFF, which the shell of Debian 13 begins with, a view or trigger of a
+ * stranger must not create a store and take nodes in a program that never issues IDs. */
+static int check_schema(const sql_connection *connection, sql_value scheme, firn_error *error) {
     int trusted = 1;
-    if (!it->used) {
-        sqlite3_db_config(it->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
+    if (!connection->used) {
+        sqlite3_db_config(connection->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
     }
-    return trusted != 0 || is_asked(it, scheme)
+    return trusted != 0 || is_asked(connection, scheme)
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
                            "trusted_schema is OFF and this may be a call of the schema, "
@@ -312,37 +317,37 @@ static int check_schema(const connection *it, sql_value scheme, firn_error *erro
                            "firn_config('store') once in this connection");
 }
 
-static int check_store(connection *it, sql_value scheme, firn_error *error) {
-    int code = check_schema(it, scheme, error);
-    code = code == FIRN_OK ? check_url(it, error) : code;
-    return code == FIRN_OK ? check_apart(it, error) : code;
+static int check_store(sql_connection *connection, sql_value scheme, firn_error *error) {
+    int code = check_schema(connection, scheme, error);
+    code = code == FIRN_OK ? check_url(connection, error) : code;
+    return code == FIRN_OK ? check_apart(connection, error) : code;
 }
 
-static int open_gen(connection *it, held *h, sql_value scheme, sql_value options,
+static int open_gen(sql_connection *connection, held *h, sql_value scheme, sql_value options,
                     firn_error *error) {
     wanted w;
-    int code = want(it, &w, scheme, options, true, error);
-    code = code == FIRN_OK && w.reserved ? check_store(it, scheme, error) : code;
+    int code = want(connection, &w, scheme, options, true, error);
+    code = code == FIRN_OK && w.reserved ? check_store(connection, scheme, error) : code;
     firn_config config = {.size = sizeof config,
                           .scheme = w.name,
                           .keys = w.keys,
-                          .store_url = store_url(it),
+                          .store_url = store_url(connection),
                           .notice = notice,
-                          .notice_self = it};
+                          .notice_self = connection};
     return code == FIRN_OK ? firn_open_with(&h->gen, &config, error) : code;
 }
 
-int connection_gen(connection *it, sql_value scheme, sql_value options, firn_gen **gen,
+int connection_gen(sql_connection *connection, sql_value scheme, sql_value options, firn_gen **gen,
                    firn_error *error) {
-    const held *h = hold(it, &it->gens, scheme, options, open_gen, error);
+    const held *h = hold(connection, &connection->gens, scheme, options, open_gen, error);
     *gen = h != NULL ? h->gen : NULL;
     return h != NULL ? FIRN_OK : error->code;
 }
 
-int connection_failed(connection *it, int code, firn_error *error) {
+int connection_failed(sql_connection *connection, int code, firn_error *error) {
     firn_error apart;
     bool store = code == FIRN_ESTORE || code == FIRN_EWINDOW || code == FIRN_EBUSY;
-    if (store && check_apart(it, &apart) != FIRN_OK) {
+    if (store && check_apart(connection, &apart) != FIRN_OK) {
         *error = apart;
     }
     return code;
@@ -400,17 +405,17 @@ static int check_again(firn_job *job, const job_words *words, firn_error *error)
 }
 
 /* The scheme's changes, then the options that are keys. */
-static int open_job(connection *it, held *h, sql_value scheme, sql_value options,
+static int open_job(sql_connection *connection, held *h, sql_value scheme, sql_value options,
                     firn_error *error) {
-    firn_store_options store_options = {.unsafe = it->unsafe};
+    firn_store_options store_options = {.unsafe = connection->unsafe};
     job_words words = {.shift_ms = SHIFT_MS};
     char own[SQL_TEXT_SIZE];
     wanted w;
     int code = sql_copy(own, "the options", options.text, options.length, error);
     code = code == FIRN_OK ? take_words(&words, own, error) : code;
-    code = code == FIRN_OK
-               ? want(it, &w, scheme, (sql_value){.text = own, .length = strlen(own)}, false, error)
-               : code;
+    code = code == FIRN_OK ? want(connection, &w, scheme,
+                                  (sql_value){.text = own, .length = strlen(own)}, false, error)
+                           : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -422,11 +427,11 @@ static int open_job(connection *it, held *h, sql_value scheme, sql_value options
                               .digest = words.digest,
                               .shift_ms = words.shift_ms,
                               .notice = notice,
-                              .notice_self = it};
+                              .notice_self = connection};
     if (w.reserved || words.named) {
-        code = check_store(it, scheme, error);
+        code = check_store(connection, scheme, error);
         code = code == FIRN_OK
-                   ? firn_store_open(&config.store, store_url(it), &store_options, error)
+                   ? firn_store_open(&config.store, store_url(connection), &store_options, error)
                    : code;
     }
     code = code == FIRN_OK ? firn_job_open(&h->job, &config, error) : code;
@@ -440,9 +445,9 @@ static int open_job(connection *it, held *h, sql_value scheme, sql_value options
     return code;
 }
 
-int connection_job(connection *it, sql_value scheme, sql_value options, firn_job **job,
+int connection_job(sql_connection *connection, sql_value scheme, sql_value options, firn_job **job,
                    firn_error *error) {
-    const held *h = hold(it, &it->jobs, scheme, options, open_job, error);
+    const held *h = hold(connection, &connection->jobs, scheme, options, open_job, error);
     *job = h != NULL ? h->job : NULL;
     return h != NULL ? FIRN_OK : error->code;
 }

@@ -23,18 +23,18 @@ enum {
 };
 
 void result_error(sqlite3_context *context, const firn_error *error);
-void result_id(sqlite3_context *context, const firn_id *id, int form, int as);
+void result_id(sqlite3_context *context, const firn_id *id, int form, int kind);
 /* Refuses an ID whose INTEGER would be negative, and so out of order, unless that is `allowed`. */
-int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowed,
+int sign_check(int kind, const firn_scheme *scheme, const firn_id *id, bool allowed,
                firn_error *error);
 /* Argument i, as text with a terminator and without zero bytes. FIRN_EUSAGE: another type. */
 int text_of(sql_value *text, sqlite3_value *value, int i, firn_error *error);
 /* Finds 'integer', 'text' or 'blob'. */
-bool kind_of(int *as, const char *name);
+bool kind_of(int *form, const char *name);
 /* One of these, or the name of a form. FIRN_EUSAGE. */
-int as_of(int *as, sqlite3_value *value, int i, firn_error *error);
+int as_of(int *form, sqlite3_value *value, int i, firn_error *error);
 /* Can an ID of the scheme be returned like that? FIRN_EUSAGE. */
-int as_check(int as, const firn_scheme *scheme, firn_error *error);
+int as_check(int kind, const firn_scheme *scheme, firn_error *error);
 /* TEXT, or INTEGER seconds since 1970. FIRN_EUSAGE: REAL and BLOB; FIRN_ETEXT. */
 int time_of(firn_time *time, sqlite3_value *value, int i, firn_error *error);
 
@@ -54,7 +54,7 @@ typedef struct held_list {
     size_t count;
 } held_list;
 
-typedef struct connection {
+typedef struct sql_connection {
     sqlite3 *db;
     int uses;     /* functions and tables that point here */
     uint64_t era; /* increases when generators are closed */
@@ -64,35 +64,35 @@ typedef struct connection {
     bool used;    /* by a statement of the program: a DIRECTONLY function was called */
     held_list gens, jobs;
     sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
-    int as;        /* how its answer is returned */
+    int result_kind; /* how its answer is returned */
     firn_scheme schemes[SQL_ARGUMENTS_MOST];
     char *notices[NOTICES_MOST]; /* oldest first */
     size_t notice_count;
-} connection;
+} sql_connection;
 
-connection *connection_new(sqlite3 *db);
+sql_connection *connection_new(sqlite3 *db);
 /* Releases one use; the last one closes everything. */
 void connection_drop(void *connection);
 /* Closes the generators, which gives their windows back. */
-void connection_close_gens(connection *it);
-void connection_close_jobs(connection *it);
+void connection_close_gens(sql_connection *connection);
+void connection_close_jobs(sql_connection *connection);
 /* The generator of scheme and options, opened on first use. FIRN_EUSAGE: options that belong to
  * firn_config, more than HELD_MOST, or a schema that is not trusted would be the first to use the
  * store; errors of firn_open_with. */
-int connection_gen(connection *it, sql_value scheme, sql_value options, firn_gen **gen,
+int connection_gen(sql_connection *connection, sql_value scheme, sql_value options, firn_gen **gen,
                    firn_error *error);
 /* The job of scheme and options. */
-int connection_job(connection *it, sql_value scheme, sql_value options, firn_job **job,
+int connection_job(sql_connection *connection, sql_value scheme, sql_value options, firn_job **job,
                    firn_error *error);
 /* After a failure to issue: is this connection the reason? Then *error says so. Returns `code`. */
-int connection_failed(connection *it, int code, firn_error *error);
+int connection_failed(sql_connection *connection, int code, firn_error *error);
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
 /* Each adds functions or tables. A result of SQLite. */
-int add_generators(connection *it); /* generators.c */
-int add_readers(connection *it);    /* readers.c */
-int add_tables(connection *it);     /* tables.c */
+int add_generators(sql_connection *connection); /* generators.c */
+int add_readers(sql_connection *connection);    /* readers.c */
+int add_tables(sql_connection *connection);     /* tables.c */
 
 /* One SQL function. */
 typedef void function(sqlite3_context *context, int count, sqlite3_value **values);
@@ -104,6 +104,6 @@ typedef struct function_row {
 } function_row;
 
 /* Adds functions with the connection as their data. A result of SQLite. */
-int add_functions(connection *it, const function_row *rows, size_t count);
+int add_functions(sql_connection *connection, const function_row *rows, size_t count);
 
 #endif

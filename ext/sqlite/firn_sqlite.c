@@ -18,12 +18,12 @@ int firn_sqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *ro
         }
         return SQLITE_ERROR;
     }
-    connection *it = connection_new(db);
-    int code = it != NULL ? add_generators(it) : SQLITE_NOMEM;
-    code = code == SQLITE_OK ? add_readers(it) : code;
-    code = code == SQLITE_OK ? add_tables(it) : code;
-    if (it != NULL) { /* after a failure SQLite drops what was added when it is closed */
-        connection_drop(it);
+    sql_connection *connection = connection_new(db);
+    int code = connection != NULL ? add_generators(connection) : SQLITE_NOMEM;
+    code = code == SQLITE_OK ? add_readers(connection) : code;
+    code = code == SQLITE_OK ? add_tables(connection) : code;
+    if (connection != NULL) { /* after a failure SQLite drops what was added when it is closed */
+        connection_drop(connection);
     }
     return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pure functions: DETERMINISTIC and INNOCUOUS, usable in generated columns, CHECK constraints and
- * indexes on expressions. NULL in, NULL out. Converts arguments and answers of ext/common/call.c. */
+ * indexes on expressions. NULL in, NULL out. Converts arguments and answers of
+ * ext/common/call.c. */
 #include "extension.h"
 
 #include <stdlib.h>
@@ -20,17 +21,18 @@ static void keep_scheme(sqlite3_context *context, int i, const firn_scheme *sche
 /* Parsed once per statement if it is constant; valid during the call. */
 static int scheme_of(const firn_scheme **scheme, sqlite3_context *context, sqlite3_value *value,
                      int i, firn_error *error) {
-    connection *it = sqlite3_user_data(context);
+    sql_connection *connection = sqlite3_user_data(context);
     sql_value text;
     *scheme = sqlite3_get_auxdata(context, i);
     if (*scheme != NULL) {
         return FIRN_OK;
     }
     int code = text_of(&text, value, i, error);
-    code = code == FIRN_OK ? sql_scheme(&it->schemes[i], text.text, text.length, error) : code;
+    code =
+        code == FIRN_OK ? sql_scheme(&connection->schemes[i], text.text, text.length, error) : code;
     if (code == FIRN_OK) {
-        keep_scheme(context, i, &it->schemes[i]);
-        *scheme = &it->schemes[i];
+        keep_scheme(context, i, &connection->schemes[i]);
+        *scheme = &connection->schemes[i];
     }
     return code;
 }
@@ -71,35 +73,36 @@ static int id_of(sql_value *out, sqlite3_value *value, firn_error *error) {
 }
 
 /* A kind, a form or a scheme. */
-static int target_of(connection *it, sqlite3_value *value, int i) {
-    sql_call *call = &it->call;
+static int target_of(sql_connection *connection, sqlite3_value *value, int i) {
+    sql_call *call = &connection->call;
     sql_value text;
     int code = text_of(&text, value, i, &call->error);
-    if (code == FIRN_OK && kind_of(&it->as, text.text)) {
+    if (code == FIRN_OK && kind_of(&connection->result_kind, text.text)) {
         call->target.form = SQL_OWN_FORM;
         return FIRN_OK;
     }
     code = code == FIRN_OK ? pure_target_find(&call->target, text.text, &call->error) : code;
-    it->as = code == FIRN_OK && call->target.form >= 0 ? call->target.form : AS_OWN;
+    connection->result_kind =
+        code == FIRN_OK && call->target.form >= 0 ? call->target.form : AS_OWN;
     return code;
 }
 
 /* Letters as in ext/functions.def. */
-static int argument_of(connection *it, sqlite3_context *context, sqlite3_value *value, int i,
-                       int letter) {
-    sql_call *call = &it->call;
+static int argument_of(sql_connection *connection, sqlite3_context *context, sqlite3_value *value,
+                       int i, int letter) {
+    sql_call *call = &connection->call;
     sql_value *out = &call->arguments[i];
     firn_error *error = &call->error;
     switch (letter) {
     case 'd':
         return id_of(out, value, error);
     case 'f':
-        return target_of(it, value, i);
+        return target_of(connection, value, i);
     case 'i':
     case 'o':
         return integer_of(out, value, i, letter == 'o', error);
     case 'k':
-        return as_of(&it->as, value, i, error);
+        return as_of(&connection->result_kind, value, i, error);
     case 'm':
         return time_of(&call->time, value, i, error);
     case 'n':
@@ -110,7 +113,7 @@ static int argument_of(connection *it, sqlite3_context *context, sqlite3_value *
     case 't':
         return text_of(out, value, i, error);
     case 'u':
-        it->as = sqlite3_value_type(value) == SQLITE_BLOB ? AS_BLOB : AS_TEXT;
+        connection->result_kind = sqlite3_value_type(value) == SQLITE_BLOB ? AS_BLOB : AS_TEXT;
         return id_of(out, value, error);
     default: /* b */
         bytes_of(out, value);
@@ -122,27 +125,30 @@ static int argument_of(connection *it, sqlite3_context *context, sqlite3_value *
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static int answer_id(connection *it, sqlite3_context *context) {
-    sql_call *call = &it->call;
+static int answer_id(sql_connection *connection, sqlite3_context *context) {
+    sql_call *call = &connection->call;
     const firn_scheme *scheme = call->scheme != NULL ? call->scheme : call->readings[0].scheme;
-    bool integer = it->as == AS_INTEGER || (it->as == AS_OWN && call->id.bits <= 64);
+    bool integer = connection->result_kind == AS_INTEGER ||
+                   (connection->result_kind == AS_OWN && call->id.bits <= 64);
     int64_t value;
-    int code = it->as == AS_OWN ? FIRN_OK : as_check(it->as, scheme, &call->error);
+    int code = connection->result_kind == AS_OWN
+                   ? FIRN_OK
+                   : as_check(connection->result_kind, scheme, &call->error);
     if (code == FIRN_OK && call->sorted && integer) {
         code = sql_integer(&value, scheme, &call->id, false, &call->error);
     }
     if (code == FIRN_OK) {
-        result_id(context, &call->id, call->form, it->as);
+        result_id(context, &call->id, call->form, connection->result_kind);
     }
     return code;
 }
 
-static int answer_of(connection *it, sqlite3_context *context) {
-    const sql_call *call = &it->call;
+static int answer_of(sql_connection *connection, sqlite3_context *context) {
+    const sql_call *call = &connection->call;
     char text[FIRN_TIME_SIZE];
     switch (call->type) {
     case SQL_ID:
-        return answer_id(it, context);
+        return answer_id(connection, context);
     case SQL_INTEGER:
         sqlite3_result_int64(context, call->integer);
         return FIRN_OK;
@@ -160,35 +166,36 @@ static int answer_of(connection *it, sqlite3_context *context) {
 }
 
 /* -1: the answer is a number or bytes. */
-static int form_of_answer(const connection *it) {
-    const firn_scheme *scheme = it->call.scheme;
+static int form_of_answer(const sql_connection *connection) {
+    const firn_scheme *scheme = connection->call.scheme;
     const bool is_text =
-        scheme != NULL && (it->as == AS_TEXT || (it->as == AS_OWN && scheme->bits > 64));
-    return it->as >= 0 ? it->as : is_text ? scheme->form : -1;
+        scheme != NULL && (connection->result_kind == AS_TEXT ||
+                           (connection->result_kind == AS_OWN && scheme->bits > 64));
+    return connection->result_kind >= 0 ? connection->result_kind : is_text ? scheme->form : -1;
 }
 
 static void answer(sqlite3_context *context, int count, sqlite3_value **values, const char *types,
                    sql_function *work) {
-    connection *it = sqlite3_user_data(context);
+    sql_connection *connection = sqlite3_user_data(context);
     for (int i = 0; i < count; i++) {
         if (sqlite3_value_type(values[i]) == SQLITE_NULL) {
             return; /* NULL */
         }
     }
     int code = FIRN_OK;
-    it->call.scheme = NULL;
-    it->as = AS_OWN;
+    connection->call.scheme = NULL;
+    connection->result_kind = AS_OWN;
     for (int i = 0; i < count && code == FIRN_OK; i++) {
-        code = argument_of(it, context, values[i], i, types[i] | ' ');
+        code = argument_of(connection, context, values[i], i, types[i] | ' ');
     }
     for (int i = count; types[i] != '\0'; i++) {
-        it->call.arguments[i] = (sql_value){.text = ""};
+        connection->call.arguments[i] = (sql_value){.text = ""};
     }
-    it->call.form = form_of_answer(it);
-    code = code == FIRN_OK ? work(&it->call) : code;
-    code = code == FIRN_OK ? answer_of(it, context) : code;
+    connection->call.form = form_of_answer(connection);
+    code = code == FIRN_OK ? work(&connection->call) : code;
+    code = code == FIRN_OK ? answer_of(connection, context) : code;
     if (code != FIRN_OK) {
-        result_error(context, &it->call.error);
+        result_error(context, &connection->call.error);
     }
 }
 
@@ -207,6 +214,6 @@ static const function_row rows[] = {
 #include "../functions.def"
 };
 
-int add_readers(connection *it) {
-    return add_functions(it, rows, sizeof rows / sizeof rows[0]);
+int add_readers(sql_connection *connection) {
+    return add_functions(connection, rows, sizeof rows / sizeof rows[0]);
 }

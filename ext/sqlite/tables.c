@@ -15,18 +15,18 @@ enum { BATCH = 256 };
 /* The description and functions of one table. */
 typedef struct table_row table_row;
 
-typedef struct table {
+typedef struct ids_table {
     sqlite3_vtab base;
-    connection *of;
+    sql_connection *connection;
     const table_row *row;
-} table;
+} ids_table;
 
-typedef struct cursor {
+typedef struct ids_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_value *arguments[SQL_ARGUMENTS_MOST]; /* as given, for the hidden columns */
     sqlite3_int64 rowid;
     bool end;
-    int as;
+    int result_kind;
     bool allowed; /* by unsigned=1 */
     firn_scheme scheme;
 
@@ -40,81 +40,83 @@ typedef struct cursor {
     firn_time step;
     firn_fields pinned;
     firn_id least, greatest;
-} cursor;
+} ids_cursor;
 
 struct table_row {
     const char *name, *schema;
     int shown, needed, most; /* columns before the arguments; arguments */
     int flags;
-    int (*begin)(table *it, cursor *at, firn_error *error);
-    int (*next)(table *it, cursor *at, firn_error *error); /* to the next row, or at->end */
-    void (*column)(const cursor *at, sqlite3_context *context, int i);
+    int (*begin)(ids_table *it, ids_cursor *at, firn_error *error);
+    int (*next)(ids_table *it, ids_cursor *at, firn_error *error); /* to the next row, or at->end */
+    void (*column)(const ids_cursor *at, sqlite3_context *context, int i);
 };
 
 /* ---- firn_ids -------------------------------------------------------------------------------- */
 
-static int fill(table *it, cursor *at, firn_error *error) {
-    size_t count = at->left < BATCH ? (size_t)at->left : BATCH;
-    at->at = 0;
-    at->count = 0;
-    at->end = count == 0;
-    if (at->end) {
+static int fill(ids_table *table, ids_cursor *cursor, firn_error *error) {
+    size_t count = cursor->left < BATCH ? (size_t)cursor->left : BATCH;
+    cursor->at = 0;
+    cursor->count = 0;
+    cursor->end = count == 0;
+    if (cursor->end) {
         return FIRN_OK;
     }
-    if (at->era != it->of->era) {
+    if (cursor->era != table->connection->era) {
         return set_error(error, FIRN_EUSAGE,
                          "firn_config closed the generator of this statement: "
                          "call firn_config before the statement");
     }
-    int code = firn_next_n(at->gen, at->ids, count, error);
+    int code = firn_next_n(cursor->gen, cursor->ids, count, error);
     if (code != FIRN_OK) {
-        return connection_failed(it->of, code, error);
+        return connection_failed(table->connection, code, error);
     }
     for (size_t i = 0; i < count && code == FIRN_OK; i++) {
-        code = sign_check(at->as, &at->scheme, &at->ids[i], at->allowed, error);
+        code = sign_check(cursor->result_kind, &cursor->scheme, &cursor->ids[i], cursor->allowed,
+                          error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    at->count = count;
-    at->left -= (sqlite3_int64)count;
+    cursor->count = count;
+    cursor->left -= (sqlite3_int64)count;
     return FIRN_OK;
 }
 
-static int ids_begin(table *it, cursor *at, firn_error *error) {
+static int ids_begin(ids_table *table, ids_cursor *cursor, firn_error *error) {
     sql_value scheme, options = {.text = ""};
-    it->of->used = true;
-    int code = text_of(&scheme, at->arguments[0], 0, error);
-    if (code == FIRN_OK && (sqlite3_value_type(at->arguments[1]) != SQLITE_INTEGER ||
-                            sqlite3_value_int64(at->arguments[1]) < 0)) {
+    table->connection->used = true;
+    int code = text_of(&scheme, cursor->arguments[0], 0, error);
+    if (code == FIRN_OK && (sqlite3_value_type(cursor->arguments[1]) != SQLITE_INTEGER ||
+                            sqlite3_value_int64(cursor->arguments[1]) < 0)) {
         code = set_error(error, FIRN_ERANGE,
                          "the number of IDs is not valid: give an INTEGER of 0 or "
                          "more");
     }
-    if (code == FIRN_OK && at->arguments[2] != NULL) {
-        code = text_of(&options, at->arguments[2], 2, error);
+    if (code == FIRN_OK && cursor->arguments[2] != NULL) {
+        code = text_of(&options, cursor->arguments[2], 2, error);
     }
-    if (code == FIRN_OK && at->arguments[3] != NULL) {
-        code = as_of(&at->as, at->arguments[3], 3, error);
+    if (code == FIRN_OK && cursor->arguments[3] != NULL) {
+        code = as_of(&cursor->result_kind, cursor->arguments[3], 3, error);
     }
-    code = code == FIRN_OK ? connection_gen(it->of, scheme, options, &at->gen, error) : code;
+    code = code == FIRN_OK ? connection_gen(table->connection, scheme, options, &cursor->gen, error)
+                           : code;
     if (code == FIRN_OK) {
-        at->scheme = *firn_gen_scheme(at->gen);
-        at->allowed = sql_unsigned(options.text);
-        at->era = it->of->era;
-        at->left = sqlite3_value_int64(at->arguments[1]);
-        code = as_check(at->as, &at->scheme, error);
+        cursor->scheme = *firn_gen_scheme(cursor->gen);
+        cursor->allowed = sql_unsigned(options.text);
+        cursor->era = table->connection->era;
+        cursor->left = sqlite3_value_int64(cursor->arguments[1]);
+        code = as_check(cursor->result_kind, &cursor->scheme, error);
     }
-    return code == FIRN_OK ? fill(it, at, error) : code;
+    return code == FIRN_OK ? fill(table, cursor, error) : code;
 }
 
-static int ids_next(table *it, cursor *at, firn_error *error) {
-    return ++at->at < at->count ? FIRN_OK : fill(it, at, error);
+static int ids_next(ids_table *table, ids_cursor *cursor, firn_error *error) {
+    return ++cursor->at < cursor->count ? FIRN_OK : fill(table, cursor, error);
 }
 
-static void ids_column(const cursor *at, sqlite3_context *context, int i) {
+static void ids_column(const ids_cursor *cursor, sqlite3_context *context, int i) {
     (void)i;
-    result_id(context, &at->ids[at->at], at->scheme.form, at->as);
+    result_id(context, &cursor->ids[cursor->at], cursor->scheme.form, cursor->result_kind);
 }
 
 /* ---- firn_series ----------------------------------------------------------------------------- */
@@ -149,8 +151,8 @@ static int step_of_text(int64_t *ns, sql_value text, firn_error *error) {
 }
 
 /* One day by default. Steps must not share a tick, whose IDs would count twice. */
-static int step_of(cursor *at, firn_error *error) {
-    sqlite3_value *value = at->arguments[3];
+static int step_of(ids_cursor *cursor, firn_error *error) {
+    sqlite3_value *value = cursor->arguments[3];
     int64_t ns = 86400 * SECOND;
     sql_value text;
     int code = FIRN_OK;
@@ -163,19 +165,19 @@ static int step_of(cursor *at, firn_error *error) {
         code = text_of(&text, value, 3, error);
         code = code == FIRN_OK ? step_of_text(&ns, text, error) : code;
     }
-    if (code == FIRN_OK && at->scheme.tick_ns > 0 && ns % at->scheme.tick_ns != 0) {
+    if (code == FIRN_OK && cursor->scheme.tick_ns > 0 && ns % cursor->scheme.tick_ns != 0) {
         code =
             set_error(error, FIRN_ERANGE,
                       "the step is not a multiple of the tick of %s, %u ns: choose a longer step",
-                      at->scheme.name, at->scheme.tick_ns);
+                      cursor->scheme.name, cursor->scheme.tick_ns);
     }
-    at->step = (firn_time){ns / SECOND, (int32_t)(ns % SECOND)};
+    cursor->step = (firn_time){ns / SECOND, (int32_t)(ns % SECOND)};
     return code;
 }
 
-static firn_time later(firn_time time, firn_time by) {
-    time.sec += by.sec;
-    time.ns += by.ns;
+static firn_time later(firn_time time, firn_time owner) {
+    time.sec += owner.sec;
+    time.ns += owner.ns;
     if (time.ns >= SECOND) {
         time.sec++;
         time.ns -= (int32_t)SECOND;
@@ -184,75 +186,78 @@ static firn_time later(firn_time time, firn_time by) {
 }
 
 /* The step that starts at at->from, or the end. */
-static int take_step(cursor *at, firn_error *error) {
-    at->end = firn_time_cmp(&at->from, &at->to) >= 0;
-    if (at->end) {
+static int take_step(ids_cursor *cursor, firn_error *error) {
+    cursor->end = firn_time_cmp(&cursor->from, &cursor->to) >= 0;
+    if (cursor->end) {
         return FIRN_OK;
     }
-    at->until = later(at->from, at->step);
-    if (firn_time_cmp(&at->until, &at->to) > 0) {
-        at->until = at->to;
+    cursor->until = later(cursor->from, cursor->step);
+    if (firn_time_cmp(&cursor->until, &cursor->to) > 0) {
+        cursor->until = cursor->to;
     }
-    int code = firn_range(&at->least, &at->greatest, &at->scheme, &at->pinned, &at->from,
-                          &at->until, error);
+    int code = firn_range(&cursor->least, &cursor->greatest, &cursor->scheme, &cursor->pinned,
+                          &cursor->from, &cursor->until, error);
     int64_t value;
-    if (code == FIRN_OK && (at->as == AS_INTEGER || (at->as == AS_OWN && at->scheme.bits <= 64))) {
-        code = sql_integer(&value, &at->scheme, &at->greatest, false, error);
+    if (code == FIRN_OK && (cursor->result_kind == AS_INTEGER ||
+                            (cursor->result_kind == AS_OWN && cursor->scheme.bits <= 64))) {
+        code = sql_integer(&value, &cursor->scheme, &cursor->greatest, false, error);
     }
     return code;
 }
 
-static int series_fields(cursor *at, firn_error *error) {
+static int series_fields(ids_cursor *cursor, firn_error *error) {
     sql_value text;
-    if (at->arguments[4] == NULL) {
+    if (cursor->arguments[4] == NULL) {
         return FIRN_OK;
     }
-    int code = text_of(&text, at->arguments[4], 4, error);
-    return code == FIRN_OK
-               ? sql_fields(&at->pinned, NULL, &at->scheme, -1, text.text, text.length, error)
-               : code;
+    int code = text_of(&text, cursor->arguments[4], 4, error);
+    return code == FIRN_OK ? sql_fields(&cursor->pinned, NULL, &cursor->scheme, -1, text.text,
+                                        text.length, error)
+                           : code;
 }
 
-static int series_begin(table *it, cursor *at, firn_error *error) {
+static int series_begin(ids_table *table, ids_cursor *cursor, firn_error *error) {
     sql_value scheme;
     uint64_t tick;
-    (void)it;
-    int code = text_of(&scheme, at->arguments[0], 0, error);
-    code = code == FIRN_OK ? sql_scheme(&at->scheme, scheme.text, scheme.length, error) : code;
-    code = code == FIRN_OK ? time_of(&at->from, at->arguments[1], 1, error) : code;
-    code = code == FIRN_OK ? time_of(&at->to, at->arguments[2], 2, error) : code;
-    code = code == FIRN_OK ? step_of(at, error) : code;
-    code = code == FIRN_OK ? series_fields(at, error) : code;
-    if (code == FIRN_OK && at->arguments[5] != NULL) {
-        code = as_of(&at->as, at->arguments[5], 5, error);
-        code = code == FIRN_OK ? as_check(at->as, &at->scheme, error) : code;
+    (void)table;
+    int code = text_of(&scheme, cursor->arguments[0], 0, error);
+    code = code == FIRN_OK ? sql_scheme(&cursor->scheme, scheme.text, scheme.length, error) : code;
+    code = code == FIRN_OK ? time_of(&cursor->from, cursor->arguments[1], 1, error) : code;
+    code = code == FIRN_OK ? time_of(&cursor->to, cursor->arguments[2], 2, error) : code;
+    code = code == FIRN_OK ? step_of(cursor, error) : code;
+    code = code == FIRN_OK ? series_fields(cursor, error) : code;
+    if (code == FIRN_OK && cursor->arguments[5] != NULL) {
+        code = as_of(&cursor->result_kind, cursor->arguments[5], 5, error);
+        code = code == FIRN_OK ? as_check(cursor->result_kind, &cursor->scheme, error) : code;
     }
-    if (code == FIRN_OK && at->scheme.tick_ns == 0) {
+    if (code == FIRN_OK && cursor->scheme.tick_ns == 0) {
         code = set_error(error, FIRN_EUSAGE,
                          "%s has no time: choose a scheme with a time, such as uuid7",
-                         at->scheme.name);
+                         cursor->scheme.name);
     }
-    code = code == FIRN_OK ? firn_scheme_tick(&at->scheme, &at->from, &tick, error) : code;
+    code = code == FIRN_OK ? firn_scheme_tick(&cursor->scheme, &cursor->from, &tick, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    firn_scheme_time(&at->scheme, tick, &at->from); /* steps start at tick boundaries */
-    return take_step(at, error);
+    firn_scheme_time(&cursor->scheme, tick, &cursor->from); /* steps start at tick boundaries */
+    return take_step(cursor, error);
 }
 
-static int series_next(table *it, cursor *at, firn_error *error) {
-    (void)it;
-    at->from = at->until;
-    return take_step(at, error);
+static int series_next(ids_table *table, ids_cursor *cursor, firn_error *error) {
+    (void)table;
+    cursor->from = cursor->until;
+    return take_step(cursor, error);
 }
 
-static void series_column(const cursor *at, sqlite3_context *context, int i) {
+static void series_column(const ids_cursor *cursor, sqlite3_context *context, int i) {
     char text[FIRN_TIME_SIZE];
     if (i < 2) {
-        firn_time_format(text, i == 0 ? &at->from : &at->until, firn_scheme_digits(&at->scheme));
+        firn_time_format(text, i == 0 ? &cursor->from : &cursor->until,
+                         firn_scheme_digits(&cursor->scheme));
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
     } else {
-        result_id(context, i == 2 ? &at->least : &at->greatest, at->scheme.form, at->as);
+        result_id(context, i == 2 ? &cursor->least : &cursor->greatest, cursor->scheme.form,
+                  cursor->result_kind);
     }
 }
 
@@ -269,7 +274,7 @@ static const table_row rows[] = {
 
 /* SQLite passes this to connect. */
 typedef struct made_of {
-    connection *of;
+    sql_connection *connection;
     const table_row *row;
 } made_of;
 
@@ -280,13 +285,13 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     (void)words;
     (void)message;
     int code = sqlite3_declare_vtab(db, from->row->schema);
-    table *it = code == SQLITE_OK ? sqlite3_malloc(sizeof *it) : NULL;
-    if (it == NULL) {
+    ids_table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof *table) : NULL;
+    if (table == NULL) {
         return code == SQLITE_OK ? SQLITE_NOMEM : code;
     }
-    *it = (table){.of = from->of, .row = from->row};
+    *table = (ids_table){.connection = from->connection, .row = from->row};
     sqlite3_vtab_config(db, from->row->flags);
-    *out = &it->base;
+    *out = &table->base;
     return SQLITE_OK;
 }
 
@@ -297,10 +302,10 @@ static int table_disconnect(sqlite3_vtab *base) {
 
 /* idxNum: bit i means that argument i is given; arguments are in the order of the columns. */
 static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    const table *it = (const table *)base;
+    const ids_table *table = (const ids_table *)base;
     int found[SQL_ARGUMENTS_MOST] = {-1, -1, -1, -1, -1, -1}, next = 0;
     for (int i = 0; i < info->nConstraint; i++) {
-        int argument = info->aConstraint[i].iColumn - it->row->shown;
+        int argument = info->aConstraint[i].iColumn - table->row->shown;
         if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) {
             continue;
         }
@@ -310,14 +315,14 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
         found[argument] = i;
     }
     info->idxNum = 0;
-    for (int i = 0; i < it->row->most; i++) {
+    for (int i = 0; i < table->row->most; i++) {
         if (found[i] >= 0) {
             info->aConstraintUsage[found[i]].argvIndex = ++next;
             info->aConstraintUsage[found[i]].omit = 1;
             info->idxNum |= 1 << i;
-        } else if (i < it->row->needed) {
+        } else if (i < table->row->needed) {
             base->zErrMsg = sqlite3_mprintf("%s needs %d arguments: see docs/guides/sqlite.md",
-                                            it->row->name, it->row->needed);
+                                            table->row->name, table->row->needed);
             return SQLITE_ERROR;
         }
     }
@@ -327,25 +332,25 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    cursor *at = sqlite3_malloc(sizeof *at);
+    ids_cursor *cursor = sqlite3_malloc(sizeof *cursor);
     (void)base;
-    if (at == NULL) {
+    if (cursor == NULL) {
         return SQLITE_NOMEM;
     }
-    memset(at, 0, sizeof *at);
-    *out = &at->base;
+    memset(cursor, 0, sizeof *cursor);
+    *out = &cursor->base;
     return SQLITE_OK;
 }
 
-static void forget_arguments(cursor *at) {
+static void forget_arguments(ids_cursor *cursor) {
     for (int i = 0; i < SQL_ARGUMENTS_MOST; i++) {
-        sqlite3_value_free(at->arguments[i]);
-        at->arguments[i] = NULL;
+        sqlite3_value_free(cursor->arguments[i]);
+        cursor->arguments[i] = NULL;
     }
 }
 
 static int table_close(sqlite3_vtab_cursor *base) {
-    forget_arguments((cursor *)base);
+    forget_arguments((ids_cursor *)base);
     sqlite3_free(base);
     return SQLITE_OK;
 }
@@ -361,52 +366,52 @@ static int tell(sqlite3_vtab_cursor *base, int code, const firn_error *error) {
 
 static int table_filter(sqlite3_vtab_cursor *base, int given, const char *name, int count,
                         sqlite3_value **values) {
-    cursor *at = (cursor *)base;
-    table *it = (table *)base->pVtab;
+    ids_cursor *cursor = (ids_cursor *)base;
+    ids_table *table = (ids_table *)base->pVtab;
     firn_error error;
     bool null = false;
     (void)name;
-    forget_arguments(at);
-    at->rowid = 1;
-    at->as = AS_OWN;
-    at->pinned = (firn_fields){0};
-    for (int i = 0, next = 0; i < it->row->most && next < count; i++) {
+    forget_arguments(cursor);
+    cursor->rowid = 1;
+    cursor->result_kind = AS_OWN;
+    cursor->pinned = (firn_fields){0};
+    for (int i = 0, next = 0; i < table->row->most && next < count; i++) {
         if ((given >> i & 1) != 0) {
             null = null || sqlite3_value_type(values[next]) == SQLITE_NULL;
-            at->arguments[i] = sqlite3_value_dup(values[next++]);
-            if (at->arguments[i] == NULL) {
+            cursor->arguments[i] = sqlite3_value_dup(values[next++]);
+            if (cursor->arguments[i] == NULL) {
                 return SQLITE_NOMEM;
             }
         }
     }
-    at->end = null;
-    return null ? SQLITE_OK : tell(base, it->row->begin(it, at, &error), &error);
+    cursor->end = null;
+    return null ? SQLITE_OK : tell(base, table->row->begin(table, cursor, &error), &error);
 }
 
 static int table_next(sqlite3_vtab_cursor *base) {
-    table *it = (table *)base->pVtab;
+    ids_table *table = (ids_table *)base->pVtab;
     firn_error error;
-    ((cursor *)base)->rowid++;
-    return tell(base, it->row->next(it, (cursor *)base, &error), &error);
+    ((ids_cursor *)base)->rowid++;
+    return tell(base, table->row->next(table, (ids_cursor *)base, &error), &error);
 }
 
 static int table_eof(sqlite3_vtab_cursor *base) {
-    return ((const cursor *)base)->end;
+    return ((const ids_cursor *)base)->end;
 }
 
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i) {
-    const cursor *at = (const cursor *)base;
-    const table *it = (const table *)base->pVtab;
-    if (i < it->row->shown) {
-        it->row->column(at, context, i);
-    } else if (at->arguments[i - it->row->shown] != NULL) {
-        sqlite3_result_value(context, at->arguments[i - it->row->shown]);
+    const ids_cursor *cursor = (const ids_cursor *)base;
+    const ids_table *table = (const ids_table *)base->pVtab;
+    if (i < table->row->shown) {
+        table->row->column(cursor, context, i);
+    } else if (cursor->arguments[i - table->row->shown] != NULL) {
+        sqlite3_result_value(context, cursor->arguments[i - table->row->shown]);
     }
     return SQLITE_OK;
 }
 
 static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
-    *out = ((const cursor *)base)->rowid;
+    *out = ((const ids_cursor *)base)->rowid;
     return SQLITE_OK;
 }
 
@@ -425,20 +430,20 @@ static const sqlite3_module module = {.xConnect = table_connect,
 
 static void drop_table(void *context) {
     made_of *from = context;
-    connection_drop(from->of);
+    connection_drop(from->connection);
     free(from);
 }
 
-int add_tables(connection *it) {
+int add_tables(sql_connection *connection) {
     int code = SQLITE_OK;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == SQLITE_OK; i++) {
         made_of *from = malloc(sizeof *from);
         if (from == NULL) {
             return SQLITE_NOMEM;
         }
-        *from = (made_of){it, &rows[i]};
-        it->uses++;
-        code = sqlite3_create_module_v2(it->db, rows[i].name, &module, from, drop_table);
+        *from = (made_of){connection, &rows[i]};
+        connection->uses++;
+        code = sqlite3_create_module_v2(connection->db, rows[i].name, &module, from, drop_table);
     }
     return code;
 }

@@ -26,56 +26,56 @@ static void result_text(sqlite3_context *context, const firn_id *id, int form) {
     sqlite3_result_text(context, text, (int)length, SQLITE_TRANSIENT);
 }
 
-void result_id(sqlite3_context *context, const firn_id *id, int form, int as) {
-    if (as == AS_INTEGER || (as == AS_OWN && id->bits <= 64)) {
+void result_id(sqlite3_context *context, const firn_id *id, int form, int kind) {
+    if (kind == AS_INTEGER || (kind == AS_OWN && id->bits <= 64)) {
         sqlite3_result_int64(context, (sqlite3_int64)id->low);
-    } else if (as == AS_BLOB) {
+    } else if (kind == AS_BLOB) {
         uint8_t bytes[20];
         const uint64_t words[2] = {htobe64(id->high), htobe64(id->low)};
         bool wide = id->bits == 128; /* most are, and two stores are faster than a loop */
         int size = wide ? 16 : (int)firn_id_bytes(bytes, id);
         sqlite3_result_blob(context, wide ? (const void *)words : bytes, size, SQLITE_TRANSIENT);
     } else {
-        result_text(context, id, as < 0 ? form : as);
+        result_text(context, id, kind < 0 ? form : kind);
     }
 }
 
-int sign_check(int as, const firn_scheme *scheme, const firn_id *id, bool allowed,
+int sign_check(int kind, const firn_scheme *scheme, const firn_id *id, bool allowed,
                firn_error *error) {
     int64_t value;
-    bool integer = as == AS_INTEGER || as == AS_OWN || as == FIRN_FORM_DEC;
+    bool integer = kind == AS_INTEGER || kind == AS_OWN || kind == FIRN_FORM_DEC;
     return id->low > INT64_MAX && id->bits <= 64 && integer
                ? sql_integer(&value, scheme, id, allowed, error)
                : FIRN_OK;
 }
 
-bool kind_of(int *as, const char *name) {
+bool kind_of(int *form, const char *name) {
     static const struct {
         const char *name;
         int as;
     } kinds[] = {{"integer", AS_INTEGER}, {"text", AS_TEXT}, {"blob", AS_BLOB}};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (strcmp(name, kinds[k].name) == 0) {
-            *as = kinds[k].as;
+            *form = kinds[k].as;
             return true;
         }
     }
     return false;
 }
 
-int as_of(int *as, sqlite3_value *value, int i, firn_error *error) {
+int as_of(int *form, sqlite3_value *value, int i, firn_error *error) {
     sql_value text;
     int code = text_of(&text, value, i, error);
-    return code != FIRN_OK || kind_of(as, text.text) ? code : pure_form(as, text.text, error);
+    return code != FIRN_OK || kind_of(form, text.text) ? code : pure_form(form, text.text, error);
 }
 
-int as_check(int as, const firn_scheme *scheme, firn_error *error) {
-    if (as == AS_INTEGER && scheme->bits > 64) {
+int as_check(int kind, const firn_scheme *scheme, firn_error *error) {
+    if (kind == AS_INTEGER && scheme->bits > 64) {
         return set_error(error, FIRN_EUSAGE,
                          "%s has %u bits, an INTEGER has 64: use 'blob' or a form", scheme->name,
                          scheme->bits);
     }
-    return as >= 0 ? pure_form_check(as, scheme, scheme->bits, error) : FIRN_OK;
+    return kind >= 0 ? pure_form_check(kind, scheme, scheme->bits, error) : FIRN_OK;
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */

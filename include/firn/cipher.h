@@ -11,8 +11,8 @@ typedef struct firn_stream_ops {
     uint32_t version;         /* 2 */
     const char *name;         /* "aes" */
     int (*open)(void **self); /* once a process */
-    /* XORs `bytes` with AES-256 in counter mode, from `counter` on, which is big-endian. `size` is a
-     * multiple of 16. Erases its copies of the key, and keeps nothing. */
+    /* XORs `bytes` with AES-256 in counter mode, from `counter` on, which is big-endian. `size` is
+     * a multiple of 16. Erases its copies of the key, and keeps nothing. */
     int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32],
                   const uint8_t counter[16]);
 } firn_stream_ops;

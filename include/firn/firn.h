@@ -190,8 +190,9 @@ typedef struct firn_time {
     int32_t ns;
 } firn_time;
 #define FIRN_TIME_SIZE 48 /* room for any time as text */
-/* Reads RFC 3339 with any offset and up to nine decimals, or @SECONDS[.FRACTION] or @NUMBERms (us, ns) since 1970, also
- * negative. Years above 9999 and below 0 have a sign. FIRN_ETEXT, with the character from 1. */
+/* Reads RFC 3339 with any offset and up to nine decimals, or @SECONDS[.FRACTION] or @NUMBERms (us,
+ * ns) since 1970, also negative. Years above 9999 and below 0 have a sign. FIRN_ETEXT, with the
+ * character from 1. */
 FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error);
 /* Writes RFC 3339 in UTC with `digits` (0..9) decimals of the second; returns `text`. */
 FIRN_API char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits);
@@ -312,8 +313,9 @@ FIRN_API uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i);
 FIRN_API uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i);
 /* The greatest value of that field: all bits set, or all decimal digits 9 in the form dated. */
 FIRN_API firn_value firn_scheme_max(const firn_scheme *scheme, uint32_t i);
-/* The first time after the last tick: of the bits if `whole`, else of the IDs that firn issues, which are never
- * negative in the form of the scheme: for a column of signed integers, take a copy with form FIRN_FORM_DEC. False: the scheme has no time, or no end (64-bit time). */
+/* The first time after the last tick: of the bits if `whole`, else of the IDs that firn issues,
+ * which are never negative in the form of the scheme: for a column of signed integers, take a copy
+ * with form FIRN_FORM_DEC. False: the scheme has no time, or no end (64-bit time). */
 FIRN_API bool firn_scheme_end(const firn_scheme *scheme, bool whole, firn_time *end);
 /* The tick that contains a time. FIRN_ELAYOUT: before the epoch, or after the last tick. */
 FIRN_API int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t *tick,
@@ -368,20 +370,23 @@ FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 /* The scheme of an ID that firn_parse has read as one of `scheme`: `scheme` itself, unless that is
- * typeid. A TypeID is a prefix and any UUID: for another one than version 7 this is the scheme of its
- * version, or if it has none a layout of the same name, with version and variant as fields. */
+ * typeid. A TypeID is a prefix and any UUID: for another one than version 7 this is the scheme of
+ * its version, or if it has none a layout of the same name, with version and variant as fields. */
 FIRN_API const firn_scheme *firn_scheme_seen(const firn_scheme *scheme, const firn_id *id);
 #define FIRN_PREFIX_SIZE 64 /* room for the prefix of a TypeID */
-/* Checks the prefix of a TypeID: a-z and _, a letter at both ends, at most 63; or "". FIRN_EUSAGE. */
+/* Checks the prefix of a TypeID: a-z and _, a letter at both ends, at most 63; or "".
+ * FIRN_EUSAGE. */
 FIRN_API int firn_prefix_check(const char *prefix, size_t length, firn_error *error);
-/* Copies the prefix of a text that firn_parse reads as a typeid; "": it has none. Returns its length. */
+/* Copies the prefix of a text that firn_parse reads as a typeid; "": it has none. Returns its
+ * length. */
 FIRN_API size_t firn_prefix_read(char prefix[FIRN_PREFIX_SIZE], const char *text, size_t length);
-/* Writes a TypeID: the prefix, _ and the digits, or only these if the prefix is "". Returns `text`; ""
- * if the ID has not 128 bits, or the prefix is not valid. */
+/* Writes a TypeID: the prefix, _ and the digits, or only these if the prefix is "". Returns `text`;
+ * "" if the ID has not 128 bits, or the prefix is not valid. */
 FIRN_API char *firn_prefix_format(char text[FIRN_TEXT_SIZE], const char *prefix, const firn_id *id);
 
-/* How sure an answer about a text is. A random text of its alphabet and length gets the answer in more
- * than 1 case of 64 (possible), in at most 1 of 64 (likely) or in at most 1 of 10^6 (certain). */
+/* How sure an answer about a text is. A random text of its alphabet and length gets the answer in
+ * more than 1 case of 64 (possible), in at most 1 of 64 (likely) or in at most 1 of 10^6
+ * (certain). */
 enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
 
 /* One reading of a text. */
@@ -393,10 +398,10 @@ typedef struct firn_reading {
 } firn_reading;
 #define FIRN_READINGS_MAX 64
 /* Finds the schemes that a text is plausibly an ID of, best first, and returns how many: 0 for
- * numbers below 10^13, times since 1970 and hashes, for example. A number, or 16 hex digits, shows no
- * scheme: all its readings are only possible, the most frequent owner first; ask for the scheme. The
- * readings may be different IDs (decimal and hex): compare them before you convert. `form`: the only
- * form to read, or -1. */
+ * numbers below 10^13, times since 1970 and hashes, for example. A number, or 16 hex digits, shows
+ * no scheme: all its readings are only possible, the most frequent owner first; ask for the scheme.
+ * The readings may be different IDs (decimal and hex): compare them before you convert. `form`: the
+ * only form to read, or -1. */
 FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text,
                            size_t length, int form);
 /* Like firn_guess, with the readings that fit by chance after the *plausible ones; returns all. */
@@ -536,8 +541,8 @@ FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
  * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
  * store lost reservations, and the change does not open a namespace that was forgotten;
- * FIRN_EUSAGE: another layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and from
- * and to are "gone back", the call declares that the store lost reservations, and changes no
+ * FIRN_EUSAGE: another layout, no method; FIRN_ESTORE; FIRN_EUNKNOWN. If ns is "integer *", and
+ * from and to are "gone back", the call declares that the store lost reservations, and changes no
  * layout. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
@@ -611,12 +616,12 @@ FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
 /* ---- a process that runs twice --------------------------------------------------------------- */
 /* Declares that another copy of this process may be running: for the restore hook of a host that
- * starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin after
- * it returns issue nothing that was prepared before it: all threads draw new random bytes, each
- * generator draws a new identity and claims another node, and segments fetch other integers. A
+ * starts processes from a snapshot (SnapStart, CRaC, CRIU, a virtual machine). Calls that begin
+ * after it returns issue nothing that was prepared before it: all threads draw new random bytes,
+ * each generator draws a new identity and claims another node, and segments fetch other integers. A
  * generator with a fixed node claims the same node again: the store refuses that (FIRN_EBUSY) until
- * the old window has passed. Gives no window back. Jobs stay unchanged. Any thread, at any time; does
- * not wait. */
+ * the old window has passed. Gives no window back. Jobs stay unchanged. Any thread, at any time;
+ * does not wait. */
 FIRN_API void firn_renew_identity(void);
 
 /* ---- block ----------------------------------------------------------------------------------- */
@@ -643,8 +648,8 @@ FIRN_API void firn_block_close(firn_block *block);
 
 /* ---- job ------------------------------------------------------------------------------------- */
 /* A job issues back-dated IDs for records that have a time but no ID. The same records and settings
- * give the same IDs. A node belongs to one job: a store reserves it permanently, under the job's name;
- * without a store the caller must not use it elsewhere. One thread at a time. */
+ * give the same IDs. A node belongs to one job: a store reserves it permanently, under the job's
+ * name; without a store the caller must not use it elsewhere. One thread at a time. */
 typedef struct firn_job firn_job;
 /* The settings of a job. Set `size` and `scheme`; a zero elsewhere is the default. */
 typedef struct firn_job_config {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* server/net/credentials.c and server/resp/secure.c of static programs: TLS is refused, so that nobody takes a plain
- * address for a safe one. */
+/* server/net/credentials.c and server/resp/secure.c of static programs: TLS is refused, so that
+ * nobody takes a plain address for a safe one. */
 #include "errors.h"
 #include "net/credentials.h"
 #include "net/probe.h"
 #include "resp/secure.h"
 
-int credentials_check(const credential_files *from, firn_error *error) {
-    return from->cert[0] == '\0' && from->key[0] == '\0' && from->client_ca[0] == '\0'
+int credentials_check(const credential_files *files, firn_error *error) {
+    return files->cert[0] == '\0' && files->key[0] == '\0' && files->client_ca[0] == '\0'
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
                            "a static firn-serve has no TLS: remove tls_cert and tls_key and put a "
                            "TLS proxy before it, or install the package firn-server (Debian)");
 }
 
-int credentials_load(const credential_files *from, firn_error *error) {
-    return credentials_check(from, error);
+int credentials_load(const credential_files *files, firn_error *error) {
+    return credentials_check(files, error);
 }
 
 bool credentials_are_there(void) {
@@ -44,39 +44,39 @@ bool credentials_accept(gnutls_session_t session, unsigned long *seen) {
     return false;
 }
 
-int secure_open(secure **out, firn_error *error) {
+int secure_open(tls_stream **out, firn_error *error) {
     (void)out;
     return set_error(error, FIRN_ESYSTEM, "a static firn-serve has no TLS");
 }
 
-size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, resp_out *wire,
+size_t secure_read(tls_stream *tls, const char *bytes, size_t length, char *plain, resp_out *wire,
                    bool *ended) {
-    (void)it, (void)bytes, (void)length, (void)plain, (void)wire;
+    (void)tls, (void)bytes, (void)length, (void)plain, (void)wire;
     *ended = true;
     return 0;
 }
 
-bool secure_is_ready(const secure *it) {
-    (void)it;
+bool secure_is_ready(const tls_stream *tls) {
+    (void)tls;
     return false;
 }
 
-bool secure_is_refused(secure *it) {
-    (void)it;
+bool secure_is_refused(tls_stream *tls) {
+    (void)tls;
     return true;
 }
 
-bool secure_write(secure *it, const char *text, size_t length, resp_out *wire) {
-    (void)it, (void)text, (void)length, (void)wire;
+bool secure_write(tls_stream *tls, const char *text, size_t length, resp_out *wire) {
+    (void)tls, (void)text, (void)length, (void)wire;
     return false;
 }
 
-void secure_bye(secure *it, resp_out *wire) {
-    (void)it, (void)wire;
+void secure_bye(tls_stream *tls, resp_out *wire) {
+    (void)tls, (void)wire;
 }
 
-void secure_close(secure *it) {
-    (void)it;
+void secure_close(tls_stream *tls) {
+    (void)tls;
 }
 
 long probe_tls(int fd, const char *request, char *reply, size_t room, int64_t until_ms) {

@@ -22,20 +22,21 @@ extern char **environ;
 /* A name as a flag without its dashes. */
 static void write_flag(char flag[64], const char *name) {
     snprintf(flag, 64, "%s", name);
-    for (char *at = flag; *at != '\0'; at++) {
-        *at = *at == '_' ? '-' : *at;
+    for (char *position = flag; *position != '\0'; position++) {
+        *position = *position == '_' ? '-' : *position;
     }
 }
 
 /* The command line, read before the file because it names the file. */
-typedef struct flags {
+typedef struct flag_values {
     const char *value[SETTING_COUNT];
     const char *file;
-} flags;
+} flag_values;
 
-static int set_flag(flags *to, const setting *found, const char *value, firn_error *error) {
+static int set_flag(flag_values *flags, const setting *found, const char *value,
+                    firn_error *error) {
     char flag[64];
-    const char **place = &to->value[found - setting_table];
+    const char **place = &flags->value[found - setting_table];
     write_flag(flag, found->name);
     if (*place != NULL) {
         return set_error(error, FIRN_EUSAGE, "--%s is given twice: give it once", flag);
@@ -51,8 +52,8 @@ static int set_flag(flags *to, const setting *found, const char *value, firn_err
 static int unknown_flag(const char *text, const char *next, firn_error *error) {
     char bare[64], flag[66] = "--", advice[ADVICE_SIZE];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
-    for (char *at = bare; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
+    for (char *position = bare; *position != '\0'; position++) {
+        *position = *position == '-' ? '_' : *position;
     }
     const char *value = text[strcspn(text, "=")] == '=' ? text + strcspn(text, "=") + 1
                         : next != NULL && isdigit((unsigned char)next[0]) ? next
@@ -73,14 +74,15 @@ static int unknown_flag(const char *text, const char *next, firn_error *error) {
 }
 
 /* One flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */
-static int read_flag(flags *to, const char *flag, const char *next, bool *used, firn_error *error) {
+static int read_flag(flag_values *flags, const char *flag, const char *next, bool *used,
+                     firn_error *error) {
     size_t length = strcspn(flag, "=");
     const char *value = flag[length] == '=' ? flag + length + 1 : NULL;
     const setting *found = setting_find(flag, length);
     if (found == NULL && strncmp(flag, "no-", 3) == 0 && value == NULL) {
         found = setting_find(flag + 3, length - 3);
         if (found != NULL && found->kind == SETTING_SWITCH) {
-            return set_flag(to, found, "no", error);
+            return set_flag(flags, found, "no", error);
         }
         found = NULL;
     }
@@ -89,24 +91,24 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
         return unknown_flag(flag, next, error);
     }
     if (found != NULL && found->kind == SETTING_SWITCH) {
-        return set_flag(to, found, value != NULL ? value : "yes", error);
+        return set_flag(flags, found, value != NULL ? value : "yes", error);
     }
     /* a value begins with a dash only if it is one */
     *used = value == NULL && next != NULL && (next[0] != '-' || next[1] == '\0');
     value = *used ? next : value;
     if (found != NULL) {
-        return set_flag(to, found, value, error);
+        return set_flag(flags, found, value, error);
     }
-    if (value == NULL || to->file != NULL) {
+    if (value == NULL || flags->file != NULL) {
         return set_error(error, FIRN_EUSAGE, "--config is given %s: use --config FILE",
                          value == NULL ? "without a file" : "twice");
     }
-    to->file = value;
+    flags->file = value;
     return FIRN_OK;
 }
 
 /* Words that ask for something else than serving. */
-static bool read_run(config *it, const char *flag) {
+static bool read_run(server_config *config, const char *flag) {
     static const struct {
         const char *flag;
         unsigned run;
@@ -121,26 +123,27 @@ static bool read_run(config *it, const char *flag) {
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (strcmp(flag, runs[i].flag) == 0) {
-            it->run = runs[i].run;
+            config->run = runs[i].run;
             return true;
         }
     }
     return false;
 }
 
-static int read_flags(config *it, flags *to, int count, char **words, firn_error *error) {
+static int read_flags(server_config *config, flag_values *flags, int count, char **words,
+                      firn_error *error) {
     int code = FIRN_OK;
     for (int i = 1; i < count && code == FIRN_OK; i++) {
         const char *flag = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
         bool used = false;
-        if (read_run(it, flag)) {
-            if (it->run == RUN_HELP || it->run == RUN_VERSION) {
+        if (read_run(config, flag)) {
+            if (config->run == RUN_HELP || config->run == RUN_VERSION) {
                 return FIRN_OK;
             }
         } else if (strcmp(flag, "-c") == 0) {
-            code = read_flag(to, "config", next, &used, error);
+            code = read_flag(flags, "config", next, &used, error);
         } else if (strncmp(flag, "--", 2) == 0 && flag[2] != '\0') {
-            code = read_flag(to, flag + 2, next, &used, error);
+            code = read_flag(flags, flag + 2, next, &used, error);
         } else {
             code = set_error(error, FIRN_EUSAGE,
                              "unexpected argument '%.60s': firn serve takes options only; run firn "
@@ -154,10 +157,10 @@ static int read_flags(config *it, flags *to, int count, char **words, firn_error
 
 /* ---- environment ---------------------------------------------------------------------------- */
 
-static void variable_of(char name[72], const setting *it) {
-    snprintf(name, 72, "FIRN_%s", it->name);
-    for (char *at = name; *at != '\0'; at++) {
-        *at = (char)toupper((unsigned char)*at);
+static void variable_of(char name[72], const setting *row) {
+    snprintf(name, 72, "FIRN_%s", row->name);
+    for (char *position = name; *position != '\0'; position++) {
+        *position = (char)toupper((unsigned char)*position);
     }
 }
 
@@ -168,20 +171,20 @@ static const char *variable(const char *name) {
 }
 
 /* `name` is the variable of the setting. FIRN_EUSAGE: the old one is set, such as FIRN_DRAIN_S. */
-static int check_renamed(const char *name, const setting *it, firn_error *error) {
+static int check_renamed(const char *name, const setting *row, firn_error *error) {
     char old[80];
     snprintf(old, sizeof old, "%s_%s", name,
-             it->unit == NULL              ? ""
-             : strcmp(it->unit, "ms") == 0 ? "MS"
-                                           : "S");
-    const char *value = it->unit != NULL ? variable(old) : NULL;
+             row->unit == NULL              ? ""
+             : strcmp(row->unit, "ms") == 0 ? "MS"
+                                            : "S");
+    const char *value = row->unit != NULL ? variable(old) : NULL;
     return value == NULL
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE, "%s is now %s, with a unit: write %s=%.40s%s", old,
-                           name, name, value, firn__duration_unit(value, it->unit));
+                           name, name, value, firn__duration_unit(value, row->unit));
 }
 
-static int read_environment(config *it, firn_error *error) {
+static int read_environment(server_config *config, firn_error *error) {
     int code = FIRN_OK;
     for (int i = 0; i < SETTING_COUNT && code == FIRN_OK; i++) {
         char name[72];
@@ -189,7 +192,7 @@ static int read_environment(config *it, firn_error *error) {
         const char *value = variable(name);
         code = check_renamed(name, &setting_table[i], error);
         if (code == FIRN_OK && value != NULL) {
-            code = setting_read(&it->set, &setting_table[i], value, name, error);
+            code = setting_read(&config->set, &setting_table[i], value, name, error);
         }
     }
     return code;
@@ -197,16 +200,16 @@ static int read_environment(config *it, firn_error *error) {
 
 /* Other programs use the environment too, so an unknown variable is only a warning if its name is
  * close to a setting's. */
-static void look_for_mistakes(config *it) {
-    for (char **at = environ; *at != NULL; at++) {
+static void look_for_mistakes(server_config *config) {
+    for (char **position = environ; *position != NULL; position++) {
         static const char *const others[] = {"FIRN_CONFIG", "FIRN_ORDER_KEY",
                                              "FIRN_ZOOKEEPER_PASSWORD", NULL};
         char name[72], bare[64];
-        size_t length = strcspn(*at, "=");
-        if (strncmp(*at, "FIRN_", 5) != 0 || length >= sizeof name) {
+        size_t length = strcspn(*position, "=");
+        if (strncmp(*position, "FIRN_", 5) != 0 || length >= sizeof name) {
             continue;
         }
-        snprintf(name, sizeof name, "%.*s", (int)length, *at);
+        snprintf(name, sizeof name, "%.*s", (int)length, *position);
         bool known = false;
         for (size_t i = 0; others[i] != NULL; i++) {
             known = known || strcmp(name, others[i]) == 0;
@@ -219,7 +222,7 @@ static void look_for_mistakes(config *it) {
         if (!known && near != NULL && strcmp(near, bare) != 0) {
             char meant[72];
             variable_of(meant, setting_find(near, strlen(near)));
-            snprintf(it->caution, sizeof it->caution,
+            snprintf(config->caution, sizeof config->caution,
                      "the environment variable %s is unknown: did you mean `%s`?", name, meant);
         }
     }
@@ -227,7 +230,7 @@ static void look_for_mistakes(config *it) {
 
 /* ---- all three ------------------------------------------------------------------------------ */
 
-static int read_file(config *it, const char *named_file, firn_error *error) {
+static int read_file(server_config *config, const char *named_file, firn_error *error) {
     const char *file = named_file != NULL ? named_file : variable("FIRN_CONFIG");
     if (file == NULL && access(STANDARD_FILE, F_OK) == 0) {
         file = STANDARD_FILE;
@@ -235,22 +238,22 @@ static int read_file(config *it, const char *named_file, firn_error *error) {
     if (file == NULL || file[0] == '\0') { /* --config '' : none */
         return FIRN_OK;
     }
-    if (strlen(file) >= sizeof it->file) {
+    if (strlen(file) >= sizeof config->file) {
         return set_error(error, FIRN_EUSAGE,
                          "the path of --config is longer than %zu bytes: use a shorter one",
-                         sizeof it->file - 1);
+                         sizeof config->file - 1);
     }
-    memcpy(it->file, file, strlen(file) + 1);
-    return config_file_read(&it->set, &it->sections, it->file, error);
+    memcpy(config->file, file, strlen(file) + 1);
+    return config_file_read(&config->set, &config->sections, config->file, error);
 }
 
-static int check_addresses(const config *it, const char *name, const char *addresses,
+static int check_addresses(const server_config *config, const char *name, const char *addresses,
                            firn_error *error) {
     int code = addresses_check(addresses, error);
     if (code != FIRN_OK) {
         return prefix_error(error, code, error, "%s: ", name);
     }
-    if (!settings_authenticate(&it->set) && address_is_public(addresses)) {
+    if (!settings_authenticate(&config->set) && address_is_public(addresses)) {
         return set_error(error, FIRN_EUSAGE,
                          "%s = %.60s can be reached from other machines without authentication: "
                          "set tokens = FILE or tls_client_ca, or listen on 127.0.0.1",
@@ -259,61 +262,63 @@ static int check_addresses(const config *it, const char *name, const char *addre
     return FIRN_OK;
 }
 
-static int check_named(const config *it, const section *one, firn_error *error) {
-    if (!one->is_segment && one->scheme[0] == '\0') {
+static int check_named(const server_config *config, const config_section *section,
+                       firn_error *error) {
+    if (!section->is_segment && section->scheme[0] == '\0') {
         return set_error(error, FIRN_EUSAGE,
-                         "%.100s: [generator %s] has no scheme: add scheme = NAME", one->where,
-                         one->name);
+                         "%.100s: [generator %s] has no scheme: add scheme = NAME", section->where,
+                         section->name);
     }
-    const section *other = sections_with_node_of(&it->sections, one);
+    const config_section *other = sections_with_node_of(&config->sections, section);
     return other == NULL ? FIRN_OK
                          : set_error(error, FIRN_EUSAGE,
                                      "%.80s: [generator %.30s] has the same node as [generator "
                                      "%.30s]: set another node or another ns, or leave node out",
-                                     one->where, one->name, other->name);
+                                     section->where, section->name, other->name);
 }
 
-static int check(const config *it, firn_error *error) {
-    if ((it->set.tls_cert[0] == '\0') != (it->set.tls_key[0] == '\0')) {
+static int check(const server_config *config, firn_error *error) {
+    if ((config->set.tls_cert[0] == '\0') != (config->set.tls_key[0] == '\0')) {
         return set_error(error, FIRN_EUSAGE,
                          "%s is set without the other: set both tls_cert and tls_key, or neither",
-                         it->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
+                         config->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
     }
     int code = FIRN_OK;
-    for (size_t i = 0; i < it->sections.count && code == FIRN_OK; i++) {
-        code = check_named(it, &it->sections.all[i], error);
+    for (size_t i = 0; i < config->sections.count && code == FIRN_OK; i++) {
+        code = check_named(config, &config->sections.all[i], error);
     }
-    code = code == FIRN_OK ? check_addresses(it, "resp", it->set.resp, error) : code;
-    return code == FIRN_OK ? check_addresses(it, "http", it->set.http, error) : code;
+    code = code == FIRN_OK ? check_addresses(config, "resp", config->set.resp, error) : code;
+    return code == FIRN_OK ? check_addresses(config, "http", config->set.http, error) : code;
 }
 
-int config_read(config *it, int count, char **words, firn_error *error) {
-    flags given = {.file = NULL};
-    *it = (config){.run = RUN_SERVE};
-    settings_preset(&it->set);
-    int code = read_flags(it, &given, count, words, error);
-    if (code != FIRN_OK || it->run == RUN_HELP || it->run == RUN_VERSION) {
+int config_read(server_config *config, int count, char **words, firn_error *error) {
+    flag_values given = {.file = NULL};
+    *config = (server_config){.run = RUN_SERVE};
+    settings_preset(&config->set);
+    int code = read_flags(config, &given, count, words, error);
+    if (code != FIRN_OK || config->run == RUN_HELP || config->run == RUN_VERSION) {
         return code;
     }
-    code = read_file(it, given.file, error);
+    code = read_file(config, given.file, error);
     if (code == FIRN_OK) {
-        code = read_environment(it, error);
-        look_for_mistakes(it);
+        code = read_environment(config, error);
+        look_for_mistakes(config);
     }
     for (int i = 0; i < SETTING_COUNT && code == FIRN_OK; i++) {
         if (given.value[i] != NULL) {
-            code = setting_read(&it->set, &setting_table[i], given.value[i], "command line", error);
+            code = setting_read(&config->set, &setting_table[i], given.value[i], "command line",
+                                error);
         }
     }
-    code = code == FIRN_OK ? check(it, error) : code;
+    code = code == FIRN_OK ? check(config, error) : code;
     if (code != FIRN_OK) {
-        config_free(it);
+        config_free(config);
     }
     return code;
 }
 
-void config_free(config *it) {
-    sections_free(&it->sections);
+void config_free(server_config *config) {
+    sections_free(&config->sections);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -323,8 +328,8 @@ static void write_url(char *out, size_t size, const char *url) {
     const char *user = strstr(url, "://");
     user = user != NULL ? user + 3 : url;
     const char *host = strrchr(user, '@');
-    for (const char *at = user; *at != '\0' && *at != '?'; at++) {
-        host = *at == '@' ? at : host;
+    for (const char *position = user; *position != '\0' && *position != '?'; position++) {
+        host = *position == '@' ? position : host;
     }
     const char *colon = host != NULL ? memchr(user, ':', (size_t)(host - user)) : NULL;
     if (colon == NULL) {
@@ -341,33 +346,35 @@ static void print_value(const char *name, const char *value) {
     printf("%s =%s%s\n", name, value[0] != '\0' ? " " : "", is_url ? text : value);
 }
 
-static void print_named(const section *it) {
-    printf("\n[%s %s]\n", it->is_segment ? "segment" : "generator", it->name);
+static void print_named(const config_section *section) {
+    printf("\n[%s %s]\n", section->is_segment ? "segment" : "generator", section->name);
     const struct {
         const char *name, *value;
-    } own[] = {
-        {"scheme", it->scheme}, {"store", it->store}, {"as", it->form}, {"prefix", it->prefix}};
+    } own[] = {{"scheme", section->scheme},
+               {"store", section->store},
+               {"as", section->form},
+               {"prefix", section->prefix}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (own[i].value[0] != '\0') {
             print_value(own[i].name, own[i].value);
         }
     }
-    for (const char *at = it->keys; *at != '\0';) {
-        size_t length = strcspn(at, " "), name = strcspn(at, "=");
-        printf("%.*s = %.*s\n", (int)name, at, (int)(length - name - 1), at + name + 1);
-        at += length + (at[length] != '\0');
+    for (const char *position = section->keys; *position != '\0';) {
+        size_t length = strcspn(position, " "), name = strcspn(position, "=");
+        printf("%.*s = %.*s\n", (int)name, position, (int)(length - name - 1), position + name + 1);
+        position += length + (position[length] != '\0');
     }
 }
 
-void config_print(const config *it) {
+void config_print(const server_config *config) {
     puts("[server]");
-    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+    for (const setting *row = setting_table; row < setting_table + SETTING_COUNT; row++) {
         char text[VALUE_TEXT_SIZE];
-        setting_write(text, &it->set, at);
-        print_value(at->name, text);
+        setting_write(text, &config->set, row);
+        print_value(row->name, text);
     }
-    for (size_t i = 0; i < it->sections.count; i++) {
-        print_named(&it->sections.all[i]);
+    for (size_t i = 0; i < config->sections.count; i++) {
+        print_named(&config->sections.all[i]);
     }
 }
 
@@ -383,13 +390,13 @@ static void print_flag(const char *name, char letter, const char *argument, cons
     snprintf(right, sizeof right, "%s%s%s%s", text, preset != NULL ? " (" : "",
              preset != NULL ? preset : "", preset != NULL ? ")" : "");
     int column = printf("  %-34s", left);
-    for (const char *at = right; *at != '\0'; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
+    for (const char *position = right; *position != '\0'; position += strspn(position, " ")) {
+        int length = (int)strcspn(position, " ");
         if (column + 1 + length > HELP_COLUMNS) {
             column = printf("\n%36s", "") - 1;
         }
-        column += printf(" %.*s", length, at);
-        at += length;
+        column += printf(" %.*s", length, position);
+        position += length;
     }
     putchar('\n');
 }
@@ -402,11 +409,11 @@ void config_help(void) {
          "Options override variables, and variables override the file. Defaults are in\n"
          "parentheses.\n");
 #define FLAG(name, letter, argument, text) print_flag(#name, letter, argument, text, NULL);
-#include "settings.def"
+#include "settings/settings.def"
     print_flag("version", 'V', NULL, "print the version", NULL);
     print_flag("help", 'h', NULL, "print this help", NULL);
     putchar('\n');
-    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
-        print_flag(at->name, 0, at->argument, at->text, at->preset);
+    for (const setting *row = setting_table; row < setting_table + SETTING_COUNT; row++) {
+        print_flag(row->name, 0, row->argument, row->text, row->preset);
     }
 }

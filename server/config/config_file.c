@@ -17,9 +17,9 @@ enum { LINE_SIZE = 2048, LINES_MAX = 200000, NAMES_MAX = 8192 };
 
 enum place { PLACE_NONE, PLACE_SERVER, PLACE_SECTION };
 
-typedef struct reading {
-    settings *set;
-    sections *sections;
+typedef struct config_reader {
+    server_settings *set;
+    config_sections *sections;
     const char *path;
     FILE *file;
     int line; /* from 1 */
@@ -28,7 +28,7 @@ typedef struct reading {
     bool seen_server;
     bool seen[SETTING_COUNT];
     firn_error *error;
-} reading;
+} config_reader;
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
@@ -42,88 +42,89 @@ static bool is_plain(const char *name) {
     return true;
 }
 
-static int add_section(reading *from, bool is_segment, const char *name) {
+static int add_section(config_reader *reader, bool is_segment, const char *name) {
     const char *kind = is_segment ? "segment" : "generator";
     if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
-        return set_error(from->error, FIRN_EUSAGE,
+        return set_error(reader->error, FIRN_EUSAGE,
                          "%s: [%s %.40s] is not a valid name: use 1 to %d printable ASCII "
                          "characters without quotes, brackets and backslashes",
-                         from->where, kind, name, NAME_SIZE - 1);
+                         reader->where, kind, name, NAME_SIZE - 1);
     }
-    const section *first = sections_find(from->sections, is_segment, name);
+    const config_section *first = sections_find(reader->sections, is_segment, name);
     if (first != NULL) {
-        return set_error(from->error, FIRN_EUSAGE,
-                         "%s: [%s %s] is given twice: the first is at %.100s", from->where, kind,
+        return set_error(reader->error, FIRN_EUSAGE,
+                         "%s: [%s %s] is given twice: the first is at %.100s", reader->where, kind,
                          name, first->where);
     }
-    if (from->sections->count == NAMES_MAX) {
-        return set_error(from->error, FIRN_ERANGE,
+    if (reader->sections->count == NAMES_MAX) {
+        return set_error(reader->error, FIRN_ERANGE,
                          "%s: more than %d sections: set auto_create to create segments on demand",
-                         from->where, NAMES_MAX);
+                         reader->where, NAMES_MAX);
     }
-    section added = {.is_segment = is_segment};
+    config_section added = {.is_segment = is_segment};
     snprintf(added.name, sizeof added.name, "%s", name);
-    snprintf(added.where, sizeof added.where, "%s", from->where);
-    from->place = PLACE_SECTION;
-    return sections_add(from->sections, &added, from->error);
+    snprintf(added.where, sizeof added.where, "%s", reader->where);
+    reader->place = PLACE_SECTION;
+    return sections_add(reader->sections, &added, reader->error);
 }
 
 /* `text`: between the brackets, without surrounding blanks. */
-static int begin_section(reading *from, char *text) {
+static int begin_section(config_reader *reader, char *text) {
     static const char *const kinds[] = {"server", "generator", "segment", NULL};
     size_t length = strcspn(text, " \t");
     char *name = text + length + strspn(text + length, " \t");
     text[length] = '\0';
     if (strcmp(text, "server") == 0) {
         if (name[0] != '\0') {
-            return set_error(from->error, FIRN_EUSAGE,
-                             "%s: [server %.40s] must not have a name: use [server]", from->where,
+            return set_error(reader->error, FIRN_EUSAGE,
+                             "%s: [server %.40s] must not have a name: use [server]", reader->where,
                              name);
         }
-        if (from->seen_server) {
-            return set_error(from->error, FIRN_EUSAGE,
-                             "%s: [server] is given twice: merge the two sections", from->where);
+        if (reader->seen_server) {
+            return set_error(reader->error, FIRN_EUSAGE,
+                             "%s: [server] is given twice: merge the two sections", reader->where);
         }
-        from->seen_server = true;
-        from->place = PLACE_SERVER;
+        reader->seen_server = true;
+        reader->place = PLACE_SERVER;
         return FIRN_OK;
     }
     if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
-        return add_section(from, text[0] == 's', name);
+        return add_section(reader, text[0] == 's', name);
     }
     char advice[ADVICE_SIZE];
-    return set_error(from->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s", from->where, text,
+    return set_error(reader->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s", reader->where,
+                     text,
                      did_you_mean(advice, firn_nearest(text, kinds),
                                   "use [server], [generator NAME] or [segment NAME]"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static int read_setting(reading *from, const char *name, const char *value) {
+static int read_setting(config_reader *reader, const char *name, const char *value) {
     const setting *found = setting_find(name, strlen(name));
     const setting *renamed = setting_renamed(name, strlen(name));
     if (renamed != NULL) {
-        return set_error(from->error, FIRN_EUSAGE,
-                         "%s: %.40s is now %s, with a unit: write %s = %.40s%s", from->where, name,
-                         renamed->name, renamed->name, value,
+        return set_error(reader->error, FIRN_EUSAGE,
+                         "%s: %.40s is now %s, with a unit: write %s = %.40s%s", reader->where,
+                         name, renamed->name, renamed->name, value,
                          firn__duration_unit(value, renamed->unit));
     }
     if (found == NULL) {
         char advice[ADVICE_SIZE];
         return set_error(
-            from->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s", from->where, name,
+            reader->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s", reader->where, name,
             did_you_mean(advice, setting_nearest(name), "run firn serve --help for a list"));
     }
-    bool *seen = &from->seen[found - setting_table];
+    bool *seen = &reader->seen[found - setting_table];
     if (*seen) {
-        return set_error(from->error, FIRN_EUSAGE, "%s: %s is given twice: give it once",
-                         from->where, found->name);
+        return set_error(reader->error, FIRN_EUSAGE, "%s: %s is given twice: give it once",
+                         reader->where, found->name);
     }
     *seen = true;
-    return setting_read(from->set, found, value, from->where, from->error);
+    return setting_read(reader->set, found, value, reader->where, reader->error);
 }
 
-static int add_key(reading *from, section *to, const char *name, const char *value) {
+static int add_key(config_reader *from, config_section *to, const char *name, const char *value) {
     char before[FIRN_NS_SIZE];
     size_t used = strlen(to->keys);
     if (name[0] == '\0' || name[strcspn(name, " \t")] != '\0') {
@@ -150,26 +151,26 @@ static int add_key(reading *from, section *to, const char *name, const char *val
 }
 
 /* As for settings of [server]: no control characters, which would reach terminals and logs. */
-static int check_plain(const reading *from, const char *name, const char *value) {
-    for (const char *at = name; *at != '\0'; at++) {
-        if (iscntrl((unsigned char)*at)) {
-            return set_error(from->error, FIRN_EUSAGE,
+static int check_plain(const config_reader *reader, const char *name, const char *value) {
+    for (const char *position = name; *position != '\0'; position++) {
+        if (iscntrl((unsigned char)*position)) {
+            return set_error(reader->error, FIRN_EUSAGE,
                              "%s: the name of the key has a control character: remove it",
-                             from->where);
+                             reader->where);
         }
     }
-    for (const char *at = value; *at != '\0'; at++) {
-        if (iscntrl((unsigned char)*at)) {
-            return set_error(from->error, FIRN_EUSAGE,
-                             "%s: %.40s has a control character: remove it", from->where, name);
+    for (const char *position = value; *position != '\0'; position++) {
+        if (iscntrl((unsigned char)*position)) {
+            return set_error(reader->error, FIRN_EUSAGE,
+                             "%s: %.40s has a control character: remove it", reader->where, name);
         }
     }
     return FIRN_OK;
 }
 
 /* Keys of the section itself, not of the generator or segment. */
-static int read_own(reading *from, const char *name, const char *value) {
-    section *to = &from->sections->all[from->sections->count - 1];
+static int read_own(config_reader *from, const char *name, const char *value) {
+    config_section *to = &from->sections->all[from->sections->count - 1];
     const struct {
         const char *name;
         char *text;
@@ -199,20 +200,20 @@ static int read_own(reading *from, const char *name, const char *value) {
     return add_key(from, to, name, value);
 }
 
-static int take_pair(reading *from, const char *name, const char *value) {
+static int take_pair(config_reader *reader, const char *name, const char *value) {
     int code = FIRN_OK;
-    switch (from->place) {
+    switch (reader->place) {
     case PLACE_NONE:
-        code = set_error(from->error, FIRN_EUSAGE,
+        code = set_error(reader->error, FIRN_EUSAGE,
                          "%s: %.40s is before the first section: move it under [server]",
-                         from->where, name);
+                         reader->where, name);
         break;
     case PLACE_SERVER:
-        code = read_setting(from, name, value);
+        code = read_setting(reader, name, value);
         break;
     case PLACE_SECTION:
-        code = check_plain(from, name, value);
-        code = code == FIRN_OK ? read_own(from, name, value) : code;
+        code = check_plain(reader, name, value);
+        code = code == FIRN_OK ? read_own(reader, name, value) : code;
         break;
     }
     return code;
@@ -233,61 +234,62 @@ static char *skip_blanks(char *text) {
 }
 
 /* `line` has no blanks around it. */
-static int take_line(reading *from, char *line) {
+static int take_line(config_reader *reader, char *line) {
     size_t length = strlen(line);
     if (length == 0 || line[0] == '#' || line[0] == ';') {
         return FIRN_OK;
     }
     if (line[0] == '[') {
         if (line[length - 1] != ']') {
-            return set_error(from->error, FIRN_EUSAGE,
-                             "%s: the section has no closing bracket: add ]", from->where);
+            return set_error(reader->error, FIRN_EUSAGE,
+                             "%s: the section has no closing bracket: add ]", reader->where);
         }
         line[length - 1] = '\0';
         strip_end(line + 1);
-        return begin_section(from, skip_blanks(line + 1));
+        return begin_section(reader, skip_blanks(line + 1));
     }
     char *value = line + strcspn(line, "=:");
     if (*value == '\0') {
-        return set_error(from->error, FIRN_EUSAGE,
+        return set_error(reader->error, FIRN_EUSAGE,
                          "%s: not a line of the form name = value: start comments with #",
-                         from->where);
+                         reader->where);
     }
     *value = '\0';
     strip_end(line);
-    return take_pair(from, line, skip_blanks(value + 1));
+    return take_pair(reader, line, skip_blanks(value + 1));
 }
 
-static int next_line(reading *from, char *line) {
+static int next_line(config_reader *reader, char *line) {
     enum { SHOWN = 68 }; /* the end of a longer path: messages have room for 80 bytes */
-    size_t path = strlen(from->path), cut = path > SHOWN ? path - SHOWN + 3 : 0;
+    size_t path = strlen(reader->path), cut = path > SHOWN ? path - SHOWN + 3 : 0;
     size_t length = strlen(line);
-    from->line++;
-    snprintf(from->where, sizeof from->where, "%s%s:%d", cut > 0 ? "..." : "", from->path + cut,
-             from->line);
-    if (from->line > LINES_MAX) {
-        return set_error(from->error, FIRN_ERANGE,
-                         "%s: more than %d lines: check that this is the right file", from->where,
+    reader->line++;
+    snprintf(reader->where, sizeof reader->where, "%s%s:%d", cut > 0 ? "..." : "",
+             reader->path + cut, reader->line);
+    if (reader->line > LINES_MAX) {
+        return set_error(reader->error, FIRN_ERANGE,
+                         "%s: more than %d lines: check that this is the right file", reader->where,
                          LINES_MAX);
     }
-    if ((length == 0 || line[length - 1] != '\n') && !feof(from->file)) {
-        return set_error(from->error, FIRN_ERANGE,
+    if ((length == 0 || line[length - 1] != '\n') && !feof(reader->file)) {
+        return set_error(reader->error, FIRN_ERANGE,
                          "%s: the line is longer than %d bytes or contains a zero byte: shorten it",
-                         from->where, LINE_SIZE - 2);
+                         reader->where, LINE_SIZE - 2);
     }
-    if (from->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
+    if (reader->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
         line += 3; /* a byte order mark */
     }
     strip_end(line);
-    return take_line(from, skip_blanks(line));
+    return take_line(reader, skip_blanks(line));
 }
 
-int config_file_read(settings *set, sections *to, const char *path, firn_error *error) {
+int config_file_read(server_settings *set, config_sections *to, const char *path,
+                     firn_error *error) {
     int code = refuse_named_pipe(path, error);
     if (code != FIRN_OK) {
         return code;
     }
-    reading from = {
+    config_reader from = {
         .set = set, .sections = to, .path = path, .file = fopen(path, "re"), .error = error};
     if (from.file == NULL) {
         return set_error(error, FIRN_EIO, "cannot read %.100s: %s: use --config FILE", path,

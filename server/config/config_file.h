@@ -7,6 +7,7 @@
 
 /* Reads `path` into *set and *to. FIRN_EUSAGE and FIRN_ERANGE with file and line, FIRN_EIO,
  * FIRN_EMEMORY. */
-int config_file_read(settings *set, sections *to, const char *path, firn_error *error);
+int config_file_read(server_settings *set, config_sections *sections, const char *path,
+                     firn_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const section *sections_find(const sections *in, bool is_segment, const char *name) {
+const config_section *sections_find(const config_sections *in, bool is_segment, const char *name) {
     for (size_t i = 0; i < in->count; i++) {
         if (in->all[i].is_segment == is_segment && strcmp(in->all[i].name, name) == 0) {
             return &in->all[i];
@@ -15,23 +15,25 @@ const section *sections_find(const sections *in, bool is_segment, const char *na
     return NULL;
 }
 
-static bool has_same(const section *a, const section *b, const char *key) {
+static bool has_same(const config_section *a, const config_section *b, const char *key) {
     char x[FIRN_NS_SIZE], y[FIRN_NS_SIZE];
     return strcmp(keys_value(x, a->keys, key), keys_value(y, b->keys, key)) == 0;
 }
 
-const section *sections_with_node_of(const sections *in, const section *of) {
+const config_section *sections_with_node_of(const config_sections *in,
+                                            const config_section *section) {
     static const char *const place[] = {"node", "ns", "epoch", "bits"};
     char node[FIRN_NS_SIZE];
-    if (of->is_segment || keys_value(node, of->keys, "node")[0] == '\0') {
+    if (section->is_segment || keys_value(node, section->keys, "node")[0] == '\0') {
         return NULL;
     }
     for (size_t i = 0; i < in->count; i++) {
-        const section *other = &in->all[i];
-        bool same = !other->is_segment && strcmp(other->name, of->name) != 0 &&
-                    strcmp(other->scheme, of->scheme) == 0 && strcmp(other->store, of->store) == 0;
+        const config_section *other = &in->all[i];
+        bool same = !other->is_segment && strcmp(other->name, section->name) != 0 &&
+                    strcmp(other->scheme, section->scheme) == 0 &&
+                    strcmp(other->store, section->store) == 0;
         for (size_t j = 0; same && j < sizeof place / sizeof *place; j++) {
-            same = has_same(other, of, place[j]);
+            same = has_same(other, section, place[j]);
         }
         if (same) {
             return other;
@@ -40,21 +42,21 @@ const section *sections_with_node_of(const sections *in, const section *of) {
     return NULL;
 }
 
-int sections_add(sections *to, const section *added, firn_error *error) {
-    if ((to->count & (to->count - 1)) ==
+int sections_add(config_sections *sections, const config_section *added, firn_error *error) {
+    if ((sections->count & (sections->count - 1)) ==
         0) { /* the count is a power of two, so the array is full */
-        size_t room = to->count == 0 ? 1 : to->count * 2;
-        section *more = realloc(to->all, room * sizeof *more);
+        size_t room = sections->count == 0 ? 1 : sections->count * 2;
+        config_section *more = realloc(sections->all, room * sizeof *more);
         if (more == NULL) {
             return out_of_memory(error);
         }
-        to->all = more;
+        sections->all = more;
     }
-    to->all[to->count++] = *added;
+    sections->all[sections->count++] = *added;
     return FIRN_OK;
 }
 
-void sections_free(sections *it) {
-    free(it->all);
-    *it = (sections){NULL, 0};
+void sections_free(config_sections *sections) {
+    free(sections->all);
+    *sections = (config_sections){NULL, 0};
 }

@@ -4,28 +4,30 @@
 #define FIRN_SECTIONS_H
 
 #include "core/generator.h"
-#include "setting.h"
+#include "settings/setting.h"
 
 /* [generator NAME] has scheme, store, as, prefix, and the keys of the generator; [segment NAME] has
  * store, and the keys of the segment. */
-typedef struct section {
+typedef struct config_section {
     bool is_segment;
     char name[NAME_SIZE], scheme[KEYS_SIZE], keys[KEYS_SIZE], store[SETTING_SIZE], form[24],
         prefix[66];
     char where[300]; /* file and line, for messages */
-} section;
+} config_section;
 
-typedef struct sections {
-    section *all;
+typedef struct config_sections {
+    config_section *all;
     size_t count;
-} sections;
+} config_sections;
 
 /* A section by its name, or NULL. */
-const section *sections_find(const sections *in, bool is_segment, const char *name);
-/* A generator with the same node= and the same scheme, store and ns as `section`, or NULL. */
-const section *sections_with_node_of(const sections *in, const section *of);
+const config_section *sections_find(const config_sections *in, bool is_segment, const char *name);
+/* A generator with the same node= and the same scheme, store and ns as `config_section`, or
+ * NULL. */
+const config_section *sections_with_node_of(const config_sections *in,
+                                            const config_section *section);
 /* Appends a copy. FIRN_EMEMORY. */
-int sections_add(sections *to, const section *added, firn_error *error);
-void sections_free(sections *it);
+int sections_add(config_sections *sections, const config_section *added, firn_error *error);
+void sections_free(config_sections *sections);
 
 #endif

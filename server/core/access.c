@@ -21,22 +21,22 @@ enum {
     QUOTA_MOST = 1000000000
 };
 
-typedef struct token {
+typedef struct access_token {
     enum role role;
     uint8_t digest[DIGEST_SIZE];
     char name[ACCOUNT_NAME_SIZE];
     int64_t ids_s;    /* as in account */
     account *account; /* once the table is in force */
-} token;
+} access_token;
 
-typedef struct table {
+typedef struct access_table {
     size_t count;
-    token tokens[TOKENS_MAX];
-} table;
+    access_token tokens[TOKENS_MAX];
+} access_table;
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static table *in_force;   /* under the lock; NULL: no tokens, everybody is an admin */
-static account *accounts; /* under the lock */
+static access_table *in_force; /* under the lock; NULL: no tokens, everybody is an admin */
+static account *accounts;      /* under the lock */
 static atomic_bool closed;
 static _Atomic uint64_t loads;
 
@@ -64,15 +64,15 @@ static int bad_line(const char *path, int line, const char *why, firn_error *err
 }
 
 /* Reads "[NAME [ids_s=N]]". */
-static bool read_rest(token *to, const char *text) {
+static bool read_rest(access_token *token, const char *text) {
     static const char blanks[] = " \t\r", key[] = "ids_s=";
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     text += strspn(text, blanks);
     size_t length = strcspn(text, blanks);
-    if (length >= sizeof to->name || strspn(text, plain) != length) {
+    if (length >= sizeof token->name || strspn(text, plain) != length) {
         return false;
     }
-    memcpy(to->name, text, length);
+    memcpy(token->name, text, length);
     text += length + strspn(text + length, blanks);
     if (text[0] == '\0') {
         return true;
@@ -82,12 +82,13 @@ static bool read_rest(token *to, const char *text) {
         return false;
     }
     char *end;
-    to->ids_s = strtoll(number, &end, 10);
-    return to->ids_s <= QUOTA_MOST && end[strspn(end, blanks)] == '\0';
+    token->ids_s = strtoll(number, &end, 10);
+    return token->ids_s <= QUOTA_MOST && end[strspn(end, blanks)] == '\0';
 }
 
 /* One line without its newline. Errors never quote it, because it may be a token. */
-static int read_line(table *to, const char *path, int number, char *text, firn_error *error) {
+static int read_line(access_table *table, const char *path, int number, char *text,
+                     firn_error *error) {
     static const char blanks[] = " \t\r";
     char *role = text + strspn(text, blanks);
     size_t role_length = strcspn(role, blanks);
@@ -107,7 +108,7 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
                          "%.100s:%d: the token has %zu bytes: use %d to %d random bytes", path,
                          number, length, TOKEN_LEAST, TOKEN_MOST);
     }
-    token made = {.role = is_admin ? ROLE_ADMIN : ROLE_ISSUE, .ids_s = -1};
+    access_token made = {.role = is_admin ? ROLE_ADMIN : ROLE_ISSUE, .ids_s = -1};
     if (!read_rest(&made, secret + length)) {
         return bad_line(
             path, number,
@@ -116,12 +117,12 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
             "to 1000000000",
             error);
     }
-    if (to->count == TOKENS_MAX) {
+    if (table->count == TOKENS_MAX) {
         return bad_line(path, number, "more than 1000 tokens: remove some", error);
     }
     digest_of(made.digest, secret, length);
-    for (size_t i = 0; i < to->count; i++) {
-        if (memcmp(to->tokens[i].digest, made.digest, sizeof made.digest) == 0) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (memcmp(table->tokens[i].digest, made.digest, sizeof made.digest) == 0) {
             return bad_line(path, number,
                             "the token is in an earlier line too: remove one of the two lines",
                             error);
@@ -131,7 +132,7 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
         snprintf(made.name, sizeof made.name, "token-%02x%02x%02x%02x", made.digest[0],
                  made.digest[1], made.digest[2], made.digest[3]);
     }
-    to->tokens[to->count++] = made;
+    table->tokens[table->count++] = made;
     return FIRN_OK;
 }
 
@@ -153,7 +154,7 @@ static const char *next_line(FILE *file, char *text, size_t size, bool *ends) {
     return NULL;
 }
 
-static int read_lines(table *to, const char *path, FILE *file, firn_error *error) {
+static int read_lines(access_table *table, const char *path, FILE *file, firn_error *error) {
     char text[TOKEN_MOST + 100];
     int code = FIRN_OK;
     bool ends = false;
@@ -162,21 +163,21 @@ static int read_lines(table *to, const char *path, FILE *file, firn_error *error
         if (why != NULL) {
             code = bad_line(path, line, why, error);
         } else if (!ends) {
-            code = read_line(to, path, line, text, error);
+            code = read_line(table, path, line, text, error);
         }
     }
     explicit_bzero(text, sizeof text);
     if (code == FIRN_OK && ferror(file)) {
         code = set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path);
     }
-    if (code == FIRN_OK && to->count == 0) {
+    if (code == FIRN_OK && table->count == 0) {
         code =
             set_error(error, FIRN_EUSAGE, "%.100s contains no token: add a line admin TOKEN", path);
     }
     return code;
 }
 
-static int read_table(table **out, const char *path, firn_error *error) {
+static int read_table(access_table **out, const char *path, firn_error *error) {
     struct stat about;
     int code = refuse_named_pipe(path, error);
     if (code != FIRN_OK) {
@@ -191,7 +192,7 @@ static int read_table(table **out, const char *path, firn_error *error) {
         return set_error(error, FIRN_EIO, "cannot read the tokens in %.100s: %s", path,
                          strerror(number));
     }
-    table *made = calloc(1, sizeof *made);
+    access_table *made = calloc(1, sizeof *made);
     setvbuf(file, NULL, _IONBF, 0); /* unbuffered, so that no copy of the tokens stays in memory */
     if (made == NULL) {
         code = out_of_memory(error);
@@ -210,30 +211,30 @@ static int read_table(table **out, const char *path, firn_error *error) {
     return FIRN_OK;
 }
 
-static void free_table(table *it) {
-    if (it != NULL) {
-        explicit_bzero(it, sizeof *it);
-        free(it);
+static void free_table(access_table *table) {
+    if (table != NULL) {
+        explicit_bzero(table, sizeof *table);
+        free(table);
     }
 }
 
 int access_check(const char *path, firn_error *error) {
-    table *made = NULL;
+    access_table *made = NULL;
     int code = path != NULL ? read_table(&made, path, error) : FIRN_OK;
     free_table(made);
     return code;
 }
 
 /* Under the lock. The account of a token, which keeps what it has spent. NULL: out of memory. */
-static account *account_of(const token *it) {
+static account *account_of(const access_token *token) {
     account *found = accounts;
-    while (found != NULL && (memcmp(found->digest, it->digest, DIGEST_SIZE) != 0 ||
-                             strcmp(found->name, it->name) != 0)) {
+    while (found != NULL && (memcmp(found->digest, token->digest, DIGEST_SIZE) != 0 ||
+                             strcmp(found->name, token->name) != 0)) {
         found = found->next;
     }
     if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
-        memcpy(found->digest, it->digest, DIGEST_SIZE);
-        memcpy(found->name, it->name, sizeof found->name);
+        memcpy(found->digest, token->digest, DIGEST_SIZE);
+        memcpy(found->name, token->name, sizeof found->name);
         found->next = accounts;
         accounts = found;
     }
@@ -241,22 +242,22 @@ static account *account_of(const token *it) {
 }
 
 /* Under the lock. The quotas change only if there is memory for all accounts. */
-static bool take_accounts(table *it) {
-    for (size_t i = 0; it != NULL && i < it->count; i++) {
-        it->tokens[i].account = account_of(&it->tokens[i]);
-        if (it->tokens[i].account == NULL) {
+static bool take_accounts(access_table *table) {
+    for (size_t i = 0; table != NULL && i < table->count; i++) {
+        table->tokens[i].account = account_of(&table->tokens[i]);
+        if (table->tokens[i].account == NULL) {
             return false;
         }
     }
-    for (size_t i = 0; it != NULL && i < it->count; i++) {
-        atomic_store_explicit(&it->tokens[i].account->ids_s, it->tokens[i].ids_s,
+    for (size_t i = 0; table != NULL && i < table->count; i++) {
+        atomic_store_explicit(&table->tokens[i].account->ids_s, table->tokens[i].ids_s,
                               memory_order_seq_cst);
     }
     return true;
 }
 
 int access_load(const char *path, firn_error *error) {
-    table *made = NULL;
+    access_table *made = NULL;
     int code = path != NULL ? read_table(&made, path, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
@@ -267,7 +268,7 @@ int access_load(const char *path, firn_error *error) {
         free_table(made);
         return out_of_memory(error);
     }
-    table *before = in_force;
+    access_table *before = in_force;
     in_force = made;
     atomic_store_explicit(&closed, made != NULL, memory_order_seq_cst);
     atomic_fetch_add_explicit(&loads, 1, memory_order_seq_cst);
@@ -288,9 +289,9 @@ static enum role role_of(const uint8_t digest[DIGEST_SIZE], account **whose) {
     unsigned found = ROLE_NOBODY;
     size_t place = 0; /* from 1 */
     for (size_t i = 0; i < in_force->count; i++) {
-        const token *it = &in_force->tokens[i];
-        unsigned same = is_same(digest, it->digest);
-        found |= (0U - same) & (unsigned)it->role;
+        const access_token *token = &in_force->tokens[i];
+        unsigned same = is_same(digest, token->digest);
+        found |= (0U - same) & (unsigned)token->role;
         size_t mask = (size_t)0 - same;
         place = (place & ~mask) | ((i + 1) & mask);
     }
@@ -304,26 +305,26 @@ uint64_t access_load_count(void) {
 }
 
 /* Reads the count before the tokens, so that a load in between is noticed. */
-enum role access_again(access_pass *it) {
+enum role access_again(access_pass *pass) {
     enum role role = ROLE_NOBODY;
-    it->load = access_load_count();
-    it->account = NULL;
+    pass->load = access_load_count();
+    pass->account = NULL;
     pthread_rwlock_rdlock(&lock);
     if (in_force == NULL) {
         role = ROLE_ADMIN;
-    } else if (it->has_token) {
-        role = role_of(it->digest, &it->account);
+    } else if (pass->has_token) {
+        role = role_of(pass->digest, &pass->account);
     }
     pthread_rwlock_unlock(&lock);
     return role;
 }
 
-enum role access_begin(access_pass *it) {
-    *it = (access_pass){.has_token = false};
-    return access_again(it);
+enum role access_begin(access_pass *pass) {
+    *pass = (access_pass){.has_token = false};
+    return access_again(pass);
 }
 
-enum role access_enter(access_pass *it, word given) {
+enum role access_enter(access_pass *pass, word given) {
     access_pass made = {.has_token = true};
     if (given.length > TOKEN_MOST) {
         return ROLE_NOBODY;
@@ -331,7 +332,7 @@ enum role access_enter(access_pass *it, word given) {
     digest_of(made.digest, given.text, given.length);
     enum role role = access_again(&made);
     if (role != ROLE_NOBODY) {
-        *it = made;
+        *pass = made;
     }
     return role;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Authentication: tokens, their roles, names and quotas. The file has one "ROLE TOKEN [NAME [ids_s=N]]"
- * per line; only SHA-256 digests stay in memory. Any thread; access_load replaces all tokens at once. */
+/* Authentication: tokens, their roles, names and quotas. The file has one "ROLE TOKEN [NAME
+ * [ids_s=N]]" per line; only SHA-256 digests stay in memory. Any thread; access_load replaces all
+ * tokens at once. */
 #ifndef FIRN_ACCESS_H
 #define FIRN_ACCESS_H
 
@@ -47,12 +48,12 @@ typedef struct access_pass {
 } access_pass;
 
 /* A client that has not authenticated. */
-enum role access_begin(access_pass *it);
+enum role access_begin(access_pass *pass);
 /* The role of a token, compared in constant time. ROLE_NOBODY: unknown; the pass is unchanged. */
-enum role access_enter(access_pass *it, word token);
+enum role access_enter(access_pass *pass, word token);
 /* Increases with each access_load: roles must be computed again. */
 uint64_t access_load_count(void);
 /* The client's role with the current tokens. */
-enum role access_again(access_pass *it);
+enum role access_again(access_pass *pass);
 
 #endif

@@ -2,48 +2,48 @@
 #include "answer.h"
 
 #include "catalog.h"
-#include "config/setting.h"
 #include "errors.h"
 #include "monotonic.h"
+#include "settings/setting.h"
 #include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int request_read(request *it, firn_error *error) {
+int request_read(server_request *request, firn_error *error) {
     static const enum role roles[] = {
 #define VERB_X(id, name, role, meter) ROLE_##role,
         VERBS(VERB_X)
 #undef VERB_X
     };
-    it->generator = NULL;
-    it->segment = NULL;
-    it->digest = NULL;
-    it->count = 1;
-    it->form = FIRN_FORM_DEC;
-    it->prefix[0] = '\0';
-    it->dated = it->must_open = it->wants_segment = false;
-    if (it->role < roles[it->verb]) {
+    request->generator = NULL;
+    request->segment = NULL;
+    request->digest = NULL;
+    request->count = 1;
+    request->form = FIRN_FORM_DEC;
+    request->prefix[0] = '\0';
+    request->dated = request->must_open = request->wants_segment = false;
+    if (request->role < roles[request->verb]) {
         return set_error(error, FIRN_EUSAGE,
                          "the token's role does not allow this: use a token of role admin");
     }
     static const char *const none[] = {NULL};
-    int code = it->pair_count > 1 ? refuse_twice(it, error) : FIRN_OK;
+    int code = request->pair_count > 1 ? refuse_twice(request, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
     }
-    switch (it->verb) {
+    switch (request->verb) {
     case VERB_NEW:
-        return ids_read_new(it, error);
+        return ids_read_new(request, error);
     case VERB_RUNS:
-        return ids_read_runs(it, error);
+        return ids_read_runs(request, error);
     case VERB_NEXT:
     case VERB_BLOCK:
-        return integers_read(it, error);
+        return integers_read(request, error);
     case VERB_LAST:
-        return integers_read_last(it, error);
+        return integers_read_last(request, error);
     case VERB_NODES:
-        return check_keys(it, "nodes", none, error);
+        return check_keys(request, "nodes", none, error);
     default:
         return FIRN_OK; /* checked when answered */
     }
@@ -55,61 +55,62 @@ int request_is_late(firn_error *error) {
                      (long long)settings_now()->wait_ms);
 }
 
-bool request_is_large(const request *it) {
+bool request_is_large(const server_request *request) {
     enum { LARGE_IDS = 64 };
-    return it->count > LARGE_IDS || it->verb == VERB_STATUS || it->verb == VERB_NODES ||
-           it->verb == VERB_SCHEMES || it->verb == VERB_CHOOSE;
+    return request->count > LARGE_IDS || request->verb == VERB_STATUS ||
+           request->verb == VERB_NODES || request->verb == VERB_SCHEMES ||
+           request->verb == VERB_CHOOSE;
 }
 
-/* Another request may have opened it by now. `wants_segment` decides between a generator and a segment,
- * because one name can be both. */
-static void look_again(request *it) {
-    if (it->wants_segment) {
-        it->segment = catalog_segment(it->name);
+/* Another request may have opened it by now. `wants_segment` decides between a generator and a
+ * segment, because one name can be both. */
+static void look_again(server_request *request) {
+    if (request->wants_segment) {
+        request->segment = catalog_segment(request->name);
     } else {
-        it->generator = catalog_generator(it->name);
+        request->generator = catalog_generator(request->name);
     }
-    it->must_open = it->generator == NULL && it->segment == NULL;
+    request->must_open = request->generator == NULL && request->segment == NULL;
 }
 
-int request_answer(request *it, size_t times, reply *out, firn_error *error) {
+int request_answer(server_request *request, size_t times, server_reply *out, firn_error *error) {
     out->count = 0;
     out->json = NULL;
     out->is_table = false;
-    if (it->must_open) {
-        look_again(it);
+    if (request->must_open) {
+        look_again(request);
     }
-    if (it->must_open || it->verb == VERB_NODES) {
+    if (request->must_open || request->verb == VERB_NODES) {
         return REQUEST_TASK;
     }
-    switch (it->verb) {
+    switch (request->verb) {
     case VERB_NEW:
-        return ids_answer_new(it, times, out, error);
+        return ids_answer_new(request, times, out, error);
     case VERB_RUNS:
-        return ids_answer_runs(it, out, error);
+        return ids_answer_runs(request, out, error);
     case VERB_NEXT:
     case VERB_BLOCK:
-        return integers_answer(it, it->verb == VERB_NEXT ? times : 1, out, error);
+        return integers_answer(request, request->verb == VERB_NEXT ? times : 1, out, error);
     case VERB_LAST:
-        return integers_answer_last(it, out);
+        return integers_answer_last(request, out);
     case VERB_STATUS:
-        return answer_status(it, out, error);
+        return answer_status(request, out, error);
     case VERB_SPREAD:
-        return answer_spread(it, out, error);
+        return answer_spread(request, out, error);
     case VERB_CHOOSE:
-        return answer_choose(it, out, error);
+        return answer_choose(request, out, error);
     default:
-        return answer_pure(it, out, error);
+        return answer_pure(request, out, error);
     }
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 struct sent_task {
-    task task; /* first, because the renewer knows only this */
-    request request;
+    renewer_task task; /* first, because the renewer knows only this */
+    server_request request;
     task_client client;
-    renewer *renewer;
+    store_renewer *renewer;
     int code;
     firn_error error;
     int64_t first; /* of a block */
@@ -119,64 +120,66 @@ struct sent_task {
 };
 
 /* In the renewer's thread; may wait for the store. */
-static int run_opening(sent_task *sent) {
+static int run_opening(sent_task *task) {
     char name[NAME_SIZE];
-    request *it = &sent->request;
-    word_copy(it->name, name, sizeof name); /* checked when it was read */
-    return it->wants_segment ? catalog_open_segment(&it->segment, name, &sent->error)
-                             : catalog_open_scheme(&it->generator, name, false, &sent->error);
+    server_request *request = &task->request;
+    word_copy(request->name, name, sizeof name); /* checked when it was read */
+    return request->wants_segment
+               ? catalog_open_segment(&request->segment, name, &task->error)
+               : catalog_open_scheme(&request->generator, name, false, &task->error);
 }
 
-static int run_dated(sent_task *sent) {
-    request *it = &sent->request;
-    sent->ids = malloc((size_t)it->count * sizeof *sent->ids);
-    return sent->ids == NULL
-               ? set_error(&sent->error, FIRN_EMEMORY, "out of memory for a batch of IDs")
-               : generator_date(it->generator, &it->time, sent->ids, (size_t)it->count,
-                                &sent->error);
+static int run_dated(sent_task *task) {
+    server_request *request = &task->request;
+    task->ids = malloc((size_t)request->count * sizeof *task->ids);
+    return task->ids == NULL
+               ? set_error(&task->error, FIRN_EMEMORY, "out of memory for a batch of IDs")
+               : generator_date(request->generator, &request->time, task->ids,
+                                (size_t)request->count, &task->error);
 }
 
-static int run_block(sent_task *sent) {
-    const request *it = &sent->request;
-    return segment_fetch(it->segment, it->count, &sent->first, &sent->error);
+static int run_block(sent_task *task) {
+    const server_request *request = &task->request;
+    return segment_fetch(request->segment, request->count, &task->first, &task->error);
 }
 
-static int run_nodes(sent_task *sent) {
+static int run_nodes(sent_task *task) {
     char ns[FIRN_NS_SIZE];
-    const request *it = &sent->request;
-    firn_store *store = renewer_store(sent->renewer, &sent->error);
+    const server_request *request = &task->request;
+    firn_store *store = renewer_store(task->renewer, &task->error);
     if (store == NULL) {
-        return sent->error.code;
+        return task->error.code;
     }
-    if (!word_copy(it->name, ns, sizeof ns)) {
-        return set_error(&sent->error, FIRN_ERANGE,
+    if (!word_copy(request->name, ns, sizeof ns)) {
+        return set_error(&task->error, FIRN_ERANGE,
                          "the namespace is too long: use 1 to %d characters", FIRN_NS_SIZE - 1);
     }
-    return answer_nodes(store, ns[0] != '\0' ? ns : NULL, &sent->json, &sent->error);
+    return answer_nodes(store, ns[0] != '\0' ? ns : NULL, &task->json, &task->error);
 }
 
-static void run_sent(task *self) {
-    sent_task *sent = (sent_task *)self;
-    const request *it = &sent->request;
-    sent->code = it->must_open            ? run_opening(sent)
-                 : it->verb == VERB_NODES ? run_nodes(sent)
-                 : it->dated              ? run_dated(sent)
-                                          : run_block(sent);
+static void run_sent(renewer_task *self) {
+    sent_task *task = (sent_task *)self;
+    const server_request *request = &task->request;
+    task->code = request->must_open            ? run_opening(task)
+                 : request->verb == VERB_NODES ? run_nodes(task)
+                 : request->dated              ? run_dated(task)
+                                               : run_block(task);
 }
 
 /* Opening is never too late: it serves the requests after this one. */
-static enum wish wish_sent(task *self, firn_error *why) {
-    const sent_task *sent = (const sent_task *)self;
-    enum wish wish = sent->client.wish != NULL ? sent->client.wish(sent->client.self) : WISH_STAYS;
-    if (sent->request.must_open) {
+static enum task_need wish_sent(renewer_task *self, firn_error *why) {
+    const sent_task *task = (const sent_task *)self;
+    enum task_need wish =
+        task->client.wish != NULL ? task->client.wish(task->client.self) : WISH_STAYS;
+    if (task->request.must_open) {
         return wish == WISH_IS_OVER ? WISH_FADES : wish;
     }
-    if (wish == WISH_IS_OVER || monotonic_ms() > sent->client.until_ms) {
+    if (wish == WISH_IS_OVER || monotonic_ms() > task->client.until_ms) {
         request_is_late(why);
         return WISH_IS_OVER;
     }
-    bool is_large = sent->request.dated && request_is_large(&sent->request);
-    const char *full = is_large && sent->client.full != NULL ? sent->client.full() : NULL;
+    bool is_large = task->request.dated && request_is_large(&task->request);
+    const char *full = is_large && task->client.full != NULL ? task->client.full() : NULL;
     if (full != NULL) { /* the tasks before this one have used the memory up */
         set_error(why, FIRN_EWINDOW, "%s", full);
         return WISH_IS_OVER;
@@ -184,122 +187,123 @@ static enum wish wish_sent(task *self, firn_error *why) {
     return wish;
 }
 
-static void refuse_sent(task *self, const firn_error *why) {
-    sent_task *sent = (sent_task *)self;
-    sent->code = why->code;
-    sent->error = *why;
+static void refuse_sent(renewer_task *self, const firn_error *why) {
+    sent_task *task = (sent_task *)self;
+    task->code = why->code;
+    task->error = *why;
 }
 
-static void done_sent(task *self) {
-    const sent_task *sent = (const sent_task *)self;
-    sent->client.finished(sent->client.self);
+static void done_sent(renewer_task *self) {
+    const sent_task *task = (const sent_task *)self;
+    task->client.finished(task->client.self);
 }
 
 /* The renewer that can run it. */
-static renewer *renewer_for(const request *it, firn_error *error) {
-    return it->must_open || it->verb == VERB_NODES ? catalog_renewer(error)
-           : it->generator != NULL                 ? it->generator->renewer
-                                                   : it->segment->renewer;
+static store_renewer *renewer_for(const server_request *request, firn_error *error) {
+    return request->must_open || request->verb == VERB_NODES ? catalog_renewer(error)
+           : request->generator != NULL                      ? request->generator->renewer
+                                                             : request->segment->renewer;
 }
 
-static char *copy_word(word *it, char *room) {
-    if (it->length > 0) {
-        memcpy(room, it->text, it->length);
+static char *copy_word(word *text, char *room) {
+    if (text->length > 0) {
+        memcpy(room, text->text, text->length);
     }
-    it->text = room;
-    return room + it->length;
+    text->text = room;
+    return room + text->length;
 }
 
 /* Copies the words of the request into one allocation of the task. */
-static bool copy_words(sent_task *sent) {
-    request *it = &sent->request;
-    size_t size = it->name.length + 1;
-    for (size_t i = 0; i < it->pair_count; i++) {
-        size += it->pairs[i].key.length + it->pairs[i].value.length;
+static bool copy_words(sent_task *task) {
+    server_request *request = &task->request;
+    size_t size = request->name.length + 1;
+    for (size_t i = 0; i < request->pair_count; i++) {
+        size += request->pairs[i].key.length + request->pairs[i].value.length;
     }
-    char *at = sent->words = malloc(size);
-    if (at == NULL) {
+    char *position = task->words = malloc(size);
+    if (position == NULL) {
         return false;
     }
-    at = copy_word(&it->name, at);
-    for (size_t i = 0; i < it->pair_count; i++) {
-        at = copy_word(&it->pairs[i].key, at);
-        at = copy_word(&it->pairs[i].value, at);
+    position = copy_word(&request->name, position);
+    for (size_t i = 0; i < request->pair_count; i++) {
+        position = copy_word(&request->pairs[i].key, position);
+        position = copy_word(&request->pairs[i].value, position);
     }
     return true;
 }
 
-int request_send(const request *it, const task_client *client, sent_task **out, firn_error *error) {
-    renewer *to = renewer_for(it, error);
-    sent_task *sent = calloc(1, sizeof *sent);
-    if (sent == NULL || to == NULL) {
-        free(sent);
-        return to == NULL ? error->code
-                          : set_error(error, FIRN_EMEMORY, "out of memory for a request");
+int request_send(const server_request *request, const task_client *client, sent_task **out,
+                 firn_error *error) {
+    store_renewer *renewer = renewer_for(request, error);
+    sent_task *task = calloc(1, sizeof *task);
+    if (task == NULL || renewer == NULL) {
+        free(task);
+        return renewer == NULL ? error->code
+                               : set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    sent->task = (task){.wish = wish_sent,
-                        .run = run_sent,
-                        .refuse = refuse_sent,
-                        .done = done_sent,
-                        .client = client->share};
-    list_clear(&sent->task.place);
-    sent->request = *it;
-    sent->client = *client;
-    sent->renewer = to;
-    sent->code = FIRN_ESTORE; /* until it has run */
-    if (!copy_words(sent)) {
-        sent_free(sent);
+    task->task = (renewer_task){.wish = wish_sent,
+                                .run = run_sent,
+                                .refuse = refuse_sent,
+                                .done = done_sent,
+                                .client = client->share};
+    list_clear(&task->task.place);
+    task->request = *request;
+    task->client = *client;
+    task->renewer = renewer;
+    task->code = FIRN_ESTORE; /* until it has run */
+    if (!copy_words(task)) {
+        sent_free(task);
         return set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    *out = sent; /* before sending: the task may finish before renewer_send returns */
-    if (!renewer_send(to, &sent->task)) {
-        sent_free(sent);
+    *out = task; /* before sending: the task may finish before renewer_send returns */
+    if (!renewer_send(renewer, &task->task)) {
+        sent_free(task);
         *out = NULL;
         return refuse_crowd(error);
     }
     return FIRN_OK;
 }
 
-bool request_take_back(sent_task *sent) {
-    return !sent->request.must_open && renewer_take_back(sent->renewer, &sent->task);
+bool request_take_back(sent_task *task) {
+    return !task->request.must_open && renewer_take_back(task->renewer, &task->task);
 }
 
-int request_finish(sent_task *sent, reply *out, firn_error *error) {
-    const request *it = &sent->request;
+int request_finish(sent_task *task, server_reply *out, firn_error *error) {
+    const server_request *request = &task->request;
     out->count = 0;
     out->json = NULL;
-    if (sent->code != FIRN_OK) {
-        *error = sent->error;
-        return sent->code;
+    if (task->code != FIRN_OK) {
+        *error = task->error;
+        return task->code;
     }
-    if (it->must_open) {
+    if (request->must_open) {
         return REQUEST_LATER;
     }
-    if (it->verb == VERB_NODES) {
+    if (request->verb == VERB_NODES) {
         out->kind = REPLY_JSON;
-        out->json = sent->json;
-        sent->json = NULL;
-    } else if (it->dated) {
-        ids_reply_dated(it, sent->ids, out);
+        out->json = task->json;
+        task->json = NULL;
+    } else if (request->dated) {
+        ids_reply_dated(request, task->ids, out);
     } else {
-        integers_reply(it, sent->first, out);
+        integers_reply(request, task->first, out);
     }
     return FIRN_OK;
 }
 
-bool sent_issued(const sent_task *sent) {
-    return sent != NULL && sent->code == FIRN_OK && !sent->request.must_open;
+bool sent_issued(const sent_task *task) {
+    return task != NULL && task->code == FIRN_OK && !task->request.must_open;
 }
 
-size_t sent_size(const sent_task *sent) {
-    return sent->ids != NULL ? (size_t)sent->request.count * sizeof *sent->ids : 0;
+size_t sent_size(const sent_task *task) {
+    return task->ids != NULL ? (size_t)task->request.count * sizeof *task->ids : 0;
 }
 
-void sent_free(sent_task *sent) {
-    if (sent != NULL) {
-        free(sent->ids);
-        free(sent->words);
-        json_decref(sent->json);
-        free(sent);
+void sent_free(sent_task *task) {
+    if (task != NULL) {
+        free(task->ids);
+        free(task->words);
+        json_decref(task->json);
+        free(task);
     }
 }

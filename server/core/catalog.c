@@ -24,19 +24,19 @@ static _Atomic int64_t max_block = INT64_C(1) << 61; /* maximum count of a reque
 static bool begun;                 /* main thread: additions are late from now on */
 static _Atomic bool default_begun; /* the default store had a renewer by then */
 
-generator *catalog_generator(word name) {
+server_generator *catalog_generator(word name) {
     return name_table_find(&generators, name);
 }
 
-segment *catalog_segment(word name) {
+server_segment *catalog_segment(word name) {
     return name_table_find(&segments, name);
 }
 
-generator *catalog_generator_at(size_t i) {
+server_generator *catalog_generator_at(size_t i) {
     return name_table_at(&generators, i);
 }
 
-segment *catalog_segment_at(size_t i) {
+server_segment *catalog_segment_at(size_t i) {
     return name_table_at(&segments, i);
 }
 
@@ -44,16 +44,16 @@ segment *catalog_segment_at(size_t i) {
 
 /* Attends to the open ones, or to those not yet open, until time is up; the next round continues
  * after the last one. */
-static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *news) {
+static int64_t attend_some(const store_renewer *renewer, bool open, size_t *next, bool *news) {
     int64_t wait_ms = STEP_MS, since = monotonic_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
     size_t count = atomic_load_explicit(&generators.count, memory_order_seq_cst);
     for (size_t i = 0; i < count; i++) {
-        generator *it = name_table_at(&generators, (*next + i) % count);
-        if (it->renewer != of ||
-            (atomic_load_explicit(&it->gen, memory_order_seq_cst) != NULL) != open) {
+        server_generator *generator = name_table_at(&generators, (*next + i) % count);
+        if (generator->renewer != renewer ||
+            (atomic_load_explicit(&generator->gen, memory_order_seq_cst) != NULL) != open) {
             continue;
         }
-        int64_t left = generator_attend(it, news);
+        int64_t left = generator_attend(generator, news);
         wait_ms = left < wait_ms ? left : wait_ms;
         if (monotonic_ms() - since > most_ms) {
             *next = (*next + i + 1) % count;
@@ -64,29 +64,30 @@ static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *new
 }
 
 /* Openings delay neither renewals nor tasks. */
-static int64_t step_generators(const renewer *of, bool *news) {
+static int64_t step_generators(const store_renewer *renewer, bool *news) {
     static size_t renewed[RENEWERS_MAX], opened[RENEWERS_MAX]; /* per renewer */
-    size_t index = renewer_index(of);
-    int64_t renew_ms = attend_some(of, true, &renewed[index], news);
-    int64_t open_ms = attend_some(of, false, &opened[index], news);
+    size_t index = renewer_index(renewer);
+    int64_t renew_ms = attend_some(renewer, true, &renewed[index], news);
+    int64_t open_ms = attend_some(renewer, false, &opened[index], news);
     return renew_ms < open_ms ? renew_ms : open_ms;
 }
 
-static int64_t step_all(renewer *of, bool *news) {
-    int64_t generators_ms = step_generators(of, news), segments_ms = segments_step(of, news);
+static int64_t step_all(store_renewer *renewer, bool *news) {
+    int64_t generators_ms = step_generators(renewer, news),
+            segments_ms = segments_step(renewer, news);
     return generators_ms < segments_ms ? generators_ms : segments_ms;
 }
 
-static void close_all(renewer *of) {
-    generator *g;
-    segment *s;
+static void close_all(store_renewer *renewer) {
+    server_generator *g;
+    server_segment *s;
     for (size_t i = 0; (g = name_table_at(&generators, i)) != NULL; i++) {
-        if (g->renewer == of) {
+        if (g->renewer == renewer) {
             generator_close(g);
         }
     }
     for (size_t i = 0; (s = name_table_at(&segments, i)) != NULL; i++) {
-        if (s->renewer == of) {
+        if (s->renewer == renewer) {
             segment_close(s);
         }
     }
@@ -125,7 +126,7 @@ int catalog_begin(const char *store, size_t max_generators, size_t max_segments,
 
 /* Does the configuration reserve anything in a store? */
 static bool has_reserved(void) {
-    const generator *g;
+    const server_generator *g;
     for (size_t i = 0; (g = name_table_at(&generators, i)) != NULL; i++) {
         if (g->renewer != NULL) {
             return true;
@@ -135,13 +136,13 @@ static bool has_reserved(void) {
 }
 
 int catalog_begun(firn_error *error) {
-    renewer *it = NULL;
+    store_renewer *renewer = NULL;
     begun = true;
     /* the default store is not opened if everything configured has another one and nobody named
      * it */
     bool used = default_store != NULL ||
                 atomic_load_explicit(&max_create, memory_order_seq_cst) > 0 || !has_reserved();
-    int code = used ? renewer_of(&it, default_store, error) : FIRN_OK;
+    int code = used ? renewer_of(&renewer, default_store, error) : FIRN_OK;
     for (size_t i = 0; i < RENEWERS_MAX; i++) {
         if (renewer_is_of(i, default_store)) {
             atomic_store_explicit(&default_begun, true, memory_order_seq_cst);
@@ -182,58 +183,59 @@ void catalog_end(void) {
     segments_forget();
 }
 
-renewer *catalog_renewer(firn_error *error) {
-    renewer *it = NULL;
-    return renewer_of(&it, default_store, error) == FIRN_OK ? it : NULL;
+store_renewer *catalog_renewer(firn_error *error) {
+    store_renewer *renewer = NULL;
+    return renewer_of(&renewer, default_store, error) == FIRN_OK ? renewer : NULL;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static int refuse_full(const name_table *it, firn_error *error) {
-    return it == &generators
+static int refuse_full(const name_table *table, firn_error *error) {
+    return table == &generators
                ? set_error(error, FIRN_ERANGE,
-                           "%zu generators are open, the maximum: raise max_generators", it->most)
+                           "%zu generators are open, the maximum: raise max_generators",
+                           table->most)
                : set_error(error, FIRN_ERANGE,
                            "%zu segments are open, the maximum: use an existing segment, or raise "
                            "max_auto_create",
-                           it->most);
+                           table->most);
 }
 
 /* Can one more be added? Called before its store gets a renewer. */
-static int check_room(const name_table *to, const char *name, firn_error *error) {
-    if (name_table_find(to, word_of(name)) != NULL) {
+static int check_room(const name_table *table, const char *name, firn_error *error) {
+    if (name_table_find(table, word_of(name)) != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s already exists: restart the server", name);
     }
-    return name_table_is_full(to) ? refuse_full(to, error) : FIRN_OK;
+    return name_table_is_full(table) ? refuse_full(table, error) : FIRN_OK;
 }
 
-/* Adds `it`, or finds the one with its name. NULL: the table is full. */
-static void *add(name_table *to, const char *name, void *it, firn_error *error) {
+/* Adds `self`, or finds the one with its name. NULL: the table is full. */
+static void *add(name_table *table, const char *name, void *self, firn_error *error) {
     pthread_mutex_lock(&lock);
-    void *found = name_table_find(to, word_of(name));
-    if (found == NULL && name_table_is_full(to)) {
-        refuse_full(to, error);
+    void *found = name_table_find(table, word_of(name));
+    if (found == NULL && name_table_is_full(table)) {
+        refuse_full(table, error);
     } else if (found == NULL) {
-        name_table_add(to, it);
-        found = it;
+        name_table_add(table, self);
+        found = self;
     }
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-/* Adds `it` with a name that is new, after its store got a renewer. */
-static int add_configured(name_table *to, const char *name, void *it, firn_error *error) {
-    return add(to, name, it, error) == it ? FIRN_OK : check_room(to, name, error);
+/* Adds `self` with a name that is new, after its store got a renewer. */
+static int add_configured(name_table *table, const char *name, void *self, firn_error *error) {
+    return add(table, name, self, error) == self ? FIRN_OK : check_room(table, name, error);
 }
 
 /* The renewer of a configured store; without one, of the default store. */
-static int renewer_of_named(renewer **out, const char *store, firn_error *error) {
+static int renewer_of_named(store_renewer **out, const char *store, firn_error *error) {
     const char *named = named_store(store);
     return renewer_of(out, named != NULL ? named : default_store, error);
 }
 
 /* Makes a generator and opens it, unless it needs a store (*reserved). */
-static int prepare(generator **out, const char *name, const char *scheme, const char *keys,
+static int prepare(server_generator **out, const char *name, const char *scheme, const char *keys,
                    const char *form, const char *prefix, bool *reserved, firn_error *error) {
     int code = generator_make(out, name, scheme, keys, form, prefix, error);
     if (code == FIRN_OK && (code = generator_try(*out, reserved, error)) != FIRN_OK) {
@@ -245,42 +247,43 @@ static int prepare(generator **out, const char *name, const char *scheme, const 
 int catalog_check_generator(const char *name, const char *scheme, const char *keys,
                             const char *store, const char *form, const char *prefix,
                             firn_error *error) {
-    generator *it;
+    server_generator *generator;
     bool reserved;
     int code = renewer_check(named_store(store), error);
-    code =
-        code == FIRN_OK ? prepare(&it, name, scheme, keys, form, prefix, &reserved, error) : code;
+    code = code == FIRN_OK ? prepare(&generator, name, scheme, keys, form, prefix, &reserved, error)
+                           : code;
     if (code == FIRN_OK) {
-        generator_free(it);
+        generator_free(generator);
     }
     return code;
 }
 
 int catalog_add_generator(const char *name, const char *scheme, const char *keys, const char *store,
                           const char *form, const char *prefix, firn_error *error) {
-    generator *it;
+    server_generator *generator;
     bool reserved;
     int code = renewer_check(named_store(store), error);
     code = code == FIRN_OK ? check_room(&generators, name, error) : code;
-    code =
-        code == FIRN_OK ? prepare(&it, name, scheme, keys, form, prefix, &reserved, error) : code;
+    code = code == FIRN_OK ? prepare(&generator, name, scheme, keys, form, prefix, &reserved, error)
+                           : code;
     if (code != FIRN_OK) {
         return code;
     }
-    it->configured = true;
-    atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
-    code = reserved ? renewer_of_named(&it->renewer, store, error) : FIRN_OK;
-    code = code == FIRN_OK ? add_configured(&generators, name, it, error) : code;
+    generator->configured = true;
+    atomic_store_explicit(&generator->late, begun, memory_order_seq_cst);
+    code = reserved ? renewer_of_named(&generator->renewer, store, error) : FIRN_OK;
+    code = code == FIRN_OK ? add_configured(&generators, name, generator, error) : code;
     if (code != FIRN_OK) {
-        generator_free(it);
-    } else if (it->renewer != NULL) {
-        renewer_wake(it->renewer);
+        generator_free(generator);
+    } else if (generator->renewer != NULL) {
+        renewer_wake(generator->renewer);
     }
     return code;
 }
 
-int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error) {
-    generator *it;
+int catalog_open_scheme(server_generator **out, const char *name, bool without_store,
+                        firn_error *error) {
+    server_generator *generator;
     bool reserved;
     *out = catalog_generator(word_of(name));
     if (*out != NULL) {
@@ -289,22 +292,22 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
     /* checked again below; here so that no node is claimed needlessly */
     int code = name_table_is_full(&generators)
                    ? refuse_full(&generators, error)
-                   : prepare(&it, name, name, "", NULL, NULL, &reserved, error);
+                   : prepare(&generator, name, name, "", NULL, NULL, &reserved, error);
     if (code != FIRN_OK) {
         return code;
     }
     if (reserved && without_store) {
         code = set_error(error, FIRN_ESTORE, "%s needs a store", name);
     } else if (reserved) {
-        it->renewer = catalog_renewer(error);
-        code = it->renewer == NULL ? error->code : generator_open(it, error);
+        generator->renewer = catalog_renewer(error);
+        code = generator->renewer == NULL ? error->code : generator_open(generator, error);
     }
     if (code == FIRN_OK) {
-        *out = add(&generators, name, it, error);
+        *out = add(&generators, name, generator, error);
         code = *out != NULL ? FIRN_OK : error->code;
     }
-    if (code != FIRN_OK || *out != it) {
-        generator_free(it); /* gives back its windows: this thread may call the store */
+    if (code != FIRN_OK || *out != generator) {
+        generator_free(generator); /* gives back its windows: this thread may call the store */
     } else {
         log_event(LOG_LEVEL_INFO, "generator opened", "generator", name, NULL);
     }
@@ -313,35 +316,35 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
 
 int catalog_check_segment(const char *name, const char *keys, const char *store,
                           firn_error *error) {
-    segment *it = NULL;
+    server_segment *segment = NULL;
     int code = renewer_check(named_store(store), error);
-    code = code == FIRN_OK ? segment_make(&it, name, keys, error) : code;
-    segment_free(it);
+    code = code == FIRN_OK ? segment_make(&segment, name, keys, error) : code;
+    segment_free(segment);
     return code;
 }
 
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error) {
-    segment *it = NULL;
-    int code = segment_make(&it, name, keys, error);
+    server_segment *segment = NULL;
+    int code = segment_make(&segment, name, keys, error);
     if (code != FIRN_OK) {
         return code;
     }
-    it->configured = true;
-    atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
+    segment->configured = true;
+    atomic_store_explicit(&segment->late, begun, memory_order_seq_cst);
     code = check_room(&segments, name, error);
-    code = code == FIRN_OK ? renewer_of_named(&it->renewer, store, error) : code;
-    code = code == FIRN_OK ? add_configured(&segments, name, it, error) : code;
+    code = code == FIRN_OK ? renewer_of_named(&segment->renewer, store, error) : code;
+    code = code == FIRN_OK ? add_configured(&segments, name, segment, error) : code;
     if (code != FIRN_OK) {
-        segment_free(it);
+        segment_free(segment);
     } else {
-        segment_want(it);
+        segment_want(segment);
     }
     return code;
 }
 
 int catalog_may_create(word name, firn_error *error) {
     size_t most = atomic_load_explicit(&max_create, memory_order_seq_cst);
-    const generator *taken = catalog_generator(name);
+    const server_generator *taken = catalog_generator(name);
     if (taken != NULL && taken->configured) {
         return set_error(error, FIRN_EUSAGE,
                          "'%s' is a generator, not a segment: use FIRN.NEW %s or GET /v1/new/%s",
@@ -380,27 +383,27 @@ int catalog_may_create(word name, firn_error *error) {
     return FIRN_OK;
 }
 
-int catalog_open_segment(segment **out, const char *name, firn_error *error) {
-    segment *it = NULL;
+int catalog_open_segment(server_segment **out, const char *name, firn_error *error) {
+    server_segment *segment = NULL;
     *out = catalog_segment(word_of(name));
     if (*out != NULL) {
         return FIRN_OK;
     }
     int code = catalog_may_create(word_of(name), error);
     if (code == FIRN_OK) {
-        code = segment_make(&it, name, "", error);
+        code = segment_make(&segment, name, "", error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    it->renewer = catalog_renewer(error);
-    code = it->renewer == NULL ? error->code : segment_open(it, error);
+    segment->renewer = catalog_renewer(error);
+    code = segment->renewer == NULL ? error->code : segment_open(segment, error);
     if (code == FIRN_OK) {
-        *out = add(&segments, name, it, error);
+        *out = add(&segments, name, segment, error);
         code = *out != NULL ? FIRN_OK : error->code;
     }
-    if (code != FIRN_OK || *out != it) {
-        segment_free(it);
+    if (code != FIRN_OK || *out != segment) {
+        segment_free(segment);
     } else {
         atomic_fetch_add_explicit(&created, 1, memory_order_seq_cst); /* by this thread alone */
         log_event(LOG_LEVEL_INFO, "segment opened", "segment", name, NULL);

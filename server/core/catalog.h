@@ -35,21 +35,22 @@ int64_t catalog_max_block(void);
 void catalog_allow(size_t auto_create);
 
 /* By name; NULL: not open (yet). Any thread, no lock. */
-generator *catalog_generator(word name);
-segment *catalog_segment(word name);
+server_generator *catalog_generator(word name);
+server_segment *catalog_segment(word name);
 /* The i-th, or NULL. Any thread. */
-generator *catalog_generator_at(size_t i);
-segment *catalog_segment_at(size_t i);
+server_generator *catalog_generator_at(size_t i);
+server_segment *catalog_segment_at(size_t i);
 /* Can a segment of this name be created now? FIRN_EUSAGE, FIRN_ERANGE. */
 int catalog_may_create(word name, firn_error *error);
 
 /* Opens a generator of a scheme of the table, or a segment, on its first use, or finds it if
  * another thread has opened it. In the default renewer's thread; with `without_store` in any, and
  * only a scheme that needs no store. */
-int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error);
-int catalog_open_segment(segment **out, const char *name, firn_error *error);
+int catalog_open_scheme(server_generator **out, const char *name, bool without_store,
+                        firn_error *error);
+int catalog_open_segment(server_segment **out, const char *name, firn_error *error);
 /* The renewer of the default store; NULL with the reason. */
-renewer *catalog_renewer(firn_error *error);
+store_renewer *catalog_renewer(firn_error *error);
 
 /* Is that renewer the default store's, and did it exist before catalog_begun returned? */
 bool catalog_began_with(size_t renewer_index);

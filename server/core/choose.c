@@ -20,19 +20,19 @@ static int question_of(word key) {
     return -1;
 }
 
-static int read_answers(choose_answers *answers, const request *it, firn_error *error) {
+static int read_answers(choose_answers *answers, const server_request *request, firn_error *error) {
     const char *names[CHOOSE_QUESTIONS + 1] = {NULL};
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         names[i] = choose_texts[i].name;
     }
-    for (size_t i = 0; i < it->pair_count; i++) {
+    for (size_t i = 0; i < request->pair_count; i++) {
         char value[CHOOSE_VALUE_SIZE], lead[32];
-        int question = question_of(it->pairs[i].key);
+        int question = question_of(request->pairs[i].key);
         if (question < 0) {
-            return refuse_key(it, it->pairs[i].key, "choose", names, error);
+            return refuse_key(request, request->pairs[i].key, "choose", names, error);
         }
         snprintf(lead, sizeof lead, "%s=", names[question]);
-        if (!word_copy(it->pairs[i].value, value, sizeof value)) {
+        if (!word_copy(request->pairs[i].value, value, sizeof value)) {
             return set_error(error, FIRN_EUSAGE,
                              "%s is too long or has a zero byte: use at most %zu characters",
                              names[question], sizeof value - 1);
@@ -45,9 +45,9 @@ static int read_answers(choose_answers *answers, const request *it, firn_error *
     return choose_assume(answers, error);
 }
 
-int answer_choose(const request *it, reply *out, firn_error *error) {
+int answer_choose(const server_request *request, server_reply *out, firn_error *error) {
     choose_answers answers = {0};
-    int code = read_answers(&answers, it, error);
+    int code = read_answers(&answers, request, error);
     if (code != FIRN_OK) {
         return code;
     }

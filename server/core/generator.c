@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "generator.h"
 
-#include "config/setting.h"
 #include "errors.h"
 #include "id_form.h"
 #include "log.h"
 #include "mark.h"
 #include "monotonic.h"
 #include "no_store.h"
+#include "settings/setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,85 +46,92 @@ int take_configured(char *to, size_t size, const char *from, const char *what, f
     return FIRN_OK;
 }
 
-static int read_scheme(generator *it, const char *form, const char *prefix, firn_error *error) {
+static int read_scheme(server_generator *generator, const char *form, const char *prefix,
+                       firn_error *error) {
     char epoch[FIRN_NS_SIZE], bits[FIRN_NS_SIZE], digits[FIRN_NS_SIZE], full[FIRN_NS_SIZE];
-    int code = firn_scheme_make(&it->own, it->text, or_null(keys_value(epoch, it->keys, "epoch")),
-                                or_null(keys_value(bits, it->keys, "bits")),
-                                or_null(keys_value(digits, it->keys, "digits")), error);
+    int code = firn_scheme_make(&generator->own, generator->text,
+                                or_null(keys_value(epoch, generator->keys, "epoch")),
+                                or_null(keys_value(bits, generator->keys, "bits")),
+                                or_null(keys_value(digits, generator->keys, "digits")), error);
     if (code != FIRN_OK) {
         return code;
     }
-    it->scheme = &it->own;
-    it->form = it->own.form;
+    generator->scheme = &generator->own;
+    generator->form = generator->own.form;
     if (form != NULL && form[0] != '\0') {
-        code = form_of(&it->form, &it->own, word_of(form), error);
+        code = form_of(&generator->form, &generator->own, word_of(form), error);
     }
     if (code == FIRN_OK && prefix != NULL && prefix[0] != '\0') {
-        code = prefix_of(it->prefix, it->form, word_of(prefix), error);
+        code = prefix_of(generator->prefix, generator->form, word_of(prefix), error);
     }
-    it->narrow = is_narrow(&it->own, it->form);
-    it->waits = strcmp(keys_value(full, it->keys, "full"), "fail") != 0;
-    it->back_fails = strcmp(keys_value(full, it->keys, "back"), "fail") == 0;
+    generator->narrow = is_narrow(&generator->own, generator->form);
+    generator->waits = strcmp(keys_value(full, generator->keys, "full"), "fail") != 0;
+    generator->back_fails = strcmp(keys_value(full, generator->keys, "back"), "fail") == 0;
     return code;
 }
 
-void generator_free(generator *it) {
-    firn_close(atomic_load_explicit(&it->gen, memory_order_seq_cst),
+void generator_free(server_generator *generator) {
+    firn_close(atomic_load_explicit(&generator->gen, memory_order_seq_cst),
                NULL); /* renewers have closed theirs */
-    firn_close(atomic_load_explicit(&it->dated, memory_order_seq_cst), NULL);
-    pthread_mutex_destroy(&it->dated_lock);
+    firn_close(atomic_load_explicit(&generator->dated, memory_order_seq_cst), NULL);
+    pthread_mutex_destroy(&generator->dated_lock);
     for (int i = 0; i < WORKERS_MAX; i++) {
-        free(atomic_load_explicit(&it->by[i], memory_order_seq_cst));
+        free(atomic_load_explicit(&generator->tallies[i], memory_order_seq_cst));
     }
-    free(it);
+    free(generator);
 }
 
-int generator_make(generator **out, const char *name, const char *scheme, const char *keys,
+int generator_make(server_generator **out, const char *name, const char *scheme, const char *keys,
                    const char *form, const char *prefix, firn_error *error) {
-    generator *it = calloc(1, sizeof *it);
-    if (it == NULL) {
+    server_generator *generator = calloc(1, sizeof *generator);
+    if (generator == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a generator");
     }
-    pthread_mutex_init(&it->dated_lock, NULL);
-    int code = take_configured(it->name, sizeof it->name, name, "name of a generator", error);
-    code = code == FIRN_OK ? take_configured(it->text, sizeof it->text, scheme, "scheme", error)
+    pthread_mutex_init(&generator->dated_lock, NULL);
+    int code = take_configured(generator->name, sizeof generator->name, name, "name of a generator",
+                               error);
+    code = code == FIRN_OK
+               ? take_configured(generator->text, sizeof generator->text, scheme, "scheme", error)
+               : code;
+    code = code == FIRN_OK ? take_configured(generator->keys, sizeof generator->keys, keys,
+                                             "line of keys", error)
                            : code;
-    code = code == FIRN_OK ? take_configured(it->keys, sizeof it->keys, keys, "line of keys", error)
-                           : code;
-    code = code == FIRN_OK ? read_scheme(it, form, prefix, error) : code;
+    code = code == FIRN_OK ? read_scheme(generator, form, prefix, error) : code;
     if (code != FIRN_OK) {
-        generator_free(it);
+        generator_free(generator);
         return code;
     }
-    *out = it;
+    *out = generator;
     return FIRN_OK;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static void tell_note(void *self, const char *text) {
-    const generator *it = self;
-    log_event(LOG_LEVEL_INFO, "note", "generator", it->name, "text", text, NULL);
+    const server_generator *generator = self;
+    log_event(LOG_LEVEL_INFO, "note", "generator", generator->name, "text", text, NULL);
 }
 
 /* Workers never sleep in the library: the listener parks requests that wait. */
-static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error *error) {
+static int open_gen(firn_gen **out, server_generator *generator, firn_store *store,
+                    firn_error *error) {
     char keys[KEYS_SIZE + 32];
     firn_config config = {.size = sizeof config,
-                          .scheme = it->text,
+                          .scheme = generator->text,
                           .keys = keys,
                           .store = store,
                           .notice = store == no_store() ? NULL : tell_note,
-                          .notice_self = it,
+                          .notice_self = generator,
                           .has_renewer = true};
-    snprintf(keys, sizeof keys, "%s%smax_wait=0", it->keys, it->keys[0] != '\0' ? " " : "");
+    snprintf(keys, sizeof keys, "%s%smax_wait=0", generator->keys,
+             generator->keys[0] != '\0' ? " " : "");
     return firn_open_with(out, &config, error);
 }
 
-int generator_try(generator *it, bool *reserved, firn_error *error) {
+int generator_try(server_generator *generator, bool *reserved, firn_error *error) {
     firn_gen *gen;
     firn_status status = {.size = sizeof status};
-    int code = open_gen(&gen, it, no_store(), error);
+    int code = open_gen(&gen, generator, no_store(), error);
     *reserved = code == FIRN_ESTORE;
     if (code != FIRN_OK) {
         return *reserved ? FIRN_OK : code;
@@ -134,201 +141,206 @@ int generator_try(generator *it, bool *reserved, firn_error *error) {
     if (*reserved) {
         return firn_close(gen, error);
     }
-    atomic_store_explicit(&it->gen, gen, memory_order_seq_cst);
+    atomic_store_explicit(&generator->gen, gen, memory_order_seq_cst);
     return FIRN_OK;
 }
 
-static void keep_window(generator *it) {
-    int64_t left_ms = generator_window_ms(it);
-    atomic_store_explicit(&it->window_ms, left_ms > 0 ? left_ms : 0, memory_order_seq_cst);
+static void keep_window(server_generator *generator) {
+    int64_t left_ms = generator_window_ms(generator);
+    atomic_store_explicit(&generator->window_ms, left_ms > 0 ? left_ms : 0, memory_order_seq_cst);
 }
 
-int generator_open(generator *it, firn_error *error) {
+int generator_open(server_generator *generator, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
-    firn_store *store = renewer_store(it->renewer, error);
-    int code = store == NULL ? error->code : open_gen(&gen, it, store, error);
+    firn_store *store = renewer_store(generator->renewer, error);
+    int code = store == NULL ? error->code : open_gen(&gen, generator, store, error);
     if (code != FIRN_OK) {
         return code;
     }
     code = firn_gen_step(gen, &wait_ms, error);
-    it->next_ms = monotonic_ms() + wait_ms;
-    atomic_store_explicit(&it->gen, gen, memory_order_release);
-    keep_window(it);
+    generator->next_ms = monotonic_ms() + wait_ms;
+    atomic_store_explicit(&generator->gen, gen, memory_order_release);
+    keep_window(generator);
     return code;
 }
 
 /* Clients cannot set a node. */
-static int date_reserved(const generator *it, firn_gen *gen, const firn_time *time, firn_id *ids,
-                         size_t n, firn_error *error) {
+static int date_reserved(const server_generator *generator, firn_gen *gen, const firn_time *time,
+                         firn_id *ids, size_t n, firn_error *error) {
     int code = firn_at(gen, time, ids, n, error);
     if (code == FIRN_ETAKEN && error->cure == FIRN_CURE_NODE_OUT) {
-        replace_cure(error, "remove node from [generator %.63s] of firn.ini", it->name);
+        replace_cure(error, "remove node from [generator %.63s] of firn.ini", generator->name);
     }
     return code;
 }
 
-int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
+int generator_date(server_generator *generator, const firn_time *time, firn_id *ids, size_t n,
                    firn_error *error) {
-    if (it->renewer != NULL) {
-        firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
-        return gen != NULL
-                   ? date_reserved(it, gen, time, ids, n, error)
-                   : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
+    if (generator->renewer != NULL) {
+        firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_acquire);
+        return gen != NULL ? date_reserved(generator, gen, time, ids, n, error)
+                           : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again",
+                                       generator->name);
     }
-    /* A back-dating generator remembers times without limit, so it is replaced from time to time. */
-    if (pthread_mutex_trylock(&it->dated_lock) != 0) {
+    /* A back-dating generator remembers times without limit, so it is replaced from time to
+     * time. */
+    if (pthread_mutex_trylock(&generator->dated_lock) != 0) {
         return set_error(error, FIRN_EWINDOW, "another thread is back-dating IDs of %s: try again",
-                         it->name);
+                         generator->name);
     }
     int code = FIRN_OK;
-    if (it->dated_left <= 0) {
+    if (generator->dated_left <= 0) {
         firn_gen *fresh = NULL;
-        code = open_gen(&fresh, it, no_store(), error);
+        code = open_gen(&fresh, generator, no_store(), error);
         if (code == FIRN_OK) {
-            firn_close(atomic_exchange_explicit(&it->dated, fresh, memory_order_seq_cst), NULL);
-            it->dated_left = DATED_INSTANTS;
+            firn_close(atomic_exchange_explicit(&generator->dated, fresh, memory_order_seq_cst),
+                       NULL);
+            generator->dated_left = DATED_INSTANTS;
         }
     }
     if (code == FIRN_OK) {
-        it->dated_left -= (int64_t)n; /* at most one time per ID */
-        code = firn_at(atomic_load_explicit(&it->dated, memory_order_seq_cst), time, ids, n, error);
+        generator->dated_left -= (int64_t)n; /* at most one time per ID */
+        code = firn_at(atomic_load_explicit(&generator->dated, memory_order_seq_cst), time, ids, n,
+                       error);
     }
-    pthread_mutex_unlock(&it->dated_lock);
+    pthread_mutex_unlock(&generator->dated_lock);
     return code;
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-uint64_t generator_issued(const generator *it) {
+uint64_t generator_issued(const server_generator *generator) {
     uint64_t sum = 0;
     for (int i = 0; i < WORKERS_MAX; i++) {
-        tally *one = atomic_load_explicit(&it->by[i], memory_order_acquire);
-        sum += one != NULL ? atomic_load_explicit(&one->issued, memory_order_relaxed) : 0;
+        generator_tally *tally = atomic_load_explicit(&generator->tallies[i], memory_order_acquire);
+        sum += tally != NULL ? atomic_load_explicit(&tally->issued, memory_order_relaxed) : 0;
     }
     return sum;
 }
 
-static tally *tally_of(generator *it, const worker *by) {
-    tally *one = atomic_load_explicit(&it->by[by->index], memory_order_relaxed);
-    if (one == NULL && (one = aligned_alloc(64, sizeof *one)) != NULL) {
-        memset(one, 0, sizeof *one);
-        atomic_store_explicit(&it->by[by->index], one, memory_order_release);
+static generator_tally *tally_of(server_generator *generator, const server_worker *worker) {
+    generator_tally *tally =
+        atomic_load_explicit(&generator->tallies[worker->index], memory_order_relaxed);
+    if (tally == NULL && (tally = aligned_alloc(64, sizeof *tally)) != NULL) {
+        memset(tally, 0, sizeof *tally);
+        atomic_store_explicit(&generator->tallies[worker->index], tally, memory_order_release);
     }
-    return one;
+    return tally;
 }
 
-static void keep_recent(tally *to, uint64_t low, uint64_t high, uint64_t top) {
-    uint32_t next = atomic_load_explicit(&to->next, memory_order_relaxed);
-    _Atomic uint64_t *words = to->recent[next % RECENT_SIZE];
+static void keep_recent(generator_tally *out, uint64_t low, uint64_t high, uint64_t top) {
+    uint32_t next = atomic_load_explicit(&out->next, memory_order_relaxed);
+    _Atomic uint64_t *words = out->recent[next % RECENT_SIZE];
     atomic_store_explicit(&words[0], low, memory_order_relaxed);
     atomic_store_explicit(&words[1], high, memory_order_relaxed);
     atomic_store_explicit(&words[2], top, memory_order_relaxed);
-    atomic_store_explicit(&to->next, next + 1, memory_order_relaxed);
+    atomic_store_explicit(&out->next, next + 1, memory_order_relaxed);
 }
 
-void generator_count(generator *it, worker *by, const uint64_t *numbers, const firn_id *ids,
-                     size_t n) {
-    tally *to = tally_of(it, by);
-    meter_add(&by->meter.ids, n);
-    if (to == NULL) {
+void generator_count(server_generator *generator, server_worker *worker, const uint64_t *numbers,
+                     const firn_id *ids, size_t n) {
+    generator_tally *out = tally_of(generator, worker);
+    meter_add(&worker->meter.ids, n);
+    if (out == NULL) {
         return; /* out of memory: not counted */
     }
-    meter_add(&to->issued, n);
+    meter_add(&out->issued, n);
     /* Consecutive IDs from a varying place of the batch: the first ones alone would not be
      * representative. */
     size_t seen = n < SEEN_IDS ? n : SEEN_IDS;
-    size_t first = n > SEEN_IDS ? atomic_load_explicit(&to->next, memory_order_relaxed) %
+    size_t first = n > SEEN_IDS ? atomic_load_explicit(&out->next, memory_order_relaxed) %
                                       (uint32_t)(n - SEEN_IDS + 1)
                                 : 0;
     for (size_t i = first; i < first + seen; i++) {
         if (numbers != NULL) {
-            keep_recent(to, numbers[i], 0, 0);
+            keep_recent(out, numbers[i], 0, 0);
         } else {
-            keep_recent(to, ids[i].low, ids[i].high, ids[i].top);
+            keep_recent(out, ids[i].low, ids[i].high, ids[i].top);
         }
     }
 }
 
-void generator_want(generator *it) {
-    if (it->renewer != NULL && !atomic_exchange_explicit(&it->wanted, true, memory_order_seq_cst)) {
-        renewer_wake(it->renewer);
+void generator_want(server_generator *generator) {
+    if (generator->renewer != NULL &&
+        !atomic_exchange_explicit(&generator->wanted, true, memory_order_seq_cst)) {
+        renewer_wake(generator->renewer);
     }
 }
 
 /* ---- renewing -------------------------------------------------------------------------------- */
 
 /* *news: it has a new window. */
-static void step(generator *it, bool *news) {
+static void step(server_generator *generator, bool *news) {
     firn_error error;
-    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_seq_cst);
+    firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_seq_cst);
     firn_status status = {.size = sizeof status};
     int64_t wait_ms = 0;
-    int code, was = atomic_load_explicit(&it->failed.code, memory_order_seq_cst);
-    uint64_t calls = renewer_calls(it->renewer);
-    atomic_store_explicit(&it->wanted, false, memory_order_seq_cst);
+    int code, was = atomic_load_explicit(&generator->failed.code, memory_order_seq_cst);
+    uint64_t calls = renewer_calls(generator->renewer);
+    atomic_store_explicit(&generator->wanted, false, memory_order_seq_cst);
     if (gen == NULL) {
-        code = generator_open(it, &error);
-        gen = atomic_load_explicit(&it->gen, memory_order_seq_cst);
+        code = generator_open(generator, &error);
+        gen = atomic_load_explicit(&generator->gen, memory_order_seq_cst);
     } else {
         code = firn_gen_step(gen, &wait_ms, &error);
-        it->next_ms = monotonic_ms() + wait_ms;
+        generator->next_ms = monotonic_ms() + wait_ms;
     }
     if (gen == NULL) {
-        it->next_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
+        generator->next_ms = monotonic_ms() + retry_pause_ms(&generator->pause_ms);
     } else {
         firn_gen_status(gen, &status);
         if (status.held) {
-            atomic_store_explicit(&it->late, false, memory_order_seq_cst);
+            atomic_store_explicit(&generator->late, false, memory_order_seq_cst);
         }
-        if (status.claims + status.renewals != it->news) {
-            keep_window(it);
+        if (status.claims + status.renewals != generator->news) {
+            keep_window(generator);
             *news = true;
         }
-        it->news = status.claims + status.renewals;
+        generator->news = status.claims + status.renewals;
     }
     /* A step that succeeds proves the clock; other failures end only with an answer of the
      * store. */
-    if (code != FIRN_OK || was == FIRN_ECLOCK || renewer_calls(it->renewer) != calls) {
-        last_error_set(&it->failed, "generator", it->name, code, &error);
+    if (code != FIRN_OK || was == FIRN_ECLOCK || renewer_calls(generator->renewer) != calls) {
+        last_error_set(&generator->failed, "generator", generator->name, code, &error);
     }
 }
 
 /* Configured generators are always kept ready; others while clients use them. */
-static bool is_idle(generator *it) {
-    uint64_t issued = it->configured ? 0 : generator_issued(it);
-    if (it->configured || issued != it->asked || it->asked_ms == 0 ||
-        atomic_load_explicit(&it->wanted, memory_order_seq_cst)) {
-        it->asked = issued;
-        it->asked_ms = monotonic_ms();
+static bool is_idle(server_generator *generator) {
+    uint64_t issued = generator->configured ? 0 : generator_issued(generator);
+    if (generator->configured || issued != generator->requested_at || generator->asked_ms == 0 ||
+        atomic_load_explicit(&generator->wanted, memory_order_seq_cst)) {
+        generator->requested_at = issued;
+        generator->asked_ms = monotonic_ms();
     }
-    bool idle = monotonic_ms() - it->asked_ms > IDLE_MS;
-    atomic_store_explicit(&it->idle, idle, memory_order_seq_cst);
+    bool idle = monotonic_ms() - generator->asked_ms > IDLE_MS;
+    atomic_store_explicit(&generator->idle, idle, memory_order_seq_cst);
     return idle;
 }
 
-int64_t generator_attend(generator *it, bool *news) {
+int64_t generator_attend(server_generator *generator, bool *news) {
     /* A failing generator is not retried early. */
-    bool idle = is_idle(it),
-         wanted = atomic_load_explicit(&it->wanted, memory_order_seq_cst) &&
-                  atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK;
-    if (wanted || (!idle && monotonic_ms() >= it->next_ms)) {
-        step(it, news);
+    bool idle = is_idle(generator),
+         wanted = atomic_load_explicit(&generator->wanted, memory_order_seq_cst) &&
+                  atomic_load_explicit(&generator->failed.code, memory_order_seq_cst) == FIRN_OK;
+    if (wanted || (!idle && monotonic_ms() >= generator->next_ms)) {
+        step(generator, news);
     }
-    return idle ? STEP_MS : it->next_ms - monotonic_ms();
+    return idle ? STEP_MS : generator->next_ms - monotonic_ms();
 }
 
-void generator_close(generator *it) {
+void generator_close(server_generator *generator) {
     firn_error error;
-    firn_gen *gen = atomic_exchange_explicit(&it->gen, NULL, memory_order_seq_cst);
+    firn_gen *gen = atomic_exchange_explicit(&generator->gen, NULL, memory_order_seq_cst);
     if (gen != NULL && firn_close(gen, &error) != FIRN_OK) {
-        log_event(LOG_LEVEL_WARNING, "window not given back", "generator", it->name, "why",
+        log_event(LOG_LEVEL_WARNING, "window not given back", "generator", generator->name, "why",
                   error.text, NULL);
     }
 }
 
-int64_t generator_window_ms(const generator *it) {
-    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+int64_t generator_window_ms(const server_generator *generator) {
+    firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
     firn_time end;
     struct timespec now;
@@ -336,10 +348,11 @@ int64_t generator_window_ms(const generator *it) {
         return -1;
     }
     firn_gen_status(gen, &status);
-    if (!status.held || !status.reserved || it->scheme->tick_ns == 0) {
+    if (!status.held || !status.reserved || generator->scheme->tick_ns == 0) {
         return -1;
     }
-    firn_scheme_time(it->scheme, (uint64_t)status.end >> mark_shift(it->scheme), &end);
+    firn_scheme_time(generator->scheme, (uint64_t)status.end >> mark_shift(generator->scheme),
+                     &end);
     clock_gettime(CLOCK_REALTIME, &now);
     if (end.sec - now.tv_sec > WINDOW_MOST_MS / 1000 || end.sec < now.tv_sec - 1) {
         return -1;

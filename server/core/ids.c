@@ -21,15 +21,15 @@
 static const char *nearest_generator(const char *name) {
     enum { NAMES = 512 };
     const char *names[NAMES] = {NULL};
-    const generator *g;
+    const server_generator *g;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && i < NAMES - 1; i++) {
         names[i] = g->name;
     }
     return firn_nearest(name, names);
 }
 
-static int refuse_name(const request *it, firn_error *error) {
-    word name = it->name;
+static int refuse_name(const server_request *request, firn_error *error) {
+    word name = request->name;
     char room[NAME_SIZE];
     firn_scheme scheme;
     if (catalog_segment(name) != NULL) {
@@ -59,7 +59,7 @@ static bool is_digest(const firn_scheme *scheme) {
 }
 
 /* A scheme of the table that is not open yet. */
-static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
+static int read_scheme(server_request *request, const firn_scheme *scheme, firn_error *error) {
     if (scheme->read_only) {
         return set_error(error, FIRN_EUSAGE,
                          "firn reads IDs of %s and does not generate them: %.120s", scheme->name,
@@ -75,43 +75,43 @@ static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error
             scheme->name, scheme->node_fields, scheme->name);
     }
     if (is_digest(scheme)) {
-        it->digest = scheme;
+        request->digest = scheme;
         return FIRN_OK;
     }
     if (scheme->node_rule == FIRN_NODE_REQUIRED) {
-        it->must_open = true; /* its renewer opens it */
+        request->must_open = true; /* its renewer opens it */
         return FIRN_OK;
     }
-    return catalog_open_scheme(&it->generator, scheme->name, true, error);
+    return catalog_open_scheme(&request->generator, scheme->name, true, error);
 }
 
-static int read_generator(request *it, firn_error *error) {
-    it->generator = catalog_generator(it->name);
-    if (it->generator != NULL) {
+static int read_generator(server_request *request, firn_error *error) {
+    request->generator = catalog_generator(request->name);
+    if (request->generator != NULL) {
         return FIRN_OK;
     }
-    if (it->name.length == 0) {
+    if (request->name.length == 0) {
         return set_error(
             error, FIRN_EUSAGE,
             "the name of a generator is missing: add one, or a scheme such as snowflake or uuid7");
     }
-    const firn_scheme *scheme = scheme_named(it->name);
-    return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it, error);
+    const firn_scheme *scheme = scheme_named(request->name);
+    return scheme != NULL ? read_scheme(request, scheme, error) : refuse_name(request, error);
 }
 
-static const firn_scheme *scheme_of(const request *it) {
-    return it->generator != NULL ? it->generator->scheme : scheme_named(it->name);
+static const firn_scheme *scheme_of(const server_request *request) {
+    return request->generator != NULL ? request->generator->scheme : scheme_named(request->name);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static int read_instant(request *it, const firn_scheme *scheme, word key, word value,
+static int read_instant(server_request *request, const firn_scheme *scheme, word key, word value,
                         firn_error *error) {
-    char text[FIRN_TIME_SIZE * 2], said[PARAMETER_SIZE];
+    char text[FIRN_TIME_SIZE * 2], reply[PARAMETER_SIZE];
     firn_fields fields = {0};
     bool tick = word_is(key, "tick");
     int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    if (it->dated) {
+    if (request->dated) {
         return set_error(error, FIRN_EUSAGE, "time and tick are both given: use one of them");
     }
     if (index < 0) {
@@ -121,23 +121,24 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     if (!word_copy(value, text, sizeof text)) {
         return set_error(error, FIRN_ETEXT,
                          "%s is not a valid time: use 2024-02-29T12:00:00Z or @SECONDS",
-                         parameter_text(said, it, key, value));
+                         parameter_text(reply, request, key, value));
     }
     int code = pure_field(&fields, scheme, tick ? "tick" : "time", text, error);
     if (code == FIRN_OK && tick) {
-        firn_scheme_time(scheme, fields.value[index].low, &it->time);
+        firn_scheme_time(scheme, fields.value[index].low, &request->time);
     } else if (code == FIRN_OK) { /* with what the tick cuts off */
-        code = firn_time_parse(&it->time, text, strlen(text), error);
+        code = firn_time_parse(&request->time, text, strlen(text), error);
     }
-    it->dated = code == FIRN_OK;
+    request->dated = code == FIRN_OK;
     return code;
 }
 
 /* The limit of back-dated IDs per request: each time is a separate reservation, and the renewer
  * does nothing else until they are made. */
-static int64_t max_dated(const request *it, const firn_scheme *scheme) {
+static int64_t max_dated(const server_request *request, const firn_scheme *scheme) {
     enum { INSTANTS_MOST = 64 };
-    bool reserved = it->must_open || (it->generator != NULL && it->generator->renewer != NULL);
+    bool reserved =
+        request->must_open || (request->generator != NULL && request->generator->renewer != NULL);
     bool random = false;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -150,33 +151,34 @@ static int64_t max_dated(const request *it, const firn_scheme *scheme) {
                                                             : (int64_t)INSTANTS_MOST << bits;
 }
 
-static int check_dated(const request *it, const firn_scheme *scheme, firn_error *error) {
-    int64_t most = max_dated(it, scheme);
-    return !it->dated || it->count <= most
+static int check_dated(const server_request *request, const firn_scheme *scheme,
+                       firn_error *error) {
+    int64_t most = max_dated(request, scheme);
+    return !request->dated || request->count <= most
                ? FIRN_OK
                : set_error(
                      error, FIRN_ERANGE,
                      "%" PRId64
                      " back-dated IDs of %s need too many reservations: ask for at most %" PRId64
                      " at once",
-                     it->count, scheme->name, most);
+                     request->count, scheme->name, most);
 }
 
 /* IDs as signed numbers end earlier than in the form of the scheme. */
-static int check_sign(const request *it, const firn_scheme *scheme, firn_error *error) {
+static int check_sign(const server_request *request, const firn_scheme *scheme, firn_error *error) {
     enum { LEAD_S = 10 }; /* of max_lead, at most */
-    char said[FIRN_NS_SIZE], when[FIRN_TIME_SIZE];
-    firn_time end, last = it->time;
-    if (!describe_is_signed(scheme, it->form)) {
+    char text[FIRN_NS_SIZE], when[FIRN_TIME_SIZE];
+    firn_time end, last = request->time;
+    if (!describe_is_signed(scheme, request->form)) {
         return FIRN_OK;
     }
     const firn_scheme column = describe_as(scheme, FIRN_FORM_DEC);
-    if (!it->dated) {
+    if (!request->dated) {
         last = (firn_time){time(NULL) + LEAD_S, 0};
     }
     return !firn_scheme_end(&column, false, &end) || firn_time_cmp(&last, &end) < 0 ||
-                   (it->generator != NULL &&
-                    strcmp(keys_value(said, it->generator->keys, "unsigned"), "1") == 0)
+                   (request->generator != NULL &&
+                    strcmp(keys_value(text, request->generator->keys, "unsigned"), "1") == 0)
                ? FIRN_OK
                : set_error(error, FIRN_ELAYOUT,
                            "IDs of %s are negative as signed numbers from %s on: use another form, "
@@ -187,88 +189,89 @@ static int check_sign(const request *it, const firn_scheme *scheme, firn_error *
 }
 
 /* Clients cannot set fields or keys of a generator. */
-static int refuse_setting(const request *it, const firn_scheme *scheme, word key,
+static int refuse_setting(const server_request *request, const firn_scheme *scheme, word key,
                           firn_error *error) {
     static const char *const known[] = {"count", "time", "tick", "as", "prefix", NULL};
     char name[32];
-    if (it->digest != NULL) {
+    if (request->digest != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s': use namespace and name",
                          scheme->name, word_shown(key), key.text);
     }
     /* three letters are too short to guess from */
     if (!word_copy(key, name, sizeof name) ||
         (key.length > 3 && firn_nearest(name, known) != NULL)) {
-        return refuse_key(it, key, scheme->name, known, error);
+        return refuse_key(request, key, scheme->name, known, error);
     }
     return set_error(error, FIRN_EUSAGE,
                      "clients cannot set %s: set it in firn.ini under [generator %.63s]", name,
-                     it->generator != NULL ? it->generator->name : "NAME");
+                     request->generator != NULL ? request->generator->name : "NAME");
 }
 
-static int read_pair(request *it, const firn_scheme *scheme, word key, word value,
+static int read_pair(server_request *request, const firn_scheme *scheme, word key, word value,
                      firn_error *error) {
     if (word_is(key, "count")) {
-        return read_count(&it->count, it, key, value, BATCH_MAX, error);
+        return read_count(&request->count, request, key, value, BATCH_MAX, error);
     }
     if (word_is(key, "as") || word_is(key, "prefix")) {
         return FIRN_OK; /* read after the others, because they depend on each other */
     }
-    if (it->digest != NULL && (word_is(key, "namespace") || word_is(key, "name"))) {
+    if (request->digest != NULL && (word_is(key, "namespace") || word_is(key, "name"))) {
         return FIRN_OK;
     }
-    if (it->digest == NULL && (word_is(key, "time") || word_is(key, "tick"))) {
-        return read_instant(it, scheme, key, value, error);
+    if (request->digest == NULL && (word_is(key, "time") || word_is(key, "tick"))) {
+        return read_instant(request, scheme, key, value, error);
     }
-    return refuse_setting(it, scheme, key, error);
+    return refuse_setting(request, scheme, key, error);
 }
 
-int ids_read_form(request *it, const firn_scheme *scheme, bool takes_prefix, firn_error *error) {
-    word as = request_value(it, "as"), prefix = request_value(it, "prefix");
-    it->form = it->generator != NULL ? it->generator->form : scheme->form;
-    int code = as.text != NULL ? form_of(&it->form, scheme, as, error) : FIRN_OK;
+int ids_read_form(server_request *request, const firn_scheme *scheme, bool takes_prefix,
+                  firn_error *error) {
+    word form = request_value(request, "as"), prefix = request_value(request, "prefix");
+    request->form = request->generator != NULL ? request->generator->form : scheme->form;
+    int code = form.text != NULL ? form_of(&request->form, scheme, form, error) : FIRN_OK;
     if (code == FIRN_OK && prefix.text != NULL && takes_prefix) {
-        code = prefix_of(it->prefix, it->form, prefix, error);
-    } else if (code == FIRN_OK && it->generator != NULL && it->form == FIRN_FORM_TYPEID) {
-        memcpy(it->prefix, it->generator->prefix, sizeof it->prefix);
+        code = prefix_of(request->prefix, request->form, prefix, error);
+    } else if (code == FIRN_OK && request->generator != NULL && request->form == FIRN_FORM_TYPEID) {
+        memcpy(request->prefix, request->generator->prefix, sizeof request->prefix);
     }
     return code;
 }
 
-static int check_digest(const request *it, firn_error *error) {
+static int check_digest(const server_request *request, firn_error *error) {
     char text[PARAMETER_SIZE];
-    bool space = request_value(it, "namespace").text != NULL;
-    if (!space || request_value(it, "name").text == NULL) {
+    bool space = request_value(request, "namespace").text != NULL;
+    if (!space || request_value(request, "name").text == NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         it->worker->http
+                         request->worker->http
                              ? "%s needs %s: use namespace=dns|url|oid|x500|UUID and name=TEXT"
                              : "%s needs %s: use NAMESPACE dns|url|oid|x500|UUID and NAME text",
-                         it->digest->name, space ? "a name" : "a namespace");
+                         request->digest->name, space ? "a name" : "a namespace");
     }
-    return it->count == 1
+    return request->count == 1
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE, "%s generates one ID for each name: leave %s out",
-                           it->digest->name, parameter_name(text, it, "count"));
+                           request->digest->name, parameter_name(text, request, "count"));
 }
 
-int ids_read_new(request *it, firn_error *error) {
-    int code = read_generator(it, error);
+int ids_read_new(server_request *request, firn_error *error) {
+    int code = read_generator(request, error);
     if (code != FIRN_OK) {
         return code;
     }
-    const firn_scheme *scheme = scheme_of(it);
-    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        code = read_pair(it, scheme, it->pairs[i].key, it->pairs[i].value, error);
+    const firn_scheme *scheme = scheme_of(request);
+    for (size_t i = 0; i < request->pair_count && code == FIRN_OK; i++) {
+        code = read_pair(request, scheme, request->pairs[i].key, request->pairs[i].value, error);
     }
-    code = code == FIRN_OK ? ids_read_form(it, scheme, true, error) : code;
-    code = code == FIRN_OK ? check_dated(it, scheme, error) : code;
-    code = code == FIRN_OK ? check_sign(it, scheme, error) : code;
-    return code == FIRN_OK && it->digest != NULL ? check_digest(it, error) : code;
+    code = code == FIRN_OK ? ids_read_form(request, scheme, true, error) : code;
+    code = code == FIRN_OK ? check_dated(request, scheme, error) : code;
+    code = code == FIRN_OK ? check_sign(request, scheme, error) : code;
+    return code == FIRN_OK && request->digest != NULL ? check_digest(request, error) : code;
 }
 
-int ids_read_runs(request *it, firn_error *error) {
-    int code = ids_read_new(it, error);
-    const firn_scheme *scheme = code == FIRN_OK ? scheme_of(it) : NULL;
-    if (scheme != NULL && (scheme->bits > 64 || it->digest != NULL || it->dated)) {
+int ids_read_runs(server_request *request, firn_error *error) {
+    int code = ids_read_new(request, error);
+    const firn_scheme *scheme = code == FIRN_OK ? scheme_of(request) : NULL;
+    if (scheme != NULL && (scheme->bits > 64 || request->digest != NULL || request->dated)) {
         return set_error(error, FIRN_EUSAGE,
                          "runs need a scheme of at most 64 bits (%s has %u) and no time parameter: "
                          "request IDs instead of runs",
@@ -280,140 +283,146 @@ int ids_read_runs(request *it, firn_error *error) {
 /* ---- issuing --------------------------------------------------------------------------------- */
 
 /* Can the request wait? *error is the renewer's, if it has one. */
-static int wait_for_gen(generator *it, int code, firn_error *error) {
+static int wait_for_gen(server_generator *generator, int code, firn_error *error) {
     if (code == FIRN_EEXHAUSTED) {
-        return it->waits ? REQUEST_LATER : code;
+        return generator->waits ? REQUEST_LATER : code;
     }
     if (code == FIRN_ECLOCK) {
-        return it->back_fails ? code : REQUEST_LATER;
+        return generator->back_fails ? code : REQUEST_LATER;
     }
-    if (code != FIRN_EWINDOW || it->renewer == NULL) {
+    if (code != FIRN_EWINDOW || generator->renewer == NULL) {
         return code;
     }
-    generator_want(it);
-    return wait_for_renewer(&it->failed, error);
+    generator_want(generator);
+    return wait_for_renewer(&generator->failed, error);
 }
 
 /* More IDs than one call can ever issue: waiting does not help. */
-static int refuse_count(const request *it, firn_gen *gen, int code, firn_error *error) {
+static int refuse_count(const server_request *request, firn_gen *gen, int code, firn_error *error) {
     char count[24], text[PARAMETER_SIZE];
     firn_status status = {.size = sizeof status};
     firn_gen_status(gen, &status);
-    word value = {count, write_number(count, (uint64_t)it->count, false)};
-    return it->count <= status.max_count
+    word value = {count, write_number(count, (uint64_t)request->count, false)};
+    return request->count <= status.max_count
                ? code
                : set_error(error, FIRN_ERANGE,
                            "%s is more than %s can issue within max_lead: use 1 to %" PRId64,
-                           parameter_text(text, it, (word){"count", 5}, value), it->generator->name,
-                           status.max_count);
+                           parameter_text(text, request, (word){"count", 5}, value),
+                           request->generator->name, status.max_count);
 }
 
-static int wait_for_opening(generator *it, firn_error *error) {
-    set_error(error, FIRN_EWINDOW, "%s is not open yet: try again in a moment", it->name);
-    return wait_for_gen(it, FIRN_EWINDOW, error);
+static int wait_for_opening(server_generator *generator, firn_error *error) {
+    set_error(error, FIRN_EWINDOW, "%s is not open yet: try again in a moment", generator->name);
+    return wait_for_gen(generator, FIRN_EWINDOW, error);
 }
 
 /* firn_next is faster than a batch of one. */
-static int issue_one(firn_gen *gen, const worker *by, bool narrow, firn_error *error) {
+static int issue_one(firn_gen *gen, const server_worker *worker, bool narrow, firn_error *error) {
     firn_id id;
-    int code = firn_next(gen, narrow ? &id : by->ids, error);
+    int code = firn_next(gen, narrow ? &id : worker->ids, error);
     if (narrow && code == FIRN_OK) {
-        by->numbers[0] = id.low;
+        worker->numbers[0] = id.low;
     }
     return code;
 }
 
-static int issue(firn_gen *gen, const worker *by, bool narrow, size_t n, firn_error *error) {
-    return n == 1   ? issue_one(gen, by, narrow, error)
-           : narrow ? firn_next_u64(gen, by->numbers, n, error)
-                    : firn_next_n(gen, by->ids, n, error);
+static int issue(firn_gen *gen, const server_worker *worker, bool narrow, size_t n,
+                 firn_error *error) {
+    return n == 1   ? issue_one(gen, worker, narrow, error)
+           : narrow ? firn_next_u64(gen, worker->numbers, n, error)
+                    : firn_next_n(gen, worker->ids, n, error);
 }
 
-static void reply_ids(const request *it, bool narrow, size_t n, reply *out) {
-    const firn_scheme *scheme = it->generator->scheme;
+static void reply_ids(const server_request *request, bool narrow, size_t n, server_reply *out) {
+    const firn_scheme *scheme = request->generator->scheme;
     out->kind = narrow ? REPLY_NUMBERS : REPLY_IDS;
     out->count = n;
-    out->numbers = narrow ? it->worker->numbers : NULL;
-    out->ids = narrow ? NULL : it->worker->ids;
-    out->is_signed = it->form == FIRN_FORM_DEC && scheme->bits == 64;
+    out->numbers = narrow ? request->worker->numbers : NULL;
+    out->ids = narrow ? NULL : request->worker->ids;
+    out->is_signed = request->form == FIRN_FORM_DEC && scheme->bits == 64;
 }
 
 /* If fewer than `times` are left, half as many are tried, and so on; the remaining requests wait a
  * millisecond. One request for many gets all or none. */
-static int answer_new(request *it, size_t times, reply *out, firn_error *error) {
-    generator *from = it->generator;
+static int answer_new(server_request *request, size_t times, server_reply *out, firn_error *error) {
+    server_generator *from = request->generator;
     firn_gen *gen = atomic_load_explicit(&from->gen, memory_order_acquire);
-    bool narrow = it->form == from->form ? from->narrow : is_narrow(from->scheme, it->form);
-    size_t n = it->count > 1 ? (size_t)it->count : times < BATCH_MAX ? times : BATCH_MAX;
+    bool narrow =
+        request->form == from->form ? from->narrow : is_narrow(from->scheme, request->form);
+    size_t n = request->count > 1 ? (size_t)request->count : times < BATCH_MAX ? times : BATCH_MAX;
     if (gen == NULL) {
         return wait_for_opening(from, error);
     }
-    int code = worker_make_room(it->worker, narrow, error);
+    int code = worker_make_room(request->worker, narrow, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = issue(gen, it->worker, narrow, n, error);
-    while ((code == FIRN_EEXHAUSTED || code == FIRN_ERANGE) && it->count == 1 && n > 1) {
+    code = issue(gen, request->worker, narrow, n, error);
+    while ((code == FIRN_EEXHAUSTED || code == FIRN_ERANGE) && request->count == 1 && n > 1) {
         n /= 2;
-        code = issue(gen, it->worker, narrow, n, error);
+        code = issue(gen, request->worker, narrow, n, error);
     }
     if (code == FIRN_ERANGE) {
-        code = refuse_count(it, gen, code, error);
+        code = refuse_count(request, gen, code, error);
     }
     if (code != FIRN_OK) {
         return wait_for_gen(from, code, error);
     }
-    generator_count(from, it->worker, narrow ? it->worker->numbers : NULL, it->worker->ids, n);
-    reply_ids(it, narrow, n, out);
+    generator_count(from, request->worker, narrow ? request->worker->numbers : NULL,
+                    request->worker->ids, n);
+    reply_ids(request, narrow, n, out);
     return FIRN_OK;
 }
 
-static int answer_digest(request *it, reply *out, firn_error *error) {
+static int answer_digest(server_request *request, server_reply *out, firn_error *error) {
     char space[64];
-    word name = request_value(it, "name"), of = request_value(it, "namespace");
-    int code = worker_make_room(it->worker, false, error);
-    if (code == FIRN_OK && !word_copy(of, space, sizeof space)) {
+    word name = request_value(request, "name"), text = request_value(request, "namespace");
+    int code = worker_make_room(request->worker, false, error);
+    if (code == FIRN_OK && !word_copy(text, space, sizeof space)) {
         char given[PARAMETER_SIZE];
         code = set_error(error, FIRN_EUSAGE,
                          "%s is not a namespace: use dns, url, oid, x500 or a UUID",
-                         parameter_text(given, it, word_of("namespace"), of));
+                         parameter_text(given, request, word_of("namespace"), text));
     }
     if (code == FIRN_OK) {
-        code = firn_digest(it->worker->ids, it->digest, space, name.text, name.length, error);
+        code = firn_digest(request->worker->ids, request->digest, space, name.text, name.length,
+                           error);
     }
     out->kind = REPLY_IDS;
     out->count = 1;
-    out->ids = it->worker->ids;
+    out->ids = request->worker->ids;
     return code;
 }
 
 /* Here without a store; with one, as a task. */
-static int answer_dated(request *it, reply *out, firn_error *error) {
-    if (it->generator->renewer != NULL) {
-        return atomic_load_explicit(&it->generator->gen, memory_order_seq_cst) != NULL
+static int answer_dated(server_request *request, server_reply *out, firn_error *error) {
+    if (request->generator->renewer != NULL) {
+        return atomic_load_explicit(&request->generator->gen, memory_order_seq_cst) != NULL
                    ? REQUEST_TASK
-                   : wait_for_opening(it->generator, error);
+                   : wait_for_opening(request->generator, error);
     }
-    int code = worker_make_room(it->worker, false, error);
+    int code = worker_make_room(request->worker, false, error);
     if (code == FIRN_OK) {
-        code = generator_date(it->generator, &it->time, it->worker->ids, (size_t)it->count, error);
+        code = generator_date(request->generator, &request->time, request->worker->ids,
+                              (size_t)request->count, error);
     }
     if (code == FIRN_OK) {
-        generator_count(it->generator, it->worker, NULL, it->worker->ids, (size_t)it->count);
-        reply_ids(it, false, (size_t)it->count, out);
+        generator_count(request->generator, request->worker, NULL, request->worker->ids,
+                        (size_t)request->count);
+        reply_ids(request, false, (size_t)request->count, out);
     }
     return code == FIRN_EWINDOW ? REQUEST_LATER : code;
 }
 
-int ids_answer_new(request *it, size_t times, reply *out, firn_error *error) {
-    return it->dated            ? answer_dated(it, out, error)
-           : it->digest != NULL ? answer_digest(it, out, error)
-                                : answer_new(it, times, out, error);
+int ids_answer_new(server_request *request, size_t times, server_reply *out, firn_error *error) {
+    return request->dated            ? answer_dated(request, out, error)
+           : request->digest != NULL ? answer_digest(request, out, error)
+                                     : answer_new(request, times, out, error);
 }
 
-void ids_reply_dated(const request *it, const firn_id *ids, reply *out) {
-    generator_count(it->generator, it->worker, NULL, ids, (size_t)it->count);
-    reply_ids(it, false, (size_t)it->count, out);
+void ids_reply_dated(const server_request *request, const firn_id *ids, server_reply *out) {
+    generator_count(request->generator, request->worker, NULL, ids, (size_t)request->count);
+    reply_ids(request, false, (size_t)request->count, out);
     out->ids = ids;
 }
 
@@ -424,8 +433,8 @@ static json_t *number_text(uint64_t number, bool is_signed) {
 }
 
 /* [["first", "last"], ...] */
-static int reply_runs(const request *it, reply *out, firn_error *error) {
-    const uint64_t *numbers = it->worker->numbers;
+static int reply_runs(const server_request *request, server_reply *out, firn_error *error) {
+    const uint64_t *numbers = request->worker->numbers;
     bool is_signed = out->is_signed;
     json_t *runs = json_array();
     for (size_t i = 0, first; i < out->count && runs != NULL; i++) {
@@ -440,13 +449,14 @@ static int reply_runs(const request *it, reply *out, firn_error *error) {
     return reply_json(runs, out, error);
 }
 
-int ids_answer_runs(request *it, reply *out, firn_error *error) {
-    it->form = is_narrow(it->generator->scheme, it->form) ? it->form : FIRN_FORM_UNSIGNED;
-    int code = answer_new(it, 1, out, error);
+int ids_answer_runs(server_request *request, server_reply *out, firn_error *error) {
+    request->form =
+        is_narrow(request->generator->scheme, request->form) ? request->form : FIRN_FORM_UNSIGNED;
+    int code = answer_new(request, 1, out, error);
     if (code == FIRN_OK && out->kind != REPLY_NUMBERS) {
         return set_error(error, FIRN_EUSAGE,
                          "IDs of %s have more than 64 bits: request IDs instead of runs",
-                         it->generator->name);
+                         request->generator->name);
     }
-    return code == FIRN_OK ? reply_runs(it, out, error) : code;
+    return code == FIRN_OK ? reply_runs(request, out, error) : code;
 }

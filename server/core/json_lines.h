@@ -5,7 +5,7 @@
  *     [["a", "b"], ["c", "d"]]              one array per line, blanks between elements
  *     {"least": "a", "greatest": "b"}       only strings: one per line, without names
  *     {"bits": 64, "fields": {"worker": 26}, "candidates": ["a", "b"]}
- *                                           name value: `bits 64`, `fields.worker 26`, `candidates a b`
+ * name value: `bits 64`, `fields.worker 26`, `candidates a b`
  *     [{...}, {...}]                        each as above, with empty lines between
  *
  * null and empty values are `none`. Names in arrays have an index, `slices.0.bits`. Strings with

@@ -14,16 +14,16 @@ static bool is_outage(int code) {
            code == FIRN_ESYSTEM || code == FIRN_EWINDOW;
 }
 
-void last_error_set(last_error *it, const char *what, const char *name, int code,
+void last_error_set(last_error *last, const char *what, const char *name, int code,
                     const firn_error *error) {
-    int was = atomic_load_explicit(&it->code, memory_order_seq_cst);
+    int was = atomic_load_explicit(&last->code, memory_order_seq_cst);
     if (code == FIRN_OK && was == FIRN_OK) {
         return;
     }
     pthread_mutex_lock(&lock);
-    it->error = code == FIRN_OK ? (firn_error){0} : *error;
-    translate_error(&it->error, SURFACE_SERVER);
-    atomic_store_explicit(&it->code, code, memory_order_seq_cst);
+    last->error = code == FIRN_OK ? (firn_error){0} : *error;
+    translate_error(&last->error, SURFACE_SERVER);
+    atomic_store_explicit(&last->code, code, memory_order_seq_cst);
     pthread_mutex_unlock(&lock);
     if (code != was && !(is_outage(code) && is_outage(was))) {
         log_event(code == FIRN_OK ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
@@ -32,12 +32,12 @@ void last_error_set(last_error *it, const char *what, const char *name, int code
     }
 }
 
-int last_error_get(const last_error *it, firn_error *error) {
-    int code = atomic_load_explicit(&it->code, memory_order_seq_cst);
+int last_error_get(const last_error *last, firn_error *error) {
+    int code = atomic_load_explicit(&last->code, memory_order_seq_cst);
     if (code != FIRN_OK) {
         pthread_mutex_lock(&lock);
-        code = atomic_load_explicit(&it->code, memory_order_seq_cst);
-        *error = it->error;
+        code = atomic_load_explicit(&last->code, memory_order_seq_cst);
+        *error = last->error;
         pthread_mutex_unlock(&lock);
     }
     return code;

@@ -16,9 +16,9 @@ typedef struct last_error {
 
 /* Sets it (FIRN_OK: none) and logs each change once; `what` is "generator" or "segment". Only an
  * answer of the store ends a failure: do not call it for a step that had nothing to do. */
-void last_error_set(last_error *it, const char *what, const char *name, int code,
+void last_error_set(last_error *last, const char *what, const char *name, int code,
                     const firn_error *error);
 /* Returns the code and fills `error` unless it is FIRN_OK. */
-int last_error_get(const last_error *it, firn_error *error);
+int last_error_get(const last_error *last, firn_error *error);
 
 #endif

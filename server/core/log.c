@@ -36,44 +36,44 @@ void log_set(enum log_level least, bool as_json) {
 /* ---- a line --------------------------------------------------------------------------------- */
 
 /* Room is kept for the end, so that a truncated line is well-formed. */
-typedef struct line {
+typedef struct log_line {
     char text[LINE_SIZE];
     size_t length;
     bool json, full;
-} line;
+} log_line;
 
-static void put(line *to, const char *text, size_t length) {
-    if (to->full || to->length + length > LINE_SIZE - END_SIZE) {
-        to->full = true;
+static void put(log_line *line, const char *text, size_t length) {
+    if (line->full || line->length + length > LINE_SIZE - END_SIZE) {
+        line->full = true;
         return;
     }
-    memcpy(to->text + to->length, text, length);
-    to->length += length;
+    memcpy(line->text + line->length, text, length);
+    line->length += length;
 }
 
-static void put_word(line *to, const char *text) {
-    put(to, text, strlen(text));
+static void put_word(log_line *line, const char *text) {
+    put(line, text, strlen(text));
 }
 
 /* Replaces what is hidden or not UTF-8. */
-static void put_escaped(line *to, const char *text) {
+static void put_escaped(log_line *line, const char *text) {
     const char *end = text + strlen(text);
     for (size_t size; text<end; text += size> 0 ? size : 1) {
         char escaped[2] = {'\\', *text};
         size = firn__utf8_size(text, (size_t)(end - text));
         if (*text == '"' || *text == '\\') {
-            put(to, escaped, 2);
+            put(line, escaped, 2);
         } else if (size == 0 || (*text != ' ' && utf8_is_hidden(text, size))) {
-            put(to, "?", 1);
+            put(line, "?", 1);
         } else {
-            put(to, text, size);
+            put(line, text, size);
         }
     }
 }
 
 static bool is_bare(const char *text) {
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at <= ' ' || *at > '~' || strchr("\"\\=", *at) != NULL) {
+    for (const char *position = text; *position != '\0'; position++) {
+        if (*position <= ' ' || *position > '~' || strchr("\"\\=", *position) != NULL) {
             return false;
         }
     }
@@ -81,60 +81,60 @@ static bool is_bare(const char *text) {
 }
 
 /* Writes name and value or nothing; a long value is truncated. */
-static void put_pair(line *to, const char *name, const char *value) {
-    char first = to->length == 0;
-    if (to->full || to->length + strlen(name) + 8 > LINE_SIZE - END_SIZE) {
-        to->full = true;
+static void put_pair(log_line *line, const char *name, const char *value) {
+    char first = line->length == 0;
+    if (line->full || line->length + strlen(name) + 8 > LINE_SIZE - END_SIZE) {
+        line->full = true;
         return;
     }
-    put_word(to, to->json ? (first ? "{\"" : ",\"") : (first ? "" : " "));
-    put_escaped(to, name);
-    put_word(to, to->json ? "\":\"" : "=");
-    if (!to->json && is_bare(value)) {
-        put_word(to, value);
+    put_word(line, line->json ? (first ? "{\"" : ",\"") : (first ? "" : " "));
+    put_escaped(line, name);
+    put_word(line, line->json ? "\":\"" : "=");
+    if (!line->json && is_bare(value)) {
+        put_word(line, value);
         return;
     }
-    put_word(to, to->json ? "" : "\"");
-    put_escaped(to, value);
-    memcpy(to->text + to->length, "\"", 1); /* in the room kept for the end */
-    to->length++;
+    put_word(line, line->json ? "" : "\"");
+    put_escaped(line, value);
+    memcpy(line->text + line->length, "\"", 1); /* in the room kept for the end */
+    line->length++;
 }
 
-static void put_time(line *to) {
+static void put_time(log_line *line) {
     const firn_time now = mark_now();
     char text[FIRN_TIME_SIZE];
-    put_pair(to, "time", firn_time_format(text, &now, 3));
+    put_pair(line, "time", firn_time_format(text, &now, 3));
 }
 
-static void end_line(line *to) {
-    const char *end = to->json ? "}\n" : "\n";
-    memcpy(to->text + to->length, end, strlen(end));
-    to->length += strlen(end);
+static void end_line(log_line *line) {
+    const char *end = line->json ? "}\n" : "\n";
+    memcpy(line->text + line->length, end, strlen(end));
+    line->length += strlen(end);
 }
 
 /* ---- the way out ---------------------------------------------------------------------------- */
 
 /* Standard error may be shared, so its flags must not change: a socket gets MSG_DONTWAIT,
  * everything else is polled for room. */
-static bool write_out(const line *it) {
+static bool write_out(const log_line *line) {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-    ssize_t sent = send(STDERR_FILENO, it->text, it->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(STDERR_FILENO, line->text, line->length, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) {
-        sent = write(STDERR_FILENO, it->text, it->length);
+        sent = write(STDERR_FILENO, line->text, line->length);
     }
     return sent > 0;
 }
 
 static void tell_lost(bool json) {
     char number[24];
-    line it = {.json = json};
+    log_line line = {.json = json};
     snprintf(number, sizeof number, "%lu", lost);
-    put_time(&it);
-    put_pair(&it, "level", "warning");
-    put_pair(&it, "event", "log lines lost");
-    put_pair(&it, "lines", number);
-    end_line(&it);
-    lost = write_out(&it) ? 0 : lost;
+    put_time(&line);
+    put_pair(&line, "level", "warning");
+    put_pair(&line, "event", "log lines lost");
+    put_pair(&line, "lines", number);
+    end_line(&line);
+    lost = write_out(&line) ? 0 : lost;
 }
 
 void log_event(enum log_level level, const char *event, ...) {
@@ -142,36 +142,36 @@ void log_event(enum log_level level, const char *event, ...) {
     if ((int)level < atomic_load_explicit(&least_level, memory_order_seq_cst)) {
         return;
     }
-    line it = {.json = atomic_load_explicit(&as_objects, memory_order_seq_cst)};
-    put_time(&it);
-    put_pair(&it, "level", levels[level]);
-    put_pair(&it, "event", event);
+    log_line line = {.json = atomic_load_explicit(&as_objects, memory_order_seq_cst)};
+    put_time(&line);
+    put_pair(&line, "level", levels[level]);
+    put_pair(&line, "event", event);
     va_list pairs;
     va_start(pairs, event);
     for (const char *name = va_arg(pairs, const char *); name != NULL;
          name = va_arg(pairs, const char *)) {
         const char *value = va_arg(pairs, const char *);
-        put_pair(&it, name, value != NULL ? value : "");
+        put_pair(&line, name, value != NULL ? value : "");
     }
     va_end(pairs);
-    end_line(&it);
+    end_line(&line);
     pthread_mutex_lock(&one_writer);
     if (lost > 0) {
-        tell_lost(it.json);
+        tell_lost(line.json);
     }
-    lost += !write_out(&it);
+    lost += !write_out(&line);
     pthread_mutex_unlock(&one_writer);
 }
 
-bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]) {
-    int64_t now = monotonic_ms(), told = atomic_load_explicit(&it->told_ms, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&it->count, 1, memory_order_seq_cst);
+bool log_gate_opens(log_gate *gate, char count[LOG_COUNT_SIZE]) {
+    int64_t now = monotonic_ms(), told = atomic_load_explicit(&gate->told_ms, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&gate->count, 1, memory_order_seq_cst);
     if ((told != 0 && now - told < GATE_MS) ||
-        !atomic_compare_exchange_strong_explicit(&it->told_ms, &told, now, memory_order_seq_cst,
+        !atomic_compare_exchange_strong_explicit(&gate->told_ms, &told, now, memory_order_seq_cst,
                                                  memory_order_seq_cst)) {
         return false;
     }
     snprintf(count, LOG_COUNT_SIZE, "%" PRIu64,
-             atomic_exchange_explicit(&it->count, 0, memory_order_seq_cst));
+             atomic_exchange_explicit(&gate->count, 0, memory_order_seq_cst));
     return true;
 }

@@ -22,6 +22,6 @@ typedef struct log_gate {
 } log_gate;
 #define LOG_COUNT_SIZE 24
 /* Counts it. True: log it now, with `count`. */
-bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]);
+bool log_gate_opens(log_gate *gate, char count[LOG_COUNT_SIZE]);
 
 #endif

@@ -34,15 +34,16 @@ bool name_table_is_full(const name_table *in) {
     return atomic_load_explicit(&in->count, memory_order_seq_cst) >= in->most;
 }
 
-void name_table_add(name_table *to, void *thing) {
-    size_t count = atomic_load_explicit(&to->count, memory_order_seq_cst),
+void name_table_add(name_table *table, void *thing) {
+    size_t count = atomic_load_explicit(&table->count, memory_order_seq_cst),
            i = hash_of(word_of(thing));
-    while (atomic_load_explicit(&to->slots[i & (to->size - 1)], memory_order_seq_cst) != NULL) {
+    while (atomic_load_explicit(&table->slots[i & (table->size - 1)], memory_order_seq_cst) !=
+           NULL) {
         i++;
     }
-    atomic_store_explicit(&to->all[count], thing, memory_order_release);
-    atomic_store_explicit(&to->slots[i & (to->size - 1)], thing, memory_order_release);
-    atomic_store_explicit(&to->count, count + 1, memory_order_release);
+    atomic_store_explicit(&table->all[count], thing, memory_order_release);
+    atomic_store_explicit(&table->slots[i & (table->size - 1)], thing, memory_order_release);
+    atomic_store_explicit(&table->count, count + 1, memory_order_release);
 }
 
 void *name_table_at(const name_table *in, size_t i) {
@@ -51,19 +52,19 @@ void *name_table_at(const name_table *in, size_t i) {
                : NULL;
 }
 
-bool name_table_make(name_table *it, size_t most) {
+bool name_table_make(name_table *table, size_t most) {
     size_t size = 16;
     while (size < most * 2 + 2) {
         size *= 2;
     }
-    *it = (name_table){.most = most, .size = size};
-    it->all = calloc(most + 1, sizeof *it->all);
-    it->slots = calloc(size, sizeof *it->slots);
-    return it->all != NULL && it->slots != NULL;
+    *table = (name_table){.most = most, .size = size};
+    table->all = calloc(most + 1, sizeof *table->all);
+    table->slots = calloc(size, sizeof *table->slots);
+    return table->all != NULL && table->slots != NULL;
 }
 
-void name_table_free(name_table *it) {
-    free(it->all);
-    free(it->slots);
-    *it = (name_table){0};
+void name_table_free(name_table *table) {
+    free(table->all);
+    free(table->slots);
+    *table = (name_table){0};
 }

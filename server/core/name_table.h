@@ -19,14 +19,14 @@ typedef struct name_table {
 } name_table;
 
 /* False: out of memory; call name_table_free in both cases. */
-bool name_table_make(name_table *it, size_t most);
-void name_table_free(name_table *it);
+bool name_table_make(name_table *table, size_t most);
+void name_table_free(name_table *table);
 /* NULL: no entry has the name. Any thread. */
 void *name_table_find(const name_table *in, word name);
 /* The i-th, or NULL. Any thread. */
 void *name_table_at(const name_table *in, size_t i);
 bool name_table_is_full(const name_table *in);
 /* One thread at a time; the table must have room and no entry of that name. */
-void name_table_add(name_table *to, void *thing);
+void name_table_add(name_table *table, void *thing);
 
 #endif

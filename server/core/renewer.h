@@ -13,10 +13,10 @@
 #define RENEWERS_MAX 16   /* stores */
 #define TASKS_MAX    1024 /* queued for one renewer */
 
-typedef struct renewer renewer;
+typedef struct store_renewer store_renewer;
 
 /* Is a task still wanted? */
-enum wish {
+enum task_need {
     WISH_STAYS,
     WISH_FADES, /* the client may have left: other tasks go first */
     WISH_IS_OVER
@@ -24,13 +24,14 @@ enum wish {
 
 /* Work with a store for a client. Clients take turns: none waits for more than one or two tasks of
  * each other client. */
-typedef struct task task;
-struct task {
+typedef struct renewer_task renewer_task;
+struct renewer_task {
     /* All but `done` in the renewer's thread. Just before `run`; the reason if it is over. */
-    enum wish (*wish)(task *self, firn_error *why);
-    void (*run)(task *self);                           /* may wait for the store */
-    void (*refuse)(task *self, const firn_error *why); /* instead of `run` */
-    void (*done)(task *self); /* after either, in any thread; must not wait; may free the task */
+    enum task_need (*wish)(renewer_task *self, firn_error *why);
+    void (*run)(renewer_task *self);                           /* may wait for the store */
+    void (*refuse)(renewer_task *self, const firn_error *why); /* instead of `run` */
+    void (*done)(
+        renewer_task *self); /* after either, in any thread; must not wait; may free the task */
     uint64_t client;
     /* The renewer's: */
     uint64_t turn;
@@ -39,7 +40,8 @@ struct task {
 
 /* Before the first renewer. `step` opens and renews, sets *news on changes, and returns after how
  * many ms to call it again; `close` gives everything back. Both run in the renewer's thread. */
-void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(renewer *of));
+void renewers_serve(int64_t (*step)(store_renewer *of, bool *news),
+                    void (*close)(store_renewer *of));
 /* The pause after one more failure: 100 ms, doubled up to 2 s. Set *pause_ms to 0 after a
  * success. */
 int64_t retry_pause_ms(int64_t *pause_ms);
@@ -51,28 +53,28 @@ int renewer_check(const char *url, firn_error *error);
 /* The renewer of a URL, made on first use; NULL: the default store. FIRN_EUSAGE: unknown kind;
  * FIRN_ERANGE: RENEWERS_MAX. A renewer tries to open its store for ever; its state shows
  * failures. */
-int renewer_of(renewer **out, const char *url, firn_error *error);
+int renewer_of(store_renewer **out, const char *url, firn_error *error);
 /* Renewers get no thread from now on: for checking a configuration. */
 void renewers_only_check(void);
 /* Any thread. If the queue is full, a task of the client with the most is refused. False: it would
  * be this one, or the renewer has stopped. */
-bool renewer_send(renewer *it, task *one);
+bool renewer_send(store_renewer *renewer, renewer_task *task);
 /* Any thread. True: it had not begun, and is the caller's again. False: it is or was done. */
-bool renewer_take_back(renewer *it, task *one);
+bool renewer_take_back(store_renewer *renewer, renewer_task *task);
 /* FIRN_ESTORE: the queue is full. */
 int refuse_crowd(firn_error *error);
 /* Something needs a step. Any thread, never blocks. */
-void renewer_wake(renewer *it);
+void renewer_wake(store_renewer *renewer);
 /* 0 .. RENEWERS_MAX - 1 */
-size_t renewer_index(const renewer *it);
+size_t renewer_index(const store_renewer *renewer);
 /* Did the last call succeed, with no call running for more than a second? Any thread. */
-bool renewer_answers(const renewer *it);
+bool renewer_answers(const store_renewer *renewer);
 /* Number of calls so far. Any thread. */
-uint64_t renewer_calls(const renewer *it);
+uint64_t renewer_calls(const store_renewer *renewer);
 /* Does that renewer exist, and for this URL (NULL: the default store)? */
 bool renewer_is_of(size_t i, const char *url);
 /* Renewer's thread only: the open store; NULL with the reason. */
-firn_store *renewer_store(renewer *it, firn_error *error);
+firn_store *renewer_store(store_renewer *renewer, firn_error *error);
 
 /* The state of a renewer, for /readyz, /metrics and INFO. */
 typedef struct renewer_state {

@@ -12,32 +12,32 @@
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-word parameter_key(word said) {
+word parameter_key(word text) {
     static const char *const names[][2] = {
         /* as a client writes it, as the server does */
         {"count", "count"}, {"n", "count"},       {"as", "as"}, {"time", "time"},
         {"tick", "tick"},   {"scheme", "scheme"}, {"to", "to"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (word_is(said, names[i][0])) {
+        if (word_is(text, names[i][0])) {
             return word_of(names[i][1]);
         }
     }
-    return said;
+    return text;
 }
 
-bool request_add(request *to, word key, word value) {
-    if (to->pair_count == REQUEST_PAIRS_MAX) {
+bool request_add(server_request *request, word key, word value) {
+    if (request->pair_count == REQUEST_PAIRS_MAX) {
         return false;
     }
-    to->pairs[to->pair_count].key = parameter_key(key);
-    to->pairs[to->pair_count++].value = value;
+    request->pairs[request->pair_count].key = parameter_key(key);
+    request->pairs[request->pair_count++].value = value;
     return true;
 }
 
 /* Count is "n" over HTTP; over RESP names are in capitals. */
-static void write_name(char text[64], const request *it, word key) {
-    bool http = it->worker->http, count = word_is(key, "count");
+static void write_name(char text[64], const server_request *request, word key) {
+    bool http = request->worker->http, count = word_is(key, "count");
     size_t length = key.length < 63 ? key.length : 63;
     for (size_t i = 0; i < length; i++) {
         bool lower = !http && key.text[i] >= 'a' && key.text[i] <= 'z';
@@ -49,32 +49,36 @@ static void write_name(char text[64], const request *it, word key) {
     }
 }
 
-const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key) {
-    write_name(text, it, word_of(key));
+const char *parameter_name(char text[PARAMETER_SIZE], const server_request *request,
+                           const char *key) {
+    write_name(text, request, word_of(key));
     return text;
 }
 
-const char *parameter_text(char text[PARAMETER_SIZE], const request *it, word key, word value) {
+const char *parameter_text(char text[PARAMETER_SIZE], const server_request *request, word key,
+                           word value) {
     char name[64];
-    write_name(name, it, key);
-    snprintf(text, PARAMETER_SIZE, "%s%s%.*s", name, it->worker->http ? "=" : " ",
+    write_name(name, request, key);
+    snprintf(text, PARAMETER_SIZE, "%s%s%.*s", name, request->worker->http ? "=" : " ",
              value.length < 60 ? (int)value.length : 60, value.text);
     return text;
 }
 
-int refuse_key(const request *it, word key, const char *verb, const char *const *known,
+int refuse_key(const server_request *request, word key, const char *verb, const char *const *known,
                firn_error *error) {
     char name[32], text[PARAMETER_SIZE];
     const char *near = word_copy(key, name, sizeof name) ? firn_nearest(name, known) : NULL;
     return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s'%s%s%s", verb, word_shown(key),
                      key.text, near != NULL ? ": did you mean `" : "",
-                     near != NULL ? parameter_name(text, it, near) : "", near != NULL ? "`?" : "");
+                     near != NULL ? parameter_name(text, request, near) : "",
+                     near != NULL ? "`?" : "");
 }
 
-int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error) {
-    for (size_t i = 0; i < it->pair_count; i++) {
-        if (!word_is_in(it->pairs[i].key, known)) {
-            return refuse_key(it, it->pairs[i].key, verb, known, error);
+int check_keys(const server_request *request, const char *verb, const char *const *known,
+               firn_error *error) {
+    for (size_t i = 0; i < request->pair_count; i++) {
+        if (!word_is_in(request->pairs[i].key, known)) {
+            return refuse_key(request, request->pairs[i].key, verb, known, error);
         }
     }
     return FIRN_OK;
@@ -90,13 +94,13 @@ static bool is_integer(word text) {
     return text.length > first;
 }
 
-int read_count(int64_t *out, const request *it, word key, word value, int64_t most,
+int read_count(int64_t *out, const server_request *request, word key, word value, int64_t most,
                firn_error *error) {
     char text[PARAMETER_SIZE];
     uint64_t number = 0;
     if (!is_integer(value)) {
         return set_error(error, FIRN_EUSAGE, "%s is not a number: use 1 to %" PRId64,
-                         parameter_text(text, it, key, value), most);
+                         parameter_text(text, request, key, value), most);
     }
     if (value.text[0] != '-' &&
         value.length <= 19) { /* 19 digits fit; longer ones stay 0, which is refused as well */
@@ -106,30 +110,31 @@ int read_count(int64_t *out, const request *it, word key, word value, int64_t mo
     }
     if (number < 1 || number > (uint64_t)most) {
         return set_error(error, FIRN_ERANGE, "%s is out of range: use 1 to %" PRId64,
-                         parameter_text(text, it, key, value), most);
+                         parameter_text(text, request, key, value), most);
     }
     *out = (int64_t)number;
     return FIRN_OK;
 }
 
-word request_value(const request *it, const char *key) {
-    for (size_t i = 0; i < it->pair_count; i++) {
-        if (word_is(it->pairs[i].key, key)) {
-            return it->pairs[i].value;
+word request_value(const server_request *request, const char *key) {
+    for (size_t i = 0; i < request->pair_count; i++) {
+        if (word_is(request->pairs[i].key, key)) {
+            return request->pairs[i].value;
         }
     }
     return (word){NULL, 0};
 }
 
-int refuse_twice(const request *it, firn_error *error) {
+int refuse_twice(const server_request *request, firn_error *error) {
     char name[64], text[PARAMETER_SIZE];
-    for (size_t i = 1; i < it->pair_count; i++) {
+    for (size_t i = 1; i < request->pair_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            word a = it->pairs[i].key, b = it->pairs[j].key;
+            word a = request->pairs[i].key, b = request->pairs[j].key;
             if (a.length == b.length && strncasecmp(a.text, b.text, a.length) == 0) {
                 return set_error(error, FIRN_EUSAGE, "%s is given twice: give it once",
-                                 word_copy(a, name, sizeof name) ? parameter_name(text, it, name)
-                                                                 : "a parameter");
+                                 word_copy(a, name, sizeof name)
+                                     ? parameter_name(text, request, name)
+                                     : "a parameter");
             }
         }
     }
@@ -138,7 +143,7 @@ int refuse_twice(const request *it, firn_error *error) {
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-int reply_json(json_t *object, reply *out, firn_error *error) {
+int reply_json(json_t *object, server_reply *out, firn_error *error) {
     if (object == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a reply");
     }
@@ -147,13 +152,13 @@ int reply_json(json_t *object, reply *out, firn_error *error) {
     return FIRN_OK;
 }
 
-int worker_make_room(worker *it, bool narrow, firn_error *error) {
-    if (narrow && it->numbers == NULL) {
-        it->numbers = malloc(BATCH_MAX * sizeof *it->numbers);
-    } else if (!narrow && it->ids == NULL) {
-        it->ids = malloc(BATCH_MAX * sizeof *it->ids);
+int worker_make_room(server_worker *worker, bool narrow, firn_error *error) {
+    if (narrow && worker->numbers == NULL) {
+        worker->numbers = malloc(BATCH_MAX * sizeof *worker->numbers);
+    } else if (!narrow && worker->ids == NULL) {
+        worker->ids = malloc(BATCH_MAX * sizeof *worker->ids);
     }
-    return (narrow ? (void *)it->numbers : (void *)it->ids) != NULL
+    return (narrow ? (void *)worker->numbers : (void *)worker->ids) != NULL
                ? FIRN_OK
                : set_error(error, FIRN_EMEMORY, "out of memory for a batch of IDs");
 }
@@ -179,66 +184,67 @@ size_t write_number(char *out, uint64_t number, bool is_signed) {
     return length;
 }
 
-size_t reply_write_id(char *out, const request *it, const reply *of, size_t i) {
-    if (of->kind == REPLY_NUMBERS) {
-        return write_number(out, of->numbers[i], of->is_signed);
+size_t reply_write_id(char *out, const server_request *request, const server_reply *reply,
+                      size_t i) {
+    if (reply->kind == REPLY_NUMBERS) {
+        return write_number(out, reply->numbers[i], reply->is_signed);
     }
-    size_t prefix = strlen(it->prefix);
-    memcpy(out, it->prefix, prefix);
-    firn_format(out + prefix, &of->ids[i], it->form);
+    size_t prefix = strlen(request->prefix);
+    memcpy(out, request->prefix, prefix);
+    firn_format(out + prefix, &reply->ids[i], request->form);
     return prefix + strlen(out + prefix);
 }
 
-size_t reply_taken(const reply *it) {
-    return it->kind == REPLY_NUMBERS ? BATCH_MAX * sizeof *it->numbers
-           : it->kind == REPLY_IDS   ? BATCH_MAX * sizeof *it->ids
-                                     : 0;
+size_t reply_taken(const server_reply *reply) {
+    return reply->kind == REPLY_NUMBERS ? BATCH_MAX * sizeof *reply->numbers
+           : reply->kind == REPLY_IDS   ? BATCH_MAX * sizeof *reply->ids
+                                        : 0;
 }
 
-bool reply_copy(reply *it) {
-    bool narrow = it->kind == REPLY_NUMBERS, wide = it->kind == REPLY_IDS;
-    const void *from = narrow ? (const void *)it->numbers : (const void *)it->ids;
-    size_t size = it->count * (narrow ? sizeof *it->numbers : wide ? sizeof *it->ids : 0);
+bool reply_copy(server_reply *reply) {
+    bool narrow = reply->kind == REPLY_NUMBERS, wide = reply->kind == REPLY_IDS;
+    const void *source = narrow ? (const void *)reply->numbers : (const void *)reply->ids;
+    size_t size = reply->count * (narrow ? sizeof *reply->numbers : wide ? sizeof *reply->ids : 0);
     void *array = size > 0 ? malloc(size) : NULL;
     if (array != NULL) {
-        memcpy(array, from, size);
+        memcpy(array, source, size);
     }
-    it->numbers = narrow ? array : NULL;
-    it->ids = wide ? array : NULL;
+    reply->numbers = narrow ? array : NULL;
+    reply->ids = wide ? array : NULL;
     return size == 0 || array != NULL;
 }
 
-void reply_free(reply *it) {
-    free((void *)(uintptr_t)it->numbers);
-    free((void *)(uintptr_t)it->ids);
-    it->numbers = NULL;
-    it->ids = NULL;
+void reply_free(server_reply *reply) {
+    free((void *)(uintptr_t)reply->numbers);
+    free((void *)(uintptr_t)reply->ids);
+    reply->numbers = NULL;
+    reply->ids = NULL;
 }
 
-bool reply_take(reply *it, worker *from) {
-    bool narrow = it->kind == REPLY_NUMBERS;
-    const void *ids = narrow ? (const void *)it->numbers : (const void *)it->ids;
-    void *array = narrow ? (void *)from->numbers : (void *)from->ids;
+bool reply_take(server_reply *reply, server_worker *worker) {
+    bool narrow = reply->kind == REPLY_NUMBERS;
+    const void *ids = narrow ? (const void *)reply->numbers : (const void *)reply->ids;
+    void *array = narrow ? (void *)worker->numbers : (void *)worker->ids;
     if (array == ids) {
-        from->numbers = narrow ? NULL : from->numbers;
-        from->ids = narrow ? from->ids : NULL;
-    } else if ((array = malloc(reply_taken(it))) != NULL) {
-        memcpy(array, ids, it->count * (narrow ? sizeof *it->numbers : sizeof *it->ids));
+        worker->numbers = narrow ? NULL : worker->numbers;
+        worker->ids = narrow ? worker->ids : NULL;
+    } else if ((array = malloc(reply_taken(reply))) != NULL) {
+        memcpy(array, ids, reply->count * (narrow ? sizeof *reply->numbers : sizeof *reply->ids));
     }
-    it->numbers = narrow ? array : NULL;
-    it->ids = narrow ? NULL : array;
+    reply->numbers = narrow ? array : NULL;
+    reply->ids = narrow ? NULL : array;
     return array != NULL;
 }
 
-void reply_give_back(reply *it, worker *to) {
-    uint64_t *numbers = (uint64_t *)(uintptr_t)it->numbers;
-    firn_id *ids = (firn_id *)(uintptr_t)it->ids;
-    if (to->numbers == NULL) {
-        to->numbers = numbers;
+void reply_give_back(server_reply *reply, server_worker *worker) {
+    uint64_t *numbers = (uint64_t *)(uintptr_t)reply->numbers;
+    firn_id *ids = (firn_id *)(uintptr_t)reply->ids;
+    if (worker->numbers == NULL) {
+        worker->numbers = numbers;
         numbers = NULL;
     }
-    if (to->ids == NULL) {
-        to->ids = ids;
+    if (worker->ids == NULL) {
+        worker->ids = ids;
         ids = NULL;
     }
     free(numbers);

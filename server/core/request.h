@@ -37,9 +37,9 @@ enum verb {
         VERB_COUNT
 };
 
-typedef struct request {
+typedef struct server_request {
     /* Set by the listener: */
-    worker *worker;
+    server_worker *worker;
     enum verb verb;
     enum role role; /* of the client */
     word name;      /* of a scheme, generator, segment, or an ID; "": none */
@@ -48,9 +48,9 @@ typedef struct request {
     } pairs[REQUEST_PAIRS_MAX]; /* count=, time=, as=, fields, ...; the bytes are the listener's */
     size_t pair_count;
     /* Set by request_read: */
-    generator *generator;
+    server_generator *generator;
     const firn_scheme *digest; /* uuid3 and uuid5, which need no generator */
-    segment *segment;
+    server_segment *segment;
     int64_t count;   /* 1 .. BATCH_MAX; integers: 1 .. catalog_max_block() */
     int form;        /* enum firn_form */
     char prefix[66]; /* before each ID, of typeid */
@@ -58,7 +58,7 @@ typedef struct request {
     firn_time time;
     bool wants_segment;
     bool must_open; /* the generator or segment is not open yet */
-} request;
+} server_request;
 
 enum reply_kind {
     REPLY_NIL,
@@ -69,7 +69,7 @@ enum reply_kind {
     REPLY_JSON     /* anything else; the listener releases it */
 };
 
-typedef struct reply {
+typedef struct server_reply {
     enum reply_kind kind;
     size_t count;            /* IDs, or integers of a REPLY_INTEGER that answers several requests */
     const uint64_t *numbers; /* until the worker's next request or the task's end */
@@ -78,54 +78,58 @@ typedef struct reply {
     int64_t first, increment, run;
     json_t *json;
     bool is_table; /* json is the table of schemes, which never changes: its text can be kept */
-} reply;
+} server_reply;
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 /* The name of a parameter as the rest of the server spells it: options in lower case, `n` as
  * `count`. Other names keep their case, which matters for fields. Listeners call request_add for
  * each parameter, so that nothing else knows a second spelling. */
-word parameter_key(word said);
+word parameter_key(word text);
 /* Adds a parameter. False: there are REQUEST_PAIRS_MAX. */
-bool request_add(request *to, word key, word value);
+bool request_add(server_request *request, word key, word value);
 /* The value of a parameter; text NULL: not given. */
-word request_value(const request *it, const char *key);
+word request_value(const server_request *request, const char *key);
 /* A parameter as the client wrote it, for errors: "n=5" over HTTP, "COUNT 5" over RESP. */
 #define PARAMETER_SIZE 128
-const char *parameter_text(char text[PARAMETER_SIZE], const request *it, word key, word value);
+const char *parameter_text(char text[PARAMETER_SIZE], const server_request *request, word key,
+                           word value);
 /* Only its name: "n", "COUNT". */
-const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key);
+const char *parameter_name(char text[PARAMETER_SIZE], const server_request *request,
+                           const char *key);
 /* A whole number from 1 to `most`. FIRN_EUSAGE, FIRN_ERANGE. */
-int read_count(int64_t *out, const request *it, word key, word value, int64_t most,
+int read_count(int64_t *out, const server_request *request, word key, word value, int64_t most,
                firn_error *error);
 /* Refuses an unknown parameter and suggests the nearest of `known` (ends with NULL).
  * FIRN_EUSAGE. */
-int refuse_key(const request *it, word key, const char *verb, const char *const *known,
+int refuse_key(const server_request *request, word key, const char *verb, const char *const *known,
                firn_error *error);
 /* Refuses the first parameter that is not in `known`. */
-int check_keys(const request *it, const char *verb, const char *const *known, firn_error *error);
+int check_keys(const server_request *request, const char *verb, const char *const *known,
+               firn_error *error);
 /* Refuses duplicate parameters, also if their letter case differs. FIRN_EUSAGE. */
-int refuse_twice(const request *it, firn_error *error);
+int refuse_twice(const server_request *request, firn_error *error);
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /* Takes over `object`; NULL: FIRN_EMEMORY. */
-int reply_json(json_t *object, reply *out, firn_error *error);
+int reply_json(json_t *object, server_reply *out, firn_error *error);
 /* Allocates room for BATCH_MAX IDs or numbers (`narrow`) on first use. FIRN_EMEMORY. */
-int worker_make_room(worker *it, bool narrow, firn_error *error);
+int worker_make_room(server_worker *worker, bool narrow, firn_error *error);
 /* Does it issue IDs or integers? */
 static inline bool verb_issues(enum verb verb) {
     return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT;
 }
 /* Takes the IDs of a reply over, so that the worker can answer others: its array, or a copy of a
  * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */
-bool reply_take(reply *it, worker *from);
-void reply_give_back(reply *it, worker *to);
-/* Copies the IDs into a separate array; JSON is a separate copy already. False: out of memory. Frees it. */
-bool reply_copy(reply *it);
-void reply_free(reply *it);
+bool reply_take(server_reply *reply, server_worker *worker);
+void reply_give_back(server_reply *reply, server_worker *worker);
+/* Copies the IDs into a separate array; JSON is a separate copy already. False: out of memory.
+ * Frees it. */
+bool reply_copy(server_reply *reply);
+void reply_free(server_reply *reply);
 /* The bytes that it has taken. */
-size_t reply_taken(const reply *it);
+size_t reply_taken(const server_reply *reply);
 /* Is it transient: can the same request succeed later without anybody acting? */
 bool is_passing(int code);
 /* For a request that waits for a renewer: REQUEST_LATER, or its failure that does not pass. *error:
@@ -133,7 +137,8 @@ bool is_passing(int code);
 int wait_for_renewer(const last_error *failed, firn_error *error);
 /* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns
  * the length. */
-size_t reply_write_id(char *out, const request *it, const reply *of, size_t i);
+size_t reply_write_id(char *out, const server_request *request, const server_reply *reply,
+                      size_t i);
 /* Writes at most 20 bytes; returns the length. */
 size_t write_number(char *out, uint64_t number, bool is_signed);
 

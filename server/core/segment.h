@@ -6,48 +6,48 @@
 
 #include "generator.h"
 
-typedef struct segment segment;
-struct segment {
+typedef struct server_segment server_segment;
+struct server_segment {
     char name[NAME_SIZE];
     char keys[KEYS_SIZE];
     int64_t increment;
     bool configured;
     _Atomic bool late; /* as in generator.h */
-    renewer *renewer;
+    store_renewer *renewer;
     firn_segment *_Atomic range; /* NULL until it is open */
     _Atomic bool due;            /* listed: firn_segment_step has work */
-    segment *next_due;           /* in the renewer's list */
+    server_segment *next_due;    /* in the renewer's list */
     int64_t next_ms, pause_ms;   /* renewer: earliest retry after a failure */
     last_error failed;           /* as in generator.h */
     struct {
         _Alignas(
             64) _Atomic int64_t value; /* the greatest integer of this worker; INT64_MIN: none */
         _Atomic uint64_t issued;
-    } by[WORKERS_MAX];
+    } tallies[WORKERS_MAX];
 };
 
 /* Not in a table yet. FIRN_EUSAGE, FIRN_ERANGE, FIRN_EMEMORY. */
-int segment_make(segment **out, const char *name, const char *keys, firn_error *error);
-void segment_free(segment *it);
+int segment_make(server_segment **out, const char *name, const char *keys, firn_error *error);
+void segment_free(server_segment *segment);
 /* Renewer's thread: opens it and fetches its first block. */
-int segment_open(segment *it, firn_error *error);
+int segment_open(server_segment *segment, firn_error *error);
 /* Renewer's thread: exactly `count` integers in one block; calls the store if too few are left. */
-int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error);
+int segment_fetch(server_segment *segment, int64_t count, int64_t *first, firn_error *error);
 
 /* The last integer this server issued, or INT64_MIN. Any thread. */
-int64_t segment_last(const segment *it);
+int64_t segment_last(const server_segment *segment);
 /* Number of integers this server issued. Any thread. */
-uint64_t segment_issued(const segment *it);
+uint64_t segment_issued(const server_segment *segment);
 
 /* Counts `n` issued integers up to `last`, in any order. */
-void segment_count(segment *it, const worker *by, int64_t last, uint64_t n);
+void segment_count(server_segment *segment, const server_worker *worker, int64_t last, uint64_t n);
 /* Wakes the renewer, because the segment needs a block. Never waits. */
-void segment_want(segment *it);
+void segment_want(server_segment *segment);
 /* Renewer's thread: steps the listed segments; *news: something was fetched. Returns after how many
  * ms to call again. */
-int64_t segments_step(const renewer *of, bool *news);
+int64_t segments_step(const store_renewer *renewer, bool *news);
 /* Renewer's thread: gives the rest of the block back. */
-void segment_close(segment *it);
+void segment_close(server_segment *segment);
 /* After renewers_stop: empties the lists. */
 void segments_forget(void);
 

@@ -10,8 +10,8 @@
 #include <time.h>
 
 /* A failure that every server on the store has until a person acts: a segment at its end, a store
- * that lost reservations, a layout at its end. Readiness is about this server: clients that it turns
- * away would find the same elsewhere, and everything else fails with them. */
+ * that lost reservations, a layout at its end. Readiness is about this server: clients that it
+ * turns away would find the same elsewhere, and everything else fails with them. */
 static bool is_shared_failure(int code) {
     return code == FIRN_EEXHAUSTED || code == FIRN_EEND || code == FIRN_EBACK ||
            code == FIRN_ELAYOUT;
@@ -19,35 +19,36 @@ static bool is_shared_failure(int code) {
 
 /* Late additions count only once they have issued: a mistake in a new section must not take a
  * working server out of rotation. */
-static bool generator_is_ready(const generator *it) {
-    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+static bool generator_is_ready(const server_generator *generator) {
+    firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    if (it->renewer == NULL || atomic_load_explicit(&it->late, memory_order_seq_cst)) {
+    if (generator->renewer == NULL ||
+        atomic_load_explicit(&generator->late, memory_order_seq_cst)) {
         return true;
     }
     if (gen == NULL) {
         return false;
     }
     firn_gen_status(gen, &status);
-    if (is_shared_failure(atomic_load_explicit(&it->failed.code, memory_order_seq_cst))) {
+    if (is_shared_failure(atomic_load_explicit(&generator->failed.code, memory_order_seq_cst))) {
         return true;
     }
-    bool renewed = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
-                   renewer_answers(it->renewer);
-    return status.held && (renewed || generator_window_ms(it) >= 0);
+    bool renewed = atomic_load_explicit(&generator->failed.code, memory_order_seq_cst) == FIRN_OK &&
+                   renewer_answers(generator->renewer);
+    return status.held && (renewed || generator_window_ms(generator) >= 0);
 }
 
-static bool segment_is_ready(const segment *it) {
-    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    bool fetched = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
-                   renewer_answers(it->renewer);
-    return atomic_load_explicit(&it->late, memory_order_seq_cst) ||
-           is_shared_failure(atomic_load_explicit(&it->failed.code, memory_order_seq_cst)) ||
+static bool segment_is_ready(const server_segment *segment) {
+    firn_segment *range = atomic_load_explicit(&segment->range, memory_order_acquire);
+    bool fetched = atomic_load_explicit(&segment->failed.code, memory_order_seq_cst) == FIRN_OK &&
+                   renewer_answers(segment->renewer);
+    return atomic_load_explicit(&segment->late, memory_order_seq_cst) ||
+           is_shared_failure(atomic_load_explicit(&segment->failed.code, memory_order_seq_cst)) ||
            (range != NULL && (fetched || firn_segment_left(range) > 0));
 }
 
-static void say(char why[SERVER_WHY_SIZE], const char *what, const char *name, bool open, int code,
-                const char *text) {
+static void log_state(char why[SERVER_WHY_SIZE], const char *what, const char *name, bool open,
+                      int code, const char *text) {
     snprintf(why, SERVER_WHY_SIZE, "%s %s: %s", what, name,
              code != FIRN_OK ? text
              : open          ? "nothing is left to issue, and the store does not answer"
@@ -56,22 +57,22 @@ static void say(char why[SERVER_WHY_SIZE], const char *what, const char *name, b
 
 /* The reason of the first that cannot issue. */
 static bool find_unready(char why[SERVER_WHY_SIZE]) {
-    const generator *g;
-    const segment *s;
+    const server_generator *g;
+    const server_segment *s;
     firn_error error;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         if (!atomic_load_explicit(&g->idle, memory_order_seq_cst) && !generator_is_ready(g)) {
-            say(why, "generator", g->name,
-                atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL,
-                last_error_get(&g->failed, &error), error.text);
+            log_state(why, "generator", g->name,
+                      atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL,
+                      last_error_get(&g->failed, &error), error.text);
             return true;
         }
     }
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
         if (!segment_is_ready(s)) {
-            say(why, "segment", s->name,
-                atomic_load_explicit(&s->range, memory_order_seq_cst) != NULL,
-                last_error_get(&s->failed, &error), error.text);
+            log_state(why, "segment", s->name,
+                      atomic_load_explicit(&s->range, memory_order_seq_cst) != NULL,
+                      last_error_get(&s->failed, &error), error.text);
             return true;
         }
     }
@@ -80,17 +81,17 @@ static bool find_unready(char why[SERVER_WHY_SIZE]) {
 
 /* The reason of the first that fails on every server. */
 static void find_shared_failure(char why[SERVER_WHY_SIZE]) {
-    const generator *g;
-    const segment *s;
+    const server_generator *g;
+    const server_segment *s;
     firn_error error;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && why[0] == '\0'; i++) {
         if (is_shared_failure(last_error_get(&g->failed, &error))) {
-            say(why, "generator", g->name, true, error.code, error.text);
+            log_state(why, "generator", g->name, true, error.code, error.text);
         }
     }
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL && why[0] == '\0'; i++) {
         if (is_shared_failure(last_error_get(&s->failed, &error))) {
-            say(why, "segment", s->name, true, error.code, error.text);
+            log_state(why, "segment", s->name, true, error.code, error.text);
         }
     }
 }
@@ -98,7 +99,7 @@ static void find_shared_failure(char why[SERVER_WHY_SIZE]) {
 /* The shortest remaining window. */
 static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
-    const generator *g;
+    const server_generator *g;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         bool counts = g->renewer != NULL && !atomic_load_explicit(&g->idle, memory_order_seq_cst) &&
                       !atomic_load_explicit(&g->late, memory_order_seq_cst);
@@ -110,8 +111,8 @@ static int64_t least_window_ms(void) {
 
 /* Does that store serve something that is not late? `able`: something that can still issue. */
 static bool renewer_serves(size_t index, bool able) {
-    const generator *g;
-    const segment *s;
+    const server_generator *g;
+    const server_segment *s;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         if (g->renewer != NULL && renewer_index(g->renewer) == index &&
             !atomic_load_explicit(&g->late, memory_order_seq_cst) &&

@@ -36,46 +36,48 @@ static json_t *trouble_of(const last_error *failed) {
     return last_error_get(failed, &error) != FIRN_OK ? json_foreign(error.text) : NULL;
 }
 
-static json_t *generator_object(const generator *it) {
-    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+static json_t *generator_object(const server_generator *generator) {
+    firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
     if (gen != NULL) {
         firn_gen_status(gen, &status);
     }
-    int64_t window_ms = generator_window_ms(it);
+    int64_t window_ms = generator_window_ms(generator);
     return json_pack(
         "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
-        json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
-        firn_form_name(it->form), "configured", it->configured, "open", gen != NULL, "reserved",
-        it->renewer != NULL, "held", gen != NULL && status.held, "stays", status.stays, "node",
-        it->renewer != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
+        json_foreign(generator->name), "scheme", json_foreign(generator->scheme->name), "form",
+        firn_form_name(generator->form), "configured", generator->configured, "open", gen != NULL,
+        "reserved", generator->renewer != NULL, "held", gen != NULL && status.held, "stays",
+        status.stays, "node",
+        generator->renewer != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
         "window_ms", window_ms < 0 ? json_null() : json_integer(window_ms), "lead_ns",
-        gen != NULL && status.held && it->scheme->tick_ns != 0 ? decimal(status.lead_ns)
-                                                               : json_null(),
-        "issued", (json_int_t)generator_issued(it), "counts", counts_object(&status), "trouble",
-        trouble_of(&it->failed));
+        gen != NULL && status.held && generator->scheme->tick_ns != 0 ? decimal(status.lead_ns)
+                                                                      : json_null(),
+        "issued", (json_int_t)generator_issued(generator), "counts", counts_object(&status),
+        "trouble", trouble_of(&generator->failed));
 }
 
-static json_t *segment_object(const segment *it) {
-    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    int64_t last = segment_last(it);
-    return json_pack("{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name),
-                     "configured", it->configured, "open", range != NULL, "increment",
-                     (json_int_t)it->increment, "left",
+static json_t *segment_object(const server_segment *segment) {
+    firn_segment *range = atomic_load_explicit(&segment->range, memory_order_acquire);
+    int64_t last = segment_last(segment);
+    return json_pack("{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name",
+                     json_foreign(segment->name), "configured", segment->configured, "open",
+                     range != NULL, "increment", (json_int_t)segment->increment, "left",
                      range != NULL ? decimal(firn_segment_left(range)) : json_null(), "last",
                      last != INT64_MIN ? decimal(last) : json_null(), "issued",
-                     (json_int_t)segment_issued(it), "trouble", trouble_of(&it->failed));
+                     (json_int_t)segment_issued(segment), "trouble", trouble_of(&segment->failed));
 }
 
 /* ---- stores and workers ---------------------------------------------------------------------- */
 
-static json_t *renewer_object(const renewer_state *it) {
-    return json_pack(
-        "{s:o, s:b, s:o?, s:o?, s:I, s:I, s:I, s:I, s:i}", "store", json_foreign(it->url), "usable",
-        it->usable, "trouble", it->trouble[0] != '\0' ? json_foreign(it->trouble) : NULL, "caution",
-        it->caution[0] != '\0' ? json_foreign(it->caution) : NULL, "calls", (json_int_t)it->calls,
-        "failures", (json_int_t)it->failures, "beat_ms", (json_int_t)it->beat_ms, "busy_ms",
-        (json_int_t)it->busy_ms, "tasks", it->tasks);
+static json_t *renewer_object(const renewer_state *state) {
+    return json_pack("{s:o, s:b, s:o?, s:o?, s:I, s:I, s:I, s:I, s:i}", "store",
+                     json_foreign(state->url), "usable", state->usable, "trouble",
+                     state->trouble[0] != '\0' ? json_foreign(state->trouble) : NULL, "caution",
+                     state->caution[0] != '\0' ? json_foreign(state->caution) : NULL, "calls",
+                     (json_int_t)state->calls, "failures", (json_int_t)state->failures, "beat_ms",
+                     (json_int_t)state->beat_ms, "busy_ms", (json_int_t)state->busy_ms, "tasks",
+                     state->tasks);
 }
 
 static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
@@ -92,7 +94,7 @@ static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
 }
 
 /* [[up to ns, requests], ...]; the last bucket has no limit. */
-static json_t *latency_array(const totals *from) {
+static json_t *latency_array(const meter_totals *from) {
     json_t *array = json_array();
     for (int i = 0; i < METER_BUCKETS; i++) {
         json_t *end = i < METER_BUCKETS - 1 ? json_integer(INT64_C(1000) << i) : json_null();
@@ -102,7 +104,7 @@ static json_t *latency_array(const totals *from) {
 }
 
 static json_t *totals_object(void) {
-    totals all = {0};
+    meter_totals all = {0};
     int workers = 0;
     meters_sum(&all, false);
     meters_sum(&all, true);
@@ -124,18 +126,19 @@ static json_t *totals_object(void) {
 
 static json_t *generators_array(void) {
     json_t *array = json_array();
-    const generator *it;
-    for (size_t i = 0; (it = catalog_generator_at(i)) != NULL && array != NULL; i++) {
-        array = json_with(array, generator_object(it));
+    const server_generator *generator;
+    for (size_t i = 0; (generator = catalog_generator_at(i)) != NULL && array != NULL; i++) {
+        array = json_with(array, generator_object(generator));
     }
     return array;
 }
 
 static json_t *segments_array(size_t most) {
     json_t *array = json_array();
-    const segment *it;
-    for (size_t i = 0; i < most && (it = catalog_segment_at(i)) != NULL && array != NULL; i++) {
-        array = json_with(array, segment_object(it));
+    const server_segment *segment;
+    for (size_t i = 0; i < most && (segment = catalog_segment_at(i)) != NULL && array != NULL;
+         i++) {
+        array = json_with(array, segment_object(segment));
     }
     return array;
 }
@@ -149,11 +152,11 @@ static json_t *renewers_array(void) {
     return array;
 }
 
-int answer_status(const request *it, reply *out, firn_error *error) {
+int answer_status(const server_request *request, server_reply *out, firn_error *error) {
     enum { SEGMENTS_TOLD = 1000 }; /* the page is polled every second */
     static const char *const none[] = {NULL};
     char why[SERVER_WHY_SIZE];
-    if (check_keys(it, "status", none, error) != FIRN_OK) {
+    if (check_keys(request, "status", none, error) != FIRN_OK) {
         return error->code;
     }
     bool ready = server_is_ready(why);
@@ -171,10 +174,10 @@ int answer_status(const request *it, reply *out, firn_error *error) {
 enum { SHARDS_MOST = 64, SHARDS_USUAL = 16 };
 
 /* Recent IDs per shard, for three ways to choose a shard. */
-typedef struct spread {
+typedef struct id_spread {
     uint32_t shards;
     uint64_t ids, by_hash[SHARDS_MOST], by_remainder[SHARDS_MOST], by_range[SHARDS_MOST];
-} spread;
+} id_spread;
 
 /* Word by word, with the remainder of 2^64, to avoid wider arithmetic. */
 static uint32_t remainder_of(const firn_id *id, uint32_t shards) {
@@ -194,12 +197,14 @@ static uint32_t range_of(const firn_id *id, uint32_t shards) {
     return (uint32_t)((upper & UINT32_MAX) * shards >> 32);
 }
 
-static void count_recent(spread *to, const generator *from) {
+static void count_recent(id_spread *to, const server_generator *from) {
     for (int i = 0; i < WORKERS_MAX; i++) {
-        const tally *one = atomic_load_explicit(&from->by[i], memory_order_acquire);
-        uint32_t next = one != NULL ? atomic_load_explicit(&one->next, memory_order_relaxed) : 0;
+        const generator_tally *tally =
+            atomic_load_explicit(&from->tallies[i], memory_order_acquire);
+        uint32_t next =
+            tally != NULL ? atomic_load_explicit(&tally->next, memory_order_relaxed) : 0;
         for (uint32_t j = 0; j < next && j < RECENT_SIZE; j++) {
-            const _Atomic uint64_t *words = one->recent[j];
+            const _Atomic uint64_t *words = tally->recent[j];
             firn_id id = {atomic_load_explicit(&words[0], memory_order_relaxed),
                           atomic_load_explicit(&words[1], memory_order_relaxed),
                           (uint32_t)atomic_load_explicit(&words[2], memory_order_relaxed),
@@ -212,32 +217,32 @@ static void count_recent(spread *to, const generator *from) {
     }
 }
 
-static json_t *shards_array(const spread *of, const uint64_t counts[SHARDS_MOST]) {
+static json_t *shards_array(const id_spread *spread, const uint64_t counts[SHARDS_MOST]) {
     json_t *array = json_array();
-    for (uint32_t i = 0; i < of->shards; i++) {
+    for (uint32_t i = 0; i < spread->shards; i++) {
         array = json_with(array, json_integer((json_int_t)counts[i]));
     }
     return array;
 }
 
-int answer_spread(const request *it, reply *out, firn_error *error) {
+int answer_spread(const server_request *request, server_reply *out, firn_error *error) {
     static const char *const known[] = {"shards", NULL};
     int64_t shards = SHARDS_USUAL;
-    spread found = {0};
-    for (size_t i = 0; i < it->pair_count; i++) {
-        int code =
-            word_is(it->pairs[i].key, "shards")
-                ? read_count(&shards, it, it->pairs[i].key, it->pairs[i].value, SHARDS_MOST, error)
-                : refuse_key(it, it->pairs[i].key, "spread", known, error);
+    id_spread found = {0};
+    for (size_t i = 0; i < request->pair_count; i++) {
+        int code = word_is(request->pairs[i].key, "shards")
+                       ? read_count(&shards, request, request->pairs[i].key,
+                                    request->pairs[i].value, SHARDS_MOST, error)
+                       : refuse_key(request, request->pairs[i].key, "spread", known, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    const generator *from = catalog_generator(it->name);
+    const server_generator *from = catalog_generator(request->name);
     if (from == NULL) {
         return set_error(error, FIRN_EUSAGE,
                          "the generator '%.*s' is not open: ask for its IDs first",
-                         word_shown(it->name), it->name.text);
+                         word_shown(request->name), request->name.text);
     }
     found.shards = (uint32_t)shards;
     count_recent(&found, from);
@@ -252,32 +257,33 @@ int answer_spread(const request *it, reply *out, firn_error *error) {
 
 /* ---- what a store holds ---------------------------------------------------------------------- */
 
-typedef struct holdings {
+typedef struct held_nodes {
     json_t *array;
     firn_time now;
     size_t left_out;
-} holdings;
+} held_nodes;
 
 /* Leaves out ticks of back-dated IDs and namespaces without a node, as the command does. */
-static int see_holding(void *context, const firn_holding *holding) {
+static int add_holding(void *context, const firn_holding *holding) {
     enum { HOLDINGS_MOST = 10000 };
-    holdings *it = context;
+    held_nodes *held = context;
     mark_told what;
     if (holding->key[0] == '\0') {
         return 0;
     }
-    mark_tell(&what, holding, &it->now);
-    if (what.kind == MARK_TICK || json_array_size(it->array) >= HOLDINGS_MOST) {
-        it->left_out++;
+    mark_tell(&what, holding, &held->now);
+    if (what.kind == MARK_TICK || json_array_size(held->array) >= HOLDINGS_MOST) {
+        held->left_out++;
         return 0;
     }
-    return json_array_append_new(it->array, object_of_mark(holding, &what)) == 0 ? 0 : FIRN_EMEMORY;
+    return json_array_append_new(held->array, object_of_mark(holding, &what)) == 0 ? 0
+                                                                                   : FIRN_EMEMORY;
 }
 
 int answer_nodes(firn_store *store, const char *ns, json_t **out, firn_error *error) {
-    holdings all = {json_array(), mark_now(), 0};
+    held_nodes all = {json_array(), mark_now(), 0};
     int code =
-        all.array == NULL ? FIRN_EMEMORY : firn_store_list(store, ns, see_holding, &all, error);
+        all.array == NULL ? FIRN_EMEMORY : firn_store_list(store, ns, add_holding, &all, error);
     if (code == FIRN_EMEMORY) {
         set_error(error, code, "out of memory for the list of nodes: use a namespace");
     }

@@ -6,40 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *text_room(text_out *to, size_t size) {
-    size_t room = to->room;
-    if (to->failed || to->room - to->length >= size) {
-        return to->failed ? NULL : to->bytes + to->length;
+char *text_room(text_out *out, size_t size) {
+    size_t room = out->room;
+    if (out->failed || out->room - out->length >= size) {
+        return out->failed ? NULL : out->bytes + out->length;
     }
-    for (room = room < 256 ? 256 : room; room - to->length < size;) {
+    for (room = room < 256 ? 256 : room; room - out->length < size;) {
         room *= 2;
     }
-    char *bytes = realloc(to->bytes, room);
+    char *bytes = realloc(out->bytes, room);
     if (bytes == NULL) {
-        to->failed = true;
+        out->failed = true;
         return NULL;
     }
-    to->bytes = bytes;
-    to->room = room;
-    return bytes + to->length;
+    out->bytes = bytes;
+    out->room = room;
+    return bytes + out->length;
 }
 
-void text_add(text_out *to, const char *bytes, size_t size) {
-    char *at = size > 0 ? text_room(to, size) : NULL; /* `bytes` may still be NULL */
-    if (at != NULL) {
-        memcpy(at, bytes, size);
-        to->length += size;
+void text_add(text_out *out, const char *bytes, size_t size) {
+    char *position = size > 0 ? text_room(out, size) : NULL; /* `bytes` may still be NULL */
+    if (position != NULL) {
+        memcpy(position, bytes, size);
+        out->length += size;
     }
 }
 
-void text_print(text_out *to, const char *format, ...) {
+void text_print(text_out *out, const char *format, ...) {
     va_list words;
-    char *at = text_room(to, 1001);
-    if (at == NULL) {
+    char *position = text_room(out, 1001);
+    if (position == NULL) {
         return;
     }
     va_start(words, format);
-    int length = vsnprintf(at, 1001, format, words);
+    int length = vsnprintf(position, 1001, format, words);
     va_end(words);
-    to->length += length < 0 ? 0 : length > 1000 ? 1000 : (size_t)length;
+    out->length += length < 0 ? 0 : length > 1000 ? 1000 : (size_t)length;
 }

@@ -13,9 +13,9 @@ typedef struct text_out {
 } text_out;
 
 /* Room for `size` more bytes after the end; NULL: out of memory. */
-char *text_room(text_out *to, size_t size);
-void text_add(text_out *to, const char *bytes, size_t size);
+char *text_room(text_out *out, size_t size);
+void text_add(text_out *out, const char *bytes, size_t size);
 /* At most 1000 bytes per call. */
-void text_print(text_out *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_print(text_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -10,29 +10,29 @@ bool word_is_same(word a, word b) {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-bool word_is(word it, const char *name) {
-    return strlen(name) == it.length && strncasecmp(it.text, name, it.length) == 0;
+bool word_is(word text, const char *name) {
+    return strlen(name) == text.length && strncasecmp(text.text, name, text.length) == 0;
 }
 
-bool word_is_in(word it, const char *const *names) {
-    while (*names != NULL && !word_is(it, *names)) {
+bool word_is_in(word text, const char *const *names) {
+    while (*names != NULL && !word_is(text, *names)) {
         names++;
     }
     return *names != NULL;
 }
 
-bool word_copy(word it, char *text, size_t size) {
-    if (it.length >= size || memchr(it.text, '\0', it.length) != NULL) {
+bool word_copy(word value, char *text, size_t size) {
+    if (value.length >= size || memchr(value.text, '\0', value.length) != NULL) {
         return false;
     }
-    memcpy(text, it.text, it.length);
-    text[it.length] = '\0';
+    memcpy(text, value.text, value.length);
+    text[value.length] = '\0';
     return true;
 }
 
-const char *word_named(word it, char *text, size_t size) {
-    const size_t length = it.length < size ? it.length : size - 1;
-    memcpy(text, it.text, length);
+const char *word_named(word value, char *text, size_t size) {
+    const size_t length = value.length < size ? value.length : size - 1;
+    memcpy(text, value.text, length);
     text[length] = '\0';
     for (size_t i = 0; i < length; i++) {
         text[i] = text[i] != '\0' ? text[i] : '?';
@@ -53,11 +53,11 @@ static const struct {
               {0xe0000, 0xe007f}};
 
 bool utf8_is_hidden(const char *text, size_t length) {
-    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *position = (const unsigned char *)text;
     size_t size = firn__utf8_size(text, length);
-    uint32_t code = size <= 1 ? at[0] : at[0] & (0x7fU >> size);
+    uint32_t code = size <= 1 ? position[0] : position[0] & (0x7fU >> size);
     for (size_t i = 1; i < size; i++) {
-        code = code << 6 | (at[i] & 0x3fU);
+        code = code << 6 | (position[i] & 0x3fU);
     }
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden && size > 0; i++) {
         if (code >= hidden[i].first && code <= hidden[i].last) {

@@ -19,17 +19,18 @@ static inline word word_of(const char *text) {
 }
 bool word_is_same(word a, word b);
 /* Ignores letter case. */
-bool word_is(word it, const char *name);
+bool word_is(word text, const char *name);
 /* Is the word among the names, which end with NULL? */
-bool word_is_in(word it, const char *const *names);
+bool word_is_in(word text, const char *const *names);
 /* Copies it with a terminator; false: longer than `size` - 1, or it contains a zero byte. */
-bool word_copy(word it, char *text, size_t size);
-/* Copies a word to look a name up, as an error shows it: cut to `size` > 0, with ? for zero bytes. No name has a ?, and each
- * is shorter than `size`, so the text is a name only if the word is it. Returns `text`. */
-const char *word_named(word it, char *text, size_t size);
+bool word_copy(word value, char *text, size_t size);
+/* Copies a word to look a name up, as an error shows it: cut to `size` > 0, with ? for zero bytes.
+ * No name has a ?, and each is shorter than `size`, so the text is a name only if the word is it.
+ * Returns `text`. */
+const char *word_named(word value, char *text, size_t size);
 /* The length for "%.*s" in an error. */
-static inline int word_shown(word it) {
-    return (int)(it.length < 60 ? it.length : 60);
+static inline int word_shown(word text) {
+    return (int)(text.length < 60 ? text.length : 60);
 }
 
 /* Does the text begin with a blank, a control character or a character without a form? False for

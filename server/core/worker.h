@@ -24,10 +24,11 @@ enum {
 
 /* The counters of a worker, `counter` variables:
  * ids: issued, with integers; latency: requests by time from read to written, latency_ns: the sum;
- * received, sent: bytes; paused: accepting, for want of descriptors or memory; accepted to closed_broken: connections; closed_crowded: unauthenticated
- * ones, closed to make room; over_quota: refused requests; parked: requests that waited for a
- * window, the lead or the store; retried: further attempts to answer them; open: connections now; waiting: of these, Redis clients whose
- * request waits. */
+ * received, sent: bytes; paused: accepting, for want of descriptors or memory; accepted to
+ * closed_broken: connections; closed_crowded: unauthenticated ones, closed to make room;
+ * over_quota: refused requests; parked: requests that waited for a window, the lead or the store;
+ * retried: further attempts to answer them; open: connections now; waiting: of these, Redis clients
+ * whose request waits. */
 #define METER_MEMBERS(counter)                                                                     \
     counter requests[METER_KIND_COUNT], refused[METER_KIND_COUNT];                                 \
     counter ids, latency[METER_BUCKETS], latency_ns, received, sent;                               \
@@ -35,22 +36,22 @@ enum {
     counter wrong_tokens, over_quota, parked, retried, open, waiting;
 
 /* Counters of one thread, which adds without locked instructions. */
-typedef struct meter {
+typedef struct server_meter {
     METER_MEMBERS(_Atomic uint64_t)
-} meter;
+} server_meter;
 
 /* Sums of the counters of several threads. */
-typedef struct totals {
+typedef struct meter_totals {
     METER_MEMBERS(uint64_t)
-} totals;
+} meter_totals;
 
-typedef struct worker {
+typedef struct server_worker {
     int index; /* 0 .. WORKERS_MAX - 1 */
     bool http;
-    meter meter;
+    server_meter meter;
     firn_id *ids;      /* BATCH_MAX, allocated on first use */
     uint64_t *numbers; /* likewise, for at most 64 bits */
-} worker;
+} server_worker;
 
 /* Adds to a counter of the calling thread. */
 static inline void meter_add(_Atomic uint64_t *counter, uint64_t n) {
@@ -59,13 +60,13 @@ static inline void meter_add(_Atomic uint64_t *counter, uint64_t n) {
 }
 
 /* Adds what the threads of a listener have counted. */
-void meters_sum(totals *to, bool http);
+void meters_sum(meter_totals *totals, bool http);
 /* `n` requests of `ns` each. */
-void meter_time(meter *at, uint64_t n, uint64_t ns);
+void meter_time(server_meter *meter, uint64_t n, uint64_t ns);
 
 /* NULL: WORKERS_MAX or memory is used up. Never freed. */
-worker *worker_new(bool http);
+server_worker *worker_new(bool http);
 /* The i-th, or NULL past the last. */
-worker *worker_at(int i);
+server_worker *worker_at(int i);
 
 #endif

@@ -11,14 +11,14 @@
 #define TAG_SIZE 64
 
 /* The value of a header; length 0: absent or empty. */
-static word value_of(const exchange *it, const char *name) {
-    const char *text = MHD_lookup_connection_value(it->connection, MHD_HEADER_KIND, name);
+static word value_of(const http_exchange *exchange, const char *name) {
+    const char *text = MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
     return (word){text != NULL ? text : "", text != NULL ? strlen(text) : 0};
 }
 
 /* Has the browser this representation (RFC 9110, 13.1.2)? */
-static bool has_it(const exchange *it, const char *tag) {
-    word list = value_of(it, "If-None-Match");
+static bool has_it(const http_exchange *exchange, const char *tag) {
+    word list = value_of(exchange, "If-None-Match");
     while (list.length > 0) {
         word part = list_part(&list);
         if (part.length > 2 && memcmp(part.text, "W/", 2) == 0) {
@@ -32,7 +32,8 @@ static bool has_it(const exchange *it, const char *tag) {
 }
 
 /* The console may talk to this server only, compile its WebAssembly, and not be framed. */
-static void add_headers(struct MHD_Response *to, const char *type, const char *tag, bool packed) {
+static void add_headers(struct MHD_Response *response, const char *type, const char *tag,
+                        bool packed) {
     static const char *const fixed[][2] = {
         {"Content-Security-Policy",
          "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; "
@@ -43,26 +44,26 @@ static void add_headers(struct MHD_Response *to, const char *type, const char *t
         {"Vary", "Accept-Encoding"},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        MHD_add_response_header(to, fixed[i][0], fixed[i][1]);
+        MHD_add_response_header(response, fixed[i][0], fixed[i][1]);
     }
-    MHD_add_response_header(to, "ETag", tag);
+    MHD_add_response_header(response, "ETag", tag);
     if (type != NULL) {
-        MHD_add_response_header(to, "Content-Type", type);
+        MHD_add_response_header(response, "Content-Type", type);
     }
     if (packed) {
-        MHD_add_response_header(to, "Content-Encoding", "gzip");
+        MHD_add_response_header(response, "Content-Encoding", "gzip");
     }
     if (server_is_leaving()) {
-        MHD_add_response_header(to, "Connection", "close");
+        MHD_add_response_header(response, "Connection", "close");
     }
 }
 
-static enum MHD_Result send_file(exchange *it, const console_file *file) {
+static enum MHD_Result send_file(http_exchange *exchange, const console_file *file) {
     char tag[TAG_SIZE];
     bool packed = file->packed_size < file->size &&
-                  accept_weight(value_of(it, "Accept-Encoding"), "gzip") > 0;
+                  accept_weight(value_of(exchange, "Accept-Encoding"), "gzip") > 0;
     snprintf(tag, sizeof tag, "\"%s%s\"", file->tag, packed ? "-gzip" : "");
-    bool has = has_it(it, tag);
+    bool has = has_it(exchange, tag);
     const unsigned char *bytes = packed ? file->packed : file->bytes;
     size_t size = has ? 0 : packed ? file->packed_size : file->size;
     struct MHD_Response *made =
@@ -72,19 +73,19 @@ static enum MHD_Result send_file(exchange *it, const console_file *file) {
     }
     add_headers(made, has ? NULL : file->type, tag, packed && !has);
     enum MHD_Result result =
-        MHD_queue_response(it->connection, has ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, made);
+        MHD_queue_response(exchange->connection, has ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, made);
     MHD_destroy_response(made);
-    meter_add(&it->loop->worker->meter.sent, it->head ? 0 : size);
+    meter_add(&exchange->loop->worker->meter.sent, exchange->head ? 0 : size);
     return result;
 }
 
-enum MHD_Result page_file(exchange *it) {
-    const char *name = it->path[1] == '\0' ? "index.html" : it->path + 1;
+enum MHD_Result page_file(http_exchange *exchange) {
+    const char *name = exchange->path[1] == '\0' ? "index.html" : exchange->path + 1;
     for (const console_file *file = console_files; file->name != NULL; file++) {
         if (strcmp(file->name, name) == 0) {
-            return send_file(it, file);
+            return send_file(exchange, file);
         }
     }
-    return answer_refusal(it, MHD_HTTP_NOT_FOUND, NULL,
+    return answer_refusal(exchange, MHD_HTTP_NOT_FOUND, NULL,
                           "unknown path: use /v1/new/SCHEME or /v1/show/ID, or see /openapi.json");
 }

@@ -11,7 +11,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
-typedef struct exchange exchange;
+typedef struct http_exchange http_exchange;
 typedef struct http_client http_client;
 typedef struct route route;
 
@@ -23,8 +23,8 @@ typedef struct http_loop {
     pthread_t thread;
     waiter_owner owner; /* of waiters, whose client is the exchange */
     struct MHD_Daemon *daemon;
-    listener *listener;
-    worker *worker;
+    server_listener *listener;
+    server_worker *worker;
     list_link clients; /* open connections */
     unauthenticated_list unauthenticated;
     list_link later;    /* suspended exchanges by stage: LATER, */
@@ -62,19 +62,20 @@ typedef struct header_words {
     bool expects;               /* has Expect */
 } header_words;
 
-struct exchange {
+struct http_exchange {
     http_loop *loop;
     http_client *client;
     struct MHD_Connection *connection;
     const route *route; /* NULL: perhaps a file of the console */
     const char *path;   /* as received, without the query */
     bool head, posts, as_text, served, asks_options;
-    /* Its body is discarded: longer than BODY_MOST; of a client without a right token; clients_mib. */
+    /* Its body is discarded: longer than BODY_MOST; of a client without a right token;
+     * clients_mib. */
     bool body_is_over, body_is_strange, body_lacks_room;
     header_words header;
     access_pass pass;
     bool guessed; /* its wrong token is counted */
-    request request;
+    server_request request;
     quota_charge charge; /* until the request is answered or sent */
     char *decoded;       /* room for decoded words: of the request line and the body */
     char *decoded_at;
@@ -86,9 +87,9 @@ struct exchange {
     size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;
-    waiter *waiter;          /* NULL: none */
-    reply answer;            /* of STAGE_ANSWERED, with its own array */
-    struct writing *writing; /* a large reply; NULL: none */
+    server_waiter *waiter;      /* NULL: none */
+    server_reply answer;        /* of STAGE_ANSWERED, with its own array */
+    struct ids_writer *writing; /* a large reply; NULL: none */
     int64_t began_ns, until_ns,
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */
     firn_error error; /* of the last try */
@@ -109,16 +110,16 @@ struct route {
     int kind;       /* METER_... */
     enum role role;
     bool posts;
-    enum MHD_Result (*write)(exchange *it, const reply *of);
-    enum MHD_Result (*fail)(exchange *it, int code, const firn_error *error);
-    enum MHD_Result (*page)(exchange *it);
+    enum MHD_Result (*write)(http_exchange *http, const server_reply *of);
+    enum MHD_Result (*fail)(http_exchange *it, int code, const firn_error *error);
+    enum MHD_Result (*page)(http_exchange *http);
 };
 
 /* Adds a parameter of the query or the body; its bytes must live as long as the exchange.
  * FIRN_EUSAGE: too many, or a different value exists. */
-int exchange_add(exchange *it, word key, word value, firn_error *error);
+int exchange_add(http_exchange *exchange, word key, word value, firn_error *error);
 /* Decodes %XX, and with `plus` + as a blank; a word without escapes is unchanged. FIRN_EUSAGE,
  * FIRN_EMEMORY. */
-int exchange_decode(exchange *it, word *of, bool plus, firn_error *error);
+int exchange_decode(http_exchange *exchange, word *text, bool plus, firn_error *error);
 
 #endif

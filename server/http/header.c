@@ -36,23 +36,23 @@ static bool is_visible(const char *path) {
     return is_plain(path, strlen(path)) && strpbrk(path, " \t") == NULL;
 }
 
-static bool begins_with(word it, const char *name) {
+static bool begins_with(word text, const char *name) {
     size_t length = strlen(name);
-    return it.length >= length && word_is((word){it.text, length}, name);
+    return text.length >= length && word_is((word){text.text, length}, name);
 }
 
 static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-static word without_blanks(word it) {
-    while (it.length > 0 && is_blank(it.text[0])) {
-        it = (word){it.text + 1, it.length - 1};
+static word without_blanks(word text) {
+    while (text.length > 0 && is_blank(text.text[0])) {
+        text = (word){text.text + 1, text.length - 1};
     }
-    while (it.length > 0 && is_blank(it.text[it.length - 1])) {
-        it.length--;
+    while (text.length > 0 && is_blank(text.text[text.length - 1])) {
+        text.length--;
     }
-    return it;
+    return text;
 }
 
 /* SIZE_MAX: not a number. */
@@ -109,9 +109,9 @@ static const struct {
 static void keep_header(header_words *all, word name, word value) {
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         if ((name.text[0] | 0x20) == kept[i].name[0] && word_is(name, kept[i].name)) {
-            word *to = (word *)((char *)all + kept[i].place);
-            all->malformed |= kept[i].once && to->text != NULL;
-            *to = value;
+            word *out = (word *)((char *)all + kept[i].place);
+            all->malformed |= kept[i].once && out->text != NULL;
+            *out = value;
         }
     }
 }
@@ -145,8 +145,9 @@ static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-static const char *judge_body(const exchange *it, const char *version, unsigned *status) {
-    const header_words *all = &it->header;
+static const char *judge_body(const http_exchange *exchange, const char *version,
+                              unsigned *status) {
+    const header_words *all = &exchange->header;
     if (all->lengths > 1 || all->codings > 1 || (all->lengths > 0 && all->codings > 0)) {
         return "the body has more than one length: send one Content-Length or one "
                "Transfer-Encoding";
@@ -165,11 +166,11 @@ static const char *judge_body(const exchange *it, const char *version, unsigned 
     if (all->body == 0 && all->codings == 0) {
         return NULL;
     }
-    if (!it->served) {
+    if (!exchange->served) {
         *status = MHD_HTTP_METHOD_NOT_ALLOWED;
         return "method not allowed: use a method of the Allow header";
     }
-    if (!it->posts) {
+    if (!exchange->posts) {
         return "this method takes no body: send the parameters in the query";
     }
     if (all->types != 1 || !body_type_is_known(all->content_type)) {
@@ -181,33 +182,34 @@ static const char *judge_body(const exchange *it, const char *version, unsigned 
 }
 
 /* "http://host:port/path" (RFC 9112, 3.2.2): the host replaces the Host header. */
-static bool take_absolute(exchange *it) {
+static bool take_absolute(http_exchange *exchange) {
     static const char *const schemes[] = {"http://", "https://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         size_t length = strlen(schemes[i]);
-        if (strncasecmp(it->path, schemes[i], length) != 0) {
+        if (strncasecmp(exchange->path, schemes[i], length) != 0) {
             continue;
         }
-        const char *host = it->path + length;
+        const char *host = exchange->path + length;
         size_t size = strcspn(host, "/");
-        it->header.host = (word){host, size};
-        it->path = host[size] == '\0' ? "/" : host + size;
+        exchange->header.host = (word){host, size};
+        exchange->path = host[size] == '\0' ? "/" : host + size;
         return size > 0 && memchr(host, '@', size) == NULL;
     }
     return true;
 }
 
-static bool is_target(const exchange *it) {
-    return (it->path[0] == '/' || (it->asks_options && strcmp(it->path, "*") == 0)) &&
-           is_visible(it->path);
+static bool is_target(const http_exchange *exchange) {
+    return (exchange->path[0] == '/' ||
+            (exchange->asks_options && strcmp(exchange->path, "*") == 0)) &&
+           is_visible(exchange->path);
 }
 
 /* NULL, or why the message is not read further. */
-static const char *judge_form(exchange *it, const char *version, unsigned *status) {
-    const header_words *all = &it->header;
-    size_t line = strlen(it->path) + strlen("OPTIONS  HTTP/1.1\r\n");
-    MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, count_bytes, &line);
-    meter_add(&it->loop->worker->meter.received, line + all->bytes);
+static const char *judge_form(http_exchange *exchange, const char *version, unsigned *status) {
+    const header_words *all = &exchange->header;
+    size_t line = strlen(exchange->path) + strlen("OPTIONS  HTTP/1.1\r\n");
+    MHD_get_connection_values_n(exchange->connection, MHD_GET_ARGUMENT_KIND, count_bytes, &line);
+    meter_add(&exchange->loop->worker->meter.received, line + all->bytes);
     *status = MHD_HTTP_BAD_REQUEST;
     if (line > LINE_MOST) {
         *status = MHD_HTTP_URI_TOO_LONG;
@@ -217,7 +219,7 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
         *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
         return "the header has more than 64 lines or 8192 bytes: send fewer";
     }
-    if (all->malformed || !take_absolute(it) || !is_target(it)) {
+    if (all->malformed || !take_absolute(exchange) || !is_target(exchange)) {
         return "malformed header: names must be tokens, values must not contain control "
                "characters, and lines must end in CR LF";
     }
@@ -227,12 +229,14 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
     return NULL;
 }
 
-/* Cuts `it` before the mark, and makes the rest after it *rest; without a mark the rest is empty. */
-static word cut(word it, char mark, word *rest) {
-    const char *at = memchr(it.text, mark, it.length);
-    size_t length = at != NULL ? (size_t)(at - it.text) : it.length, used = length + (at != NULL);
-    *rest = (word){it.text + used, it.length - used};
-    return without_blanks((word){it.text, length});
+/* Cuts `text` before the mark, and makes the rest after it *rest; without a mark the rest is
+ * empty. */
+static word cut(word text, char mark, word *rest) {
+    const char *position = memchr(text.text, mark, text.length);
+    size_t length = position != NULL ? (size_t)(position - text.text) : text.length,
+           used = length + (position != NULL);
+    *rest = (word){text.text + used, text.length - used};
+    return without_blanks((word){text.text, length});
 }
 
 word list_part(word *list) {
@@ -241,8 +245,8 @@ word list_part(word *list) {
 
 int accept_weight(word list, const char *name) {
     for (int i = 0; i < 32 && list.length > 0; i++) {
-        word parameters, one = cut(list_part(&list), ';', &parameters);
-        if (word_is(one, name)) {
+        word parameters, text = cut(list_part(&list), ';', &parameters);
+        if (word_is(text, name)) {
             const char *q = memmem(parameters.text, parameters.length, "q=", 2);
             char digits[8] = "1";
             if (q != NULL) {
@@ -306,26 +310,29 @@ static const route *route_find(const char *path, word *name) {
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-static bool method_is_served(exchange *it, const char *method, bool posts) {
-    it->head = strcmp(method, "HEAD") == 0;
-    it->posts = strcmp(method, "POST") == 0;
-    return it->head || strcmp(method, "GET") == 0 || (posts && it->posts);
+static bool method_is_served(http_exchange *exchange, const char *method, bool posts) {
+    exchange->head = strcmp(method, "HEAD") == 0;
+    exchange->posts = strcmp(method, "POST") == 0;
+    return exchange->head || strcmp(method, "GET") == 0 || (posts && exchange->posts);
 }
 
-const char *header_read(exchange *it, const char *method, const char *version, unsigned *status) {
-    it->kind = METER_OTHER;
-    it->request.name = it->header.host = (word){"", 0};
-    MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
-    it->asks_options = strcmp(method, "OPTIONS") == 0;
-    const char *trouble = judge_form(it, version, status);
+const char *header_read(http_exchange *exchange, const char *method, const char *version,
+                        unsigned *status) {
+    exchange->kind = METER_OTHER;
+    exchange->request.name = exchange->header.host = (word){"", 0};
+    MHD_get_connection_values_n(exchange->connection, MHD_HEADER_KIND, see_header,
+                                &exchange->header);
+    exchange->asks_options = strcmp(method, "OPTIONS") == 0;
+    const char *trouble = judge_form(exchange, version, status);
     if (trouble == NULL) {
-        it->route = route_find(it->path, &it->request.name);
-        it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
-        it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
-        trouble = judge_body(it, version, status);
+        exchange->route = route_find(exchange->path, &exchange->request.name);
+        exchange->kind = exchange->route != NULL ? exchange->route->kind : METER_OTHER;
+        exchange->served =
+            method_is_served(exchange, method, exchange->route != NULL && exchange->route->posts);
+        trouble = judge_body(exchange, version, status);
     }
-    it->as_text =
-        it->header.accept.length > 3 && accept_weight(it->header.accept, "text/plain") >
-                                            accept_weight(it->header.accept, "application/json");
+    exchange->as_text = exchange->header.accept.length > 3 &&
+                        accept_weight(exchange->header.accept, "text/plain") >
+                            accept_weight(exchange->header.accept, "application/json");
     return trouble;
 }

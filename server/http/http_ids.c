@@ -17,42 +17,44 @@ enum {
 };
 
 /* Written before, between and after IDs. */
-typedef struct marks {
+typedef struct list_marks {
     const char *first, *between, *last;
-} marks;
+} list_marks;
 
 /* A reply of IDs, or of `count` integers. */
-typedef struct writing {
+typedef struct ids_writer {
     text_out made;
-    reply of;
+    server_reply reply;
     size_t next; /* the first that is not written */
     size_t held; /* bytes of the IDs and the text, counted in advance */
-} writing;
+} ids_writer;
 
-static marks marks_of(const exchange *it) {
-    return it->as_text ? (marks){"", "\n", "\n"} : (marks){"{\"ids\":[\"", "\",\"", "\"]}\n"};
+static list_marks marks_of(const http_exchange *exchange) {
+    return exchange->as_text ? (list_marks){"", "\n", "\n"}
+                             : (list_marks){"{\"ids\":[\"", "\",\"", "\"]}\n"};
 }
 
-static size_t write_id(char *out, const exchange *it, const reply *of, size_t i) {
-    switch (of->kind) {
+static size_t write_id(char *out, const http_exchange *exchange, const server_reply *reply,
+                       size_t i) {
+    switch (reply->kind) {
     case REPLY_INTEGER:
-        return write_number(out, (uint64_t)(of->first + (int64_t)i * of->increment), true);
+        return write_number(out, (uint64_t)(reply->first + (int64_t)i * reply->increment), true);
     case REPLY_NUMBERS:
-        return write_number(out, of->numbers[i], of->is_signed);
+        return write_number(out, reply->numbers[i], reply->is_signed);
     default:
-        return reply_write_id(out, &it->request, of, i);
+        return reply_write_id(out, &exchange->request, reply, i);
     }
 }
 
-/* ---- one --------------------------------------------------------------------------------------- */
+/* ---- one ------------------------------------------------------------------------------------- */
 
 /* One number as text, the most frequent reply: the exchange's previous reply is sent again with
  * other bytes, which saves ten allocations. Nobody reads the old bytes: an exchange is reused only
  * after its reply was sent. */
-static enum MHD_Result write_one(exchange *it, const reply *of) {
-    struct usual_reply *usual = &it->usual;
+static enum MHD_Result write_one(http_exchange *exchange, const server_reply *reply) {
+    struct usual_reply *usual = &exchange->usual;
     char digits[NUMBER_SIZE];
-    size_t size = write_number(digits, of->numbers[0], of->is_signed);
+    size_t size = write_number(digits, reply->numbers[0], reply->is_signed);
     digits[size++] = '\n';
     if (usual->made != NULL && usual->size != size) {
         MHD_destroy_response(usual->made);
@@ -64,100 +66,105 @@ static enum MHD_Result write_one(exchange *it, const reply *of) {
         if (usual->made == NULL) {
             return MHD_NO;
         }
-        MHD_add_response_header(usual->made, "Content-Type", type_of(it));
+        MHD_add_response_header(usual->made, "Content-Type", type_of(exchange));
         MHD_add_response_header(usual->made, "Cache-Control", "no-store");
     }
     memcpy(usual->bytes, digits, size);
-    meter_add(&it->loop->worker->meter.sent, size);
-    return MHD_queue_response(it->connection, MHD_HTTP_OK, usual->made);
+    meter_add(&exchange->loop->worker->meter.sent, size);
+    return MHD_queue_response(exchange->connection, MHD_HTTP_OK, usual->made);
 }
 
-/* ---- slices ------------------------------------------------------------------------------------ */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 /* Writes up to `most`. True: these were the last. */
-static bool write_slice(const exchange *it, writing *to, size_t most) {
-    marks say = marks_of(it);
-    size_t between = strlen(say.between), left = to->of.count - to->next;
-    size_t end = to->next + (left < most ? left : most);
-    for (; to->next < end; to->next++) {
-        char *at = text_room(&to->made, ID_SIZE + 4);
-        if (at == NULL) {
+static bool write_slice(const http_exchange *exchange, ids_writer *writer, size_t most) {
+    list_marks marks = marks_of(exchange);
+    size_t between = strlen(marks.between), left = writer->reply.count - writer->next;
+    size_t end = writer->next + (left < most ? left : most);
+    for (; writer->next < end; writer->next++) {
+        char *position = text_room(&writer->made, ID_SIZE + 4);
+        if (position == NULL) {
             return true;
         }
-        size_t length = to->next > 0 ? between : 0;
-        memcpy(at, say.between, length);
-        to->made.length += length + write_id(at + length, it, &to->of, to->next);
+        size_t length = writer->next > 0 ? between : 0;
+        memcpy(position, marks.between, length);
+        writer->made.length +=
+            length + write_id(position + length, exchange, &writer->reply, writer->next);
     }
-    if (to->next < to->of.count) {
+    if (writer->next < writer->reply.count) {
         return false;
     }
-    text_add(&to->made, say.last, strlen(say.last));
+    text_add(&writer->made, marks.last, strlen(marks.last));
     return true;
 }
 
-static enum MHD_Result write_now(exchange *it, const reply *of) {
-    marks say = marks_of(it);
-    writing now = {.of = *of};
-    text_add(&now.made, say.first, strlen(say.first));
-    write_slice(it, &now, of->count);
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &now.made);
+static enum MHD_Result write_now(http_exchange *exchange, const server_reply *reply) {
+    list_marks marks = marks_of(exchange);
+    ids_writer now = {.reply = *reply};
+    text_add(&now.made, marks.first, strlen(marks.first));
+    write_slice(exchange, &now, reply->count);
+    return answer_made(exchange, MHD_HTTP_OK, type_of(exchange), &now.made);
 }
 
-static enum MHD_Result write_later(exchange *it, const reply *of) {
-    marks say = marks_of(it);
-    writing *to = calloc(1, sizeof *to);
-    if (to == NULL) {
-        return write_now(it, of);
+static enum MHD_Result write_later(http_exchange *exchange, const server_reply *reply) {
+    list_marks marks = marks_of(exchange);
+    ids_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        return write_now(exchange, reply);
     }
-    to->of = *of;
-    if (of->kind != REPLY_INTEGER && !reply_take(&to->of, it->loop->worker)) {
-        free(to);
-        return write_now(it, of);
+    writer->reply = *reply;
+    if (reply->kind != REPLY_INTEGER && !reply_take(&writer->reply, exchange->loop->worker)) {
+        free(writer);
+        return write_now(exchange, reply);
     }
-    char one[ID_SIZE];
-    to->held = reply_taken(of) + of->count * (write_id(one, it, &to->of, 0) + strlen(say.between));
-    reply_hold(it, to->held);
-    text_add(&to->made, say.first, strlen(say.first));
-    it->writing = to;
-    return writing_go_on(it);
+    char item[ID_SIZE];
+    writer->held =
+        reply_taken(reply) +
+        reply->count * (write_id(item, exchange, &writer->reply, 0) + strlen(marks.between));
+    reply_hold(exchange, writer->held);
+    text_add(&writer->made, marks.first, strlen(marks.first));
+    exchange->writing = writer;
+    return writing_go_on(exchange);
 }
 
-static enum MHD_Result write_all(exchange *it, const reply *of) {
-    bool later = of->count > LEAST_IDS && !it->loop->over;
-    return later ? write_later(it, of) : write_now(it, of);
+static enum MHD_Result write_all(http_exchange *exchange, const server_reply *reply) {
+    bool later = reply->count > LEAST_IDS && !exchange->loop->over;
+    return later ? write_later(exchange, reply) : write_now(exchange, reply);
 }
 
-enum MHD_Result writing_go_on(exchange *it) {
-    writing *to = it->writing;
-    if (!write_slice(it, to, it->loop->over ? to->of.count : SLICE_IDS)) {
-        park(it, STAGE_WRITING, 0);
+enum MHD_Result writing_go_on(http_exchange *exchange) {
+    ids_writer *writer = exchange->writing;
+    if (!write_slice(exchange, writer, exchange->loop->over ? writer->reply.count : SLICE_IDS)) {
+        park(exchange, STAGE_WRITING, 0);
         return MHD_YES;
     }
-    text_out made = to->made;
-    to->made = (text_out){0};
-    writing_free(it);
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+    text_out made = writer->made;
+    writer->made = (text_out){0};
+    writing_free(exchange);
+    return answer_made(exchange, MHD_HTTP_OK, type_of(exchange), &made);
 }
 
-void writing_free(exchange *it) {
-    writing *to = it->writing;
-    if (to != NULL) {
-        it->writing = NULL;
-        reply_unhold(it, to->held);
-        reply_give_back(&to->of, it->loop->worker);
-        free(to->made.bytes);
-        free(to);
+void writing_free(http_exchange *exchange) {
+    ids_writer *writer = exchange->writing;
+    if (writer != NULL) {
+        exchange->writing = NULL;
+        reply_unhold(exchange, writer->held);
+        reply_give_back(&writer->reply, exchange->loop->worker);
+        free(writer->made.bytes);
+        free(writer);
     }
 }
 
-enum MHD_Result write_ids(exchange *it, const reply *of) {
-    return it->as_text && of->count == 1 && of->kind == REPLY_NUMBERS && !server_is_leaving()
-               ? write_one(it, of)
-               : write_all(it, of);
+enum MHD_Result write_ids(http_exchange *exchange, const server_reply *reply) {
+    return exchange->as_text && reply->count == 1 && reply->kind == REPLY_NUMBERS &&
+                   !server_is_leaving()
+               ? write_one(exchange, reply)
+               : write_all(exchange, reply);
 }
 
-enum MHD_Result write_count(exchange *it, int64_t first, int64_t increment, int64_t count) {
-    reply of = {
+enum MHD_Result write_count(http_exchange *exchange, int64_t first, int64_t increment,
+                            int64_t count) {
+    server_reply reply = {
         .kind = REPLY_INTEGER, .first = first, .increment = increment, .count = (size_t)count};
-    return write_all(it, &of);
+    return write_all(exchange, &reply);
 }

@@ -24,7 +24,8 @@
 #define POOL_SIZE       12288 /* per connection: the largest header, with its list of lines */
 #define PARAMETERS_MOST 32    /* of a query, more than any request uses */
 #define UNUSED_MOST     64    /* exchanges kept for reuse */
-/* From 0.9.77 on, libmicrohttpd accepts lines that end in LF and folded lines, unless this flag is set. */
+/* From 0.9.77 on, libmicrohttpd accepts lines that end in LF and folded lines, unless this flag is
+ * set. */
 #if MHD_VERSION >= 0x00097701
 #define STRICT MHD_USE_PEDANTIC_CHECKS
 #else
@@ -44,54 +45,55 @@ static enum MHD_Result may_come(void *self, const struct sockaddr *peer, socklen
 static void note_connection(void *self, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode what) {
     http_loop *loop = self;
-    meter *at = &loop->worker->meter;
+    server_meter *meter = &loop->worker->meter;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         clients_count(1);
-        meter_add(&at->open, 1);
-        meter_add(&at->accepted, 1);
+        meter_add(&meter->open, 1);
+        meter_add(&meter->accepted, 1);
         *context = client_new(loop, connection);
     } else {
         if (*context != NULL) {
             client_free(loop, *context);
         }
-        meter_add(&at->open, (uint64_t)-1);
+        meter_add(&meter->open, (uint64_t)-1);
         clients_count(-1);
     }
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static exchange *take_exchange(http_loop *loop) {
+static http_exchange *take_exchange(http_loop *loop) {
     if (list_is_empty(&loop->unused)) {
-        return calloc(1, sizeof(exchange));
+        return calloc(1, sizeof(http_exchange));
     }
-    exchange *it = list_entry(loop->unused.next, exchange, place);
-    list_remove(&it->place);
+    http_exchange *exchange = list_entry(loop->unused.next, http_exchange, place);
+    list_remove(&exchange->place);
     loop->unused_count--;
     /* Not the pairs, which pair_count covers, and not the usual reply. */
-    memset(it, 0, offsetof(exchange, request) + offsetof(request, pairs));
-    char *rest = (char *)&it->request.pair_count;
-    memset(rest, 0, (size_t)((char *)&it->usual - rest));
-    return it;
+    memset(exchange, 0, offsetof(http_exchange, request) + offsetof(server_request, pairs));
+    char *rest = (char *)&exchange->request.pair_count;
+    memset(rest, 0, (size_t)((char *)&exchange->usual - rest));
+    return exchange;
 }
 
-static void put_exchange(http_loop *loop, exchange *it) {
+static void put_exchange(http_loop *loop, http_exchange *exchange) {
     if (loop->unused_count == UNUSED_MOST) {
-        if (it->usual.made != NULL) {
-            MHD_destroy_response(it->usual.made);
+        if (exchange->usual.made != NULL) {
+            MHD_destroy_response(exchange->usual.made);
         }
-        free(it);
+        free(exchange);
         return;
     }
-    list_add(loop->unused.next, &it->place); /* the last one is reused first */
+    list_add(loop->unused.next, &exchange->place); /* the last one is reused first */
     loop->unused_count++;
 }
 
-/* libmicrohttpd before 0.9.76 cuts a value at a zero byte, accepts lines without CR, and takes a line
- * without a name for the end of the header, so that the lines after it would be the next request. It
- * does not show any of this, but its buffer still has the header, with zeros for colons and line ends:
- * name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. The request line is
- * method 0 target 0 version; what ends parameters in the target are zeros too by now. */
+/* libmicrohttpd before 0.9.76 cuts a value at a zero byte, accepts lines without CR, and takes a
+ * line without a name for the end of the header, so that the lines after it would be the next
+ * request. It does not show any of this, but its buffer still has the header, with zeros for colons
+ * and line ends: name 0 value 0 0, ..., 0 0. Folded lines, which it moves, are refused as well. The
+ * request line is method 0 target 0 version; what ends parameters in the target are zeros too by
+ * now. */
 static bool is_header_whole(struct MHD_Connection *connection, const char *method, const char *path,
                             size_t target_length, const char *version) {
     const union MHD_ConnectionInfo *info =
@@ -102,94 +104,98 @@ static bool is_header_whole(struct MHD_Connection *connection, const char *metho
         version >= end) {
         return true;
     }
-    const char *at = method + strlen(method) + 1;
-    at += strspn(at, " ");
-    if (at != path || path + target_length + 1 != version) {
+    const char *position = method + strlen(method) + 1;
+    position += strspn(position, " ");
+    if (position != path || path + target_length + 1 != version) {
         return false;
     }
-    at = version + strlen(version);
-    while (at + 2 <= end && at[0] == '\0' && at[1] == '\0') { /* the end of a line */
-        at += 2;
-        if (at + 2 == end && at[0] == '\0' && at[1] == '\0') {
+    position = version + strlen(version);
+    while (position + 2 <= end && position[0] == '\0' &&
+           position[1] == '\0') { /* the end of a line */
+        position += 2;
+        if (position + 2 == end && position[0] == '\0' && position[1] == '\0') {
             return true;
         }
-        const char *colon = memchr(at, '\0', (size_t)(end - at));
-        at =
-            colon != NULL && colon > at ? memchr(colon + 1, '\0', (size_t)(end - colon) - 1) : NULL;
-        if (at == NULL) {
+        const char *colon = memchr(position, '\0', (size_t)(end - position));
+        position = colon != NULL && colon > position
+                       ? memchr(colon + 1, '\0', (size_t)(end - colon) - 1)
+                       : NULL;
+        if (position == NULL) {
             return false;
         }
     }
     return false;
 }
 
-static exchange *begin(http_loop *loop, struct MHD_Connection *connection, const char *path) {
-    exchange *it = take_exchange(loop);
+static http_exchange *begin(http_loop *loop, struct MHD_Connection *connection, const char *path) {
+    http_exchange *exchange = take_exchange(loop);
     http_client *from =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    if (it == NULL || from == NULL || client_is_refused(from)) { /* the connection is closed */
-        if (it != NULL) {
-            put_exchange(loop, it);
+    if (exchange == NULL || from == NULL ||
+        client_is_refused(from)) { /* the connection is closed */
+        if (exchange != NULL) {
+            put_exchange(loop, exchange);
         }
         return NULL;
     }
-    it->loop = loop;
-    it->client = from;
-    it->connection = connection;
-    it->path = path;
-    it->began_ns = monotonic_ns();
-    from->exchange = it;
+    exchange->loop = loop;
+    exchange->client = from;
+    exchange->connection = connection;
+    exchange->path = path;
+    exchange->began_ns = monotonic_ns();
+    from->exchange = exchange;
     from->requests++;
     from->fresh = false;
-    return it;
+    return exchange;
 }
 
 static enum MHD_Result handle(void *self, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *size, void **context) {
-    exchange *it = *context;
-    if (it == NULL) {
-        it = begin(self, connection, path);
-        *context = it;
-        if (it != NULL) {
-            it->header.malformed =
-                !is_header_whole(connection, method, path, it->client->target_length, version);
+    http_exchange *exchange = *context;
+    if (exchange == NULL) {
+        exchange = begin(self, connection, path);
+        *context = exchange;
+        if (exchange != NULL) {
+            exchange->header.malformed = !is_header_whole(connection, method, path,
+                                                          exchange->client->target_length, version);
         }
-        return it != NULL ? serve_begin(it, method, version) : MHD_NO;
+        return exchange != NULL ? serve_begin(exchange, method, version) : MHD_NO;
     }
     if (*size > 0) {
-        bool kept = body_keep(it, body, *size);
+        bool kept = body_keep(exchange, body, *size);
         *size = 0;
         return kept ? MHD_YES : MHD_NO;
     }
-    if (it->is_parked) {
-        unpark(it);
+    if (exchange->is_parked) {
+        unpark(exchange);
     }
-    return it->client->is_evicted ? MHD_NO : serve_go_on(it);
+    return exchange->client->is_evicted ? MHD_NO : serve_go_on(exchange);
 }
 
 static void note_end(void *self, struct MHD_Connection *connection, void **context,
                      enum MHD_RequestTerminationCode why) {
     http_loop *loop = self;
-    exchange *it = *context;
+    http_exchange *exchange = *context;
     (void)connection, (void)why;
-    if (it == NULL) {
+    if (exchange == NULL) {
         return;
     }
-    meter *at = &loop->worker->meter;
+    server_meter *meter = &loop->worker->meter;
     int64_t now = monotonic_ns();
-    meter_add(&at->requests[it->kind], 1);
-    meter_add(&at->refused[it->kind], it->refused ? 1 : 0);
-    meter_time(at, 1, (uint64_t)(now - it->began_ns));
-    if (it->is_parked) {
-        unpark(it);
+    meter_add(&meter->requests[exchange->kind], 1);
+    meter_add(&meter->refused[exchange->kind], exchange->refused ? 1 : 0);
+    meter_time(meter, 1, (uint64_t)(now - exchange->began_ns));
+    if (exchange->is_parked) {
+        unpark(exchange);
     }
-    serve_end(it);
-    reply_unhold(it, it->held); /* serve_end has given back what an answer in the making held */
-    it->client->exchange = NULL;
-    it->client->since_ms = now / 1000000;
-    it->client->slow_ms = 0;
-    put_exchange(loop, it);
+    serve_end(exchange);
+    reply_unhold(exchange,
+                 exchange->held); /* serve_end has given back what an answer in the making held */
+    exchange->client->exchange = NULL;
+    exchange->client->since_ms = now / 1000000;
+    exchange->client->slow_ms = 0;
+    put_exchange(loop, exchange);
     *context = NULL;
 }
 
@@ -214,10 +220,10 @@ static void *join_parameters(void *self, const char *target, struct MHD_Connecti
     if (from != NULL) {
         from->target_length = strlen(target);
     }
-    char *at = strchr(target, '?');
-    for (; at != NULL && *at != '\0'; at++) {
-        if (*at == '&' && ++count >= PARAMETERS_MOST) {
-            *at = ';';
+    char *position = strchr(target, '?');
+    for (; position != NULL && *position != '\0'; position++) {
+        if (*position == '&' && ++count >= PARAMETERS_MOST) {
+            *position = ';';
         }
     }
     return NULL;
@@ -250,15 +256,16 @@ static void tell_trouble(void *self, const char *format, va_list words) {
 /* How long the loop may sleep, in ms. */
 static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
-    for (list_link *at = loop->parked.next; at != &loop->parked && wait > 0; at = at->next) {
-        const exchange *it = list_entry(at, exchange, place);
-        wait = it->stage == STAGE_WRITING ? 0 : TASK_MS;
+    for (list_link *link = loop->parked.next; link != &loop->parked && wait > 0;
+         link = link->next) {
+        const http_exchange *exchange = list_entry(link, http_exchange, place);
+        wait = exchange->stage == STAGE_WRITING ? 0 : TASK_MS;
     }
     wait = loop->has_late ? 0 : wait > 1 && !list_is_empty(&loop->later) ? 1 : wait;
     return wait > TASK_MS && !list_is_empty(&loop->tasks) ? TASK_MS : wait;
 }
 
-static void come_round(http_loop *loop) {
+static void run_loop_once(http_loop *loop) {
     MHD_run_wait(loop->daemon, round_ms(loop));
     if (loop->is_used_up && list_is_empty(&loop->clients)) {
         poll(NULL, 0, ROUND_MS); /* libmicrohttpd would try again at once */
@@ -272,38 +279,38 @@ static void come_round(http_loop *loop) {
 
 /* Accepts the clients that the kernel has let in: they may have sent requests too. */
 static void stop_accepting(http_loop *loop) {
-    listener *at = loop->listener;
-    struct pollfd queue = {.fd = at->fd, .events = POLLIN};
-    listener_quiesce(at);
-    for (int i = 0; i < ROUNDS_MOST && !at->inherited && poll(&queue, 1, 0) > 0; i++) {
-        come_round(loop);
+    server_listener *listener = loop->listener;
+    struct pollfd queue = {.fd = listener->fd, .events = POLLIN};
+    listener_quiesce(listener);
+    for (int i = 0; i < ROUNDS_MOST && !listener->inherited && poll(&queue, 1, 0) > 0; i++) {
+        run_loop_once(loop);
     }
     MHD_quiesce_daemon(loop->daemon); /* the socket stays open */
-    listener_close(at);
+    listener_close(listener);
     loop->ending_ms = monotonic_ms();
 }
 
 static void close_clients(http_loop *loop) {
-    for (list_link *at = loop->clients.next; at != &loop->clients; at = at->next) {
-        shutdown(list_entry(at, http_client, place)->fd, SHUT_RDWR);
+    for (list_link *link = loop->clients.next; link != &loop->clients; link = link->next) {
+        shutdown(list_entry(link, http_client, place)->fd, SHUT_RDWR);
     }
 }
 
 static void *run_loop(void *self) {
     http_loop *loop = self;
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
-        come_round(loop);
+        run_loop_once(loop);
     }
     stop_accepting(loop);
     while (!list_is_empty(&loop->clients) &&
            monotonic_ms() < atomic_load_explicit(&loop->end_ms, memory_order_seq_cst)) {
-        clients_send_home(loop);
-        come_round(loop);
+        clients_close_idle(loop);
+        run_loop_once(loop);
     }
     loop->over = true;
     wake_parked(loop, monotonic_ns(), true);
     for (int i = 0; i < 10 && !list_is_empty(&loop->clients); i++) { /* sends the last replies */
-        come_round(loop);
+        run_loop_once(loop);
         if (i > 0) {
             close_clients(loop);
         }
@@ -329,8 +336,8 @@ static struct MHD_Daemon *start_daemon(http_loop *loop) {
         MHD_OPTION_END);
 }
 
-static int start_loop(http_loop *loop, listener *at, firn_error *error) {
-    *loop = (http_loop){.listener = at, .worker = worker_new(true)};
+static int start_loop(http_loop *loop, server_listener *listener, firn_error *error) {
+    *loop = (http_loop){.listener = listener, .worker = worker_new(true)};
     if (loop->worker == NULL) {
         return set_error(error, FIRN_EMEMORY, "too many HTTP threads: lower http_threads");
     }
@@ -345,10 +352,10 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     loop->owner.full = replies_full;
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
-        at->fd = -1; /* closed by libmicrohttpd */
+        listener->fd = -1; /* closed by libmicrohttpd */
         return set_error(error, FIRN_ESYSTEM,
                          "cannot serve HTTP on %.100s: set log_level=debug for the reason",
-                         at->address);
+                         listener->address);
     }
     if (pthread_create(&loop->thread, NULL, run_loop, loop) != 0) {
         MHD_quiesce_daemon(loop->daemon);
@@ -358,7 +365,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     return FIRN_OK;
 }
 
-int http_listener_open(listener all[], int count, int threads, firn_error *error) {
+int http_listener_open(server_listener all[], int count, int threads, firn_error *error) {
     (void)threads; /* one thread per socket; each address has a copy per thread */
     if (count > WORKERS_MAX) {
         return set_error(error, FIRN_ERANGE,

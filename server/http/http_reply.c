@@ -51,74 +51,75 @@ static bool is_scheme(word name) {
 }
 
 /* Is the name in the path unknown? */
-static bool name_is_unknown(const exchange *it, int code) {
-    const request *asked = &it->request;
-    switch (code == FIRN_EUSAGE ? asked->verb : VERB_STATUS) {
+static bool name_is_unknown(const http_exchange *exchange, int code) {
+    const server_request *request = &exchange->request;
+    switch (code == FIRN_EUSAGE ? request->verb : VERB_STATUS) {
     case VERB_NEW:
     case VERB_RUNS:
-        return catalog_generator(asked->name) == NULL && !is_scheme(asked->name);
+        return catalog_generator(request->name) == NULL && !is_scheme(request->name);
     case VERB_NEXT:
     case VERB_BLOCK:
-        return catalog_segment(asked->name) == NULL && !asked->must_open;
+        return catalog_segment(request->name) == NULL && !request->must_open;
     case VERB_SPREAD:
-        return catalog_generator(asked->name) == NULL;
+        return catalog_generator(request->name) == NULL;
     case VERB_PACK:
     case VERB_RANGE:
     case VERB_SCHEMES:
-        return asked->name.length > 0 && catalog_generator(asked->name) == NULL &&
-               !is_scheme(asked->name);
+        return request->name.length > 0 && catalog_generator(request->name) == NULL &&
+               !is_scheme(request->name);
     default:
         return false;
     }
 }
 
-enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
+enum MHD_Result write_problem(http_exchange *exchange, int code, const firn_error *error) {
     unsigned status = MHD_HTTP_BAD_REQUEST;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         if (statuses[i].code == code) {
             status = statuses[i].status;
         }
     }
-    if (it->route != NULL && it->route->verb != VERB_COUNT && name_is_unknown(it, code)) {
+    if (exchange->route != NULL && exchange->route->verb != VERB_COUNT &&
+        name_is_unknown(exchange, code)) {
         status = MHD_HTTP_NOT_FOUND;
     }
-    firn_error said = *error;
-    if (said.text[0] == '\0') {
-        set_error(&said, code, "%s", firn_strerror(code));
+    firn_error told = *error;
+    if (told.text[0] == '\0') {
+        set_error(&told, code, "%s", firn_strerror(code));
     }
-    translate_error(&said, SURFACE_SERVER);
-    return answer_error(it, status, firn_errname(code), &said);
+    translate_error(&told, SURFACE_SERVER);
+    return answer_error(exchange, status, firn_errname(code), &told);
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-static enum MHD_Result write_run(exchange *it, const reply *of) {
+static enum MHD_Result write_run(http_exchange *exchange, const server_reply *reply) {
     text_out made = {0};
     text_print(&made,
-               it->as_text ? "%" PRId64 " %" PRId64 " %" PRId64 "\n"
-                           : "{\"first\":\"%" PRId64 "\",\"increment\":\"%" PRId64
-                             "\",\"count\":\"%" PRId64 "\"}\n",
-               of->first, of->increment, of->run);
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+               exchange->as_text ? "%" PRId64 " %" PRId64 " %" PRId64 "\n"
+                                 : "{\"first\":\"%" PRId64 "\",\"increment\":\"%" PRId64
+                                   "\",\"count\":\"%" PRId64 "\"}\n",
+               reply->first, reply->increment, reply->run);
+    return answer_made(exchange, MHD_HTTP_OK, type_of(exchange), &made);
 }
 
-static enum MHD_Result write_json(exchange *it, json_t *made) {
+static enum MHD_Result write_json(http_exchange *exchange, json_t *made) {
     text_out lines = {0};
-    if (!it->as_text) {
-        return answer_json(it, MHD_HTTP_OK, data_type, made);
+    if (!exchange->as_text) {
+        return answer_json(exchange, MHD_HTTP_OK, data_type, made);
     }
     json_lines_write(&lines, made);
     json_decref(made);
-    return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
+    return answer_made(exchange, MHD_HTTP_OK, plain_type, &lines);
 }
 
 /* The table of schemes, as JSON and as lines. */
-static enum MHD_Result write_table(exchange *it, json_t *table) {
+static enum MHD_Result write_table(http_exchange *exchange, json_t *table) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static text_out kept[2];
-    text_out *text = &kept[it->as_text];
+    text_out *text = &kept[exchange->as_text];
     pthread_mutex_lock(&lock);
-    if (text->length == 0 && it->as_text) {
+    if (text->length == 0 && exchange->as_text) {
         json_lines_write(text, table);
     } else if (text->length == 0) {
         char *bytes = json_dumps(table, OBJECT_DUMP);
@@ -133,64 +134,66 @@ static enum MHD_Result write_table(exchange *it, json_t *table) {
     }
     pthread_mutex_unlock(&lock);
     if (text->length == 0) {
-        return write_json(it, table);
+        return write_json(exchange, table);
     }
     json_decref(table);
-    return answer_kept(it, MHD_HTTP_OK, it->as_text ? plain_type : data_type, text->bytes,
-                       text->length);
+    return answer_kept(exchange, MHD_HTTP_OK, exchange->as_text ? plain_type : data_type,
+                       text->bytes, text->length);
 }
 
-enum MHD_Result write_answer(exchange *it, const reply *of) {
-    switch (of->kind) {
+enum MHD_Result write_answer(http_exchange *exchange, const server_reply *reply) {
+    switch (reply->kind) {
     case REPLY_NUMBERS:
     case REPLY_IDS:
-        return write_ids(it, of);
+        return write_ids(exchange, reply);
     case REPLY_INTEGER:
-        return write_count(it, of->first, of->increment, 1);
+        return write_count(exchange, reply->first, reply->increment, 1);
     case REPLY_RUN:
-        return write_run(it, of);
+        return write_run(exchange, reply);
     case REPLY_JSON:
-        return of->is_table ? write_table(it, of->json) : write_json(it, of->json);
+        return reply->is_table ? write_table(exchange, reply->json)
+                               : write_json(exchange, reply->json);
     case REPLY_NIL:
         break;
     }
-    return answer_text(it, MHD_HTTP_OK, type_of(it), it->as_text ? "" : "null");
+    return answer_text(exchange, MHD_HTTP_OK, type_of(exchange), exchange->as_text ? "" : "null");
 }
 
 /* A reply has the last integer of the block; this writes all n. */
-enum MHD_Result write_integers(exchange *it, const reply *of) {
-    int64_t count = it->request.count;
-    int64_t step = it->request.segment != NULL ? it->request.segment->increment : of->increment;
-    if (of->kind != REPLY_INTEGER) {
-        return write_answer(it, of);
+enum MHD_Result write_integers(http_exchange *exchange, const server_reply *reply) {
+    int64_t count = exchange->request.count;
+    int64_t step =
+        exchange->request.segment != NULL ? exchange->request.segment->increment : reply->increment;
+    if (reply->kind != REPLY_INTEGER) {
+        return write_answer(exchange, reply);
     }
-    return write_count(it, of->first - (count - 1) * step, step, count);
+    return write_count(exchange, reply->first - (count - 1) * step, step, count);
 }
 
-enum MHD_Result write_last(exchange *it, const reply *of) {
+enum MHD_Result write_last(http_exchange *exchange, const server_reply *reply) {
     text_out made = {0};
-    if (of->kind != REPLY_INTEGER) {
-        text_print(&made, it->as_text ? "none\n" : "{\"last\":null}\n");
+    if (reply->kind != REPLY_INTEGER) {
+        text_print(&made, exchange->as_text ? "none\n" : "{\"last\":null}\n");
     } else {
-        text_print(&made, it->as_text ? "%" PRId64 "\n" : "{\"last\":\"%" PRId64 "\"}\n",
-                   of->first);
+        text_print(&made, exchange->as_text ? "%" PRId64 "\n" : "{\"last\":\"%" PRId64 "\"}\n",
+                   reply->first);
     }
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+    return answer_made(exchange, MHD_HTTP_OK, type_of(exchange), &made);
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 /* The process answers, so it is alive. */
-enum MHD_Result page_health(exchange *it) {
-    return answer_text(it, MHD_HTTP_OK, plain_type, "ok\n");
+enum MHD_Result page_health(http_exchange *exchange) {
+    return answer_text(exchange, MHD_HTTP_OK, plain_type, "ok\n");
 }
 
-enum MHD_Result page_ready(exchange *it) {
+enum MHD_Result page_ready(http_exchange *exchange) {
     char why[SERVER_WHY_SIZE];
     if (server_is_ready(why)) {
         char text[sizeof why + 8];
         snprintf(text, sizeof text, why[0] != '\0' ? "ready\n%s\n" : "ready\n", why);
-        return answer_text(it, MHD_HTTP_OK, plain_type, text);
+        return answer_text(exchange, MHD_HTTP_OK, plain_type, text);
     }
-    return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
+    return answer_problem(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
 }

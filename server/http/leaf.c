@@ -14,47 +14,47 @@ static const char leaf_json[] = "application/json;charset=UTF-8";
 
 /* Leaf has no query and issues from its one generator for any key. Here a key can name a generator
  * of plain numbers; otherwise the scheme `leaf` answers. */
-void leaf_read(request *asked) {
-    asked->pair_count = 0;
-    if (asked->verb == VERB_NEW) {
-        const generator *named = catalog_generator(asked->name);
-        asked->name = named != NULL && named->narrow ? asked->name : word_of("leaf");
+void leaf_read(server_request *request) {
+    request->pair_count = 0;
+    if (request->verb == VERB_NEW) {
+        const server_generator *named = catalog_generator(request->name);
+        request->name = named != NULL && named->narrow ? request->name : word_of("leaf");
     }
 }
 
-enum MHD_Result leaf_write(exchange *it, const reply *of) {
+enum MHD_Result leaf_write(http_exchange *exchange, const server_reply *reply) {
     char number[FIRN_TEXT_SIZE + 66 + 1];
     size_t length = 0;
-    if (of->kind == REPLY_NUMBERS) {
-        length = write_number(number, of->numbers[0], of->is_signed);
-    } else if (of->kind == REPLY_IDS) {
-        length = reply_write_id(number, &it->request, of, 0);
-    } else if (of->kind == REPLY_INTEGER) {
-        length = write_number(number, (uint64_t)of->first, true);
+    if (reply->kind == REPLY_NUMBERS) {
+        length = write_number(number, reply->numbers[0], reply->is_signed);
+    } else if (reply->kind == REPLY_IDS) {
+        length = reply_write_id(number, &exchange->request, reply, 0);
+    } else if (reply->kind == REPLY_INTEGER) {
+        length = write_number(number, (uint64_t)reply->first, true);
     }
     number[length] = '\0';
-    return answer_text(it, MHD_HTTP_OK, leaf_text, number);
+    return answer_text(exchange, MHD_HTTP_OK, leaf_text, number);
 }
 
-static enum MHD_Result answer_failure(exchange *it, unsigned status, const char *exception,
-                                      const char *message) {
+static enum MHD_Result answer_failure(http_exchange *exchange, unsigned status,
+                                      const char *exception, const char *message) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     json_int_t now_ms = (json_int_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    return answer_json(it, status, leaf_json,
+    return answer_json(exchange, status, leaf_json,
                        json_pack("{s:I, s:i, s:s, s:s, s:s, s:o}", "timestamp", now_ms, "status",
                                  (int)status, "error", MHD_get_reason_phrase_for(status),
                                  "exception", exception, "message", message, "path",
-                                 json_foreign(it->path)));
+                                 json_foreign(exchange->path)));
 }
 
 /* Leaf returns -1: not ready, -2: no such key, -3: both segments used up. */
-enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error) {
+enum MHD_Result leaf_fail(http_exchange *exchange, int code, const firn_error *error) {
     int id = code == FIRN_EUSAGE ? -2 : code == FIRN_EEND || code == FIRN_EWINDOW ? -3 : -1;
     char message[64] = "Result{id=-1, status=EXCEPTION}";
     (void)error;
     message[strlen("Result{id=-")] = (char)('0' - id);
-    return answer_failure(it, MHD_HTTP_INTERNAL_SERVER_ERROR,
+    return answer_failure(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR,
                           "com.sankuai.inf.leaf.server.exception.LeafServerException", message);
 }
 
@@ -109,22 +109,23 @@ static json_t *describe(int64_t unix_ms, int64_t node, int64_t sequence) {
                      json_sprintf("%lld", (long long)node));
 }
 
-enum MHD_Result leaf_decode(exchange *it) {
+enum MHD_Result leaf_decode(http_exchange *exchange) {
     firn_id id;
     int64_t unix_ms, node, sequence;
-    const request *asked = &it->request;
-    for (size_t i = 0; i < asked->pair_count; i++) {
-        if (!word_is(asked->pairs[i].key, "snowflakeId")) {
+    const server_request *request = &exchange->request;
+    for (size_t i = 0; i < request->pair_count; i++) {
+        if (!word_is(request->pairs[i].key, "snowflakeId")) {
             continue;
         }
-        if (read_long(asked->pairs[i].value, &id) && read_fields(&id, &unix_ms, &node, &sequence)) {
-            return answer_json(it, MHD_HTTP_OK, leaf_json, describe(unix_ms, node, sequence));
+        if (read_long(request->pairs[i].value, &id) &&
+            read_fields(&id, &unix_ms, &node, &sequence)) {
+            return answer_json(exchange, MHD_HTTP_OK, leaf_json, describe(unix_ms, node, sequence));
         }
-        return answer_json(it, MHD_HTTP_OK, leaf_json,
+        return answer_json(exchange, MHD_HTTP_OK, leaf_json,
                            json_pack("{s:s}", "errorMsg", "snowflake Id反解析发生异常!"));
     }
-    it->refused = true;
-    return answer_failure(it, MHD_HTTP_BAD_REQUEST,
+    exchange->refused = true;
+    return answer_failure(exchange, MHD_HTTP_BAD_REQUEST,
                           "org.springframework.web.bind.MissingServletRequestParameterException",
                           "Required String parameter 'snowflakeId' is not present");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /metrics in the text format of Prometheus (0.0.4). metrics.def lists the metrics; the functions here
- * read what their values are made of. */
+/* /metrics in the text format of Prometheus (0.0.4). metrics.def lists the metrics; the functions
+ * here read what their values are made of. */
 #include "http_reply.h"
 
 #include "core/catalog.h"
@@ -58,9 +58,9 @@ static const char *prefix_of(const char *name) {
     return strncmp(name, "process_", strlen("process_")) == 0 ? "" : "firn_";
 }
 
-static void begin(text_out *to, const char *name, const char *kind, const char *help) {
+static void begin(text_out *out, const char *name, const char *kind, const char *help) {
     const char *prefix = prefix_of(name);
-    text_print(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, name, help, prefix, name, kind);
+    text_print(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, name, help, prefix, name, kind);
 }
 
 /* ---- families: metrics with the same labels -------------------------------------------------- */
@@ -78,7 +78,7 @@ typedef bool read_function(size_t i, char labels[LABELS_SIZE], double values[MET
 #define VALUE(name, kind, help, value)  (double)(value),
 
 /* Each of the family is read once; the format demands all values of a metric together. */
-static void write_family(text_out *to, const metric *all, size_t count, read_function *read) {
+static void write_family(text_out *out, const metric *all, size_t count, read_function *read) {
     text_out parts[METRICS_MAX] = {0};
     char labels[LABELS_SIZE] = "";
     double values[METRICS_MAX];
@@ -94,8 +94,8 @@ static void write_family(text_out *to, const metric *all, size_t count, read_fun
         }
     }
     for (size_t m = 0; m < count; m++) {
-        text_add(to, parts[m].bytes, parts[m].length);
-        to->failed |= parts[m].failed;
+        text_add(out, parts[m].bytes, parts[m].length);
+        out->failed |= parts[m].failed;
         free(parts[m].bytes);
     }
 }
@@ -139,8 +139,8 @@ static double open_files(void) {
     if (files == NULL) {
         return NAN;
     }
-    for (const struct dirent *at; (at = readdir(files)) != NULL;) {
-        count += at->d_name[0] != '.';
+    for (const struct dirent *position; (position = readdir(files)) != NULL;) {
+        count += position->d_name[0] != '.';
     }
     closedir(files);
     return (double)(count - 1); /* without the folder itself */
@@ -154,12 +154,12 @@ static double files_most(void) {
 /* The same in each answer, although the clock may be set. */
 static double start_s(void) {
     static _Atomic int64_t start;
-    int64_t at = atomic_load_explicit(&start, memory_order_relaxed);
-    if (at == 0) {
-        at = (int64_t)time(NULL) - server_uptime_s();
-        atomic_store_explicit(&start, at, memory_order_relaxed);
+    int64_t position = atomic_load_explicit(&start, memory_order_relaxed);
+    if (position == 0) {
+        position = (int64_t)time(NULL) - server_uptime_s();
+        atomic_store_explicit(&start, position, memory_order_relaxed);
     }
-    return (double)at;
+    return (double)position;
 }
 
 static bool read_process(size_t i, char *labels, double *values) {
@@ -183,8 +183,8 @@ static bool read_server(size_t i, char *labels, double *values) {
 
 static const char *const listener_names[] = {"resp", "http"};
 
-static totals totals_of(size_t i) {
-    totals sum = {0};
+static meter_totals totals_of(size_t i) {
+    meter_totals sum = {0};
     meters_sum(&sum, i == 1);
     return sum;
 }
@@ -199,7 +199,7 @@ static bool read_requests(size_t i, char *labels, double *values) {
     if (which > 1) {
         return false;
     }
-    totals of = totals_of(which);
+    meter_totals totals = totals_of(which);
     snprintf(labels, LABELS_SIZE, "{listener=\"%s\",kind=\"%s\"}", listener_names[which],
              kinds[kind]);
     RETURN_VALUES(REQUEST_METRICS, values);
@@ -209,30 +209,30 @@ static bool read_listener(size_t i, char *labels, double *values) {
     if (i > 1) {
         return false;
     }
-    totals of = totals_of(i);
+    meter_totals totals = totals_of(i);
     snprintf(labels, LABELS_SIZE, "{listener=\"%s\"}", listener_names[i]);
     RETURN_VALUES(LISTENER_METRICS, values);
 }
 
 /* The last bucket is +Inf. */
-static void write_latency(text_out *to) {
+static void write_latency(text_out *out) {
     const char *name = "request_duration_seconds";
-    begin(to, name, "histogram", "Time from the arrival of a request to its reply.");
+    begin(out, name, "histogram", "Time from the arrival of a request to its reply.");
     for (size_t which = 0; which < 2; which++) {
-        totals of = totals_of(which);
+        meter_totals totals = totals_of(which);
         uint64_t sum = 0;
         for (int i = 0; i < METER_BUCKETS; i++) {
             char bound[24] = "+Inf";
             if (i + 1 < METER_BUCKETS) {
                 snprintf(bound, sizeof bound, "%.6f", (double)(UINT64_C(1) << i) / 1e6);
             }
-            sum += of.latency[i];
-            text_print(to, "firn_%s_bucket{listener=\"%s\",le=\"%s\"} %" PRIu64 "\n", name,
+            sum += totals.latency[i];
+            text_print(out, "firn_%s_bucket{listener=\"%s\",le=\"%s\"} %" PRIu64 "\n", name,
                        listener_names[which], bound, sum);
         }
-        text_print(to, "firn_%s_sum{listener=\"%s\"} %.9f\n", name, listener_names[which],
-                   (double)of.latency_ns / NS_PER_SECOND);
-        text_print(to, "firn_%s_count{listener=\"%s\"} %" PRIu64 "\n", name, listener_names[which],
+        text_print(out, "firn_%s_sum{listener=\"%s\"} %.9f\n", name, listener_names[which],
+                   (double)totals.latency_ns / NS_PER_SECOND);
+        text_print(out, "firn_%s_count{listener=\"%s\"} %" PRIu64 "\n", name, listener_names[which],
                    sum);
     }
 }
@@ -240,72 +240,72 @@ static void write_latency(text_out *to) {
 /* ---- generators, segments and stores --------------------------------------------------------- */
 
 /* NAN: the layout has no end. */
-static double layout_end(const generator *of) {
+static double layout_end(const server_generator *generator) {
     char value[FIRN_NS_SIZE];
     firn_time end;
-    bool whole = strcmp(keys_value(value, of->keys, "unsigned"), "1") == 0;
-    return firn_scheme_end(of->scheme, whole, &end) ? (double)end.sec : NAN;
+    bool whole = strcmp(keys_value(value, generator->keys, "unsigned"), "1") == 0;
+    return firn_scheme_end(generator->scheme, whole, &end) ? (double)end.sec : NAN;
 }
 
 static bool read_generator(size_t i, char *labels, double *values) {
-    const generator *it = catalog_generator_at(i);
-    if (it == NULL) {
+    const server_generator *generator = catalog_generator_at(i);
+    if (generator == NULL) {
         return false;
     }
-    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+    firn_gen *gen = atomic_load_explicit(&generator->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
     if (gen != NULL) {
         firn_gen_status(gen, &status);
     }
-    double window = it->renewer != NULL ? 1 : (double)NAN;
-    int64_t left_ms = generator_window_ms(it),
-            reserved_ms = atomic_load_explicit(&it->window_ms, memory_order_seq_cst);
-    snprintf(labels, LABELS_SIZE, "{generator=\"%s\",scheme=\"%s\"}", QUOTED(it->name),
-             QUOTED(it->scheme->name));
+    double window = generator->renewer != NULL ? 1 : (double)NAN;
+    int64_t left_ms = generator_window_ms(generator),
+            reserved_ms = atomic_load_explicit(&generator->window_ms, memory_order_seq_cst);
+    snprintf(labels, LABELS_SIZE, "{generator=\"%s\",scheme=\"%s\"}", QUOTED(generator->name),
+             QUOTED(generator->scheme->name));
     RETURN_VALUES(GENERATOR_METRICS, values);
 }
 
 static bool read_segment(size_t i, char *labels, double *values) {
-    const segment *it = catalog_segment_at(i);
-    if (it == NULL) {
+    const server_segment *segment = catalog_segment_at(i);
+    if (segment == NULL) {
         return false;
     }
-    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    snprintf(labels, LABELS_SIZE, "{segment=\"%s\"}", QUOTED(it->name));
+    firn_segment *range = atomic_load_explicit(&segment->range, memory_order_acquire);
+    snprintf(labels, LABELS_SIZE, "{segment=\"%s\"}", QUOTED(segment->name));
     RETURN_VALUES(SEGMENT_METRICS, values);
 }
 
 static bool read_store(size_t i, char *labels, double *values) {
-    renewer_state of;
-    if (!renewer_look(i, &of)) {
+    renewer_state state;
+    if (!renewer_look(i, &state)) {
         return false;
     }
-    snprintf(labels, LABELS_SIZE, "{store=\"%s\"}", QUOTED(of.url));
+    snprintf(labels, LABELS_SIZE, "{store=\"%s\"}", QUOTED(state.url));
     RETURN_VALUES(STORE_METRICS, values);
 }
 
-static void write_failure(text_out *to, const char *kind, const char *name, int code) {
+static void write_failure(text_out *out, const char *kind, const char *name, int code) {
     if (code != FIRN_OK) {
-        text_print(to, "firn_failing{kind=\"%s\",name=\"%s\",error=\"%s\"} 1\n", kind, QUOTED(name),
-                   firn_errname(code));
+        text_print(out, "firn_failing{kind=\"%s\",name=\"%s\",error=\"%s\"} 1\n", kind,
+                   QUOTED(name), firn_errname(code));
     }
 }
 
-static void write_failures(text_out *to) {
+static void write_failures(text_out *out) {
     firn_error error;
-    const generator *g;
-    const segment *s;
-    begin(to, "failing", "gauge",
+    const server_generator *g;
+    const server_segment *s;
+    begin(out, "failing", "gauge",
           "1 for each generator and segment that cannot reserve; the label error says why.");
     for (size_t i = 0; i < NAMES_MOST && (g = catalog_generator_at(i)) != NULL; i++) {
-        write_failure(to, "generator", g->name, last_error_get(&g->failed, &error));
+        write_failure(out, "generator", g->name, last_error_get(&g->failed, &error));
     }
     for (size_t i = 0; i < NAMES_MOST && (s = catalog_segment_at(i)) != NULL; i++) {
-        write_failure(to, "segment", s->name, last_error_get(&s->failed, &error));
+        write_failure(out, "segment", s->name, last_error_get(&s->failed, &error));
     }
 }
 
-enum MHD_Result page_metrics(exchange *it) {
+enum MHD_Result page_metrics(http_exchange *exchange) {
     text_out made = {0};
     begin(&made, "build_info", "gauge", "Always 1, with the version as a label.");
     text_print(&made, "firn_build_info{version=\"%s\"} 1\n", firn_version());
@@ -320,8 +320,8 @@ enum MHD_Result page_metrics(exchange *it) {
     WRITE_FAMILY(&made, STORE_METRICS, read_store);
     if (made.failed) {
         free(made.bytes);
-        return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY", "out of memory");
+        return answer_problem(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY", "out of memory");
     }
-    return answer_bytes(it, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", made.bytes,
-                        made.length);
+    return answer_bytes(exchange, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8",
+                        made.bytes, made.length);
 }

@@ -2,12 +2,12 @@
 #include "parked.h"
 
 #include "clients.h"
-#include "config/setting.h"
 #include "core/monotonic.h"
 #include "errors.h"
+#include "net/failed_round.h"
 #include "net/memory.h"
-#include "net/tried.h"
 #include "serve.h"
+#include "settings/setting.h"
 
 #include <stdlib.h>
 
@@ -26,74 +26,76 @@ const char *replies_full(void) {
     return replies_are_full() ? REPLIES_ARE_FULL : memory_is_full() ? CLIENTS_ARE_FULL : NULL;
 }
 
-void reply_hold(exchange *it, size_t size) {
-    it->held += size;
+void reply_hold(http_exchange *exchange, size_t size) {
+    exchange->held += size;
     atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
     memory_hold((int64_t)size);
 }
 
-void reply_unhold(exchange *it, size_t size) {
-    it->held -= size;
+void reply_unhold(http_exchange *exchange, size_t size) {
+    exchange->held -= size;
     atomic_fetch_sub_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
     memory_hold(-(int64_t)size);
 }
 
-void park(exchange *it, enum stage stage, int64_t wake_ns) {
-    it->stage = stage;
-    it->wake_ns = wake_ns;
-    it->is_parked = true;
-    list_add(stage == STAGE_LATER  ? &it->loop->later
-             : stage == STAGE_TASK ? &it->loop->tasks
-                                   : &it->loop->parked,
-             &it->place);
-    MHD_suspend_connection(it->connection);
+void park(http_exchange *exchange, enum stage stage, int64_t wake_ns) {
+    exchange->stage = stage;
+    exchange->wake_ns = wake_ns;
+    exchange->is_parked = true;
+    list_add(stage == STAGE_LATER  ? &exchange->loop->later
+             : stage == STAGE_TASK ? &exchange->loop->tasks
+                                   : &exchange->loop->parked,
+             &exchange->place);
+    MHD_suspend_connection(exchange->connection);
 }
 
-void unpark(exchange *it) {
-    list_remove(&it->place);
-    it->is_parked = false;
+void unpark(http_exchange *exchange) {
+    list_remove(&exchange->place);
+    exchange->is_parked = false;
 }
 
-void exchange_is_back(waiter *one) {
-    MHD_resume_connection(((exchange *)one->client)->connection); /* wakes the loop */
+void exchange_is_back(server_waiter *waiter) {
+    MHD_resume_connection(((http_exchange *)waiter->client)->connection); /* wakes the loop */
 }
 
 /* A failure is reported when it is resumed: a suspended connection takes no reply. */
-void park_for_task(exchange *it) {
-    waiter *one = calloc(1, sizeof *one);
-    park(it, STAGE_TASK, it->until_ns);
-    if (one == NULL) {
-        quota_settle(&it->charge, 0);
-        out_of_memory(&it->error);
-        MHD_resume_connection(it->connection);
+void park_for_task(http_exchange *exchange) {
+    server_waiter *waiter = calloc(1, sizeof *waiter);
+    park(exchange, STAGE_TASK, exchange->until_ns);
+    if (waiter == NULL) {
+        quota_settle(&exchange->charge, 0);
+        out_of_memory(&exchange->error);
+        MHD_resume_connection(exchange->connection);
         return;
     }
-    *one = (waiter){.owner = &it->loop->owner, .client = it, .fd = it->client->fd};
-    it->waiter = one; /* before it may come back */
-    int code = waiter_send(one, &it->request, &it->charge, &it->pass, client_address(it),
-                           it->until_ns / 1000000, &it->error);
+    *waiter = (server_waiter){
+        .owner = &exchange->loop->owner, .client = exchange, .fd = exchange->client->fd};
+    exchange->waiter = waiter; /* before it may come back */
+    int code =
+        waiter_send(waiter, &exchange->request, &exchange->charge, &exchange->pass,
+                    client_address(exchange), exchange->until_ns / 1000000, &exchange->error);
     if (code != FIRN_OK) {
-        it->waiter = NULL;
-        waiter_free(one);
-        MHD_resume_connection(it->connection);
+        exchange->waiter = NULL;
+        waiter_free(waiter);
+        MHD_resume_connection(exchange->connection);
     }
 }
 
-bool park_give_up(exchange *it) {
-    bool gone = it->waiter == NULL || waiter_give_up(it->waiter);
-    it->waiter = gone ? NULL : it->waiter;
+bool park_give_up(http_exchange *exchange) {
+    bool gone = exchange->waiter == NULL || waiter_give_up(exchange->waiter);
+    exchange->waiter = gone ? NULL : exchange->waiter;
     return gone;
 }
 
-static void resume(exchange *it) {
-    unpark(it);
-    MHD_resume_connection(it->connection);
+static void resume(http_exchange *exchange) {
+    unpark(exchange);
+    MHD_resume_connection(exchange->connection);
 }
 
 /* The oldest first, and only those that may succeed. Thousands may come to their end at once: they
  * fail a few in each round, so that others are served in between. */
 static void wake_later(http_loop *loop, int64_t now, bool all) {
-    tried failed = {0};
+    failed_round failed = {0};
     list_link *next;
     int late = 0;
     bool is_due = all || now - loop->retried_ns >= RETRY_NS;
@@ -102,28 +104,28 @@ static void wake_later(http_loop *loop, int64_t now, bool all) {
     }
     loop->retried_ns = is_due ? now : loop->retried_ns;
     loop->has_late = false;
-    for (list_link *at = loop->later.next; at != &loop->later; at = next) {
-        exchange *it = list_entry(at, exchange, place);
-        const void *from = tried_source(&it->request);
-        next = at->next;
-        if (all || (it->until_ns <= now && late < LATE_MOST)) {
+    for (list_link *link = loop->later.next; link != &loop->later; link = next) {
+        http_exchange *exchange = list_entry(link, http_exchange, place);
+        const void *source = tried_source(&exchange->request);
+        next = link->next;
+        if (all || (exchange->until_ns <= now && late < LATE_MOST)) {
             late++;
-            resume(it);
-        } else if (it->until_ns <= now) {
+            resume(exchange);
+        } else if (exchange->until_ns <= now) {
             loop->has_late = true;
             if (!is_due) {
                 break;
             }
         } else if (!is_due) {
             break;
-        } else if (tried_may_pass(&failed, from, it->request.count)) {
+        } else if (tried_may_pass(&failed, source, exchange->request.count)) {
             if (monotonic_ns() - now > ROUND_NS) {
                 break;
             }
-            if (serve_retry(it)) {
-                resume(it);
+            if (serve_retry(exchange)) {
+                resume(exchange);
             } else {
-                tried_note(&failed, from, it->request.count);
+                tried_note(&failed, source, exchange->request.count);
             }
         }
     }
@@ -132,29 +134,29 @@ static void wake_later(http_loop *loop, int64_t now, bool all) {
 /* Exchanges that waited longest are first. */
 static void wake_late_tasks(http_loop *loop, int64_t now, bool all) {
     list_link *next;
-    for (list_link *at = loop->tasks.next; at != &loop->tasks; at = next) {
-        exchange *it = list_entry(at, exchange, place);
-        next = at->next;
-        if (!all && it->wake_ns > now) {
+    for (list_link *link = loop->tasks.next; link != &loop->tasks; link = next) {
+        http_exchange *exchange = list_entry(link, http_exchange, place);
+        next = link->next;
+        if (!all && exchange->wake_ns > now) {
             break;
         }
-        if (!park_give_up(it)) {
+        if (!park_give_up(exchange)) {
             continue; /* the exchange is coming back now */
         }
-        if (it->error.code == FIRN_OK) {
-            request_is_late(&it->error);
+        if (exchange->error.code == FIRN_OK) {
+            request_is_late(&exchange->error);
         }
-        resume(it);
+        resume(exchange);
     }
 }
 
 void wake_parked(http_loop *loop, int64_t now, bool all) {
-    for (list_link *at = loop->parked.next, *next; at != &loop->parked; at = next) {
-        exchange *it = list_entry(at, exchange, place);
-        next = at->next;
-        it->until_ns = all ? 1 : it->until_ns;
-        if (all || it->wake_ns <= now) {
-            resume(it);
+    for (list_link *link = loop->parked.next, *next; link != &loop->parked; link = next) {
+        http_exchange *exchange = list_entry(link, http_exchange, place);
+        next = link->next;
+        exchange->until_ns = all ? 1 : exchange->until_ns;
+        if (all || exchange->wake_ns <= now) {
+            resume(exchange);
         }
     }
     wake_later(loop, now, all);

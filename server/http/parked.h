@@ -7,15 +7,15 @@
 #include "exchange.h"
 
 /* Suspends it until `wake_ns`. */
-void park(exchange *it, enum stage stage, int64_t wake_ns);
-void unpark(exchange *it);
+void park(http_exchange *exchange, enum stage stage, int64_t wake_ns);
+void unpark(http_exchange *exchange);
 /* Sends a task and suspends the request. On failure, it->error has the reason once it is
  * resumed. */
-void park_for_task(exchange *it);
+void park_for_task(http_exchange *exchange);
 /* Gives up its task, if it has one. False: the task has come back. */
-bool park_give_up(exchange *it);
+bool park_give_up(http_exchange *exchange);
 /* Any thread: its task is done. */
-void exchange_is_back(waiter *one);
+void exchange_is_back(server_waiter *waiter);
 /* Resumes requests whose time has come, or all when the listener is stopped by force. */
 void wake_parked(http_loop *loop, int64_t now, bool all);
 
@@ -24,7 +24,7 @@ bool replies_are_full(void);
 /* Why large replies of IDs are refused; NULL: they are not. Any thread. */
 const char *replies_full(void);
 /* Counts the bytes of a reply until the exchange ends. */
-void reply_hold(exchange *it, size_t size);
-void reply_unhold(exchange *it, size_t size);
+void reply_hold(http_exchange *exchange, size_t size);
+void reply_unhold(http_exchange *exchange, size_t size);
 
 #endif

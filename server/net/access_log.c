@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Each worker has a table of rows. About once per second the writer takes it, leaves an empty one, and
- * writes a line per row; if the file is slow the rows only count more. */
+/* Each worker has a table of rows. About once per second the writer takes it, leaves an empty one,
+ * and writes a line per row; if the file is slow the rows only count more. */
 #include "access_log.h"
 
-#include "config/setting.h"
 #include "core/log.h"
 #include "core/text.h"
 #include "errors.h"
 #include "mark.h"
+#include "settings/setting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,26 +29,26 @@ enum {
     PATIENCE_MS = 1000 /* for a pipe that nobody reads */
 };
 
-typedef struct row {
+typedef struct log_row {
     firn_time time; /* of the first request */
     const account *who;
     address_key from;
     const char *name; /* of a generator or segment, which are never freed */
     bool is_segment;
     uint64_t requests, refused, ids;
-} row;
+} log_row;
 
-typedef struct table {
+typedef struct log_table {
     size_t count;
     uint64_t dropped;        /* requests that found no row */
     uint16_t places[PLACES]; /* index of a row + 1; 0: none */
-    row rows[ROWS];
-} table;
+    log_row rows[ROWS];
+} log_table;
 
 static struct {
     pthread_mutex_t locks[WORKERS_MAX]; /* for the tables */
-    table *tables[WORKERS_MAX];
-    table *spare; /* empty; the writer's */
+    log_table *tables[WORKERS_MAX];
+    log_table *spare; /* empty; the writer's */
     atomic_bool on, each;
     _Atomic uint64_t lines, dropped;
     pthread_mutex_t lock; /* for the following */
@@ -62,65 +62,65 @@ static struct {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static bool is_same(const row *a, const row *b) {
+static bool is_same(const log_row *a, const log_row *b) {
     return a->who == b->who && a->name == b->name && a->is_segment == b->is_segment &&
            address_is_same(a->from, b->from);
 }
 
-static size_t place_of(const row *it) {
-    uint64_t hash = (uint64_t)(uintptr_t)it->who ^ (uint64_t)(uintptr_t)it->name << 7;
-    hash = (hash ^ it->from.high) * UINT64_C(0xd6e8feb86659fd93);
-    hash = (hash ^ hash >> 32 ^ it->from.low) * UINT64_C(0x9e3779b97f4a7c15);
+static size_t place_of(const log_row *row) {
+    uint64_t hash = (uint64_t)(uintptr_t)row->who ^ (uint64_t)(uintptr_t)row->name << 7;
+    hash = (hash ^ row->from.high) * UINT64_C(0xd6e8feb86659fd93);
+    hash = (hash ^ hash >> 32 ^ row->from.low) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(hash >> 51);
 }
 
-/* The row of the same client and generator, or a new one; NULL: all are in use. The index has twice as
- * many places as there are rows, so the search ends. */
-static row *row_for(table *in, const row *like, bool each) {
-    size_t at = place_of(like);
-    for (; !each && in->places[at] != 0; at = (at + 1) % PLACES) {
-        if (is_same(&in->rows[in->places[at] - 1], like)) {
-            return &in->rows[in->places[at] - 1];
+/* The row of the same client and generator, or a new one; NULL: all are in use. The index has twice
+ * as many places as there are rows, so the search ends. */
+static log_row *row_for(log_table *in, const log_row *like, bool each) {
+    size_t position = place_of(like);
+    for (; !each && in->places[position] != 0; position = (position + 1) % PLACES) {
+        if (is_same(&in->rows[in->places[position] - 1], like)) {
+            return &in->rows[in->places[position] - 1];
         }
     }
     if (in->count == ROWS) {
         return NULL;
     }
-    row *fresh = &in->rows[in->count++];
+    log_row *fresh = &in->rows[in->count++];
     *fresh = *like;
     fresh->requests = fresh->refused = fresh->ids = 0; /* added by the caller */
     fresh->time = mark_now();
     if (!each) {
-        in->places[at] = (uint16_t)in->count;
+        in->places[position] = (uint16_t)in->count;
     }
     return fresh;
 }
 
-static void add(table *to, const row *one, bool each) {
-    row *it = row_for(to, one, each);
-    if (it == NULL) {
-        to->dropped += one->requests + one->refused;
+static void add(log_table *table, const log_row *row, bool each) {
+    log_row *mine = row_for(table, row, each);
+    if (mine == NULL) {
+        table->dropped += row->requests + row->refused;
     } else {
-        it->requests += one->requests;
-        it->refused += one->refused;
-        it->ids += one->ids;
+        mine->requests += row->requests;
+        mine->refused += row->refused;
+        mine->ids += row->ids;
     }
 }
 
-void access_log_count(const request *asked, const access_pass *pass, address_key from, size_t times,
-                      bool refused) {
-    if (!atomic_load_explicit(&all.on, memory_order_relaxed) || !verb_issues(asked->verb)) {
+void access_log_count(const server_request *request, const access_pass *pass, address_key client,
+                      size_t times, bool refused) {
+    if (!atomic_load_explicit(&all.on, memory_order_relaxed) || !verb_issues(request->verb)) {
         return;
     }
-    int i = asked->worker->index;
-    row one = {.who = pass->account,
-               .from = from,
-               .name = asked->generator != NULL ? asked->generator->name
-                       : asked->segment != NULL ? asked->segment->name
-                       : asked->digest != NULL  ? asked->digest->name
-                                                : NULL,
-               .is_segment = asked->segment != NULL};
-    if (one.name == NULL) {
+    int i = request->worker->index;
+    log_row row = {.who = pass->account,
+                   .from = client,
+                   .name = request->generator != NULL ? request->generator->name
+                           : request->segment != NULL ? request->segment->name
+                           : request->digest != NULL  ? request->digest->name
+                                                      : NULL,
+                   .is_segment = request->segment != NULL};
+    if (row.name == NULL) {
         return; /* there is no such name, or it could not be opened */
     }
     pthread_mutex_lock(&all.locks[i]);
@@ -130,10 +130,10 @@ void access_log_count(const request *asked, const access_pass *pass, address_key
     if (all.tables[i] == NULL) {
         atomic_fetch_add_explicit(&all.dropped, times, memory_order_seq_cst);
     } else {
-        one.requests = refused ? 0 : times;
-        one.refused = refused ? times : 0;
-        one.ids = refused ? 0 : times * (uint64_t)asked->count;
-        add(all.tables[i], &one, atomic_load_explicit(&all.each, memory_order_relaxed));
+        row.requests = refused ? 0 : times;
+        row.refused = refused ? times : 0;
+        row.ids = refused ? 0 : times * (uint64_t)request->count;
+        add(all.tables[i], &row, atomic_load_explicit(&all.each, memory_order_relaxed));
     }
     pthread_mutex_unlock(&all.locks[i]);
 }
@@ -149,42 +149,43 @@ uint64_t access_log_dropped(void) {
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* As a string of JSON. Segments that clients created may have any name. */
-static void put_string(text_out *to, const char *text) {
+static void put_string(text_out *out, const char *text) {
     size_t left = strlen(text);
-    text_add(to, "\"", 1);
+    text_add(out, "\"", 1);
     while (left > 0) {
         size_t size = firn__utf8_size(text, left);
         bool plain = size > 1 || (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\');
         if (size > 0 && plain) {
-            text_add(to, text, size);
+            text_add(out, text, size);
         } else {
-            text_print(to, "\\u%04x", (unsigned)(unsigned char)*text);
+            text_print(out, "\\u%04x", (unsigned)(unsigned char)*text);
             size = 1;
         }
         text += size;
         left -= size;
     }
-    text_add(to, "\"", 1);
+    text_add(out, "\"", 1);
 }
 
-static void put_line(text_out *to, const row *it, bool http) {
+static void put_line(text_out *out, const log_row *row, bool http) {
     char when[FIRN_TIME_SIZE], address[ADDRESS_TEXT_SIZE];
-    address_write(address, it->from);
-    text_print(to, "{\"time\":\"%s\",\"listener\":\"%s\",", firn_time_format(when, &it->time, 3),
+    address_write(address, row->from);
+    text_print(out, "{\"time\":\"%s\",\"listener\":\"%s\",", firn_time_format(when, &row->time, 3),
                http ? "http" : "resp");
-    if (it->who != NULL) {
-        text_print(to, "\"token\":\"%s\",", it->who->name);
+    if (row->who != NULL) {
+        text_print(out, "\"token\":\"%s\",", row->who->name);
     }
-    text_print(to, "\"address\":\"%s\",\"%s\":", address, it->is_segment ? "segment" : "generator");
-    put_string(to, it->name);
-    text_print(to, ",\"requests\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"ids\":%" PRIu64 "}\n",
-               it->requests + it->refused, it->refused, it->ids);
+    text_print(out, "\"address\":\"%s\",\"%s\":", address,
+               row->is_segment ? "segment" : "generator");
+    put_string(out, row->name);
+    text_print(out, ",\"requests\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"ids\":%" PRIu64 "}\n",
+               row->requests + row->refused, row->refused, row->ids);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Standard output may be shared, so its flags must not change: after poll a pipe takes PIPE_BUF bytes
- * without blocking. False: nobody reads, or the disk is full. */
+/* Standard output may be shared, so its flags must not change: after poll a pipe takes PIPE_BUF
+ * bytes without blocking. False: nobody reads, or the disk is full. */
 static bool write_some(int file, const char *bytes, size_t *length) {
     struct pollfd room = {.fd = file, .events = POLLOUT};
     *length = *length < PIPE_BUF ? *length : PIPE_BUF;
@@ -209,8 +210,8 @@ static void count_lines(const char *bytes, size_t length) {
 static void write_lines(int file, const text_out *lines, uint64_t requests) {
     static log_gate gate;
     char count[LOG_COUNT_SIZE];
-    size_t done = 0, one = 1;
-    if (all.torn && write_some(file, "\n", &one)) {
+    size_t done = 0, value = 1;
+    if (all.torn && write_some(file, "\n", &value)) {
         all.torn = false;
     }
     while (done < lines->length) {
@@ -231,30 +232,30 @@ static void write_lines(int file, const text_out *lines, uint64_t requests) {
     }
 }
 
-static void write_table(const table *it, bool http, int file) {
+static void write_table(const log_table *table, bool http, int file) {
     text_out lines = {0};
     uint64_t requests = 0;
-    for (size_t i = 0; i < it->count; i++) {
-        put_line(&lines, &it->rows[i], http);
-        requests += it->rows[i].requests + it->rows[i].refused;
-        if (lines.length > PIPE_BUF || i + 1 == it->count) {
+    for (size_t i = 0; i < table->count; i++) {
+        put_line(&lines, &table->rows[i], http);
+        requests += table->rows[i].requests + table->rows[i].refused;
+        if (lines.length > PIPE_BUF || i + 1 == table->count) {
             write_lines(file, &lines, requests);
             requests = lines.length = 0;
         }
     }
-    atomic_fetch_add_explicit(&all.dropped, it->dropped, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&all.dropped, table->dropped, memory_order_seq_cst);
     free(lines.bytes);
 }
 
 /* Takes the table of each worker and leaves an empty one. */
 static void write_all(int file) {
-    const worker *by;
-    for (int i = 0; i < WORKERS_MAX && (by = worker_at(i)) != NULL; i++) {
+    const server_worker *worker;
+    for (int i = 0; i < WORKERS_MAX && (worker = worker_at(i)) != NULL; i++) {
         if (all.spare == NULL && (all.spare = calloc(1, sizeof *all.spare)) == NULL) {
             return; /* the tables count on */
         }
         pthread_mutex_lock(&all.locks[i]);
-        table *full = all.tables[i];
+        log_table *full = all.tables[i];
         if (full != NULL && full->count > 0) {
             all.tables[i] = all.spare;
         } else {
@@ -262,7 +263,7 @@ static void write_all(int file) {
         }
         pthread_mutex_unlock(&all.locks[i]);
         if (full != NULL) {
-            write_table(full, by->http, file);
+            write_table(full, worker->http, file);
             full->count = full->dropped = 0;
             memset(full->places, 0, sizeof full->places);
             all.spare = full;
@@ -353,7 +354,7 @@ static int start(firn_error *error) {
 
 /* Under the lock. The writer closes the file that it may be using. */
 static int open_again(firn_error *error) {
-    const settings *set = settings_now();
+    const server_settings *set = settings_now();
     int file = -1;
     if (set->access_log[0] != '\0' && (file = open_file(set->access_log)) < 0) {
         return cannot_write(set->access_log, error);

@@ -13,9 +13,9 @@
 
 enum { BITS = 12 }; /* of the number of buckets */
 
-typedef struct entry entry;
-struct entry {
-    entry *next;
+typedef struct address_entry address_entry;
+struct address_entry {
+    address_entry *next;
     address_key key;
     size_t count;
     int64_t unauthenticated;
@@ -23,7 +23,7 @@ struct entry {
 
 static struct {
     pthread_mutex_t lock;
-    entry *buckets[1 << BITS];
+    address_entry *buckets[1 << BITS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 address_key address_of(const struct sockaddr_storage *peer) {
@@ -82,42 +82,42 @@ size_t address_place(address_key key, unsigned bits) {
     return (size_t)(hash >> (64 - bits));
 }
 
-static entry **find(address_key key) {
-    entry **at = &table.buckets[address_place(key, BITS)];
-    while (*at != NULL && !address_is_same((*at)->key, key)) {
-        at = &(*at)->next;
+static address_entry **find(address_key key) {
+    address_entry **entry = &table.buckets[address_place(key, BITS)];
+    while (*entry != NULL && !address_is_same((*entry)->key, key)) {
+        entry = &(*entry)->next;
     }
-    return at;
+    return entry;
 }
 
 size_t address_enter(address_key key) {
     pthread_mutex_lock(&table.lock);
-    entry **at = find(key);
-    if (*at == NULL) {
-        *at = calloc(1, sizeof **at);
-        if (*at != NULL) {
-            (*at)->key = key;
+    address_entry **entry = find(key);
+    if (*entry == NULL) {
+        *entry = calloc(1, sizeof **entry);
+        if (*entry != NULL) {
+            (*entry)->key = key;
         }
     }
-    size_t count = *at == NULL ? 0 : ++(*at)->count;
+    size_t count = *entry == NULL ? 0 : ++(*entry)->count;
     pthread_mutex_unlock(&table.lock);
     return count;
 }
 
 void address_leave(address_key key) {
     pthread_mutex_lock(&table.lock);
-    entry **at = find(key), *one = *at;
-    if (one != NULL && --one->count == 0) {
-        *at = one->next;
-        free(one);
+    address_entry **entry = find(key), *item = *entry;
+    if (item != NULL && --item->count == 0) {
+        *entry = item->next;
+        free(item);
     }
     pthread_mutex_unlock(&table.lock);
 }
 
 int64_t address_count_stranger(address_key key, int change) {
     pthread_mutex_lock(&table.lock);
-    entry *one = *find(key);
-    int64_t count = one == NULL ? 0 : (one->unauthenticated += change);
+    address_entry *entry = *find(key);
+    int64_t count = entry == NULL ? 0 : (entry->unauthenticated += change);
     pthread_mutex_unlock(&table.lock);
     return count;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "connections.h"
 
-#include "config/setting.h"
 #include "core/log.h"
 #include "errors.h"
+#include "settings/setting.h"
 
 #include <dirent.h>
 #include <errno.h>

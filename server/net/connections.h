@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many connections both listeners together may hold, so that stores and files always find a free
- * descriptor: the limit of open files, less a reserve. Any thread. */
+/* How many connections both listeners together may hold, so that stores and files always find a
+ * free descriptor: the limit of open files, less a reserve. Any thread. */
 #ifndef FIRN_CONNECTIONS_H
 #define FIRN_CONNECTIONS_H
 
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Raises the limit of open files to the maximum and divides what is not open yet. Call it after the
- * sockets of the listeners are open. `threads`: of both listeners; `listeners`: those that are open,
- * 1 or 2. FIRN_ESYSTEM: too few connections remain. */
+ * sockets of the listeners are open. `threads`: of both listeners; `listeners`: those that are
+ * open, 1 or 2. FIRN_ESYSTEM: too few connections remain. */
 int connections_fit(int threads, int listeners, firn_error *error);
 /* Logs by how much max_connections is reduced, if it is. */
 void connections_tell(void);

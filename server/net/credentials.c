@@ -13,24 +13,24 @@ enum { CHAIN_MAX = 16, LOADS_MAX = 10000 };
 
 /* A certificate and its key. Replaced ones are never freed, because a session may still read them:
  * certificates change a few times a year, and equal files make no new one. */
-typedef struct identity {
+typedef struct tls_identity {
     gnutls_pcert_st chain[CHAIN_MAX];
     unsigned length;
     gnutls_privkey_t key;
     gnutls_datum_t cert_bytes;
-    struct identity *before;
-} identity;
+    struct tls_identity *before;
+} tls_identity;
 
 /* The authorities that may sign certificates of clients. Replaced lists are never freed either. */
-typedef struct authority {
+typedef struct tls_authority {
     gnutls_x509_trust_list_t list;
     gnutls_datum_t bytes;
-    struct authority *before;
-} authority;
+    struct tls_authority *before;
+} tls_authority;
 
-static identity *_Atomic in_force;
-static authority *_Atomic signers; /* NULL: clients need no certificate */
-static authority *last_signers;    /* of all that were ever in force */
+static tls_identity *_Atomic in_force;
+static tls_authority *_Atomic signers; /* NULL: clients need no certificate */
+static tls_authority *last_signers;    /* of all that were ever in force */
 static atomic_ulong signer_changes;
 static gnutls_certificate_credentials_t asks; /* shared; calls credentials_retrieve */
 static gnutls_priority_t priorities;
@@ -70,36 +70,36 @@ static int check_pair(const gnutls_datum_t *cert, const gnutls_datum_t *key, con
     return code;
 }
 
-static int import(identity *to, const gnutls_datum_t *cert, const gnutls_datum_t *key,
+static int import(tls_identity *identity, const gnutls_datum_t *cert, const gnutls_datum_t *key,
                   const char *cert_path, const char *key_path, firn_error *error) {
-    to->length = CHAIN_MAX;
-    int number =
-        gnutls_pcert_list_import_x509_raw(to->chain, &to->length, cert, GNUTLS_X509_FMT_PEM, 0);
+    identity->length = CHAIN_MAX;
+    int number = gnutls_pcert_list_import_x509_raw(identity->chain, &identity->length, cert,
+                                                   GNUTLS_X509_FMT_PEM, 0);
     if (number < 0) {
-        to->length = 0;
+        identity->length = 0;
         return refused(cert_path, number, FIRN_EUSAGE, error);
     }
-    number = gnutls_privkey_init(&to->key);
+    number = gnutls_privkey_init(&identity->key);
     if (number == 0) {
-        number = gnutls_privkey_import_x509_raw(to->key, key, GNUTLS_X509_FMT_PEM, NULL, 0);
+        number = gnutls_privkey_import_x509_raw(identity->key, key, GNUTLS_X509_FMT_PEM, NULL, 0);
     }
     return number < 0 ? refused(key_path, number, FIRN_EUSAGE, error) : FIRN_OK;
 }
 
-static void free_identity(identity *it) {
-    for (unsigned i = 0; i < it->length; i++) {
-        gnutls_pcert_deinit(&it->chain[i]);
+static void free_identity(tls_identity *identity) {
+    for (unsigned i = 0; i < identity->length; i++) {
+        gnutls_pcert_deinit(&identity->chain[i]);
     }
-    if (it->key != NULL) {
-        gnutls_privkey_deinit(it->key);
+    if (identity->key != NULL) {
+        gnutls_privkey_deinit(identity->key);
     }
-    gnutls_free(it->cert_bytes.data);
-    free(it);
+    gnutls_free(identity->cert_bytes.data);
+    free(identity);
 }
 
-static int make_identity(identity **out, const char *cert, const char *key, firn_error *error) {
+static int make_identity(tls_identity **out, const char *cert, const char *key, firn_error *error) {
     gnutls_datum_t secret = {NULL, 0};
-    identity *made = calloc(1, sizeof *made);
+    tls_identity *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return out_of_memory(error);
     }
@@ -133,18 +133,18 @@ static int prepare(firn_error *error) {
     return FIRN_OK;
 }
 
-/* ---- who may sign ------------------------------------------------------------------------------ */
+/* ---- who may sign ---------------------------------------------------------------------------- */
 
-static void free_authority(authority *it) {
-    if (it->list != NULL) {
-        gnutls_x509_trust_list_deinit(it->list, 1);
+static void free_authority(tls_authority *authority) {
+    if (authority->list != NULL) {
+        gnutls_x509_trust_list_deinit(authority->list, 1);
     }
-    gnutls_free(it->bytes.data);
-    free(it);
+    gnutls_free(authority->bytes.data);
+    free(authority);
 }
 
-static int make_authority(authority **out, const char *path, firn_error *error) {
-    authority *made = calloc(1, sizeof *made);
+static int make_authority(tls_authority **out, const char *path, firn_error *error) {
+    tls_authority *made = calloc(1, sizeof *made);
     if (made == NULL || gnutls_x509_trust_list_init(&made->list, 0) != 0) {
         free(made);
         return out_of_memory(error);
@@ -165,26 +165,26 @@ static int make_authority(authority **out, const char *path, firn_error *error) 
     return FIRN_OK;
 }
 
-/* ---- checking and loading ---------------------------------------------------------------------- */
+/* ---- checking and loading -------------------------------------------------------------------- */
 
-static int check_set(const credential_files *from, firn_error *error) {
-    if ((from->cert[0] == '\0') != (from->key[0] == '\0')) {
+static int check_set(const credential_files *files, firn_error *error) {
+    if ((files->cert[0] == '\0') != (files->key[0] == '\0')) {
         return set_error(
             error, FIRN_EUSAGE,
             "only one of certificate and key is given: set both tls_cert and tls_key, or neither");
     }
-    if (from->client_ca[0] != '\0' && from->cert[0] == '\0') {
+    if (files->client_ca[0] != '\0' && files->cert[0] == '\0') {
         return set_error(error, FIRN_EUSAGE,
                          "tls_client_ca needs TLS: set tls_cert and tls_key too");
     }
     return FIRN_OK;
 }
 
-static int make_both(identity **own, authority **signs, const credential_files *from,
+static int make_both(tls_identity **own, tls_authority **signs, const credential_files *files,
                      firn_error *error) {
-    int code = make_identity(own, from->cert, from->key, error);
-    if (code == FIRN_OK && from->client_ca[0] != '\0') {
-        code = make_authority(signs, from->client_ca, error);
+    int code = make_identity(own, files->cert, files->key, error);
+    if (code == FIRN_OK && files->client_ca[0] != '\0') {
+        code = make_authority(signs, files->client_ca, error);
         if (code != FIRN_OK) {
             free_identity(*own);
         }
@@ -192,14 +192,14 @@ static int make_both(identity **own, authority **signs, const credential_files *
     return code;
 }
 
-int credentials_check(const credential_files *from, firn_error *error) {
-    identity *own = NULL;
-    authority *signs = NULL;
-    int code = check_set(from, error);
-    if (code != FIRN_OK || from->cert[0] == '\0') {
+int credentials_check(const credential_files *files, firn_error *error) {
+    tls_identity *own = NULL;
+    tls_authority *signs = NULL;
+    int code = check_set(files, error);
+    if (code != FIRN_OK || files->cert[0] == '\0') {
         return code;
     }
-    code = make_both(&own, &signs, from, error);
+    code = make_both(&own, &signs, files, error);
     if (code == FIRN_OK) {
         free_identity(own);
     }
@@ -215,9 +215,9 @@ static bool same(const gnutls_datum_t *a, const gnutls_datum_t *b) {
 
 /* Both replace what is in force, unless the files are the same: equal certificates have equal
  * keys. */
-static void put_in_force(identity *own, authority *signs) {
-    identity *own_before = atomic_load_explicit(&in_force, memory_order_seq_cst);
-    authority *signs_before = atomic_load_explicit(&signers, memory_order_seq_cst);
+static void put_in_force(tls_identity *own, tls_authority *signs) {
+    tls_identity *own_before = atomic_load_explicit(&in_force, memory_order_seq_cst);
+    tls_authority *signs_before = atomic_load_explicit(&signers, memory_order_seq_cst);
     if (own_before != NULL && same(&own_before->cert_bytes, &own->cert_bytes)) {
         free_identity(own);
     } else {
@@ -238,11 +238,11 @@ static void put_in_force(identity *own, authority *signs) {
     }
 }
 
-int credentials_load(const credential_files *from, firn_error *error) {
-    identity *own = NULL;
-    authority *signs = NULL;
-    int code = check_set(from, error);
-    if (code != FIRN_OK || from->cert[0] == '\0') {
+int credentials_load(const credential_files *files, firn_error *error) {
+    tls_identity *own = NULL;
+    tls_authority *signs = NULL;
+    int code = check_set(files, error);
+    if (code != FIRN_OK || files->cert[0] == '\0') {
         return code;
     }
     if (loads >= LOADS_MAX) {
@@ -250,7 +250,7 @@ int credentials_load(const credential_files *from, firn_error *error) {
                          "%d certificates were loaded, the maximum: restart the server", LOADS_MAX);
     }
     code = prepare(error);
-    code = code == FIRN_OK ? make_both(&own, &signs, from, error) : code;
+    code = code == FIRN_OK ? make_both(&own, &signs, files, error) : code;
     if (code == FIRN_OK) {
         put_in_force(own, signs);
     }
@@ -265,7 +265,7 @@ bool credentials_are_there(void) {
 
 /* The client's chain ends at one that may sign, and is meant for clients. */
 static int check_client(gnutls_session_t session) {
-    authority *now = atomic_load_explicit(&signers, memory_order_acquire);
+    tls_authority *now = atomic_load_explicit(&signers, memory_order_acquire);
     gnutls_typed_vdata_st purpose = {GNUTLS_DT_KEY_PURPOSE_OID,
                                      (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT, 0};
     gnutls_x509_crt_t chain[CHAIN_MAX];
@@ -325,7 +325,7 @@ bool credentials_accept(gnutls_session_t session, unsigned long *seen) {
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
                          gnutls_pcert_st **chain, unsigned *chain_length, gnutls_privkey_t *key) {
-    identity *now = atomic_load_explicit(&in_force, memory_order_acquire);
+    tls_identity *now = atomic_load_explicit(&in_force, memory_order_acquire);
     (void)names, (void)count, (void)algorithms, (void)algorithm_count;
     if (now == NULL) {
         return -1;

@@ -14,26 +14,26 @@ typedef struct list_link {
 /* The entry that has this link as its member. */
 #define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-static inline void list_clear(list_link *it) {
-    it->next = it->before = it;
+static inline void list_clear(list_link *link) {
+    link->next = link->before = link;
 }
 
-static inline bool list_is_empty(const list_link *it) {
-    return it->next == it;
+static inline bool list_is_empty(const list_link *link) {
+    return link->next == link;
 }
 
-static inline void list_remove(list_link *it) {
-    it->before->next = it->next;
-    it->next->before = it->before;
-    list_clear(it);
+static inline void list_remove(list_link *link) {
+    link->before->next = link->next;
+    link->next->before = link->before;
+    list_clear(link);
 }
 
 /* Adds it at the end. */
-static inline void list_add(list_link *list, list_link *it) {
-    it->next = list;
-    it->before = list->before;
-    list->before->next = it;
-    list->before = it;
+static inline void list_add(list_link *list, list_link *link) {
+    link->next = list;
+    link->before = list->before;
+    list->before->next = link;
+    list->before = link;
 }
 
 /* Moves all members of `from` to the end. */

@@ -29,7 +29,7 @@ enum {
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-typedef struct address {
+typedef struct listen_address {
     char text[ADDRESS_SIZE]; /* as configured */
     union {
         struct sockaddr any;
@@ -37,9 +37,9 @@ typedef struct address {
         struct sockaddr_in6 v6;
         struct sockaddr_un local;
         struct sockaddr_storage room;
-    } at;
+    } socket;
     socklen_t size;
-} address;
+} listen_address;
 
 static int bad_address(const char *text, firn_error *error) {
     return set_error(error, FIRN_EUSAGE,
@@ -48,8 +48,8 @@ static int bad_address(const char *text, firn_error *error) {
                      text);
 }
 
-static int read_path(address *out, const char *path, firn_error *error) {
-    struct sockaddr_un *local = &out->at.local;
+static int read_path(listen_address *out, const char *path, firn_error *error) {
+    struct sockaddr_un *local = &out->socket.local;
     if (path[0] != '/' || strlen(path) >= sizeof local->sun_path) {
         return set_error(error, FIRN_EUSAGE,
                          "'%.60s' is not a valid socket path: use unix: and an absolute path of at "
@@ -63,7 +63,7 @@ static int read_path(address *out, const char *path, firn_error *error) {
 }
 
 /* No names except localhost: an address must not depend on a name server. */
-static int read_host(address *out, firn_error *error) {
+static int read_host(listen_address *out, firn_error *error) {
     char host[ADDRESS_SIZE];
     const char *text = out->text, *colon = strrchr(text, ':');
     bool bracketed = text[0] == '[';
@@ -91,14 +91,14 @@ static int read_host(address *out, firn_error *error) {
     if (length == 0 || getaddrinfo(host, colon + 1, &hints, &found) != 0) {
         return bad_address(text, error);
     }
-    memcpy(&out->at, found->ai_addr, found->ai_addrlen);
+    memcpy(&out->socket, found->ai_addr, found->ai_addrlen);
     out->size = found->ai_addrlen;
     freeaddrinfo(found);
     return FIRN_OK;
 }
 
 /* Parses the next address and advances *rest. 1: found, 0: end, or a FIRN_E code. */
-static int next_address(address *out, const char **rest, firn_error *error) {
+static int next_address(listen_address *out, const char **rest, firn_error *error) {
     *rest += strspn(*rest, " \t,");
     size_t length = strcspn(*rest, " \t,");
     if (length == 0) {
@@ -120,9 +120,9 @@ static bool is_none(const char *addresses) {
 }
 
 int addresses_check(const char *addresses, firn_error *error) {
-    address one;
+    listen_address address;
     int count = 0, code = 1;
-    while (!is_none(addresses) && (code = next_address(&one, &addresses, error)) == 1) {
+    while (!is_none(addresses) && (code = next_address(&address, &addresses, error)) == 1) {
         if (++count > LISTENERS_MAX) {
             return set_error(error, FIRN_ERANGE,
                              "%d addresses are more than the maximum of %d: use fewer", count,
@@ -132,13 +132,13 @@ int addresses_check(const char *addresses, firn_error *error) {
     return code < 0 ? code : FIRN_OK;
 }
 
-static bool reaches_out(const address *one) {
-    const struct in6_addr *v6 = &one->at.v6.sin6_addr;
-    switch (one->at.any.sa_family) {
+static bool reaches_out(const listen_address *address) {
+    const struct in6_addr *v6 = &address->socket.v6.sin6_addr;
+    switch (address->socket.any.sa_family) {
     case AF_UNIX:
         return false;
     case AF_INET:
-        return ntohl(one->at.v4.sin_addr.s_addr) >> 24 != 127;
+        return ntohl(address->socket.v4.sin_addr.s_addr) >> 24 != 127;
     default:
         return !IN6_IS_ADDR_LOOPBACK(v6) && !(IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
     }
@@ -146,10 +146,10 @@ static bool reaches_out(const address *one) {
 
 /* Unreadable addresses are reported by addresses_check. */
 bool address_is_public(const char *addresses) {
-    address one;
+    listen_address address;
     firn_error error;
-    while (!is_none(addresses) && next_address(&one, &addresses, &error) == 1) {
-        if (reaches_out(&one)) {
+    while (!is_none(addresses) && next_address(&address, &addresses, &error) == 1) {
+        if (reaches_out(&address)) {
             return true;
         }
     }
@@ -185,23 +185,23 @@ static int refused(const char *what, int number, firn_error *error) {
 }
 
 /* Writes the address with the actual port. */
-static void name_listener(listener *it) {
+static void name_listener(server_listener *listener) {
     struct sockaddr_storage room = {0};
-    struct sockaddr *at = (struct sockaddr *)&room;
+    struct sockaddr *address = (struct sockaddr *)&room;
     socklen_t size = sizeof room;
     char host[INET6_ADDRSTRLEN + 20], port[8];
-    if (getsockname(it->fd, at, &size) != 0) {
+    if (getsockname(listener->fd, address, &size) != 0) {
         return;
     }
-    it->is_unix = at->sa_family == AF_UNIX;
-    if (it->is_unix) {
+    listener->is_unix = address->sa_family == AF_UNIX;
+    if (listener->is_unix) {
         const struct sockaddr_un *local = (const struct sockaddr_un *)&room;
-        snprintf(it->address, sizeof it->address, "unix:%.107s", local->sun_path);
-    } else if (getnameinfo(at, size, host, sizeof host, port, sizeof port,
+        snprintf(listener->address, sizeof listener->address, "unix:%.107s", local->sun_path);
+    } else if (getnameinfo(address, size, host, sizeof host, port, sizeof port,
                            NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
-        bool v6 = at->sa_family == AF_INET6;
-        snprintf(it->address, sizeof it->address, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
-                 port);
+        bool v6 = address->sa_family == AF_INET6;
+        snprintf(listener->address, sizeof listener->address, "%s%s%s:%s", v6 ? "[" : "", host,
+                 v6 ? "]" : "", port);
     }
 }
 
@@ -210,8 +210,8 @@ static int set_on(int fd, int level, int option) {
 }
 
 /* `together`: with SO_REUSEPORT. */
-static int bind_one(const address *to, bool together) {
-    int family = to->at.any.sa_family;
+static int bind_one(const listen_address *address, bool together) {
+    int family = address->socket.any.sa_family;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return -1;
@@ -219,7 +219,7 @@ static int bind_one(const address *to, bool together) {
     bool fine = set_on(fd, SOL_SOCKET, SO_REUSEADDR) == 0 &&
                 (family != AF_INET6 || set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 0) &&
                 (!together || set_on(fd, SOL_SOCKET, SO_REUSEPORT) == 0) &&
-                bind(fd, &to->at.any, to->size) == 0;
+                bind(fd, &address->socket.any, address->size) == 0;
     if (!fine) {
         int number = errno;
         close(fd);
@@ -231,9 +231,9 @@ static int bind_one(const address *to, bool together) {
 
 /* The first copy binds without SO_REUSEPORT, which fails if another server of this user has the
  * address; the others may then share it. */
-static int open_tcp(listener out[], address *to, int copies) {
+static int open_tcp(server_listener out[], listen_address *address, int copies) {
     for (int i = 0; i < copies; i++) {
-        out[i] = (listener){.fd = bind_one(to, i > 0)};
+        out[i] = (server_listener){.fd = bind_one(address, i > 0)};
         if (out[i].fd < 0 ||
             (i == 0 && copies > 1 && set_on(out[i].fd, SOL_SOCKET, SO_REUSEPORT) != 0) ||
             listen(out[i].fd, BACKLOG) != 0) {
@@ -243,16 +243,16 @@ static int open_tcp(listener out[], address *to, int copies) {
             return -1;
         }
         name_listener(&out[i]);
-        socklen_t size = sizeof to->at;
+        socklen_t size = sizeof address->socket;
         if (i == 0) {
-            getsockname(out[i].fd, &to->at.any, &size); /* the port chosen for 0 */
+            getsockname(out[i].fd, &address->socket.any, &size); /* the port chosen for 0 */
         }
     }
     return copies;
 }
 
 /* Duplicates one socket. */
-static int duplicate(listener out[], int copies) {
+static int duplicate(server_listener out[], int copies) {
     for (int i = 1; i < copies; i++) {
         out[i] = out[0];
         out[i].inode = 0; /* only the first removes the file */
@@ -287,27 +287,28 @@ static int lock_folder(const char *path) {
 }
 
 /* A socket without a server is left over from a killed one. */
-static bool is_stale(const address *to) {
+static bool is_stale(const listen_address *address) {
     struct stat found;
-    if (lstat(to->at.local.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) {
+    if (lstat(address->socket.local.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) {
         return false;
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool stale = fd >= 0 && connect(fd, &to->at.any, to->size) != 0 && errno == ECONNREFUSED;
+    bool stale =
+        fd >= 0 && connect(fd, &address->socket.any, address->size) != 0 && errno == ECONNREFUSED;
     if (fd >= 0) {
         close(fd);
     }
     return stale;
 }
 
-static int open_locked(listener *out, const address *to, int mode) {
-    const char *path = to->at.local.sun_path;
+static int open_locked(server_listener *out, const listen_address *address, int mode) {
+    const char *path = address->socket.local.sun_path;
     struct stat made;
-    if (is_stale(to)) {
+    if (is_stale(address)) {
         unlink(path);
     }
     mode_t before = umask(0177); /* nobody can connect before chmod */
-    *out = (listener){.fd = bind_one(to, false)};
+    *out = (server_listener){.fd = bind_one(address, false)};
     int number = errno;
     umask(before);
     if (out->fd < 0 && number == EADDRINUSE && lstat(path, &made) == 0 && !S_ISSOCK(made.st_mode)) {
@@ -331,12 +332,12 @@ static int open_locked(listener *out, const address *to, int mode) {
     return 1;
 }
 
-static int open_unix(listener out[], const address *to, int copies, int mode) {
-    int folder = lock_folder(to->at.local.sun_path);
+static int open_unix(server_listener out[], const listen_address *address, int copies, int mode) {
+    int folder = lock_folder(address->socket.local.sun_path);
     if (folder < 0) {
         return -1;
     }
-    int count = open_locked(out, to, mode);
+    int count = open_locked(out, address, mode);
     int number = errno;
     close(folder);
     errno = number;
@@ -357,7 +358,7 @@ static bool is_protocol(const char *name) {
 }
 
 /* Sockets of one protocol; 0: none. */
-static int take_handed(listener out[], int room, const char *protocol, int copies,
+static int take_handed(server_listener out[], int room, const char *protocol, int copies,
                        firn_error *error) {
     int count = 0;
     if (!handed.asked) {
@@ -385,7 +386,7 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
                              "too many: set ListenStream= in its unit",
                              fd);
         }
-        out[count] = (listener){.fd = fd, .inherited = true};
+        out[count] = (server_listener){.fd = fd, .inherited = true};
         name_listener(&out[count]);
         if (duplicate(out + count, copies) < 0) {
             return refused(out[count].address, errno, error);
@@ -397,24 +398,25 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-int listeners_open(listener out[], int room, const char *protocol, const char *addresses,
+int listeners_open(server_listener out[], int room, const char *protocol, const char *addresses,
                    int copies, int socket_mode, firn_error *error) {
-    address one;
+    listen_address address;
     int more = 0, count = take_handed(out, room, protocol, copies, error);
     if (count != 0) {
         return count;
     }
-    while (!is_none(addresses) && (more = next_address(&one, &addresses, error)) == 1) {
+    while (!is_none(addresses) && (more = next_address(&address, &addresses, error)) == 1) {
         int opened = 0;
         if (count + copies > room) {
             more =
                 set_error(error, FIRN_ERANGE, "more than %d addresses: use fewer", room / copies);
             break;
         }
-        opened = one.at.any.sa_family == AF_UNIX ? open_unix(out + count, &one, copies, socket_mode)
-                                                 : open_tcp(out + count, &one, copies);
+        opened = address.socket.any.sa_family == AF_UNIX
+                     ? open_unix(out + count, &address, copies, socket_mode)
+                     : open_tcp(out + count, &address, copies);
         if (opened < 0) {
-            more = refused(one.text, errno, error);
+            more = refused(address.text, errno, error);
             break;
         }
         count += copies;
@@ -426,38 +428,38 @@ int listeners_open(listener out[], int room, const char *protocol, const char *a
     return count;
 }
 
-static void remove_file(const listener *it) {
+static void remove_file(const server_listener *listener) {
     struct stat found;
-    const char *path = it->address + strlen("unix:");
-    if (it->is_unix && !it->inherited && lstat(path, &found) == 0 && found.st_dev == it->device &&
-        found.st_ino == it->inode) {
+    const char *path = listener->address + strlen("unix:");
+    if (listener->is_unix && !listener->inherited && lstat(path, &found) == 0 &&
+        found.st_dev == listener->device && found.st_ino == listener->inode) {
         unlink(path);
     }
 }
 
 /* The kernel completes connections until close(), and close() resets those that were not accepted.
  * So the first packet of each new connection (SYN in the flags of its header) is dropped. */
-void listener_quiesce(listener *it) {
+void listener_quiesce(server_listener *listener) {
     struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),        /* the flags */
                                  BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 2, 0, 1), /* SYN? */
                                  BPF_STMT(BPF_RET | BPF_K, 0),                  /* drop it */
                                  BPF_STMT(BPF_RET | BPF_K, 0xffffffff)};
     struct sock_fprog program = {sizeof code / sizeof *code, code};
-    remove_file(it);
-    if (!it->is_unix && !it->inherited &&
-        setsockopt(it->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
-        listen(it->fd, 0); /* at most one more */
+    remove_file(listener);
+    if (!listener->is_unix && !listener->inherited &&
+        setsockopt(listener->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
+        listen(listener->fd, 0); /* at most one more */
     }
 }
 
-void listener_close(listener *it) {
-    if (it->fd >= 0) {
-        close(it->fd);
-        it->fd = -1;
+void listener_close(server_listener *listener) {
+    if (listener->fd >= 0) {
+        close(listener->fd);
+        listener->fd = -1;
     }
 }
 
-void listeners_close(listener all[], int count) {
+void listeners_close(server_listener all[], int count) {
     for (int i = 0; i < count; i++) {
         remove_file(&all[i]);
         listener_close(&all[i]);

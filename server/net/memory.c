@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "memory.h"
 
-#include "config/setting.h"
 #include "core/log.h"
+#include "settings/setting.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of all clients: incomplete commands, open batches and unread replies. One sum for both listeners, limited
- * by clients_mib. Any thread. */
+/* The memory of all clients: incomplete commands, open batches and unread replies. One sum for both
+ * listeners, limited by clients_mib. Any thread. */
 #ifndef FIRN_MEMORY_H
 #define FIRN_MEMORY_H
 

@@ -38,9 +38,9 @@ static void choose(char address[ADDRESS_SIZE], const char *list) {
 /* ---- the connection -------------------------------------------------------------------------- */
 
 static bool await(int fd, short what, int64_t until_ms) {
-    struct pollfd one = {.fd = fd, .events = what};
+    struct pollfd poll_fd = {.fd = fd, .events = what};
     int64_t left_ms = until_ms - monotonic_ms();
-    return left_ms > 0 && poll(&one, 1, (int)left_ms) == 1;
+    return left_ms > 0 && poll(&poll_fd, 1, (int)left_ms) == 1;
 }
 
 /* -1: not connected, with errno. */
@@ -89,10 +89,10 @@ static int connect_tcp(const char *address, int64_t until_ms) {
     }
     snprintf(host, sizeof host, "%.*s", (int)((size_t)(colon - address) - 2 * bracket),
              address + bracket);
-    const char *to = strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1"
-                     : strcmp(host, "::") == 0    ? "::1"
-                                                  : host;
-    if (getaddrinfo(to, colon + 1, &hints, &found) != 0) {
+    const char *out = strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1"
+                      : strcmp(host, "::") == 0    ? "::1"
+                                                   : host;
+    if (getaddrinfo(out, colon + 1, &hints, &found) != 0) {
         errno = EADDRNOTAVAIL;
         return -1;
     }
@@ -164,7 +164,7 @@ static int ask(const char *address, bool http, bool tls, firn_error *error) {
     return ready ? FIRN_OK : refuse_reply(address, reply, error);
 }
 
-int probe_ready(const settings *set, firn_error *error) {
+int probe_ready(const server_settings *set, firn_error *error) {
     char address[ADDRESS_SIZE];
     bool tls = set->tls_cert[0] != '\0';
     choose(address, set->http);

@@ -2,9 +2,9 @@
 /* A quota is one number: the time at which everything spent is available again (GCRA). */
 #include "quota.h"
 
-#include "config/setting.h"
 #include "core/monotonic.h"
 #include "errors.h"
+#include "settings/setting.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -63,66 +63,68 @@ static int64_t refund_of(int64_t charged_until, int64_t ids_s, int64_t taken, in
  * use, the address that has spent least is forgotten. */
 enum { BITS = 14, WAYS = 4 }; /* 1 << BITS sets of places */
 
-typedef struct place {
+typedef struct quota_place {
     address_key address;
     int64_t until;
-} place;
+} quota_place;
 
 static struct {
     pthread_mutex_t lock;
-    place sets[1 << BITS][WAYS];
+    quota_place sets[1 << BITS][WAYS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Under the lock. */
-static place *place_of(address_key from) {
-    place *set = table.sets[address_place(from, BITS)], *least = set;
-    for (place *it = set; it < set + WAYS; it++) {
-        if (address_is_same(it->address, from)) {
-            return it;
+static quota_place *place_of(address_key client) {
+    quota_place *set = table.sets[address_place(client, BITS)], *least = set;
+    for (quota_place *place = set; place < set + WAYS; place++) {
+        if (address_is_same(place->address, client)) {
+            return place;
         }
-        least = it->until < least->until ? it : least;
+        least = place->until < least->until ? place : least;
     }
-    *least = (place){.address = from, .until = 0};
+    *least = (quota_place){.address = client, .until = 0};
     return least;
 }
 
-static size_t address_take(quota_charge *it, size_t times, int64_t each) {
+static size_t address_take(quota_charge *charge, size_t times, int64_t each) {
     pthread_mutex_lock(&table.lock);
-    place *at = place_of(it->from);
-    times = take(&at->until, it->address_ids_s, times, each, units_now());
-    it->address_until = at->until;
+    quota_place *place = place_of(charge->from);
+    times = take(&place->until, charge->address_ids_s, times, each, units_now());
+    charge->address_until = place->until;
     pthread_mutex_unlock(&table.lock);
     return times;
 }
 
-static void address_give_back(const quota_charge *it, int64_t ids) {
+static void address_give_back(const quota_charge *charge, int64_t ids) {
     pthread_mutex_lock(&table.lock);
     int64_t now = units_now();
-    place *at = place_of(it->from);
-    if (at->until > now) { /* else it was forgotten */
-        at->until -= refund_of(it->address_until, it->address_ids_s, it->ids, ids, now);
+    quota_place *place = place_of(charge->from);
+    if (place->until > now) { /* else it was forgotten */
+        place->until -=
+            refund_of(charge->address_until, charge->address_ids_s, charge->ids, ids, now);
     }
     pthread_mutex_unlock(&table.lock);
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
-static size_t token_take(quota_charge *it, size_t times, int64_t each) {
-    _Atomic int64_t *until = &it->account->until;
+static size_t token_take(quota_charge *charge, size_t times, int64_t each) {
+    _Atomic int64_t *until = &charge->account->until;
     int64_t old = atomic_load_explicit(until, memory_order_seq_cst);
     size_t taken;
     do {
-        it->token_until = old;
-        taken = take(&it->token_until, it->token_ids_s, times, each, units_now());
+        charge->token_until = old;
+        taken = take(&charge->token_until, charge->token_ids_s, times, each, units_now());
     } while (taken > 0 &&
-             !atomic_compare_exchange_weak_explicit(until, &old, it->token_until,
+             !atomic_compare_exchange_weak_explicit(until, &old, charge->token_until,
                                                     memory_order_seq_cst, memory_order_seq_cst));
     return taken;
 }
 
-static void token_give_back(const quota_charge *it, int64_t ids) {
+static void token_give_back(const quota_charge *charge, int64_t ids) {
     atomic_fetch_sub_explicit(
-        &it->account->until, refund_of(it->token_until, it->token_ids_s, it->ids, ids, units_now()),
+        &charge->account->until,
+        refund_of(charge->token_until, charge->token_ids_s, charge->ids, ids, units_now()),
         memory_order_seq_cst);
 }
 
@@ -136,8 +138,8 @@ static int64_t limit_of_token(const access_pass *pass) {
     return pass->account == NULL ? 0 : own >= 0 ? own : settings_now()->token_ids_s;
 }
 
-static int64_t limit_of_address(address_key from) {
-    return from.high == 0 && from.low == 0 ? 0 : settings_now()->address_ids_s;
+static int64_t limit_of_address(address_key client) {
+    return client.high == 0 && client.low == 0 ? 0 : settings_now()->address_ids_s;
 }
 
 static int refuse(const char *whose, int64_t ids_s, int64_t each, int64_t wait_ms,
@@ -153,42 +155,42 @@ static int refuse(const char *whose, int64_t ids_s, int64_t each, int64_t wait_m
                            whose, ids_s, wait_ms);
 }
 
-size_t quota_charge_to(quota_charge *it, const access_pass *pass, address_key from, size_t times,
-                       int64_t each, int64_t *wait_ms, firn_error *error) {
+size_t quota_charge_to(quota_charge *charge, const access_pass *pass, address_key client,
+                       size_t times, int64_t each, int64_t *wait_ms, firn_error *error) {
     size_t taken = times;
-    *it = (quota_charge){.account = pass->account,
-                         .from = from,
-                         .token_ids_s = limit_of_token(pass),
-                         .address_ids_s = limit_of_address(from)};
-    if (it->token_ids_s > 0) {
-        taken = token_take(it, times, each);
+    *charge = (quota_charge){.account = pass->account,
+                             .from = client,
+                             .token_ids_s = limit_of_token(pass),
+                             .address_ids_s = limit_of_address(client)};
+    if (charge->token_ids_s > 0) {
+        taken = token_take(charge, times, each);
         if (taken == 0) {
-            *wait_ms = wait_ms_of(it->token_until, it->token_ids_s, each, units_now());
-            refuse("token", it->token_ids_s, each, *wait_ms, error);
+            *wait_ms = wait_ms_of(charge->token_until, charge->token_ids_s, each, units_now());
+            refuse("token", charge->token_ids_s, each, *wait_ms, error);
         }
     }
-    it->ids = (int64_t)taken * each;
-    if (it->address_ids_s > 0 && taken > 0) {
-        size_t both = address_take(it, taken, each);
+    charge->ids = (int64_t)taken * each;
+    if (charge->address_ids_s > 0 && taken > 0) {
+        size_t both = address_take(charge, taken, each);
         if (both == 0) {
-            *wait_ms = wait_ms_of(it->address_until, it->address_ids_s, each, units_now());
-            refuse("address", it->address_ids_s, each, *wait_ms, error);
+            *wait_ms = wait_ms_of(charge->address_until, charge->address_ids_s, each, units_now());
+            refuse("address", charge->address_ids_s, each, *wait_ms, error);
         }
-        if (it->token_ids_s > 0 && both < taken) {
-            token_give_back(it, (int64_t)both * each);
+        if (charge->token_ids_s > 0 && both < taken) {
+            token_give_back(charge, (int64_t)both * each);
         }
         taken = both;
     }
-    it->ids = (int64_t)taken * each;
+    charge->ids = (int64_t)taken * each;
     return taken;
 }
 
-void quota_settle(quota_charge *it, int64_t ids) {
-    if (it->token_ids_s > 0 && ids < it->ids) {
-        token_give_back(it, ids);
+void quota_settle(quota_charge *charge, int64_t ids) {
+    if (charge->token_ids_s > 0 && ids < charge->ids) {
+        token_give_back(charge, ids);
     }
-    if (it->address_ids_s > 0 && ids < it->ids) {
-        address_give_back(it, ids);
+    if (charge->address_ids_s > 0 && ids < charge->ids) {
+        address_give_back(charge, ids);
     }
-    it->ids = 0;
+    charge->ids = 0;
 }

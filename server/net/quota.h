@@ -19,10 +19,10 @@ typedef struct quota_charge {
 /* Charges up to `times` requests of `each` IDs before they are issued, as many as are within the
  * quotas, and returns their number; 0: refused, with the reason. FIRN_ERANGE: `each` exceeds a
  * quota, so it never will be. FIRN_EWINDOW: it is after *wait_ms. */
-size_t quota_charge_to(quota_charge *it, const access_pass *pass, address_key from, size_t times,
-                       int64_t each, int64_t *wait_ms, firn_error *error);
+size_t quota_charge_to(quota_charge *charge, const access_pass *pass, address_key client,
+                       size_t times, int64_t each, int64_t *wait_ms, firn_error *error);
 /* Keeps the charge for `ids` of them, which were issued or may have been, and gives the rest back.
  * The charge is settled then: again does nothing. */
-void quota_settle(quota_charge *it, int64_t ids);
+void quota_settle(quota_charge *charge, int64_t ids);
 
 #endif

@@ -25,7 +25,8 @@ static int64_t number_of(const char *variable) {
     return *end == '\0' && errno == 0 ? number : -1;
 }
 
-/* Copies the names between colons; a socket without one is "unknown", as in sd_listen_fds_with_names(3). */
+/* Copies the names between colons; a socket without one is "unknown", as in
+ * sd_listen_fds_with_names(3). */
 static void copy_names(char names[][SYSTEMD_NAME], int count, const char *text) {
     for (int i = 0; i < count; i++) {
         size_t length = text != NULL ? strcspn(text, ":") : 0;
@@ -66,14 +67,14 @@ bool systemd_listens(int fd) {
 
 void systemd_notify(const char *format, ...) {
     const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct sockaddr_un self = {.sun_family = AF_UNIX};
     size_t length = path != NULL ? strlen(path) : 0;
-    if (length < 2 || length >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@')) {
+    if (length < 2 || length >= sizeof self.sun_path || (path[0] != '/' && path[0] != '@')) {
         return;
     }
-    memcpy(to.sun_path, path, length);
+    memcpy(self.sun_path, path, length);
     if (path[0] == '@') { /* an abstract name */
-        to.sun_path[0] = '\0';
+        self.sun_path[0] = '\0';
     }
     char text[1000];
     va_list arguments;
@@ -82,7 +83,7 @@ void systemd_notify(const char *format, ...) {
     va_end(arguments);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && size > 0 && (size_t)size < sizeof text) {
-        sendto(fd, text, (size_t)size, MSG_NOSIGNAL, (struct sockaddr *)&to,
+        sendto(fd, text, (size_t)size, MSG_NOSIGNAL, (struct sockaddr *)&self,
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
     }
     if (fd >= 0) {

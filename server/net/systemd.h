@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The protocol between systemd and a service: sockets passed to it (LISTEN_FDS), messages from it (NOTIFY_SOCKET), and the
- * watchdog. These are environment variables and a datagram, so no library is needed. */
+/* The protocol between systemd and a service: sockets passed to it (LISTEN_FDS), messages from it
+ * (NOTIFY_SOCKET), and the watchdog. These are environment variables and a datagram, so no library
+ * is needed. */
 #ifndef FIRN_SYSTEMD_H
 #define FIRN_SYSTEMD_H
 
@@ -12,8 +13,9 @@ enum {
     SYSTEMD_NAME = 16
 }; /* the descriptor of the first socket; size of a name */
 
-/* The number of sockets handed to this process, and the names of the first `room`, cut to their size. Removes the variables,
- * so that no child takes the sockets for its own; they are closed on exec. -1: the variables are malformed. */
+/* The number of sockets handed to this process, and the names of the first `room`, cut to their
+ * size. Removes the variables, so that no child takes the sockets for its own; they are closed on
+ * exec. -1: the variables are malformed. */
 int systemd_sockets(char names[][SYSTEMD_NAME], int room);
 /* Is it a stream socket that listens? */
 bool systemd_listens(int fd);

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 
 /* One connection; zero: in no list. */
-typedef struct unauthenticated {
+typedef struct unauthenticated_client {
     list_link place;
     address_key address;
     bool is_in;
-} unauthenticated;
+} unauthenticated_client;
 
 /* Shared by the threads of a listener. */
 typedef struct unauthenticated_share {
@@ -31,16 +31,17 @@ typedef struct unauthenticated_list {
     unauthenticated_share *share;
 } unauthenticated_list;
 
-void unauthenticated_begin(unauthenticated_list *it, unauthenticated_share *share);
+void unauthenticated_begin(unauthenticated_list *list, unauthenticated_share *share);
 /* Adds one. Returns the one to close, already removed, or NULL. */
-unauthenticated *unauthenticated_add(unauthenticated_list *it, unauthenticated *one,
-                                     int64_t max_connections);
+unauthenticated_client *unauthenticated_add(unauthenticated_list *list,
+                                            unauthenticated_client *client,
+                                            int64_t max_connections);
 /* The client authenticated, or is gone. Does nothing if the list does not contain it. */
-void unauthenticated_remove(unauthenticated_list *it, unauthenticated *one);
+void unauthenticated_remove(unauthenticated_list *list, unauthenticated_client *client);
 /* Makes room for a connection when all allowed ones are open. False: nothing to close. Else *out,
  * already removed, must be closed; NULL: another thread must call unauthenticated_owed. */
-bool unauthenticated_make_room(unauthenticated_list *it, unauthenticated **out);
+bool unauthenticated_make_room(unauthenticated_list *list, unauthenticated_client **out);
 /* One to close because another thread needed room, already removed; NULL: none. */
-unauthenticated *unauthenticated_owed(unauthenticated_list *it);
+unauthenticated_client *unauthenticated_owed(unauthenticated_list *list);
 
 #endif

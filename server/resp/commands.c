@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct command command;
+typedef struct command_row command_row;
 
-struct command {
+struct command_row {
     const char *name;
     int arity; /* as Redis counts: with the name; negative: "at least" */
     enum role role;
@@ -25,7 +25,7 @@ struct command {
     const char *arguments, *text;
 };
 
-static const command commands[] = {
+static const command_row commands[] = {
 #define COMMAND(name, arity, role, group, function, arguments, text)                               \
     {name,       arity, ROLE_##role,  #group,    run_##function,                                   \
      VERB_COUNT, NULL,  SHAPE_OBJECT, arguments, text},
@@ -43,7 +43,7 @@ static const struct {
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
-static const command *command_find(word name) {
+static const command_row *command_find(word name) {
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
         if (word_is(name, commands[i].name)) {
             return &commands[i];
@@ -62,10 +62,10 @@ bool refuse_large_page(resp_out *out) {
     return full != NULL;
 }
 
-enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after) {
+enum outcome refuse_word(resp_out *out, const char *before, word value, const char *after) {
     char text[400];
-    snprintf(text, sizeof text, "%s'%.*s'%s", before, (int)(said.length < 64 ? said.length : 64),
-             said.text, after);
+    snprintf(text, sizeof text, "%s'%.*s'%s", before, (int)(value.length < 64 ? value.length : 64),
+             value.text, after);
     resp_error(out, "ERR", text);
     return COMMAND_DONE;
 }
@@ -101,17 +101,17 @@ static bool is_own_word(int code) {
  * later without a person acting. */
 void command_refuse(const firn_error *error, resp_out *out) {
     int code = error->code;
-    firn_error said = *error;
-    translate_error(&said, SURFACE_SERVER);
+    firn_error told = *error;
+    translate_error(&told, SURFACE_SERVER);
     resp_error(out,
                is_passing(code)       ? "TRYAGAIN"
                : is_own_word(code)    ? firn_errname(code)
                : code == FIRN_EMEMORY ? "OOM"
                                       : "ERR",
-               said.text);
+               told.text);
 }
 
-void command_reply_ids(const question *ask, const reply *answer, resp_out *out) {
+void command_reply_ids(const client_question *ask, const server_reply *answer, resp_out *out) {
     if (answer->kind == REPLY_NUMBERS) {
         resp_numbers(out, answer->numbers, answer->count, answer->is_signed);
         return;
@@ -125,7 +125,7 @@ void command_reply_ids(const question *ask, const reply *answer, resp_out *out) 
     }
 }
 
-static void reply_run(const reply *answer, resp_out *out) {
+static void reply_run(const server_reply *answer, resp_out *out) {
     const struct {
         const char *name;
         int64_t value;
@@ -150,25 +150,25 @@ static void reply_run(const reply *answer, resp_out *out) {
 static void reply_table(json_t *table, resp_out *out) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static resp_out kept[2];
-    resp_out *it = &kept[out->version == 3];
+    resp_out *result = &kept[out->version == 3];
     pthread_mutex_lock(&lock);
-    if (it->length == 0) {
-        it->version = out->version;
-        resp_json(it, table);
+    if (result->length == 0) {
+        result->version = out->version;
+        resp_json(result, table);
     }
-    if (it->failed) {
-        resp_out_free(it);
+    if (result->failed) {
+        resp_out_free(result);
     }
     pthread_mutex_unlock(&lock);
-    if (it->length > 0) {
-        resp_raw(out, it->text, it->length);
+    if (result->length > 0) {
+        resp_raw(out, result->text, result->length);
         out->whole++;
     } else {
         resp_json(out, table);
     }
 }
 
-void command_reply(const question *ask, reply *answer, resp_out *out) {
+void command_reply(const client_question *ask, server_reply *answer, resp_out *out) {
     bool has_ids = answer->kind == REPLY_NUMBERS || answer->kind == REPLY_IDS;
     if (has_ids && (ask->is_many || ask->shape == SHAPE_OBJECT)) {
         resp_array(out, answer->count);
@@ -206,32 +206,34 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
 /* ---- questions ------------------------------------------------------------------------------- */
 
 /* Reads the words with fixed positions. Returns the index of the next word. */
-static size_t read_positions(const command *entry, const resp_command *said, request *to) {
-    const char *at = entry->positions;
+static size_t read_positions(const command_row *entry, const resp_command *command,
+                             server_request *request) {
+    const char *position = entry->positions;
     size_t i = 1;
-    for (; i < said->count && *at != '\0'; i++) {
-        size_t length = strcspn(at, " ");
-        word key = {at, length};
+    for (; i < command->count && *position != '\0'; i++) {
+        size_t length = strcspn(position, " ");
+        word key = {position, length};
         if (word_is(key, "name")) {
-            to->name = said->words[i];
+            request->name = command->words[i];
         } else {
-            request_add(to, key, said->words[i]);
+            request_add(request, key, command->words[i]);
         }
-        at += length + (at[length] == ' ');
+        position += length + (position[length] == ' ');
     }
     return i;
 }
 
 /* NAME VALUE, or NAME=VALUE in one word, as in the command line. */
-static enum outcome read_pairs(const resp_command *said, size_t i, question *ask, resp_out *out) {
-    for (; i < said->count; i++) {
-        word key = said->words[i], value;
+static enum outcome read_pairs(const resp_command *command, size_t i, client_question *ask,
+                               resp_out *out) {
+    for (; i < command->count; i++) {
+        word key = command->words[i], value;
         const char *equals = memchr(key.text, '=', key.length);
         if (equals != NULL) {
             value = (word){equals + 1, (size_t)(key.text + key.length - equals) - 1};
             key.length = (size_t)(equals - key.text);
-        } else if (++i < said->count) {
-            value = said->words[i];
+        } else if (++i < command->count) {
+            value = command->words[i];
         } else {
             return refuse_word(out, "", key, " has no value: use NAME VALUE or NAME=VALUE");
         }
@@ -243,18 +245,20 @@ static enum outcome read_pairs(const resp_command *said, size_t i, question *ask
     return COMMAND_ASK;
 }
 
-static enum outcome read_question(client *it, const command *entry, const resp_command *said,
-                                  question *ask, resp_out *out) {
+static enum outcome read_question(resp_client *client, const command_row *entry,
+                                  const resp_command *command, client_question *ask,
+                                  resp_out *out) {
     firn_error error;
-    ask->request.worker = it->worker;
+    ask->request.worker = client->worker;
     ask->request.verb = entry->verb;
-    ask->request.role = it->role;
+    ask->request.role = client->role;
     ask->request.name = (word){"", 0};
     ask->request.pair_count = 0;
     ask->command = entry->name;
     ask->shape = entry->shape;
     ask->is_many = false;
-    enum outcome outcome = read_pairs(said, read_positions(entry, said, &ask->request), ask, out);
+    enum outcome outcome =
+        read_pairs(command, read_positions(entry, command, &ask->request), ask, out);
     if (outcome == COMMAND_ASK && request_read(&ask->request, &error) != FIRN_OK) {
         command_refuse(&error, out);
         outcome = COMMAND_DONE;
@@ -264,7 +268,7 @@ static enum outcome read_question(client *it, const command *entry, const resp_c
 
 /* ---- commands about commands ----------------------------------------------------------------- */
 
-static void reply_flags(const command *entry, resp_out *out) {
+static void reply_flags(const command_row *entry, resp_out *out) {
     resp_set(out, 2);
     bool writes = entry->verb == VERB_NEXT || entry->verb == VERB_NEW || entry->verb == VERB_RUNS ||
                   entry->verb == VERB_BLOCK;
@@ -272,7 +276,7 @@ static void reply_flags(const command *entry, resp_out *out) {
     resp_status(out, "fast");
 }
 
-static void reply_command(const command *entry, resp_out *out) {
+static void reply_command(const command_row *entry, resp_out *out) {
     bool has_key = entry->shape == SHAPE_INTEGER || entry->shape == SHAPE_TEXT;
     resp_array(out, 10);
     resp_text(out, entry->name);
@@ -289,7 +293,7 @@ static void reply_command(const command *entry, resp_out *out) {
 }
 
 /* redis-cli shows the arguments as one. */
-static void reply_document(const command *entry, resp_out *out) {
+static void reply_document(const command_row *entry, resp_out *out) {
     bool has_arguments = entry->arguments[0] != '\0';
     resp_text(out, entry->name);
     resp_map(out, has_arguments ? 4 : 3);
@@ -310,27 +314,27 @@ static void reply_document(const command *entry, resp_out *out) {
     }
 }
 
-static void reply_documents(const resp_command *said, resp_out *out) {
+static void reply_documents(const resp_command *command, resp_out *out) {
     size_t known = 0;
-    for (size_t i = 2; i < said->count; i++) {
-        known += command_find(said->words[i]) != NULL;
+    for (size_t i = 2; i < command->count; i++) {
+        known += command_find(command->words[i]) != NULL;
     }
-    resp_map(out, said->count > 2 ? known : COUNT_OF(commands));
-    for (size_t i = 0; said->count == 2 && i < COUNT_OF(commands); i++) {
+    resp_map(out, command->count > 2 ? known : COUNT_OF(commands));
+    for (size_t i = 0; command->count == 2 && i < COUNT_OF(commands); i++) {
         reply_document(&commands[i], out);
     }
-    for (size_t i = 2; i < said->count; i++) {
-        const command *entry = command_find(said->words[i]);
+    for (size_t i = 2; i < command->count; i++) {
+        const command_row *entry = command_find(command->words[i]);
         if (entry != NULL) {
             reply_document(entry, out);
         }
     }
 }
 
-static void reply_some_commands(const resp_command *said, resp_out *out) {
-    resp_array(out, said->count - 2);
-    for (size_t i = 2; i < said->count; i++) {
-        const command *entry = command_find(said->words[i]);
+static void reply_some_commands(const resp_command *command, resp_out *out) {
+    resp_array(out, command->count - 2);
+    for (size_t i = 2; i < command->count; i++) {
+        const command_row *entry = command_find(command->words[i]);
         if (entry != NULL) {
             reply_command(entry, out);
         } else {
@@ -339,29 +343,29 @@ static void reply_some_commands(const resp_command *said, resp_out *out) {
     }
 }
 
-enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
-    (void)it;
-    word what = said->count > 1 ? said->words[1] : (word){"info", 4};
-    if (said->count == 2 && word_is(what, "count")) {
+enum outcome run_command(resp_client *client, const resp_command *command, resp_out *out) {
+    (void)client;
+    word text = command->count > 1 ? command->words[1] : (word){"info", 4};
+    if (command->count == 2 && word_is(text, "count")) {
         resp_integer(out, (int64_t)COUNT_OF(commands));
-    } else if (said->count == 2 && word_is(what, "list")) {
+    } else if (command->count == 2 && word_is(text, "list")) {
         resp_array(out, COUNT_OF(commands));
         for (size_t i = 0; i < COUNT_OF(commands); i++) {
             resp_text(out, commands[i].name);
         }
-    } else if (word_is(what, "docs")) {
+    } else if (word_is(text, "docs")) {
         if (!refuse_large_page(out)) {
-            reply_documents(said, out);
+            reply_documents(command, out);
         }
-    } else if (said->count > 2 && word_is(what, "info")) {
-        reply_some_commands(said, out);
-    } else if (word_is(what, "info")) {
+    } else if (command->count > 2 && word_is(text, "info")) {
+        reply_some_commands(command, out);
+    } else if (word_is(text, "info")) {
         resp_array(out, COUNT_OF(commands));
         for (size_t i = 0; i < COUNT_OF(commands); i++) {
             reply_command(&commands[i], out);
         }
     } else {
-        return refuse_word(out, "unknown subcommand ", what,
+        return refuse_word(out, "unknown subcommand ", text,
                            ": use COMMAND COUNT, LIST, INFO or DOCS");
     }
     return COMMAND_DONE;
@@ -370,20 +374,20 @@ enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* Not queued within a batch. */
-static bool runs_at_once(const command *entry) {
+static bool runs_at_once(const command_row *entry) {
     return entry->run == run_exec || entry->run == run_discard || entry->run == run_quit ||
            entry->run == run_reset;
 }
 
-static bool is_refused_in_batch(const command *entry) {
+static bool is_refused_in_batch(const command_row *entry) {
     return entry->run == run_multi || entry->run == run_auth || entry->run == run_hello;
 }
 
 /* An HTTP client that reached this port: its header and body would be inline commands. */
-static bool is_http(const resp_command *said) {
-    word last = said->words[said->count - 1];
-    return said->is_inline &&
-           (word_is(said->words[0], "post") || word_is(said->words[0], "host:") ||
+static bool is_http(const resp_command *command) {
+    word last = command->words[command->count - 1];
+    return command->is_inline &&
+           (word_is(command->words[0], "post") || word_is(command->words[0], "host:") ||
             (last.length >= 5 && memcmp(last.text, "HTTP/", 5) == 0));
 }
 
@@ -400,69 +404,71 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
 
 _Static_assert(RESP_WORDS_MAX == 40, "an error says so");
 
-static enum outcome check_command(const client *it, const command *entry, const resp_command *said,
-                                  resp_out *out) {
-    if (it->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
+static enum outcome check_command(const resp_client *client, const command_row *entry,
+                                  const resp_command *command, resp_out *out) {
+    if (client->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
         resp_error(out, "NOAUTH", "Authentication required: use AUTH TOKEN");
         return COMMAND_DONE;
     }
     if (entry == NULL) {
-        return refuse_unknown(said->words[0], out);
+        return refuse_unknown(command->words[0], out);
     }
-    if (said->is_long) {
+    if (command->is_long) {
         return refuse(out, "a command has at most 40 words: send several commands");
     }
-    if (entry->role > it->role) {
+    if (entry->role > client->role) {
         resp_error(out, "NOPERM", "this command needs a token of role admin");
         return COMMAND_DONE;
     }
-    if (entry->arity < 0 ? said->count < (size_t)-entry->arity
-                         : said->count != (size_t)entry->arity) {
+    if (entry->arity < 0 ? command->count < (size_t)-entry->arity
+                         : command->count != (size_t)entry->arity) {
         char text[400];
         snprintf(text, sizeof text, "wrong number of arguments for '%s' command: %s", entry->name,
                  entry->arguments);
         return refuse(out, text);
     }
-    if (it->batch.is_open && is_refused_in_batch(entry)) {
-        return refuse_word(out, "", said->words[0],
+    if (client->batch.is_open && is_refused_in_batch(entry)) {
+        return refuse_word(out, "", command->words[0],
                            " is not allowed in a batch: send EXEC or DISCARD first");
     }
     return COMMAND_ASK;
 }
 
-static enum outcome dispatch(client *it, const resp_command *said, question *ask, resp_out *out) {
-    const command *entry = command_find(said->words[0]);
-    enum outcome outcome = check_command(it, entry, said, out);
+static enum outcome dispatch(resp_client *client, const resp_command *command, client_question *ask,
+                             resp_out *out) {
+    const command_row *entry = command_find(command->words[0]);
+    enum outcome outcome = check_command(client, entry, command, out);
     if (outcome != COMMAND_ASK) {
-        it->batch.is_spoiled = it->batch.is_open;
+        client->batch.is_spoiled = client->batch.is_open;
         return outcome;
     }
-    if (it->batch.is_open && !runs_at_once(entry)) {
-        bool fits =
-            it->batch.count < BATCH_COMMANDS && said->size <= BATCH_BYTES - it->batch.bytes.length;
-        it->batch.is_spoiled = it->batch.is_spoiled || !fits;
+    if (client->batch.is_open && !runs_at_once(entry)) {
+        bool fits = client->batch.count < BATCH_COMMANDS &&
+                    command->size <= BATCH_BYTES - client->batch.bytes.length;
+        client->batch.is_spoiled = client->batch.is_spoiled || !fits;
         return fits
                    ? COMMAND_QUEUE
                    : refuse(out, "a batch has at most 65536 commands and 1 MiB: send EXEC earlier");
     }
     if (entry->run != NULL) { /* else when it is answered */
-        atomic_store_explicit(&it->last, entry->name, memory_order_relaxed);
+        atomic_store_explicit(&client->last, entry->name, memory_order_relaxed);
     }
-    return entry->run != NULL ? entry->run(it, said, out)
-                              : read_question(it, entry, said, ask, out);
+    return entry->run != NULL ? entry->run(client, command, out)
+                              : read_question(client, entry, command, ask, out);
 }
 
-enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out) {
-    if (is_http(said)) {
+enum outcome command_run(resp_client *client, const resp_command *command, client_question *ask,
+                         resp_out *out) {
+    if (is_http(command)) {
         resp_error(out, "ERR",
                    "this listener speaks the Redis protocol: use the address of the HTTP listener");
         return COMMAND_CLOSE;
     }
     size_t before = out->length;
-    enum outcome outcome = dispatch(it, said, ask, out);
+    enum outcome outcome = dispatch(client, command, ask, out);
     if (outcome != COMMAND_ASK && outcome != COMMAND_QUEUE && !out->failed) {
-        meter_add(&it->worker->meter.requests[METER_OTHER], 1);
-        meter_add(&it->worker->meter.refused[METER_OTHER],
+        meter_add(&client->worker->meter.requests[METER_OTHER], 1);
+        meter_add(&client->worker->meter.refused[METER_OTHER],
                   out->length > before && out->text[before] == '-');
     }
     return outcome;

@@ -16,13 +16,13 @@
 #define BATCH_COMMANDS 65536
 
 /* Commands that wait for EXEC, as bytes. */
-typedef struct batch {
+typedef struct resp_batch {
     bool is_open, is_spoiled; /* spoiled: one was refused, so EXEC runs none */
     bool runs;                /* EXEC came: its bytes are read next */
     size_t count;
     int64_t since_ms; /* CLOCK_MONOTONIC; of MULTI */
     text_out bytes;   /* its room is counted in memory.h */
-} batch;
+} resp_batch;
 
 /* A token without an answer yet. */
 enum guess {
@@ -33,9 +33,9 @@ enum guess {
 
 /* The other end of a connection. Changed by its own thread; what CLIENT LIST shows, under
  * clients_lock. */
-typedef struct client {
+typedef struct resp_client {
     uint64_t id; /* unique while the server runs */
-    worker *worker;
+    server_worker *worker;
     enum role role;
     access_pass pass;  /* of the role */
     int version;       /* of the protocol, 2 or 3 */
@@ -49,32 +49,33 @@ typedef struct client {
     _Atomic int64_t heard_s;  /* server_uptime_s of its last bytes */
     const char *_Atomic last; /* name of its last command; NULL: none */
     _Atomic uint64_t ids;     /* IDs and integers that it got */
-    batch batch;
+    resp_batch batch;
     list_link place; /* in the list of clients */
-} client;
+} resp_client;
 
 /* A new client, or one that sent RESET. */
-void client_begin(client *it);
+void client_begin(resp_client *client);
 /* Lists it for other threads, until client_leave, which frees its batch. */
-void client_enter(client *it);
-void client_leave(client *it);
-void batch_clear(batch *it);
-/* Queues a command's bytes for EXEC. False: no memory is left, also in clients_mib; EXEC will fail. */
-bool batch_add(batch *it, const char *bytes, size_t length);
+void client_enter(resp_client *client);
+void client_leave(resp_client *client);
+void batch_clear(resp_batch *batch);
+/* Queues a command's bytes for EXEC. False: no memory is left, also in clients_mib; EXEC will
+ * fail. */
+bool batch_add(resp_batch *batch, const char *bytes, size_t length);
 /* The same without a limit. False: out of memory. */
-bool batch_keep(batch *it, const char *bytes, size_t length);
+bool batch_keep(resp_batch *batch, const char *bytes, size_t length);
 /* Computes its role again if the tokens have changed. */
-void client_renew(client *it);
+void client_renew(resp_client *client);
 
 enum reply_shape { SHAPE_INTEGER, SHAPE_TEXT, SHAPE_ID, SHAPE_OBJECT };
 
 /* A request and the shape of its reply. */
-typedef struct question {
-    request request;
+typedef struct client_question {
+    server_request request;
     const char *command; /* its name */
     enum reply_shape shape;
     bool is_many; /* has COUNT: reply with an array */
-} question;
+} client_question;
 
 enum outcome {
     COMMAND_DONE,    /* the reply is written */
@@ -85,11 +86,12 @@ enum outcome {
 };
 
 /* Runs a command of at least one word. */
-enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out);
+enum outcome command_run(resp_client *client, const resp_command *command, client_question *ask,
+                         resp_out *out);
 /* Writes the reply, also for several equal questions, and releases its JSON. */
-void command_reply(const question *ask, reply *answer, resp_out *out);
+void command_reply(const client_question *ask, server_reply *answer, resp_out *out);
 /* Writes IDs of a reply, or of a part of it, without the head of their array. */
-void command_reply_ids(const question *ask, const reply *answer, resp_out *out);
+void command_reply_ids(const client_question *ask, const server_reply *answer, resp_out *out);
 /* Writes an error with the first word that Redis clients expect. */
 void command_refuse(const firn_error *error, resp_out *out);
 

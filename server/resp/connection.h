@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection of a Redis client on a libuv loop, plain or TLS. Keeps unused and unsent bytes; knows
- * no commands. Used by the thread of its loop only. The connections of a loop share the buffers of a
- * turn, so an idle one has none. */
+/* A connection of a Redis client on a libuv loop, plain or TLS. Keeps unused and unsent bytes;
+ * knows no commands. Used by the thread of its loop only. The connections of a loop share the
+ * buffers of a turn, so an idle one has none. */
 #ifndef FIRN_CONNECTION_H
 #define FIRN_CONNECTION_H
 
@@ -22,28 +22,28 @@
 #define UNSENT_MOST           (1 << 20)   /* more unsent bytes stop reading from the client */
 #define UNSENT_LOW            (256 << 10) /* reading resumes here */
 
-typedef struct connection connection;
+typedef struct resp_connection resp_connection;
 
 /* Callbacks of the listener. */
 typedef struct connection_events {
     /* plain bytes in the lane's buffer: use or keep them */
-    void (*bytes)(connection *it, const char *bytes, size_t length);
-    void (*drained)(connection *it); /* few enough bytes are unsent: reading can resume */
-    void (*ended)(connection *it);   /* the client has ended its side, but may still read */
-    void (*closed)(connection *it);  /* last call */
+    void (*bytes)(resp_connection *it, const char *bytes, size_t length);
+    void (*drained)(resp_connection *it); /* few enough bytes are unsent: reading can resume */
+    void (*ended)(resp_connection *it);   /* the client has ended its side, but may still read */
+    void (*closed)(resp_connection *it);  /* last call */
 } connection_events;
 
 /* Shared by the connections of a loop. */
-typedef struct lane {
+typedef struct resp_lane {
     uv_loop_t uv;
-    worker *worker;
+    server_worker *worker;
     const connection_events *events;
     resp_out out;  /* replies of the turn */
     resp_out wire; /* the same, encrypted */
     list_link all; /* connections */
     char *input;   /* LANE_INPUT bytes */
     char *plain;   /* allocated for the first TLS connection */
-} lane;
+} resp_lane;
 
 /* What must happen before the next command is read. */
 enum waiting {
@@ -55,35 +55,35 @@ enum waiting {
     WAIT_DRAIN    /* the client must read its replies */
 };
 
-struct connection {
+struct resp_connection {
     union {
         uv_handle_t handle;
         uv_stream_t stream;
         uv_tcp_t tcp;
         uv_pipe_t pipe;
     } uv;
-    lane *lane;
+    resp_lane *lane;
     list_link all, queue; /* queue: in the loop's queue of its `wait` */
-    client client;
-    secure *tls;                   /* NULL: plain */
+    resp_client client;
+    tls_stream *tls;               /* NULL: plain */
     struct command_waiter *waiter; /* NULL: none */
-    struct stream *stream;         /* the rest of a large reply; NULL: none */
+    struct resp_stream *stream;    /* the rest of a large reply; NULL: none */
     uint64_t stream_ns;            /* uv_hrtime when its request arrived */
     char *rest;                    /* unused bytes: `length` from `start` on */
     size_t start, length, room;
-    size_t needed;                   /* size of the rest at which a command may be complete */
-    unauthenticated unauthenticated; /* in the list of the loop while unauthenticated */
-    size_t unsent_seen;              /* at the last sweep */
-    int64_t begun_ms;                /* all by uv_now: when it was accepted */
-    int64_t heard_ms;                /* last bytes from the client */
-    int64_t half_ms;                 /* start of an incomplete command; 0: none */
-    int64_t late_ms;                 /* start of the request's wait; 0: none */
-    const void *later_from;          /* WAIT_LATER: the generator or segment, */
-    int64_t later_count;             /* and how many of it */
-    int64_t due_ms;                  /* WAIT_PENALTY: when the token is checked */
-    int64_t progress_ms;             /* when the client was last seen reading */
-    int64_t ending_ms;               /* when it was shut down for writing */
-    int64_t quiet_ms;                /* while stopping: since when its socket is empty */
+    size_t needed; /* size of the rest at which a command may be complete */
+    unauthenticated_client unauthenticated; /* in the list of the loop while unauthenticated */
+    size_t unsent_seen;                     /* at the last sweep */
+    int64_t begun_ms;                       /* all by uv_now: when it was accepted */
+    int64_t heard_ms;                       /* last bytes from the client */
+    int64_t half_ms;                        /* start of an incomplete command; 0: none */
+    int64_t late_ms;                        /* start of the request's wait; 0: none */
+    const void *later_from;                 /* WAIT_LATER: the generator or segment, */
+    int64_t later_count;                    /* and how many of it */
+    int64_t due_ms;                         /* WAIT_PENALTY: when the token is checked */
+    int64_t progress_ms;                    /* when the client was last seen reading */
+    int64_t ending_ms;                      /* when it was shut down for writing */
+    int64_t quiet_ms;                       /* while stopping: since when its socket is empty */
     enum waiting wait;
     bool is_unix, is_reading, is_counted;
     bool has_ended;  /* the client has ended its side */
@@ -94,27 +94,27 @@ struct connection {
 };
 
 /* Takes over an accepted socket, also on failure. FIRN_EMEMORY, FIRN_ESYSTEM. */
-int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_tls,
+int connection_open(resp_connection **out, resp_lane *lane, int fd, bool is_unix, bool with_tls,
                     firn_error *error);
 /* Starts or stops reading. */
-void connection_read(connection *it, bool on);
+void connection_read(resp_connection *connection, bool enabled);
 /* Appends bytes to the rest. False: out of memory. */
-bool connection_keep(connection *it, const char *bytes, size_t length);
+bool connection_keep(resp_connection *connection, const char *bytes, size_t length);
 /* Removes bytes from the front of the rest. */
-void connection_drop(connection *it, size_t length);
+void connection_drop(resp_connection *connection, size_t length);
 /* Sends and empties the lane's `out`. False: the connection is closed. */
-bool connection_send(connection *it);
+bool connection_send(resp_connection *connection);
 /* The next bytes leave together with the end of the connection. */
-void connection_cork(connection *it);
-size_t connection_unsent(const connection *it);
+void connection_cork(resp_connection *connection);
+size_t connection_unsent(const resp_connection *connection);
 /* Closes it when everything is sent; ignores further bytes. */
-void connection_end(connection *it);
+void connection_end(resp_connection *connection);
 /* Closes it now. */
-void connection_close(connection *it);
+void connection_close(resp_connection *connection);
 
 void unsent_add(int64_t bytes);
-/* Why large replies are refused: unread ones reach replies_mib, or the memory of all clients reaches
- * clients_mib. NULL: they are not refused. Any thread. */
+/* Why large replies are refused: unread ones reach replies_mib, or the memory of all clients
+ * reaches clients_mib. NULL: they are not refused. Any thread. */
 const char *unsent_full(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "commands.h"
 
-typedef enum outcome run_function(client *it, const resp_command *said, resp_out *out);
+typedef enum outcome run_function(resp_client *client, const resp_command *command, resp_out *out);
 
 #define COMMAND(name, arity, role, group, function, arguments, text) run_function run_##function;
 #include "commands.def"
@@ -15,7 +15,7 @@ bool refuse_large_page(resp_out *out);
 /* -ERR text. COMMAND_DONE. */
 enum outcome refuse(resp_out *out, const char *text);
 /* -ERR with up to 64 bytes of the client's word in quotes. COMMAND_DONE. */
-enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after);
+enum outcome refuse_word(resp_out *out, const char *before, word value, const char *after);
 /* +OK. COMMAND_DONE. */
 enum outcome reply_ok(resp_out *out);
 /* The text as a page, and frees it. COMMAND_DONE. */

@@ -2,11 +2,11 @@
 /* INFO and CONFIG GET, as Redis clients expect them. */
 #include "handlers.h"
 
-#include "config/setting.h"
 #include "core/catalog.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "net/connections.h"
+#include "settings/setting.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -21,8 +21,8 @@
 #define PATTERN_MAX  64
 #define CONFIG_COUNT 6
 
-enum outcome run_config(client *it, const resp_command *said, resp_out *out) {
-    (void)it;
+enum outcome run_config(resp_client *client, const resp_command *command, resp_out *out) {
+    (void)client;
     char connections[24], idle[24], pattern[PATTERN_MAX];
     const char *const rows[CONFIG_COUNT][2] = {
         {"save", ""},      {"appendonly", "no"}, {"databases", "1"}, {"maxclients", connections},
@@ -30,15 +30,15 @@ enum outcome run_config(client *it, const resp_command *said, resp_out *out) {
     };
     bool is_asked[CONFIG_COUNT] = {false};
     size_t count = 0;
-    if (!word_is(said->words[1], "get") || said->count < 3) {
+    if (!word_is(command->words[1], "get") || command->count < 3) {
         return refuse(
             out,
             "only CONFIG GET pattern... is supported: change settings in firn.ini and send SIGHUP");
     }
     snprintf(connections, sizeof connections, "%" PRId64, connections_most());
     snprintf(idle, sizeof idle, "%" PRId64, settings_now()->idle_s);
-    for (size_t i = 2; i < said->count; i++) {
-        for (size_t j = 0; word_copy(said->words[i], pattern, PATTERN_MAX) && j < CONFIG_COUNT;
+    for (size_t i = 2; i < command->count; i++) {
+        for (size_t j = 0; word_copy(command->words[i], pattern, PATTERN_MAX) && j < CONFIG_COUNT;
              j++) {
             bool fits = fnmatch(pattern, rows[j][0], FNM_CASEFOLD) == 0;
             count += fits && !is_asked[j];
@@ -75,75 +75,76 @@ static struct rusage used(void) {
 }
 
 /* Begins a section, if it is asked for. */
-static bool begins(text_out *to, const resp_command *said, const char *name) {
-    bool is = said->count == 1;
-    for (size_t i = 1; i < said->count; i++) {
-        word one = said->words[i];
-        is = is || word_is(one, name) || word_is(one, "all") || word_is(one, "default") ||
-             word_is(one, "everything");
+static bool begins(text_out *out, const resp_command *command, const char *name) {
+    bool is = command->count == 1;
+    for (size_t i = 1; i < command->count; i++) {
+        word text = command->words[i];
+        is = is || word_is(text, name) || word_is(text, "all") || word_is(text, "default") ||
+             word_is(text, "everything");
     }
     if (is) {
-        text_print(to, "%s# %s\r\n", to->length > 0 ? "\r\n" : "", name);
+        text_print(out, "%s# %s\r\n", out->length > 0 ? "\r\n" : "", name);
     }
     return is;
 }
 
 /* Some clients decide by redis_version which commands exist. */
-static void write_process(text_out *to, const resp_command *said, const totals *sum) {
-    if (begins(to, said, "Server")) {
-        text_print(to,
+static void write_process(text_out *out, const resp_command *command, const meter_totals *sum) {
+    if (begins(out, command, "Server")) {
+        text_print(out,
                    "redis_version:7.0.0\r\nredis_mode:standalone\r\nfirn_version:%s\r\n"
                    "process_id:%ld\r\nuptime_in_seconds:%" PRId64 "\r\n",
                    firn_version(), (long)getpid(), server_uptime_s());
     }
-    if (begins(to, said, "Clients")) {
-        text_print(to,
+    if (begins(out, command, "Clients")) {
+        text_print(out,
                    "connected_clients:%" PRIu64 "\r\nmaxclients:%" PRId64
                    "\r\nblocked_clients:%" PRIu64 "\r\n",
                    sum->open, connections_most(), sum->waiting);
     }
-    if (begins(to, said, "Memory")) {
+    if (begins(out, command, "Memory")) {
         uint64_t bytes = resident_bytes();
         struct rusage usage = used();
-        text_print(to,
+        text_print(out,
                    "used_memory:%" PRIu64 "\r\nused_memory_human:%.2fM\r\nused_memory_rss:%" PRIu64
                    "\r\nused_memory_peak:%" PRIu64 "\r\nmaxmemory:0\r\n",
                    bytes, (double)bytes / (1 << 20), bytes, (uint64_t)usage.ru_maxrss * 1024);
     }
-    if (begins(to, said, "Persistence")) {
-        text_print(to, "loading:0\r\nrdb_bgsave_in_progress:0\r\naof_enabled:0\r\n"
-                       "aof_rewrite_in_progress:0\r\n");
+    if (begins(out, command, "Persistence")) {
+        text_print(out, "loading:0\r\nrdb_bgsave_in_progress:0\r\naof_enabled:0\r\n"
+                        "aof_rewrite_in_progress:0\r\n");
     }
 }
 
 #define NAMES_TOLD 100 /* of each kind; /metrics lists all */
 
-static void write_name(text_out *to, const char *kind, const char *name, uint64_t issued,
+static void write_name(text_out *out, const char *kind, const char *name, uint64_t issued,
                        const last_error *failed) {
-    text_print(to, "%s_%s:issued=%" PRIu64 ",error=%s\r\n", kind, name, issued,
+    text_print(out, "%s_%s:issued=%" PRIu64 ",error=%s\r\n", kind, name, issued,
                firn_errname(atomic_load_explicit(&failed->code, memory_order_seq_cst)));
 }
 
 /* `all`: with the names of generators and segments. */
-static void write_firn(text_out *to, const totals *sum, size_t segments, bool all) {
+static void write_firn(text_out *out, const meter_totals *sum, size_t segments, bool all) {
     size_t generators = 0;
-    const generator *g;
-    text_print(to, "ids_issued:%" PRIu64 "\r\nrequests_parked:%" PRIu64 "\r\n", sum->ids,
+    const server_generator *g;
+    text_print(out, "ids_issued:%" PRIu64 "\r\nrequests_parked:%" PRIu64 "\r\n", sum->ids,
                sum->parked);
     for (; (g = catalog_generator_at(generators)) != NULL; generators++) {
         if (all && generators < NAMES_TOLD) {
-            write_name(to, "generator", g->name, generator_issued(g), &g->failed);
+            write_name(out, "generator", g->name, generator_issued(g), &g->failed);
         }
     }
     for (size_t i = 0; all && i < segments && i < NAMES_TOLD; i++) {
-        const segment *s = catalog_segment_at(i);
-        write_name(to, "segment", s->name, segment_issued(s), &s->failed);
+        const server_segment *s = catalog_segment_at(i);
+        write_name(out, "segment", s->name, segment_issued(s), &s->failed);
     }
-    text_print(to, "generators:%zu\r\nsegments:%zu\r\n", generators, segments);
+    text_print(out, "generators:%zu\r\nsegments:%zu\r\n", generators, segments);
 }
 
 /* Keys are segments. */
-static void write_service(text_out *to, const resp_command *said, const totals *sum, bool all) {
+static void write_service(text_out *out, const resp_command *command, const meter_totals *sum,
+                          bool all) {
     uint64_t requests = 0;
     size_t segments = 0;
     for (int kind = 0; kind < METER_KIND_COUNT; kind++) {
@@ -152,40 +153,40 @@ static void write_service(text_out *to, const resp_command *said, const totals *
     while (catalog_segment_at(segments) != NULL) {
         segments++;
     }
-    if (begins(to, said, "Stats")) {
-        text_print(to,
+    if (begins(out, command, "Stats")) {
+        text_print(out,
                    "total_connections_received:%" PRIu64 "\r\ntotal_commands_processed:%" PRIu64
                    "\r\ntotal_net_input_bytes:%" PRIu64 "\r\ntotal_net_output_bytes:%" PRIu64
                    "\r\nrejected_connections:%" PRIu64 "\r\n",
                    sum->accepted, requests, sum->received, sum->sent, sum->turned_away);
     }
-    if (begins(to, said, "Replication")) {
-        text_print(to, "role:master\r\nconnected_slaves:0\r\n");
+    if (begins(out, command, "Replication")) {
+        text_print(out, "role:master\r\nconnected_slaves:0\r\n");
     }
-    if (begins(to, said, "CPU")) {
+    if (begins(out, command, "CPU")) {
         struct rusage usage = used();
-        text_print(to, "used_cpu_sys:%lld.%06ld\r\nused_cpu_user:%lld.%06ld\r\n",
+        text_print(out, "used_cpu_sys:%lld.%06ld\r\nused_cpu_user:%lld.%06ld\r\n",
                    (long long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
                    (long long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
     }
-    if (begins(to, said, "Keyspace") && segments > 0) {
-        text_print(to, "db0:keys=%zu,expires=0,avg_ttl=0\r\n", segments);
+    if (begins(out, command, "Keyspace") && segments > 0) {
+        text_print(out, "db0:keys=%zu,expires=0,avg_ttl=0\r\n", segments);
     }
-    if (begins(to, said, "Firn")) {
-        write_firn(to, sum, segments, all);
+    if (begins(out, command, "Firn")) {
+        write_firn(out, sum, segments, all);
     }
 }
 
 /* With the counters of Redis clients; the counters of HTTP are in /metrics. */
-enum outcome run_info(client *it, const resp_command *said, resp_out *out) {
+enum outcome run_info(resp_client *client, const resp_command *command, resp_out *out) {
     text_out text = {0};
-    totals sum = {0};
+    meter_totals sum = {0};
     if (refuse_large_page(out)) {
         return COMMAND_DONE;
     }
     meters_sum(&sum, false);
-    write_process(&text, said, &sum);
-    write_service(&text, said, &sum, it->role == ROLE_ADMIN);
+    write_process(&text, command, &sum);
+    write_service(&text, command, &sum, client->role == ROLE_ADMIN);
     text_add(&text, "\r\n", text.length > 0 ? 2 : 0);
     return reply_page(&text, out);
 }

@@ -32,9 +32,10 @@ static enum resp_state more(resp_command *out, size_t size) {
 
 /* Reads "*12\r\n" at *at and advances it. Only digits, no padding. A number above `most` is refused
  * before all digits have arrived. */
-static enum resp_state read_head(resp_command *out, const char *bytes, size_t length, size_t *at,
-                                 char mark, size_t most, const char *trouble, size_t *value) {
-    size_t i = *at, number = 0, digits = 0;
+static enum resp_state read_head(resp_command *out, const char *bytes, size_t length,
+                                 size_t *position, char mark, size_t most, const char *trouble,
+                                 size_t *value) {
+    size_t i = *position, number = 0, digits = 0;
     if (i == length) {
         return more(out, length + 1);
     }
@@ -44,7 +45,7 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
     }
     for (; i < length && bytes[i] >= '0' && bytes[i] <= '9'; i++, digits++) {
         number = number * 10 + (size_t)(bytes[i] - '0');
-        if (number > most || (digits > 0 && bytes[*at + 1] == '0')) {
+        if (number > most || (digits > 0 && bytes[*position + 1] == '0')) {
             return bad(out, trouble);
         }
     }
@@ -57,53 +58,54 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
     if (i + 1 >= length) {
         return more(out, length + 1);
     }
-    *at = i + 2;
+    *position = i + 2;
     *value = number;
     return RESP_COMMAND;
 }
 
 static enum resp_state read_array(resp_command *out, const char *bytes, size_t length,
                                   const resp_limits *limits) {
-    size_t at = 0, count = 0;
+    size_t position = 0, count = 0;
     static const char trouble[] = "invalid multibulk length";
     size_t most = limits->skipped > limits->words ? limits->skipped : limits->words;
     out->count = 0;
     out->is_long = false;
     if (length > 1 && bytes[1] == '-') { /* as an empty one */
-        at = 1;
+        position = 1;
         enum resp_state state =
-            read_head(out, bytes, length, &at, '-', RESP_BULK_MAX, trouble, &count);
-        out->size = state == RESP_COMMAND ? at : out->size;
+            read_head(out, bytes, length, &position, '-', RESP_BULK_MAX, trouble, &count);
+        out->size = state == RESP_COMMAND ? position : out->size;
         return state;
     }
-    enum resp_state state = read_head(out, bytes, length, &at, '*', most, trouble, &count);
+    enum resp_state state = read_head(out, bytes, length, &position, '*', most, trouble, &count);
     out->is_long = count > limits->words;
     for (size_t i = 0; state == RESP_COMMAND && i < count; i++) {
         size_t size = 0;
-        state = read_head(out, bytes, length, &at, '$', limits->bulk, "invalid bulk length", &size);
+        state = read_head(out, bytes, length, &position, '$', limits->bulk, "invalid bulk length",
+                          &size);
         if (state != RESP_COMMAND) {
             break;
         }
-        if (at + size + 2 > RESP_COMMAND_MAX) {
+        if (position + size + 2 > RESP_COMMAND_MAX) {
             return bad(out, "command too large");
         }
-        if (length > at + size && bytes[at + size] != '\r') {
+        if (length > position + size && bytes[position + size] != '\r') {
             return bad(out, "expected CR LF after a bulk string");
         }
-        if (length > at + size + 1 && bytes[at + size + 1] != '\n') {
+        if (length > position + size + 1 && bytes[position + size + 1] != '\n') {
             return bad(out, "expected CR LF after a bulk string");
         }
-        if (length < at + size + 2) {
-            return more(out, length <= at + size ? at + size + 1 : length + 1);
+        if (length < position + size + 2) {
+            return more(out, length <= position + size ? position + size + 1 : length + 1);
         }
         if (i < limits->words) {
-            out->words[i] = (word){bytes + at, size};
+            out->words[i] = (word){bytes + position, size};
             out->count = i + 1;
         }
-        at += size + 2;
+        position += size + 2;
     }
     if (state == RESP_COMMAND) {
-        out->size = at;
+        out->size = position;
     }
     return state;
 }
@@ -114,12 +116,12 @@ static int hex_digit(char c) {
                                             : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* The character after a backslash in ""; advances `at` to its last byte. */
-static char read_escape(const char **at, const char *end) {
+/* The character after a backslash in ""; advances `position` to its last byte. */
+static char read_escape(const char **position, const char *end) {
     static const char names[] = "nrtba", values[] = "\n\r\t\b\a";
-    const char *c = *at;
+    const char *c = *position;
     if (*c == 'x' && end - c > 2 && hex_digit(c[1]) >= 0 && hex_digit(c[2]) >= 0) {
-        *at += 2;
+        *position += 2;
         return (char)(hex_digit(c[1]) << 4 | hex_digit(c[2]));
     }
     const char *name = memchr(names, *c, sizeof names - 1);
@@ -132,8 +134,8 @@ static bool is_blank(char c) {
 
 /* Reads a word with quotes from *at, writes it at *put. False: unbalanced quotes, or a character
  * right after a closing one. */
-static bool read_quoted(const char **at, const char *end, char **put) {
-    const char *c = *at;
+static bool read_quoted(const char **position, const char *end, char **put) {
+    const char *c = *position;
     char quote = 0;
     for (; c < end && (quote != 0 || !is_blank(*c)); c++) {
         if (quote == 0 && (*c == '"' || *c == '\'')) {
@@ -152,7 +154,7 @@ static bool read_quoted(const char **at, const char *end, char **put) {
             *(*put)++ = *c;
         }
     }
-    *at = c;
+    *position = c;
     return quote == 0;
 }
 
@@ -160,7 +162,7 @@ static bool read_quoted(const char **at, const char *end, char **put) {
 static enum resp_state read_line(resp_command *out, const char *bytes, size_t length,
                                  const resp_limits *limits) {
     size_t most = length < RESP_INLINE_MAX ? length : RESP_INLINE_MAX;
-    const char *end = memchr(bytes, '\n', most), *at = bytes;
+    const char *end = memchr(bytes, '\n', most), *position = bytes;
     if ((unsigned char)*bytes < ' ' && !is_blank(*bytes)) {
         return bad(out, "neither a command nor text: does the client use TLS on a plain port?");
     }
@@ -172,14 +174,14 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
     out->count = 0;
     out->size = (size_t)(end - bytes) + 1;
     for (;;) {
-        while (at < end && is_blank(*at)) {
-            at++;
+        while (position < end && is_blank(*position)) {
+            position++;
         }
-        if (at == end) {
+        if (position == end) {
             return RESP_COMMAND;
         }
         char *text = put;
-        if (!read_quoted(&at, end, &put)) {
+        if (!read_quoted(&position, end, &put)) {
             return bad(out, "unbalanced quotes in request");
         }
         if ((size_t)(put - text) > limits->bulk) {
@@ -235,68 +237,68 @@ static char *room_for(resp_out *out, size_t size) {
 }
 
 void resp_raw(resp_out *out, const void *bytes, size_t length) {
-    char *at = room_for(out, length);
-    if (at != NULL) {
-        memcpy(at, bytes, length);
+    char *position = room_for(out, length);
+    if (position != NULL) {
+        memcpy(position, bytes, length);
         out->length += length;
     }
 }
 
-static char *write_end(char *at) {
-    *at++ = '\r';
-    *at++ = '\n';
-    return at;
+static char *write_end(char *position) {
+    *position++ = '\r';
+    *position++ = '\n';
+    return position;
 }
 
-static char *write_head(char *at, char mark, int64_t value) {
-    *at++ = mark;
+static char *write_head(char *position, char mark, int64_t value) {
+    *position++ = mark;
     if (value < 0) {
-        *at++ = '-';
+        *position++ = '-';
     }
-    at += decimal_write(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-    return write_end(at);
+    position += decimal_write(position, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return write_end(position);
 }
 
 /* The head of a value of `parts` values. */
 static void head(resp_out *out, char mark, int64_t value, int64_t parts) {
     out->whole += 1 - parts;
-    char *at = room_for(out, HEAD_SIZE + 4);
-    if (at != NULL) {
-        out->length = (size_t)(write_head(at, mark, value) - out->text);
+    char *position = room_for(out, HEAD_SIZE + 4);
+    if (position != NULL) {
+        out->length = (size_t)(write_head(position, mark, value) - out->text);
     }
 }
 
 static void line(resp_out *out, char mark, const char *text) {
     size_t length = strlen(text);
     out->whole++;
-    char *at = room_for(out, length + 3);
-    if (at != NULL) {
-        *at++ = mark;
-        memcpy(at, text, length);
-        out->length = (size_t)(write_end(at + length) - out->text);
+    char *position = room_for(out, length + 3);
+    if (position != NULL) {
+        *position++ = mark;
+        memcpy(position, text, length);
+        out->length = (size_t)(write_end(position + length) - out->text);
     }
 }
 
 /* One line of valid UTF-8. */
-static char *write_escaped(char *at, const char *text) {
+static char *write_escaped(char *position, const char *text) {
     static const char hex[] = "0123456789abcdef";
     size_t length = strlen(text);
     for (size_t i = 0, size; i<length; i += size> 0 ? size : 1) {
         unsigned char c = (unsigned char)text[i];
         size = firn__utf8_size(text + i, length - i);
         if (size > 1 || (size == 1 && c >= ' ' && c != 127)) {
-            memcpy(at, text + i, size);
-            at += size;
+            memcpy(position, text + i, size);
+            position += size;
         } else if (c == '\r' || c == '\n') {
-            *at++ = ' ';
+            *position++ = ' ';
         } else {
-            *at++ = '\\';
-            *at++ = 'x';
-            *at++ = hex[c >> 4];
-            *at++ = hex[c & 15];
+            *position++ = '\\';
+            *position++ = 'x';
+            *position++ = hex[c >> 4];
+            *position++ = hex[c & 15];
         }
     }
-    return at;
+    return position;
 }
 
 void resp_status(resp_out *out, const char *text) {
@@ -306,13 +308,13 @@ void resp_status(resp_out *out, const char *text) {
 void resp_error(resp_out *out, const char *code, const char *text) {
     size_t length = strlen(code);
     out->whole++;
-    char *at = room_for(out, length + 4 * strlen(text) + 4);
-    if (at != NULL) {
-        *at++ = '-';
-        memcpy(at, code, length);
-        at += length;
-        *at++ = ' ';
-        out->length = (size_t)(write_end(write_escaped(at, text)) - out->text);
+    char *position = room_for(out, length + 4 * strlen(text) + 4);
+    if (position != NULL) {
+        *position++ = '-';
+        memcpy(position, code, length);
+        position += length;
+        *position++ = ' ';
+        out->length = (size_t)(write_end(write_escaped(position, text)) - out->text);
     }
 }
 
@@ -322,11 +324,11 @@ void resp_integer(resp_out *out, int64_t value) {
 
 void resp_bulk(resp_out *out, const char *text, size_t length) {
     out->whole++;
-    char *at = room_for(out, HEAD_SIZE + 4 + length + 2);
-    if (at != NULL) {
-        at = write_head(at, '$', (int64_t)length);
-        memcpy(at, text, length);
-        out->length = (size_t)(write_end(at + length) - out->text);
+    char *position = room_for(out, HEAD_SIZE + 4 + length + 2);
+    if (position != NULL) {
+        position = write_head(position, '$', (int64_t)length);
+        memcpy(position, text, length);
+        out->length = (size_t)(write_end(position + length) - out->text);
     }
 }
 
@@ -340,11 +342,11 @@ void resp_page(resp_out *out, const char *text, size_t length) {
         return;
     }
     head(out, '=', (int64_t)length + 4, 0);
-    char *at = room_for(out, length + 6);
-    if (at != NULL) {
-        memcpy(at, "txt:", 4);
-        memcpy(at + 4, text, length);
-        out->length = (size_t)(write_end(at + 4 + length) - out->text);
+    char *position = room_for(out, length + 6);
+    if (position != NULL) {
+        memcpy(position, "txt:", 4);
+        memcpy(position + 4, text, length);
+        out->length = (size_t)(write_end(position + 4 + length) - out->text);
     }
 }
 
@@ -428,14 +430,14 @@ void resp_json(resp_out *out, json_t *value) {
 
 void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count) {
     out->whole += (int64_t)count;
-    char *at = room_for(out, count * (HEAD_SIZE + 4));
-    if (at == NULL) {
+    char *position = room_for(out, count * (HEAD_SIZE + 4));
+    if (position == NULL) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        at = write_head(at, ':', first + (int64_t)i * increment);
+        position = write_head(position, ':', first + (int64_t)i * increment);
     }
-    out->length = (size_t)(at - out->text);
+    out->length = (size_t)(position - out->text);
 }
 
 /* Numbers of 19 digits, as most IDs of 63 bits, take 26 bytes each: `$19`, CR LF and eleven digits
@@ -443,12 +445,12 @@ void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count
  * LF follow. Returns how many it wrote: it stops at the first of another length. */
 #define LONG_LEAST UINT64_C(1000000000000000000)
 
-static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool is_signed) {
+static size_t write_long(char *position, const uint64_t *numbers, size_t count, bool is_signed) {
     uint64_t most = is_signed ? INT64_MAX : UINT64_C(9999999999999999999);
     char same[16] = "$19\r\n";
     uint64_t base = 0;
     size_t i = 0;
-    for (; i < count && numbers[i] >= LONG_LEAST && numbers[i] <= most; i++, at += 26) {
+    for (; i < count && numbers[i] >= LONG_LEAST && numbers[i] <= most; i++, position += 26) {
         uint64_t rest = numbers[i] - base;
         if (rest >= 100000000) { /* also if below the base */
             char digits[HEAD_SIZE];
@@ -457,32 +459,32 @@ static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool i
             decimal_write(digits, base / 100000000);
             memcpy(same + 5, digits, 11);
         }
-        memcpy(at, same, 16);
-        decimal_eight(at + 16, (uint32_t)rest);
-        memcpy(at + 24, "\r\n", 2);
+        memcpy(position, same, 16);
+        decimal_eight(position + 16, (uint32_t)rest);
+        memcpy(position + 24, "\r\n", 2);
     }
     return i;
 }
 
-static char *write_number_bulk(char *at, uint64_t number, bool is_signed) {
+static char *write_number_bulk(char *position, uint64_t number, bool is_signed) {
     char digits[HEAD_SIZE + 1];
     size_t length = decimal_write_signed(digits, number, is_signed);
-    at = write_head(at, '$', (int64_t)length);
-    memcpy(at, digits, length);
-    return write_end(at + length);
+    position = write_head(position, '$', (int64_t)length);
+    memcpy(position, digits, length);
+    return write_end(position + length);
 }
 
 void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_signed) {
     out->whole += (int64_t)count;
-    char *at = room_for(out, count * 28 + HEAD_SIZE);
-    for (size_t i = 0; at != NULL && i < count;) {
-        size_t run = write_long(at, numbers + i, count - i, is_signed);
+    char *position = room_for(out, count * 28 + HEAD_SIZE);
+    for (size_t i = 0; position != NULL && i < count;) {
+        size_t run = write_long(position, numbers + i, count - i, is_signed);
         i += run;
-        at += run * 26;
+        position += run * 26;
         if (i < count) {
-            at = write_number_bulk(at, numbers[i++], is_signed);
+            position = write_number_bulk(position, numbers[i++], is_signed);
         }
-        out->length = (size_t)(at - out->text);
+        out->length = (size_t)(position - out->text);
     }
 }
 
@@ -491,16 +493,16 @@ void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_
 
 char *resp_begin(resp_out *out, size_t most) {
     assert(most <= 9999);
-    char *at = room_for(out, BEGIN_SIZE + most + HEAD_SIZE);
-    return at == NULL ? NULL : at + BEGIN_SIZE;
+    char *position = room_for(out, BEGIN_SIZE + most + HEAD_SIZE);
+    return position == NULL ? NULL : position + BEGIN_SIZE;
 }
 
 void resp_end(resp_out *out, char *text, size_t length) {
     out->whole++;
-    char digits[HEAD_SIZE], *at = out->text + out->length;
+    char digits[HEAD_SIZE], *position = out->text + out->length;
     size_t of_digits = decimal_write(digits, length);
-    memmove(at + 1 + of_digits + 2, text, length);
-    *at++ = '$';
-    memcpy(at, digits, of_digits);
-    out->length = (size_t)(write_end(write_end(at + of_digits) + length) - out->text);
+    memmove(position + 1 + of_digits + 2, text, length);
+    *position++ = '$';
+    memcpy(position, digits, of_digits);
+    out->length = (size_t)(write_end(write_end(position + of_digits) + length) - out->text);
 }

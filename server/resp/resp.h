@@ -59,9 +59,9 @@ typedef struct resp_out {
 } resp_out;
 
 void resp_out_free(resp_out *out);
-/* Has each of `commands` exactly one reply since `whole` was `before`? `parts` of it follow later. In
- * builds for tests (FIRN_CHECKED) only: a client takes one reply too many for the reply to its next
- * command. */
+/* Has each of `commands` exactly one reply since `whole` was `before`? `parts` of it follow later.
+ * In builds for tests (FIRN_CHECKED) only: a client takes one reply too many for the reply to its
+ * next command. */
 static inline void resp_check(const resp_out *out, int64_t before, size_t commands, size_t parts) {
 #ifdef FIRN_CHECKED
     assert(out->failed || out->whole - before == (int64_t)commands - (int64_t)parts);

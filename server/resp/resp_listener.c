@@ -3,13 +3,13 @@
 #include "resp_listener.h"
 
 #include "commands.h"
-#include "config/setting.h"
 #include "core/log.h"
 #include "core/server.h"
 #include "errors.h"
 #include "net/connections.h"
 #include "net/credentials.h"
-#include "net/tried.h"
+#include "net/failed_round.h"
+#include "settings/setting.h"
 #include "stream.h"
 #include "turn.h"
 
@@ -33,7 +33,7 @@
 #define QUEUE_MOST    65536 /* clients in the kernel's queue, at most net.core.somaxconn */
 
 static struct {
-    loop *loops[LOOPS_MAX];
+    resp_loop *loops[LOOPS_MAX];
     _Atomic int count; /* loops already run while others are created */
     bool with_tls;
     int64_t stop_ms;
@@ -45,56 +45,57 @@ static struct {
 
 /* ---- what connections tell ------------------------------------------------------------------- */
 
-static void on_bytes(connection *it, const char *bytes, size_t length) {
-    if (it->is_ending || it->is_closing) {
+static void on_bytes(resp_connection *connection, const char *bytes, size_t length) {
+    if (connection->is_ending || connection->is_closing) {
         return;
     }
-    atomic_store_explicit(&it->client.heard_s, server_uptime_s(), memory_order_relaxed);
-    if (it->length == 0 && it->wait == WAIT_NOTHING) {
-        turn_serve(it, bytes, length, false);
-    } else if (!connection_keep(it, bytes, length)) {
-        turn_refuse_memory(it);
-    } else if (it->wait == WAIT_NOTHING && it->length >= it->needed) {
-        turn_resume(it);
-    } else if (it->length >= RESP_COMMAND_MAX) {
-        connection_read(it, false);
+    atomic_store_explicit(&connection->client.heard_s, server_uptime_s(), memory_order_relaxed);
+    if (connection->length == 0 && connection->wait == WAIT_NOTHING) {
+        turn_serve(connection, bytes, length, false);
+    } else if (!connection_keep(connection, bytes, length)) {
+        turn_refuse_memory(connection);
+    } else if (connection->wait == WAIT_NOTHING && connection->length >= connection->needed) {
+        turn_resume(connection);
+    } else if (connection->length >= RESP_COMMAND_MAX) {
+        connection_read(connection, false);
     }
     /* libuv would keep reading from a client that fills the buffer: let others go first */
-    if (length >= LANE_INPUT / 2 && it->wait == WAIT_NOTHING && it->is_reading && !it->is_ending) {
-        loop_wait(it, WAIT_TURN);
-        connection_read(it, false);
+    if (length >= LANE_INPUT / 2 && connection->wait == WAIT_NOTHING && connection->is_reading &&
+        !connection->is_ending) {
+        loop_wait(connection, WAIT_TURN);
+        connection_read(connection, false);
     }
 }
 
-static void on_drained(connection *it) {
-    if (it->wait == WAIT_DRAIN) {
-        loop_wait(it, WAIT_TURN);
+static void on_drained(resp_connection *connection) {
+    if (connection->wait == WAIT_DRAIN) {
+        loop_wait(connection, WAIT_TURN);
     }
 }
 
-static void on_ended(connection *it) {
-    if (it->is_ending) {
-        connection_close(it);
-    } else if (it->wait == WAIT_NOTHING) {
-        connection_end(it);
+static void on_ended(resp_connection *connection) {
+    if (connection->is_ending) {
+        connection_close(connection);
+    } else if (connection->wait == WAIT_NOTHING) {
+        connection_end(connection);
     }
 }
 
-static void on_gone(connection *it) {
-    loop *on = loop_of(it);
-    task_let_go(it);
-    stream_free(it->stream);
-    it->stream = NULL;
-    loop_wait(it, WAIT_NOTHING);
-    list_remove(&it->all);
-    if (it->is_counted) {
-        client_leave(&it->client);
-        unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
+static void on_gone(resp_connection *connection) {
+    resp_loop *loop = loop_of(connection);
+    task_release(connection);
+    stream_free(connection->stream);
+    connection->stream = NULL;
+    loop_wait(connection, WAIT_NOTHING);
+    list_remove(&connection->all);
+    if (connection->is_counted) {
+        client_leave(&connection->client);
+        unauthenticated_remove(&loop->unauthenticated, &connection->unauthenticated);
         atomic_fetch_sub_explicit(&shared.open, 1, memory_order_seq_cst);
         connections_count(-1);
-        meter_add(&on->lane.worker->meter.open, (uint64_t)-1);
-        if (!it->is_unix) {
-            address_leave(it->client.key);
+        meter_add(&loop->lane.worker->meter.open, (uint64_t)-1);
+        if (!connection->is_unix) {
+            address_leave(connection->client.key);
         }
     }
 }
@@ -103,148 +104,150 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
 
 /* ---- what the loop tells --------------------------------------------------------------------- */
 
-/* One turn for each waiting connection, for ROUND_NS; the others stay first in the queue. Those that
- * need another turn are queued again. */
+/* One turn for each waiting connection, for ROUND_NS; the others stay first in the queue. Those
+ * that need another turn are queued again. */
 static void on_idle(uv_idle_t *idle) {
-    loop *it = idle->data;
+    resp_loop *loop = idle->data;
     list_link present;
     list_clear(&present);
-    if (!list_is_empty(&it->turns)) { /* moves the whole list */
-        present = it->turns;
+    if (!list_is_empty(&loop->turns)) { /* moves the whole list */
+        present = loop->turns;
         present.next->before = present.before->next = &present;
-        list_clear(&it->turns);
+        list_clear(&loop->turns);
     }
     uint64_t begun = uv_hrtime();
     while (!list_is_empty(&present) && uv_hrtime() - begun < ROUND_NS) {
         turn_resume(waiting_first(&present));
     }
-    list_add_all(&present, &it->turns);
-    list_add_all(&it->turns, &present);
-    if (list_is_empty(&it->turns)) {
+    list_add_all(&present, &loop->turns);
+    list_add_all(&loop->turns, &present);
+    if (list_is_empty(&loop->turns)) {
         uv_idle_stop(idle);
     }
 }
 
 /* Tries requests that wait for a window or the clock, the oldest first, and those that may succeed
  * only. A request that still waits keeps its place. */
-static void retry(loop *it) {
-    tried failed = {0};
+static void retry(resp_loop *loop) {
+    failed_round failed = {0};
     list_link *next;
     uint64_t begun = uv_hrtime();
-    for (list_link *at = it->later.next; at != &it->later; at = next) {
-        connection *one = list_entry(at, connection, queue);
-        int64_t late_ms = one->late_ms;
-        next = at->next;
-        if (!waiting_is_over(one) && !tried_may_pass(&failed, one->later_from, one->later_count)) {
+    for (list_link *link = loop->later.next; link != &loop->later; link = next) {
+        resp_connection *connection = list_entry(link, resp_connection, queue);
+        int64_t late_ms = connection->late_ms;
+        next = link->next;
+        if (!waiting_is_over(connection) &&
+            !tried_may_pass(&failed, connection->later_from, connection->later_count)) {
             continue;
         }
         if (uv_hrtime() - begun > ROUND_NS) {
             break;
         }
-        meter_add(&it->lane.worker->meter.retried, 1);
-        turn_resume(one);
-        if (one->wait == WAIT_LATER) {
-            tried_note(&failed, one->later_from, one->later_count);
+        meter_add(&loop->lane.worker->meter.retried, 1);
+        turn_resume(connection);
+        if (connection->wait == WAIT_LATER) {
+            tried_note(&failed, connection->later_from, connection->later_count);
         }
-        if (one->wait == WAIT_LATER && one->late_ms == late_ms) {
-            list_remove(at);
-            list_add(next, at); /* before the next */
+        if (connection->wait == WAIT_LATER && connection->late_ms == late_ms) {
+            list_remove(link);
+            list_add(next, link); /* before the next */
         }
     }
 }
 
 /* Ends the wait for tasks whose time is over, or `all`. */
-static void end_tasks(loop *it, bool all) {
+static void end_tasks(resp_loop *loop, bool all) {
     list_link *next;
-    for (list_link *at = it->tasks.next; at != &it->tasks; at = next) {
-        connection *one = list_entry(at, connection, queue);
-        next = at->next;
-        if (!all && !waiting_is_over(one)) {
+    for (list_link *link = loop->tasks.next; link != &loop->tasks; link = next) {
+        resp_connection *connection = list_entry(link, resp_connection, queue);
+        next = link->next;
+        if (!all && !waiting_is_over(connection)) {
             break;
         }
         firn_error error;
-        question asked = one->waiter->asked;
-        size_t size = one->waiter->size;
-        if (!waiter_give_up(&one->waiter->waiter)) {
+        client_question question = connection->waiter->question;
+        size_t size = connection->waiter->size;
+        if (!waiter_give_up(&connection->waiter->waiter)) {
             continue; /* the task is in `back` */
         }
-        one->waiter = NULL;
+        connection->waiter = NULL;
         if (all) {
             set_error(&error, FIRN_ESTORE, "the server is stopping: use another server");
         } else {
             request_is_late(&error);
         }
-        turn_fail(one, &asked, size, &error, true);
+        turn_fail(connection, &question, size, &error, true);
     }
 }
 
-static void end_penalties(loop *it) {
-    while (!list_is_empty(&it->penalties) &&
-           waiting_due_ms(waiting_first(&it->penalties)) <= loop_now_ms(it)) {
-        connection *one = waiting_first(&it->penalties);
-        one->late_ms = 0;
-        turn_resume(one);
+static void end_penalties(resp_loop *loop) {
+    while (!list_is_empty(&loop->penalties) &&
+           waiting_due_ms(waiting_first(&loop->penalties)) <= loop_now_ms(loop)) {
+        resp_connection *connection = waiting_first(&loop->penalties);
+        connection->late_ms = 0;
+        turn_resume(connection);
     }
 }
 
 static void on_timer(uv_timer_t *timer) {
-    loop *it = timer->data;
-    retry(it);
-    end_tasks(it, false);
-    end_penalties(it);
-    loop_set_timer(it);
+    resp_loop *loop = timer->data;
+    retry(loop);
+    end_tasks(loop, false);
+    end_penalties(loop);
+    loop_set_timer(loop);
 }
 
 /* A finished task, in the thread of the loop. */
-static void come_back(command_waiter *one) {
-    connection *it = one->waiter.client;
-    reply out = {0};
+static void finish_command(command_waiter *waiter) {
+    resp_connection *connection = waiter->waiter.client;
+    server_reply out = {0};
     firn_error error = {0};
-    int code = waiter_finish(&one->waiter, &out, &error);
-    if (it != NULL) {
-        it->waiter = NULL;
+    int code = waiter_finish(&waiter->waiter, &out, &error);
+    if (connection != NULL) {
+        connection->waiter = NULL;
     }
-    if (it == NULL || it->is_closing) {
+    if (connection == NULL || connection->is_closing) {
         if (code == FIRN_OK && out.kind == REPLY_JSON) {
             json_decref(out.json);
         }
     } else if (code == FIRN_OK) {
-        turn_reply(it, one, &out);
+        turn_reply(connection, waiter, &out);
     } else if (code == REQUEST_LATER) {
-        turn_resume(it); /* opened: run the command again */
+        turn_resume(connection); /* opened: run the command again */
     } else {
-        turn_fail(it, &one->asked, one->size, &error, false);
+        turn_fail(connection, &waiter->question, waiter->size, &error, false);
     }
-    waiter_free(&one->waiter);
+    waiter_free(&waiter->waiter);
 }
 
-static void begin_end(loop *it);
+static void begin_end(resp_loop *loop);
 
-static void take_back(loop *it) {
-    pthread_mutex_lock(&it->owner.lock);
-    command_waiter *back = it->back;
-    it->back = NULL;
-    it->back_end = &it->back;
-    pthread_mutex_unlock(&it->owner.lock);
+static void take_back(resp_loop *loop) {
+    pthread_mutex_lock(&loop->owner.lock);
+    command_waiter *back = loop->back;
+    loop->back = NULL;
+    loop->back_end = &loop->back;
+    pthread_mutex_unlock(&loop->owner.lock);
     while (back != NULL) {
         command_waiter *next = back->next;
-        come_back(back);
+        finish_command(back);
         back = next;
     }
 }
 
 static void on_bell(uv_async_t *bell) {
-    loop *it = bell->data;
-    take_back(it);
-    for (unauthenticated *one; (one = unauthenticated_owed(&it->unauthenticated)) != NULL;) {
-        close_unauthenticated(one);
+    resp_loop *loop = bell->data;
+    take_back(loop);
+    for (unauthenticated_client *client;
+         (client = unauthenticated_owed(&loop->unauthenticated)) != NULL;) {
+        close_unauthenticated(client);
     }
-    if (atomic_exchange_explicit(&it->has_news, false, memory_order_seq_cst)) {
-        retry(it);
-        loop_set_timer(it);
+    if (atomic_exchange_explicit(&loop->has_news, false, memory_order_seq_cst)) {
+        retry(loop);
+        loop_set_timer(loop);
     }
-    if (atomic_load_explicit(&shared.is_ending, memory_order_seq_cst) && !it->is_ending) {
-        begin_end(it);
+    if (atomic_load_explicit(&shared.is_ending, memory_order_seq_cst) && !loop->is_ending) {
+        begin_end(loop);
     }
 }
 
@@ -252,43 +255,43 @@ static void on_bell(uv_async_t *bell) {
 
 static void on_connection(uv_poll_t *poll, int status, int what);
 
-static void listen_again(loop *it, bool on) {
-    for (int i = 0; i < it->listener_count; i++) {
-        if (on) {
-            uv_poll_start(&it->polls[i], UV_READABLE, on_connection);
+static void listen_again(resp_loop *loop, bool enabled) {
+    for (int i = 0; i < loop->listener_count; i++) {
+        if (enabled) {
+            uv_poll_start(&loop->polls[i], UV_READABLE, on_connection);
         } else {
-            uv_poll_stop(&it->polls[i]);
+            uv_poll_stop(&loop->polls[i]);
         }
     }
 }
 
 static void on_rested(uv_timer_t *timer) {
-    loop *it = timer->data;
-    if (!it->is_ending) {
-        listen_again(it, true);
+    resp_loop *loop = timer->data;
+    if (!loop->is_ending) {
+        listen_again(loop, true);
     }
 }
 
 /* Pauses accepting when descriptors or memory are used up; new clients stay in the kernel's queue.
  * Logged once. */
-static void rest(loop *it, int error) {
-    meter_add(&it->lane.worker->meter.paused, 1);
-    if (!it->is_refusing) {
-        it->is_refusing = true;
+static void pause_accepting(resp_loop *loop, int error) {
+    meter_add(&loop->lane.worker->meter.paused, 1);
+    if (!loop->is_refusing) {
+        loop->is_refusing = true;
         log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "resp", "why", strerror(error),
                   NULL);
     }
-    listen_again(it, false);
-    uv_timer_start(&it->accepting, on_rested, ACCEPT_REST, 0);
+    listen_again(loop, false);
+    uv_timer_start(&loop->accepting, on_rested, ACCEPT_REST, 0);
 }
 
 /* Closes the oldest unauthenticated connection if necessary. */
-static bool has_room(loop *it) {
+static bool has_room(resp_loop *loop) {
     if (!connections_are_full(atomic_load_explicit(&shared.open, memory_order_seq_cst))) {
         return true;
     }
-    unauthenticated *oldest;
-    bool has = unauthenticated_make_room(&it->unauthenticated, &oldest);
+    unauthenticated_client *oldest;
+    bool has = unauthenticated_make_room(&loop->unauthenticated, &oldest);
     if (oldest != NULL) {
         close_unauthenticated(oldest);
     }
@@ -300,79 +303,81 @@ static bool has_room(loop *it) {
     return has;
 }
 
-static bool is_within(const connection *it) {
-    size_t count = it->is_unix ? 1 : address_enter(it->client.key);
+static bool is_within(const resp_connection *connection) {
+    size_t count = connection->is_unix ? 1 : address_enter(connection->client.key);
     int64_t most = settings_now()->max_per_address;
     if (count == 0) {
         return false;
     }
-    if (most > 0 && count > (size_t)most && !it->is_unix) {
-        address_leave(it->client.key);
+    if (most > 0 && count > (size_t)most && !connection->is_unix) {
+        address_leave(connection->client.key);
         return false;
     }
     return true;
 }
 
-static void turn_away(loop *it, int fd) {
+static void turn_away(resp_loop *loop, int fd) {
     static const char text[] = "-ERR max number of clients reached\r\n";
-    meter_add(&it->lane.worker->meter.turned_away, 1);
+    meter_add(&loop->lane.worker->meter.turned_away, 1);
     if (!shared.with_tls && send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
         errno = 0; /* best effort */
     }
     close(fd);
 }
 
-static void welcome(loop *it, int fd, const listener *at) {
-    connection *one = NULL;
+static void accept_client(resp_loop *loop, int fd, const server_listener *listener) {
+    resp_connection *connection = NULL;
     firn_error error;
-    bool with_tls = shared.with_tls && !at->is_unix;
-    if (!has_room(it)) {
-        turn_away(it, fd);
+    bool with_tls = shared.with_tls && !listener->is_unix;
+    if (!has_room(loop)) {
+        turn_away(loop, fd);
         return;
     }
-    if (connection_open(&one, &it->lane, fd, at->is_unix, with_tls, &error) != FIRN_OK) {
+    if (connection_open(&connection, &loop->lane, fd, listener->is_unix, with_tls, &error) !=
+        FIRN_OK) {
         log_event(LOG_LEVEL_WARNING, "connection lost", "listener", "resp", "why", error.text,
                   NULL);
         return;
     }
-    if (!is_within(one)) {
-        meter_add(&it->lane.worker->meter.turned_away, 1);
-        resp_error(&it->lane.out, "ERR", "max number of clients of your address reached");
+    if (!is_within(connection)) {
+        meter_add(&loop->lane.worker->meter.turned_away, 1);
+        resp_error(&loop->lane.out, "ERR", "max number of clients of your address reached");
         if (with_tls) {
-            it->lane.out.length = 0;
+            loop->lane.out.length = 0;
         }
-        if (connection_send(one)) {
-            connection_close(one); /* the connection is not counted, so it must not stay */
+        if (connection_send(connection)) {
+            connection_close(connection); /* the connection is not counted, so it must not stay */
         }
         return;
     }
-    one->is_counted = true;
+    connection->is_counted = true;
     atomic_fetch_add_explicit(&shared.open, 1, memory_order_seq_cst);
     connections_count(1);
-    one->client.id = atomic_fetch_add_explicit(&shared.next_id, 1, memory_order_seq_cst) + 1;
-    one->client.worker = it->lane.worker;
-    one->client.since_s = server_uptime_s();
-    atomic_store_explicit(&one->client.heard_s, one->client.since_s, memory_order_seq_cst);
-    client_begin(&one->client);
-    client_enter(&one->client);
-    count_strangers(one);
-    meter_add(&it->lane.worker->meter.accepted, 1);
-    meter_add(&it->lane.worker->meter.open, 1);
-    connection_read(one, true);
+    connection->client.id = atomic_fetch_add_explicit(&shared.next_id, 1, memory_order_seq_cst) + 1;
+    connection->client.worker = loop->lane.worker;
+    connection->client.since_s = server_uptime_s();
+    atomic_store_explicit(&connection->client.heard_s, connection->client.since_s,
+                          memory_order_seq_cst);
+    client_begin(&connection->client);
+    client_enter(&connection->client);
+    count_strangers(connection);
+    meter_add(&loop->lane.worker->meter.accepted, 1);
+    meter_add(&loop->lane.worker->meter.open, 1);
+    connection_read(connection, true);
 }
 
 /* True: there may be more. */
-static bool accept_some(loop *it, const listener *at) {
+static bool accept_some(resp_loop *loop, const server_listener *listener) {
     for (int i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(at->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            if (it->is_refusing) {
-                it->is_refusing = false;
+            if (loop->is_refusing) {
+                loop->is_refusing = false;
                 log_event(LOG_LEVEL_INFO, "accepting resumed", "listener", "resp", NULL);
             }
-            welcome(it, fd, at);
+            accept_client(loop, fd, listener);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            rest(it, errno);
+            pause_accepting(loop, errno);
             return false;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return false;
@@ -382,9 +387,9 @@ static bool accept_some(loop *it, const listener *at) {
 }
 
 static void on_connection(uv_poll_t *poll, int status, int what) {
-    loop *it = poll->data;
+    resp_loop *loop = poll->data;
     if (status == 0 && (what & UV_READABLE) != 0) {
-        accept_some(it, it->listeners[poll - it->polls]);
+        accept_some(loop, loop->listeners[poll - loop->polls]);
     }
 }
 
@@ -395,219 +400,227 @@ static bool is_past(int64_t now, int64_t since, int64_t ms) {
 }
 
 /* While stopping: an idle client may be about to send a command, and a new one its first. */
-static bool is_idle_to_the_end(connection *it, int64_t now) {
-    const loop *on = loop_of(it);
-    bool is_fresh = it->heard_ms == it->begun_ms;
-    int64_t since = it->heard_ms > on->ending_ms ? it->heard_ms : on->ending_ms;
-    return it->wait == WAIT_NOTHING && is_drained(it) &&
-           is_past(now, is_fresh ? it->begun_ms : since, is_fresh ? FRESH_END_MS : IDLE_END_MS);
+static bool is_idle_to_the_end(resp_connection *connection, int64_t now) {
+    const resp_loop *loop = loop_of(connection);
+    bool is_fresh = connection->heard_ms == connection->begun_ms;
+    int64_t since = connection->heard_ms > loop->ending_ms ? connection->heard_ms : loop->ending_ms;
+    return connection->wait == WAIT_NOTHING && is_drained(connection) &&
+           is_past(now, is_fresh ? connection->begun_ms : since,
+                   is_fresh ? FRESH_END_MS : IDLE_END_MS);
 }
 
 /* Has the client read nothing since the last sweep? */
-static bool reads_slowly(connection *it, int64_t now, int64_t slow_ms) {
-    size_t unsent = connection_unsent(it);
-    if (unsent == 0 || unsent < it->unsent_seen || it->unsent_seen == 0) {
-        it->progress_ms = now;
+static bool reads_slowly(resp_connection *connection, int64_t now, int64_t slow_ms) {
+    size_t unsent = connection_unsent(connection);
+    if (unsent == 0 || unsent < connection->unsent_seen || connection->unsent_seen == 0) {
+        connection->progress_ms = now;
     }
-    it->unsent_seen = unsent;
-    return unsent > 0 && is_past(now, it->progress_ms, slow_ms);
+    connection->unsent_seen = unsent;
+    return unsent > 0 && is_past(now, connection->progress_ms, slow_ms);
 }
 
-static void sweep_one(connection *it, int64_t now) {
-    const settings *set = settings_now();
-    meter *count = &it->lane->worker->meter;
+static void sweep_one(resp_connection *connection, int64_t now) {
+    const server_settings *set = settings_now();
+    server_meter *count = &connection->lane->worker->meter;
     int64_t slow_ms = set->slow_s * 1000, idle_ms = set->idle_s * 1000;
-    client_renew(&it->client);
-    if (it->tls != NULL && secure_is_refused(it->tls)) {
-        connection_close(it);
+    client_renew(&connection->client);
+    if (connection->tls != NULL && secure_is_refused(connection->tls)) {
+        connection_close(connection);
         return;
     }
-    count_strangers(it);
-    int64_t linger_ms = loop_of(it)->is_ending ? LINGER_END_MS : LINGER_MS;
-    bool is_new =
-        (it->tls != NULL && !secure_is_ready(it->tls)) ||
-        (it->unauthenticated.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
-    bool is_batch_late = it->client.batch.is_open && it->wait == WAIT_NOTHING &&
-                         is_past(now, it->client.batch.since_ms, slow_ms);
-    if (is_batch_late && connection_unsent(it) == 0) {
+    count_strangers(connection);
+    int64_t linger_ms = loop_of(connection)->is_ending ? LINGER_END_MS : LINGER_MS;
+    bool is_new = (connection->tls != NULL && !secure_is_ready(connection->tls)) ||
+                  (connection->unauthenticated.is_in &&
+                   connection->wait != WAIT_PENALTY); /* that one waits for us */
+    bool is_batch_late = connection->client.batch.is_open && connection->wait == WAIT_NOTHING &&
+                         is_past(now, connection->client.batch.since_ms, slow_ms);
+    if (is_batch_late && connection_unsent(connection) == 0) {
         meter_add(&count->closed_slow, 1);
-        resp_error(&it->lane->out, "ERR",
+        resp_error(&connection->lane->out, "ERR",
                    "the batch was open for longer than slow: send EXEC sooner");
-        if (connection_send(it)) {
-            connection_end(it);
+        if (connection_send(connection)) {
+            connection_end(connection);
         }
-        batch_clear(&it->client.batch);
-    } else if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
-               (is_new && is_past(now, it->begun_ms, slow_ms))) {
+        batch_clear(&connection->client.batch);
+    } else if (reads_slowly(connection, now, slow_ms) ||
+               is_past(now, connection->half_ms, slow_ms) ||
+               (is_new && is_past(now, connection->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);
-        connection_close(it);
-    } else if (it->is_ending && it->unsent_seen == 0 && is_past(now, it->ending_ms, linger_ms)) {
-        connection_close(it);
-    } else if (loop_of(it)->is_ending && !it->is_ending && is_idle_to_the_end(it, now)) {
-        connection_end(it);
-    } else if (idle_ms > 0 && it->wait == WAIT_NOTHING && is_past(now, it->heard_ms, idle_ms)) {
-        connection_end(it);
+        connection_close(connection);
+    } else if (connection->is_ending && connection->unsent_seen == 0 &&
+               is_past(now, connection->ending_ms, linger_ms)) {
+        connection_close(connection);
+    } else if (loop_of(connection)->is_ending && !connection->is_ending &&
+               is_idle_to_the_end(connection, now)) {
+        connection_end(connection);
+    } else if (idle_ms > 0 && connection->wait == WAIT_NOTHING &&
+               is_past(now, connection->heard_ms, idle_ms)) {
+        connection_end(connection);
     }
 }
 
-static void end_all(loop *it);
+static void end_all(resp_loop *loop);
 
 static void on_sweep(uv_timer_t *timer) {
-    loop *it = timer->data;
-    int64_t now = loop_now_ms(it);
-    atomic_store_explicit(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
+    resp_loop *loop = timer->data;
+    int64_t now = loop_now_ms(loop);
+    atomic_store_explicit(&loop->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
     list_link *next;
-    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
-        next = at->next;
-        sweep_one(list_entry(at, connection, all), now);
+    for (list_link *link = loop->lane.all.next; link != &loop->lane.all; link = next) {
+        next = link->next;
+        sweep_one(list_entry(link, resp_connection, all), now);
     }
-    if (it->is_ending) {
-        end_all(it);
+    if (loop->is_ending) {
+        end_all(loop);
     }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void close_all(loop *it) {
+static void close_all(resp_loop *loop) {
     list_link *next;
-    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
-        next = at->next;
-        connection_close(list_entry(at, connection, all));
+    for (list_link *link = loop->lane.all.next; link != &loop->lane.all; link = next) {
+        next = link->next;
+        connection_close(list_entry(link, resp_connection, all));
     }
 }
 
 /* Closes the handles of the loop, which ends its run, when the last connection is gone or time is
  * up. */
-static void end_all(loop *it) {
-    if (!list_is_empty(&it->lane.all)) {
-        if (loop_now_ms(it) >= it->end_ms) {
-            end_tasks(it, true);
-            take_back(it);
-            close_all(it);
+static void end_all(resp_loop *loop) {
+    if (!list_is_empty(&loop->lane.all)) {
+        if (loop_now_ms(loop) >= loop->end_ms) {
+            end_tasks(loop, true);
+            take_back(loop);
+            close_all(loop);
         }
         return;
     }
-    pthread_mutex_lock(&it->owner.lock);
-    it->is_gone = true;
-    pthread_mutex_unlock(&it->owner.lock);
-    uv_handle_t *const handles[] = {(uv_handle_t *)&it->bell, (uv_handle_t *)&it->timer,
-                                    (uv_handle_t *)&it->sweep, (uv_handle_t *)&it->accepting,
-                                    (uv_handle_t *)&it->idle};
+    pthread_mutex_lock(&loop->owner.lock);
+    loop->is_gone = true;
+    pthread_mutex_unlock(&loop->owner.lock);
+    uv_handle_t *const handles[] = {(uv_handle_t *)&loop->bell, (uv_handle_t *)&loop->timer,
+                                    (uv_handle_t *)&loop->sweep, (uv_handle_t *)&loop->accepting,
+                                    (uv_handle_t *)&loop->idle};
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
         uv_close(handles[i], NULL);
     }
 }
 
 /* Accepts the clients that the kernel has let in: they may have sent commands too. */
-static void stop_accepting(loop *it) {
-    for (int i = 0; i < it->listener_count; i++) {
-        listener *at = it->listeners[i];
-        listener_quiesce(at);
-        for (int n = 0; n < QUEUE_MOST / ACCEPTS && !at->inherited && accept_some(it, at); n++) {
+static void stop_accepting(resp_loop *loop) {
+    for (int i = 0; i < loop->listener_count; i++) {
+        server_listener *listener = loop->listeners[i];
+        listener_quiesce(listener);
+        for (int n = 0;
+             n < QUEUE_MOST / ACCEPTS && !listener->inherited && accept_some(loop, listener); n++) {
         }
-        uv_poll_stop(&it->polls[i]);
-        uv_close((uv_handle_t *)&it->polls[i], NULL);
-        listener_close(at);
+        uv_poll_stop(&loop->polls[i]);
+        uv_close((uv_handle_t *)&loop->polls[i], NULL);
+        listener_close(listener);
     }
 }
 
 /* Each connection ends right after its next reply, which says so in the same packet; the sweep ends
  * idle ones later. */
-static void begin_end(loop *it) {
-    stop_accepting(it);
-    it->is_ending = true;
-    it->ending_ms = loop_now_ms(it);
-    while (!list_is_empty(&it->penalties)) { /* delayed tokens must not delay the end */
-        connection *one = waiting_first(&it->penalties);
-        list_remove(&one->queue);
-        connection_close(one);
+static void begin_end(resp_loop *loop) {
+    stop_accepting(loop);
+    loop->is_ending = true;
+    loop->ending_ms = loop_now_ms(loop);
+    while (!list_is_empty(&loop->penalties)) { /* delayed tokens must not delay the end */
+        resp_connection *connection = waiting_first(&loop->penalties);
+        list_remove(&connection->queue);
+        connection_close(connection);
     }
-    it->end_ms = loop_now_ms(it) + shared.stop_ms;
-    uv_timer_stop(&it->accepting);
-    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
-        connection *one = list_entry(at, connection, all);
-        one->is_ahead = !one->is_reading || one->length >= AHEAD_BYTES;
+    loop->end_ms = loop_now_ms(loop) + shared.stop_ms;
+    uv_timer_stop(&loop->accepting);
+    for (list_link *link = loop->lane.all.next; link != &loop->lane.all; link = link->next) {
+        resp_connection *connection = list_entry(link, resp_connection, all);
+        connection->is_ahead = !connection->is_reading || connection->length >= AHEAD_BYTES;
     }
-    uv_timer_start(&it->sweep, on_sweep, 1, SWEEP_END_MS);
+    uv_timer_start(&loop->sweep, on_sweep, 1, SWEEP_END_MS);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
 static void run(void *self) {
-    loop *it = self;
+    resp_loop *loop = self;
     pthread_setname_np(pthread_self(), "resp");
-    uv_run(&it->lane.uv, UV_RUN_DEFAULT);
-    uv_loop_close(&it->lane.uv);
-    resp_out_free(&it->lane.out);
-    resp_out_free(&it->lane.wire);
-    free(it->lane.input);
-    free(it->lane.plain);
+    uv_run(&loop->lane.uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->lane.uv);
+    resp_out_free(&loop->lane.out);
+    resp_out_free(&loop->lane.wire);
+    free(loop->lane.input);
+    free(loop->lane.plain);
 }
 
 /* Loop i of `count` watches its share of the listeners. */
-static int watch(loop *it, listener all[], int listeners, int i, int count) {
+static int watch(resp_loop *loop, server_listener all[], int listeners, int i, int count) {
     for (int j = i; j < listeners; j += count) {
-        uv_poll_t *poll = &it->polls[it->listener_count];
-        if (uv_poll_init(&it->lane.uv, poll, all[j].fd) != 0) {
+        uv_poll_t *poll = &loop->polls[loop->listener_count];
+        if (uv_poll_init(&loop->lane.uv, poll, all[j].fd) != 0) {
             return FIRN_ESYSTEM;
         }
-        poll->data = it;
-        it->listeners[it->listener_count++] = &all[j];
+        poll->data = loop;
+        loop->listeners[loop->listener_count++] = &all[j];
     }
-    listen_again(it, true);
+    listen_again(loop, true);
     return FIRN_OK;
 }
 
-static int begin_loop(loop *it) {
-    it->lane.worker = worker_new(false);
-    it->lane.input = malloc(LANE_INPUT);
-    it->lane.events = &events;
-    it->on_idle = on_idle;
-    it->on_timer = on_timer;
-    it->back_end = &it->back;
-    if (it->lane.worker == NULL || it->lane.input == NULL) {
+static int begin_loop(resp_loop *loop) {
+    loop->lane.worker = worker_new(false);
+    loop->lane.input = malloc(LANE_INPUT);
+    loop->lane.events = &events;
+    loop->on_idle = on_idle;
+    loop->on_timer = on_timer;
+    loop->back_end = &loop->back;
+    if (loop->lane.worker == NULL || loop->lane.input == NULL) {
         return FIRN_EMEMORY;
     }
-    list_link *const chains[] = {&it->lane.all, &it->turns,     &it->later,
-                                 &it->tasks,    &it->penalties, &it->draining};
+    list_link *const chains[] = {&loop->lane.all, &loop->turns,     &loop->later,
+                                 &loop->tasks,    &loop->penalties, &loop->draining};
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         list_clear(chains[i]);
     }
-    unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
-    pthread_mutex_init(&it->owner.lock, NULL);
-    it->owner.wake = command_is_back;
-    it->owner.full = unsent_full;
-    if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
+    unauthenticated_begin(&loop->unauthenticated, &shared.unauthenticated);
+    pthread_mutex_init(&loop->owner.lock, NULL);
+    loop->owner.wake = command_is_back;
+    loop->owner.full = unsent_full;
+    if (uv_loop_init(&loop->lane.uv) != 0 ||
+        uv_async_init(&loop->lane.uv, &loop->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
     }
-    uv_timer_init(&it->lane.uv, &it->timer);
-    uv_timer_init(&it->lane.uv, &it->sweep);
-    uv_timer_init(&it->lane.uv, &it->accepting);
-    uv_idle_init(&it->lane.uv, &it->idle);
-    it->bell.data = it->timer.data = it->sweep.data = it->accepting.data = it->idle.data = it;
-    uv_timer_start(&it->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
-    atomic_store_explicit(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
+    uv_timer_init(&loop->lane.uv, &loop->timer);
+    uv_timer_init(&loop->lane.uv, &loop->sweep);
+    uv_timer_init(&loop->lane.uv, &loop->accepting);
+    uv_idle_init(&loop->lane.uv, &loop->idle);
+    loop->bell.data = loop->timer.data = loop->sweep.data = loop->accepting.data = loop->idle.data =
+        loop;
+    uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    atomic_store_explicit(&loop->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
     return FIRN_OK;
 }
 
-static int open_loop(listener all[], int listeners, int i, int count) {
-    loop *it = calloc(1, sizeof *it);
-    if (it == NULL) {
+static int open_loop(server_listener all[], int listeners, int i, int count) {
+    resp_loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL) {
         return FIRN_EMEMORY;
     }
-    int code = begin_loop(it);
-    code = code == FIRN_OK ? watch(it, all, listeners, i, count) : code;
-    if (code == FIRN_OK && uv_thread_create(&it->thread, run, it) != 0) {
+    int code = begin_loop(loop);
+    code = code == FIRN_OK ? watch(loop, all, listeners, i, count) : code;
+    if (code == FIRN_OK && uv_thread_create(&loop->thread, run, loop) != 0) {
         code = FIRN_ESYSTEM;
     }
     if (code == FIRN_OK) {
-        shared.loops[atomic_load_explicit(&shared.count, memory_order_seq_cst)] = it;
+        shared.loops[atomic_load_explicit(&shared.count, memory_order_seq_cst)] = loop;
         atomic_fetch_add_explicit(&shared.count, 1, memory_order_seq_cst);
     }
     return code; /* not freed on failure: the server does not start */
 }
 
-int resp_listener_open(listener all[], int count, int loops, firn_error *error) {
+int resp_listener_open(server_listener all[], int count, int loops, firn_error *error) {
     int code = FIRN_OK;
     sigset_t none, before; /* signals are handled by the main thread */
     sigfillset(&none);
@@ -650,10 +663,10 @@ int64_t resp_listener_beat_ms(void) {
 
 void resp_listener_news(void) {
     for (int i = 0; i < atomic_load_explicit(&shared.count, memory_order_seq_cst); i++) {
-        loop *it = shared.loops[i];
-        if (atomic_load_explicit(&it->has_waiting, memory_order_relaxed)) {
-            atomic_store_explicit(&it->has_news, true, memory_order_seq_cst);
-            loop_ring(it);
+        resp_loop *loop = shared.loops[i];
+        if (atomic_load_explicit(&loop->has_waiting, memory_order_relaxed)) {
+            atomic_store_explicit(&loop->has_news, true, memory_order_seq_cst);
+            loop_ring(loop);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 /* Starts the loops, each with a thread and a worker; loop i serves listeners j with j % loops == i.
  * The listeners stay the caller's. FIRN_EMEMORY, FIRN_ESYSTEM. */
-int resp_listener_open(listener all[], int count, int loops, firn_error *error);
+int resp_listener_open(server_listener all[], int count, int loops, firn_error *error);
 /* Stops accepting, answers what clients have sent for at most `ms`, then closes. Returns at
  * once. */
 void resp_listener_end(int64_t ms);

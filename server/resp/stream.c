@@ -10,55 +10,55 @@ enum {
     SLICE_IDS = 4096
 };
 
-struct stream {
-    question asked; /* its words are gone */
-    reply of;
-    size_t next;    /* the first ID that is not written */
-    worker *worker; /* whose array it was, and may be again */
+struct resp_stream {
+    client_question question; /* its words are gone */
+    server_reply reply;
+    size_t next;           /* the first ID that is not written */
+    server_worker *worker; /* whose array it was, and may be again */
 };
 
-bool stream_is_large(const question *ask, const reply *of) {
-    return ask->is_many && of->count > LEAST_IDS &&
-           (of->kind == REPLY_NUMBERS || of->kind == REPLY_IDS);
+bool stream_is_large(const client_question *ask, const server_reply *reply) {
+    return ask->is_many && reply->count > LEAST_IDS &&
+           (reply->kind == REPLY_NUMBERS || reply->kind == REPLY_IDS);
 }
 
-stream *stream_begin(const question *ask, const reply *of, resp_out *out) {
-    stream *it = malloc(sizeof *it);
-    if (it == NULL) {
+resp_stream *stream_begin(const client_question *ask, const server_reply *reply, resp_out *out) {
+    resp_stream *stream = malloc(sizeof *stream);
+    if (stream == NULL) {
         return NULL;
     }
-    *it = (stream){.asked = *ask, .of = *of, .worker = ask->request.worker};
-    if (!reply_take(&it->of, it->worker)) {
-        free(it);
+    *stream = (resp_stream){.question = *ask, .reply = *reply, .worker = ask->request.worker};
+    if (!reply_take(&stream->reply, stream->worker)) {
+        free(stream);
         return NULL;
     }
-    unsent_add((int64_t)reply_taken(&it->of));
-    resp_array(out, of->count);
-    return it;
+    unsent_add((int64_t)reply_taken(&stream->reply));
+    resp_array(out, reply->count);
+    return stream;
 }
 
-size_t stream_left(const stream *it) {
-    return it != NULL ? it->of.count - it->next : 0;
+size_t stream_left(const resp_stream *stream) {
+    return stream != NULL ? stream->reply.count - stream->next : 0;
 }
 
-bool stream_write(stream *it, resp_out *out) {
-    reply slice = it->of;
-    size_t left = it->of.count - it->next;
+bool stream_write(resp_stream *stream, resp_out *out) {
+    server_reply slice = stream->reply;
+    size_t left = stream->reply.count - stream->next;
     slice.count = left < SLICE_IDS ? left : SLICE_IDS;
     if (slice.kind == REPLY_NUMBERS) {
-        slice.numbers += it->next;
+        slice.numbers += stream->next;
     } else {
-        slice.ids += it->next;
+        slice.ids += stream->next;
     }
-    command_reply_ids(&it->asked, &slice, out);
-    it->next += slice.count;
-    return it->next == it->of.count;
+    command_reply_ids(&stream->question, &slice, out);
+    stream->next += slice.count;
+    return stream->next == stream->reply.count;
 }
 
-void stream_free(stream *it) {
-    if (it != NULL) {
-        unsent_add(-(int64_t)reply_taken(&it->of));
-        reply_give_back(&it->of, it->worker);
-        free(it);
+void stream_free(resp_stream *stream) {
+    if (stream != NULL) {
+        unsent_add(-(int64_t)reply_taken(&stream->reply));
+        reply_give_back(&stream->reply, stream->worker);
+        free(stream);
     }
 }

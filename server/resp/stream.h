@@ -6,18 +6,18 @@
 
 #include "commands.h"
 
-typedef struct stream stream;
+typedef struct resp_stream resp_stream;
 
 /* Is the reply large enough? */
-bool stream_is_large(const question *ask, const reply *of);
+bool stream_is_large(const client_question *ask, const server_reply *reply);
 /* Writes the beginning of the reply and takes over its IDs. NULL: out of memory, nothing is
  * written. */
-stream *stream_begin(const question *ask, const reply *of, resp_out *out);
+resp_stream *stream_begin(const client_question *ask, const server_reply *reply, resp_out *out);
 /* IDs that are not written yet; NULL: 0. */
-size_t stream_left(const stream *it);
+size_t stream_left(const resp_stream *stream);
 /* Writes the next slice. True: it was the last. */
-bool stream_write(stream *it, resp_out *out);
+bool stream_write(resp_stream *stream, resp_out *out);
 /* NULL: does nothing. */
-void stream_free(stream *it);
+void stream_free(resp_stream *stream);
 
 #endif

@@ -47,25 +47,25 @@ enum {
     AGAIN_MS = 300 /* signals closer together count as one: a shell may signal its group */
 };
 
-typedef struct protocol {
+typedef struct server_protocol {
     const char *name;
-    listener *all;
+    server_listener *all;
     int count;
-    int (*open)(listener all[], int count, int threads, firn_error *error);
+    int (*open)(server_listener all[], int count, int threads, firn_error *error);
     void (*end)(int64_t ms); /* stops serving within ms; returns at once */
     void (*close)(void);     /* afterwards */
     void (*news)(void);      /* NULL: it polls */
     int threads;             /* copies of each socket */
     bool is_open;
-} protocol;
+} server_protocol;
 
 enum { PROTOCOL_RESP, PROTOCOL_HTTP, PROTOCOL_COUNT };
 
 static struct {
-    config config; /* the current one: settings that need a restart keep their values */
-    int count;     /* the command line, which a reload reads again */
+    server_config config; /* the current one: settings that need a restart keep their values */
+    int count;            /* the command line, which a reload reads again */
     char **words;
-    protocol protocols[PROTOCOL_COUNT];
+    server_protocol protocols[PROTOCOL_COUNT];
     bool on_terminal;
     int notices; /* of the kernel: vmgenid.h */
     bool ready;  /* as last logged */
@@ -86,16 +86,16 @@ static struct {
 
 /* Failures before serving are printed as the command prints them. */
 static int fail(const firn_error *error) {
-    firn_error said = *error;
-    translate_error(&said, SURFACE_COMMAND); /* a person started it */
-    fprintf(stderr, "firn: %s\n", said.text);
+    firn_error told = *error;
+    translate_error(&told, SURFACE_COMMAND); /* a person started it */
+    fprintf(stderr, "firn: %s\n", told.text);
     return status_of(error->code);
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
 /* A core file or a debugger would reveal keys and tokens. */
-static void keep_secrets(const settings *set) {
+static void keep_secrets(const server_settings *set) {
     if (set->tokens[0] != '\0' || set->tls_key[0] != '\0') {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -110,31 +110,31 @@ static int cores(void) {
 /* ---- checks --------------------------------------------------------------------------------- */
 
 /* How many segments clients may create. */
-static size_t segments_allowed(const settings *set) {
+static size_t segments_allowed(const server_settings *set) {
     return set->auto_create ? (size_t)set->max_auto_create : 0;
 }
 
-static int begin_catalog(const config *it, firn_error *error) {
-    const settings *set = &it->set;
+static int begin_catalog(const server_config *config, firn_error *error) {
+    const server_settings *set = &config->set;
     /* a file that was written on one machine may be read on another */
-    renewers_open_stores(set->unsafe, it->file[0] != '\0');
+    renewers_open_stores(set->unsafe, config->file[0] != '\0');
     /* includes what a reload may allow */
     size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
-    for (size_t i = 0; i < it->sections.count; i++) {
-        segments += it->sections.all[i].is_segment;
+    for (size_t i = 0; i < config->sections.count; i++) {
+        segments += config->sections.all[i].is_segment;
     }
     int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
                              segments_allowed(set), error);
     catalog_allow_block(set->max_block);
-    code = code == FIRN_OK ? names_add(&it->sections, error) : code;
+    code = code == FIRN_OK ? names_add(&config->sections, error) : code;
     return code == FIRN_OK ? catalog_begun(error) : code;
 }
 
-static credential_files files_of(const settings *set) {
+static credential_files files_of(const server_settings *set) {
     return (credential_files){set->tls_cert, set->tls_key, set->tls_client_ca};
 }
 
-static int check_files(const settings *set, firn_error *error) {
+static int check_files(const server_settings *set, firn_error *error) {
     credential_files files = files_of(set);
     int code = access_check(or_null(set->tokens), error);
     return code == FIRN_OK ? credentials_check(&files, error) : code;
@@ -149,7 +149,7 @@ static int check_served(firn_error *error) {
 }
 
 /* Inherited sockets may be public with any settings. */
-static int check_reach(const settings *set, firn_error *error) {
+static int check_reach(const server_settings *set, firn_error *error) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         for (int j = 0; j < all.protocols[i].count; j++) {
             const char *address = all.protocols[i].all[j].address;
@@ -166,35 +166,37 @@ static int check_reach(const settings *set, firn_error *error) {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static int open_listeners(protocol *it, const char *addresses, firn_error *error) {
-    int room = LISTENERS_MAX * it->threads;
-    it->all = calloc((size_t)room, sizeof *it->all);
-    if (it->all == NULL) {
+static int open_listeners(server_protocol *protocol, const char *addresses, firn_error *error) {
+    int room = LISTENERS_MAX * protocol->threads;
+    protocol->all = calloc((size_t)room, sizeof *protocol->all);
+    if (protocol->all == NULL) {
         return out_of_memory(error);
     }
     int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
-    int count = listeners_open(it->all, room, it->name, addresses, it->threads, mode, error);
-    it->count = count < 0 ? 0 : count;
+    int count = listeners_open(protocol->all, room, protocol->name, addresses, protocol->threads,
+                               mode, error);
+    protocol->count = count < 0 ? 0 : count;
     return count < 0 ? count : FIRN_OK;
 }
 
-static void tell_listeners(const protocol *it) {
-    for (int i = 0; i < it->count; i += it->threads) {
-        const listener *one = &it->all[i];
-        bool tls = credentials_are_there() && !one->is_unix;
-        log_event(LOG_LEVEL_INFO, "listening", "listener", it->name, "address", one->address, "tls",
-                  tls ? "yes" : "no", NULL);
-        if (!tls && address_is_public(one->address)) {
-            log_event(LOG_LEVEL_WARNING, "no TLS on a public address", "address", one->address,
+static void tell_listeners(const server_protocol *protocol) {
+    for (int i = 0; i < protocol->count; i += protocol->threads) {
+        const server_listener *listener = &protocol->all[i];
+        bool tls = credentials_are_there() && !listener->is_unix;
+        log_event(LOG_LEVEL_INFO, "listening", "listener", protocol->name, "address",
+                  listener->address, "tls", tls ? "yes" : "no", NULL);
+        if (!tls && address_is_public(listener->address)) {
+            log_event(LOG_LEVEL_WARNING, "no TLS on a public address", "address", listener->address,
                       "cure", "set tls_cert and tls_key", NULL);
         }
     }
 }
 
 static void tell_hints(void) {
-    const settings *set = &all.config.set;
-    const protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
-    const segment *first = catalog_segment_at(0);
+    const server_settings *set = &all.config.set;
+    const server_protocol *resp = &all.protocols[PROTOCOL_RESP],
+                          *http = &all.protocols[PROTOCOL_HTTP];
+    const server_segment *first = catalog_segment_at(0);
     const char *key = first != NULL ? first->name : set->auto_create ? "orders" : NULL;
     hints_tell(resp->count > 0 ? resp->all[0].address : NULL,
                http->count > 0 ? http->all[0].address : NULL, credentials_are_there(),
@@ -212,8 +214,8 @@ static void open_notices(void) {
 
 /* Sockets first: a server whose address is in use claims no nodes. */
 static int open_all(firn_error *error) {
-    const settings *set = &all.config.set;
-    protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
+    const server_settings *set = &all.config.set;
+    server_protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
     resp->threads = set->loops > 0 ? (int)set->loops : cores();
     http->threads = set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
     credential_files files = files_of(set);
@@ -230,9 +232,11 @@ static int open_all(firn_error *error) {
                            : code;
     code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
     for (int i = 0; i < PROTOCOL_COUNT && code == FIRN_OK; i++) {
-        protocol *it = &all.protocols[i];
-        code = it->count > 0 ? it->open(it->all, it->count, it->threads, error) : FIRN_OK;
-        it->is_open = code == FIRN_OK && it->count > 0;
+        server_protocol *protocol = &all.protocols[i];
+        code = protocol->count > 0
+                   ? protocol->open(protocol->all, protocol->count, protocol->threads, error)
+                   : FIRN_OK;
+        protocol->is_open = code == FIRN_OK && protocol->count > 0;
     }
     return code;
 }
@@ -347,21 +351,22 @@ static void tell_restart(const char *what) {
 }
 
 /* Settings that reload take their new value. */
-static int take_settings(const settings *fresh, firn_error *error) {
-    settings next = all.config.set;
+static int take_settings(const server_settings *fresh, firn_error *error) {
+    server_settings next = all.config.set;
     bool any = false;
-    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
-        bool tls = at == &setting_table[SETTING_tls_cert] || at == &setting_table[SETTING_tls_key];
-        if (setting_same(&next, fresh, at)) {
+    for (const setting *row = setting_table; row < setting_table + SETTING_COUNT; row++) {
+        bool tls =
+            row == &setting_table[SETTING_tls_cert] || row == &setting_table[SETTING_tls_key];
+        if (setting_same(&next, fresh, row)) {
             continue;
         }
         /* TLS cannot be turned on or off while running */
-        if (!at->reloads || (tls && credentials_are_there() != (fresh->tls_cert[0] != '\0'))) {
-            tell_restart(at->name);
+        if (!row->reloads || (tls && credentials_are_there() != (fresh->tls_cert[0] != '\0'))) {
+            tell_restart(row->name);
             continue;
         }
-        setting_copy(&next, fresh, at);
-        log_event(LOG_LEVEL_INFO, "setting changed", "setting", at->name, NULL);
+        setting_copy(&next, fresh, row);
+        log_event(LOG_LEVEL_INFO, "setting changed", "setting", row->name, NULL);
         any = true;
     }
     catalog_allow_block(next.max_block); /* first: what was checked with these settings is kept */
@@ -378,8 +383,8 @@ static int take_settings(const settings *fresh, firn_error *error) {
     return code;
 }
 
-static int take_config(const config *fresh, firn_error *error) {
-    const settings *set = &fresh->set;
+static int take_config(const server_config *fresh, firn_error *error) {
+    const server_settings *set = &fresh->set;
     int code = check_files(set, error); /* before changing anything */
     code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
     code = code == FIRN_OK ? names_check(&fresh->sections, error) : code;
@@ -402,7 +407,7 @@ static int take_config(const config *fresh, firn_error *error) {
 }
 
 static void reload(void) {
-    config fresh;
+    server_config fresh;
     firn_error error;
     /* systemd needs the time to distinguish the READY below from an older one */
     systemd_notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, monotonic_ns() / 1000);
@@ -486,8 +491,8 @@ static int run(const sigset_t *set, int64_t until_ms) {
     return -1;
 }
 
-/* Serves on for the time of the setting drain while /readyz reports 503, so that balancers and clients leave. Another
- * signal ends this. */
+/* Serves on for the time of the setting drain while /readyz reports 503, so that balancers and
+ * clients leave. Another signal ends this. */
 static void drain(const sigset_t *set) {
     int64_t began_ms = monotonic_ms(), until_ms = began_ms + all.config.set.drain_s * 1000;
     char seconds[24];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The program in the virtual machine of test/clones/run. It issues IDs all the time, and prints a sample: each line has the
- * kind, the value, and the milliseconds since the machine booted. A line that it reads is an order: "renew" calls
- * firn_renew_identity, as a hook after a restore would; "clock SECONDS" sets the clock, as a guest agent would. It hears the
- * kernel's notice, as firn serve does. */
+/* The program in the virtual machine of test/clones/run. It issues IDs all the time, and prints a
+ * sample: each line has the kind, the value, and the milliseconds since the machine booted. A line
+ * that it reads is an order: "renew" calls firn_renew_identity, as a hook after a restore would;
+ * "clock SECONDS" sets the clock, as a guest agent would. It hears the kernel's notice, as firn
+ * serve does. */
 #include "vmgenid.h"
 
 #include <errno.h>

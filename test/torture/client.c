@@ -33,22 +33,24 @@ void nap_ms(int64_t ms) {
 
 /* ---- a store that writes down what it grants ------------------------------------------------ */
 
-static void count_call(recorder *it) {
-    atomic_fetch_add(gettid() == atomic_load(&it->renewer) ? &it->renewer_calls : &it->other_calls,
+static void count_call(grant_recorder *recorder) {
+    atomic_fetch_add(gettid() == atomic_load(&recorder->renewer) ? &recorder->renewer_calls
+                                                                 : &recorder->other_calls,
                      1);
 }
 
 static int recorder_reserve(void *self, const firn_request *request, int64_t *first,
                             firn_mark *held, firn_error *error) {
-    recorder *it = self;
-    count_call(it);
-    int code = firn_store_reserve(it->inner, request, first, held, error);
+    grant_recorder *recorder = self;
+    count_call(recorder);
+    int code = firn_store_reserve(recorder->inner, request, first, held, error);
     if (code == FIRN_OK) {
-        ledger_grant(it->ledger, it->life, request, *first, *first + request->count);
+        ledger_grant(recorder->ledger, recorder->life, request, *first, *first + request->count);
     } else if (code == FIRN_EBUSY && held->grant == request->grant) { /* an earlier sending */
-        ledger_grant(it->ledger, it->life, request, held->high - request->count, held->high);
+        ledger_grant(recorder->ledger, recorder->life, request, held->high - request->count,
+                     held->high);
     } else if (code == FIRN_ESTORE || code == FIRN_EUNKNOWN) {
-        atomic_fetch_add(&it->ledger->refused, 1);
+        atomic_fetch_add(&recorder->ledger->refused, 1);
     }
     return code;
 }
@@ -56,25 +58,25 @@ static int recorder_reserve(void *self, const firn_request *request, int64_t *fi
 /* After it nothing of the rest is issued, with any answer. */
 static int recorder_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                               int64_t high, firn_error *error) {
-    recorder *it = self;
-    count_call(it);
-    ledger_lower(it->ledger, it->life, ns, key, high, mine->high);
-    return firn_store_give_back(it->inner, ns, key, mine, high, error);
+    grant_recorder *recorder = self;
+    count_call(recorder);
+    ledger_lower(recorder->ledger, recorder->life, ns, key, high, mine->high);
+    return firn_store_give_back(recorder->inner, ns, key, mine, high, error);
 }
 
 static int recorder_list(void *self, const char *ns, firn_visit *visit, void *context,
                          firn_error *error) {
     count_call(self);
-    return firn_store_list(((recorder *)self)->inner, ns, visit, context, error);
+    return firn_store_list(((grant_recorder *)self)->inner, ns, visit, context, error);
 }
 
 static int recorder_now(void *self, firn_time *now, firn_error *error) {
     count_call(self);
-    return firn_store_now(((recorder *)self)->inner, now, error);
+    return firn_store_now(((grant_recorder *)self)->inner, now, error);
 }
 
 static void recorder_close(void *self) {
-    firn_store_close(((recorder *)self)->inner);
+    firn_store_close(((grant_recorder *)self)->inner);
     free(self);
 }
 
@@ -86,19 +88,19 @@ static const firn_store_ops recorder_ops = {.version = FIRN_STORE_OPS_VERSION,
                                             .now = recorder_now,
                                             .close = recorder_close};
 
-int recorder_open(firn_store **store, recorder **out, ledger *to, const char *url,
+int recorder_open(firn_store **store, grant_recorder **out, id_ledger *ledger, const char *url,
                   const firn_store_options *options, firn_error *error) {
-    recorder *it = calloc(1, sizeof *it);
-    it->ledger = to;
-    int code = firn_store_open(&it->inner, url, options, error);
+    grant_recorder *recorder = calloc(1, sizeof *recorder);
+    recorder->ledger = ledger;
+    int code = firn_store_open(&recorder->inner, url, options, error);
     if (code == FIRN_OK) {
-        code = firn_store_wrap(store, &recorder_ops, it, error);
+        code = firn_store_wrap(store, &recorder_ops, recorder, error);
     }
     if (code != FIRN_OK) {
-        free(it);
+        free(recorder);
         return code;
     }
-    *out = it;
+    *out = recorder;
     return FIRN_OK;
 }
 
@@ -154,21 +156,21 @@ void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns) {
 /* ---- one life after the other --------------------------------------------------------------- */
 
 /* One generator, or key of integers, with its own store. */
-typedef struct maker {
+typedef struct torture_maker {
     firn_store *store;
-    recorder *recorder;
+    grant_recorder *recorder;
     firn_gen *gen;
     firn_segment *range;
-    lot *lot; /* not yet used */
-    int lots; /* in this life */
-} maker;
+    torture_lot *lot; /* not yet used */
+    int lots;         /* in this life */
+} torture_maker;
 
 typedef struct client {
     scene *scene;
     const traits *how;
-    seat *seat;
+    torture_seat *seat;
     firn_clock clock;
-    maker makers[GENERATORS];
+    torture_maker makers[GENERATORS];
     uint64_t random;
     int passed; /* the failpoint that it dies at */
 } client;
@@ -226,106 +228,109 @@ static void note(client *c, int code, const firn_error *error, int64_t begun_ms)
     }
 }
 
-static int begin_life(client *c, maker *it, firn_error *error) {
-    const role *as = c->how->role;
+static int begin_life(client *c, torture_maker *maker, firn_error *error) {
+    const role *form = c->how->role;
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn",
                                         .unsafe = true,
                                         .failpoint = on_point,
                                         .failpoint_self = c};
     const firn_config config = {.size = sizeof config,
-                                .scheme = as->scheme,
-                                .keys = as->keys,
+                                .scheme = form->scheme,
+                                .keys = form->keys,
                                 .clock = c->how->clock > 0 ? &c->clock : NULL};
-    int code = it->store != NULL ? FIRN_OK
-                                 : recorder_open(&it->store, &it->recorder, c->scene->world->ledger,
-                                                 c->scene->url, &options, error);
+    int code = maker->store != NULL
+                   ? FIRN_OK
+                   : recorder_open(&maker->store, &maker->recorder, c->scene->world->ledger,
+                                   c->scene->url, &options, error);
     if (code != FIRN_OK) {
         return code;
     }
-    it->recorder->life = atomic_fetch_add(&c->scene->world->ledger->lives, 1) + 1;
-    it->lot = NULL;
-    it->lots = 0;
-    if (as->what == INTEGERS) {
-        return firn_segment_open(&it->range, as->scheme, as->keys, it->store, NULL, error);
+    maker->recorder->life = atomic_fetch_add(&c->scene->world->ledger->lives, 1) + 1;
+    maker->lot = NULL;
+    maker->lots = 0;
+    if (form->what == INTEGERS) {
+        return firn_segment_open(&maker->range, form->scheme, form->keys, maker->store, NULL,
+                                 error);
     }
     firn_config with_store = config;
-    with_store.store = it->store;
-    return firn_open_with(&it->gen, &with_store, error);
+    with_store.store = maker->store;
+    return firn_open_with(&maker->gen, &with_store, error);
 }
 
-static int end_life(maker *it, firn_error *error) {
+static int end_life(torture_maker *maker, firn_error *error) {
     int code = FIRN_OK;
-    if (it->gen != NULL) {
-        code = firn_close(it->gen, error);
-    } else if (it->range != NULL) {
-        code = firn_segment_close(it->range, error);
+    if (maker->gen != NULL) {
+        code = firn_close(maker->gen, error);
+    } else if (maker->range != NULL) {
+        code = firn_segment_close(maker->range, error);
     }
-    it->gen = NULL;
-    it->range = NULL;
+    maker->gen = NULL;
+    maker->range = NULL;
     return code;
 }
 
 /* Back-dated: many processes meet in few ticks. */
-static int fill_dated(client *c, maker *it, firn_error *error) {
+static int fill_dated(client *c, torture_maker *maker, firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; i < LOT && code == FIRN_OK; i += DATED_N) {
         const firn_time time = {1740000000 + (int64_t)draw(c, 20), 0};
         firn_id ids[DATED_N];
-        code = firn_at(it->gen, &time, ids, DATED_N, error);
+        code = firn_at(maker->gen, &time, ids, DATED_N, error);
         for (size_t j = 0; j < DATED_N && code == FIRN_OK; j++) {
-            it->lot->ids[i + j] = ids[j].low;
+            maker->lot->ids[i + j] = ids[j].low;
         }
     }
     return code;
 }
 
-static int fill_integers(maker *it, firn_error *error) {
+static int fill_integers(torture_maker *maker, firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; i < LOT && code == FIRN_OK; i++) {
-        code = firn_segment_next(it->range, (int64_t *)&it->lot->ids[i], error);
+        code = firn_segment_next(maker->range, (int64_t *)&maker->lot->ids[i], error);
     }
     return code;
 }
 
 /* Straight into the ledger, so that no ID is issued that the judge does not see. One in eight lots
  * is issued by single calls. */
-static int fill_live(client *c, maker *it, firn_error *error) {
+static int fill_live(client *c, torture_maker *maker, firn_error *error) {
     int code = FIRN_OK;
     if (draw(c, 8) > 0) {
-        return firn_next_u64(it->gen, it->lot->ids, LOT, error);
+        return firn_next_u64(maker->gen, maker->lot->ids, LOT, error);
     }
     for (size_t i = 0; i < LOT && code == FIRN_OK; i++) {
-        code = firn_next_u64(it->gen, &it->lot->ids[i], 1, error);
+        code = firn_next_u64(maker->gen, &maker->lot->ids[i], 1, error);
     }
     return code;
 }
 
-static int fill(client *c, maker *it, firn_error *error) {
-    uint32_t life = it->recorder->life;
-    if (it->lot == NULL || it->lot->ids[0] != 0) { /* one that a failure left empty is used again */
-        it->lot = ledger_lot(c->scene->world->ledger, life, c->how->role->node_bits);
+static int fill(client *c, torture_maker *maker, firn_error *error) {
+    uint32_t life = maker->recorder->life;
+    if (maker->lot == NULL ||
+        maker->lot->ids[0] != 0) { /* one that a failure left empty is used again */
+        maker->lot = ledger_lot(c->scene->world->ledger, life, c->how->role->node_bits);
     }
-    if (it->lot == NULL) { /* full: live on without */
+    if (maker->lot == NULL) { /* full: live on without */
         nap_ms(5);
         return FIRN_EEXHAUSTED;
     }
     switch (c->how->role->what) {
     case DATED:
-        return fill_dated(c, it, error);
+        return fill_dated(c, maker, error);
     case INTEGERS:
-        return fill_integers(it, error);
+        return fill_integers(maker, error);
     default:
-        return fill_live(c, it, error);
+        return fill_live(c, maker, error);
     }
 }
 
 /* One lot, or an opening that it needs. */
-static void one_step(client *c, maker *it) {
+static void one_step(client *c, torture_maker *maker) {
     firn_error error = {0};
     int64_t begun_ms = now_ms();
     alarm(CALL_S);
-    if (it->gen == NULL && it->range == NULL) {
-        int code = begin_life(c, it, &error);
+    if (maker->gen == NULL && maker->range == NULL) {
+        int code = begin_life(c, maker, &error);
         note(c, code == FIRN_OK ? FIRN_EEXHAUSTED : code, &error, begun_ms);
         if (code != FIRN_OK) {
             nap_ms(5);
@@ -333,13 +338,13 @@ static void one_step(client *c, maker *it) {
         }
         begun_ms = now_ms();
     }
-    int code = fill(c, it, &error);
+    int code = fill(c, maker, &error);
     note(c, code, &error, begun_ms);
     if (code != FIRN_OK) {
         nap_ms(3);
-    } else if (++it->lots >= c->how->lots && c->how->lots > 0) {
+    } else if (++maker->lots >= c->how->lots && c->how->lots > 0) {
         begun_ms = now_ms();
-        code = end_life(it, &error);
+        code = end_life(maker, &error);
         note(c, code == FIRN_OK ? FIRN_EEXHAUSTED : code, &error, begun_ms);
     }
 }
@@ -384,7 +389,7 @@ _Noreturn void client_run(scene *s, const traits *how) {
 
 void client_start(scene *s, const traits *how) {
     const pid_t parent = getpid();
-    seat *place = &s->world->seats[how->seat];
+    torture_seat *place = &s->world->seats[how->seat];
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -396,8 +401,8 @@ void client_start(scene *s, const traits *how) {
     place->pid = child;
 }
 
-bool client_ended(scene *s, int at) {
-    pid_t *pid = &s->world->seats[at].pid;
+bool client_ended(scene *s, int position) {
+    pid_t *pid = &s->world->seats[position].pid;
     int status = 0;
     if (*pid <= 0) {
         return true;
@@ -416,9 +421,9 @@ bool client_ended(scene *s, int at) {
     return true;
 }
 
-void client_kill(scene *s, int at) {
-    if (s->world->seats[at].pid > 0) {
-        kill(s->world->seats[at].pid, SIGKILL);
+void client_kill(scene *s, int position) {
+    if (s->world->seats[position].pid > 0) {
+        kill(s->world->seats[position].pid, SIGKILL);
     }
 }
 

@@ -38,9 +38,9 @@ static uint64_t chance(uint64_t below) {
 
 static void start_all(scene *s, const traits *list, int n) {
     for (int i = 0; i < n; i++) {
-        traits one = list[i];
-        one.seat = i;
-        client_start(s, &one);
+        traits item = list[i];
+        item.seat = i;
+        client_start(s, &item);
     }
     if (!await_issue(s, n)) {
         refute(s, "not every client issued at the start: %.100s", s->world->odd_text);
@@ -50,12 +50,12 @@ static void start_all(scene *s, const traits *list, int n) {
 /* ---- clients and servers that are killed ---------------------------------------------------- */
 
 /* A client that dies at a failpoint, each in its turn, or lives until it is killed from outside. */
-static void take_seat(scene *s, const traits *like, int at, long spawned, bool spared) {
-    traits one = *like;
-    one.seat = at;
-    one.die_at = spared ? -1 : (int)(spawned % (POINTS + 1)) - 1;
-    one.die_after = (int)chance(4);
-    client_start(s, &one);
+static void take_seat(scene *s, const traits *like, int position, long spawned, bool spared) {
+    traits item = *like;
+    item.seat = position;
+    item.die_at = spared ? -1 : (int)(spawned % (POINTS + 1)) - 1;
+    item.die_after = (int)chance(4);
+    client_start(s, &item);
 }
 
 static bool every_point_hit(scene *s) {
@@ -67,8 +67,8 @@ static bool every_point_hit(scene *s) {
     return true;
 }
 
-static bool has_issued(scene *s, int at) {
-    return atomic_load(&s->world->seats[at].lots) > 0;
+static bool has_issued(scene *s, int position) {
+    return atomic_load(&s->world->seats[position].lots) > 0;
 }
 
 static bool every_seat_issued(scene *s, int n) {
@@ -152,11 +152,11 @@ void run_clients(scene *s) {
 static void went_on_and_said(scene *s, int n, int generators, int64_t longest_ms) {
     int64_t least = INT64_MAX, since = atomic_load(&s->world->since_ms);
     for (int i = 0; i < n; i++) {
-        seat *it = &s->world->seats[i];
-        int code = atomic_load(&it->code);
-        int64_t went_on = atomic_load(&it->good_before_ms) - since;
+        torture_seat *seat = &s->world->seats[i];
+        int code = atomic_load(&seat->code);
+        int64_t went_on = atomic_load(&seat->good_before_ms) - since;
         if (code != FIRN_ESTORE && code != FIRN_EWINDOW && code != FIRN_EUNKNOWN) {
-            refute(s, "client %d failed with %s: %s", i, firn_errname(code), it->text);
+            refute(s, "client %d failed with %s: %s", i, firn_errname(code), seat->text);
         }
         if (i < generators) {
             least = went_on < least ? went_on : least;
@@ -344,18 +344,18 @@ void run_churn(scene *s) {
     const traits like = {&crowded, 0, 4, 3, 40000, -1, 0, 0, false};
     long closed_at = 0;
     for (int i = 0; i < N; i++) {
-        traits one = like;
-        one.seat = i;
-        client_start(s, &one);
+        traits item = like;
+        item.seat = i;
+        client_start(s, &item);
     }
     int64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < s->seconds * 1000) {
         client_kill(s, (int)chance(N));
         for (int i = 0; i < N; i++) {
             if (client_ended(s, i)) {
-                traits one = like;
-                one.seat = i;
-                client_start(s, &one);
+                traits item = like;
+                item.seat = i;
+                client_start(s, &item);
                 closed_at++;
             }
         }
@@ -382,9 +382,9 @@ void run_forked(scene *s) {
     int64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < s->seconds * 1000) {
         for (int i = 0; i < N; i++) {
-            traits one = list[i];
-            one.seat = i;
-            client_start(s, &one);
+            traits item = list[i];
+            item.seat = i;
+            client_start(s, &item);
             s->report->faults++;
         }
         nap_ms(1300);
@@ -412,13 +412,13 @@ static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, f
     static firn_clock clocks[2];
     static int used;
     firn_clock *clock = &clocks[used++];
-    recorder *it = NULL;
+    grant_recorder *recorder = NULL;
     firn_error error = {0};
-    lot *to = NULL, *from = NULL;
+    torture_lot *to = NULL, *from = NULL;
     standing_clock(clock, at_ns);
-    int code = recorder_open(store, &it, s->world->ledger, s->url, &options, &error);
+    int code = recorder_open(store, &recorder, s->world->ledger, s->url, &options, &error);
     if (code == FIRN_OK) {
-        it->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
+        recorder->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
         const firn_config config = {.size = sizeof config,
                                     .scheme = "snowflake",
                                     .keys = "datacenter=0 worker=1 window=2s max_wait=0 "
@@ -428,7 +428,7 @@ static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, f
         code = firn_open_with(gen, &config, &error);
     }
     for (int i = 0; i < 20 && code == FIRN_OK; i++) {
-        to = ledger_lot(s->world->ledger, it->life, 10);
+        to = ledger_lot(s->world->ledger, recorder->life, 10);
         from = from != NULL ? from : to;
         code = firn_next_u64(*gen, to->ids, LOT, &error);
     }

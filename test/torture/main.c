@@ -21,7 +21,7 @@
 static const char *const engines[] = {"redis", "postgres", "mysql", "etcd", "zookeeper"};
 
 /* The first ones run at the same time, because they do not affect the server. */
-static const scenario scenarios[] = {
+static const torture_scenario scenarios[] = {
     {"control", "a mark that is lowered behind its holder's back is found", run_lowered, NULL, 0},
     {"churn", "200 clients churn on 64 nodes and are killed", run_churn, NULL, 0},
     {"network", "a network that loses, stalls, cuts and refuses", run_network, NULL, 0},
@@ -54,7 +54,7 @@ static struct {
 
 /* ---- one scenario --------------------------------------------------------------------------- */
 
-static void play(const scenario *it, const char *engine, report *told) {
+static void play(const torture_scenario *scenario, const char *engine, report *told) {
     scene s = {.engine = engine,
                .seconds = asked.seconds,
                .ids = asked.ids,
@@ -64,25 +64,26 @@ static void play(const scenario *it, const char *engine, report *told) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     s.world->ledger = ledger_new(s.ids);
     /* Where the server is not stopped nobody waits for a time-out to pass. */
-    place_url(&s, server_url(), 0, it->flags & ALONE ? 1000 : 20000);
-    it->run(&s);
+    place_url(&s, server_url(), 0, scenario->flags & ALONE ? 1000 : 20000);
+    scenario->run(&s);
     server_stop(); /* its own server, if it has one */
     told->done = true;
     _exit(0);
 }
 
-static void print_report(const scenario *it, const char *engine, const report *told,
+static void print_report(const torture_scenario *scenario, const char *engine, const report *told,
                          int64_t took_ms) {
     if (told->skipped && !told->failed) {
-        printf("ok - %s: %s # SKIP %s\n", engine, it->sentence, told->why);
+        printf("ok - %s: %s # SKIP %s\n", engine, scenario->sentence, told->why);
         return;
     }
     bool good = told->done && !told->failed && told->faults > 0;
     printf("# %s, %s: %zu IDs compared, %zu grants, %ld faults, longest recovery %lld ms, longest "
            "call %lld ms, %lld s; %s\n",
-           engine, it->name, told->ids, told->grants, told->faults, (long long)told->recovery_ms,
-           (long long)told->longest_ms, (long long)took_ms / 1000, told->text);
-    printf("%sok - %s: %s\n", good ? "" : "not ", engine, it->sentence);
+           engine, scenario->name, told->ids, told->grants, told->faults,
+           (long long)told->recovery_ms, (long long)told->longest_ms, (long long)took_ms / 1000,
+           told->text);
+    printf("%sok - %s: %s\n", good ? "" : "not ", engine, scenario->sentence);
     if (!good) {
         printf("#     %s\n", told->failed  ? told->why
                              : !told->done ? "it ended before its end"
@@ -90,15 +91,15 @@ static void print_report(const scenario *it, const char *engine, const report *t
     }
 }
 
-static bool is_due(const scenario *it, const char *engine) {
+static bool is_due(const torture_scenario *scenario, const char *engine) {
     bool redis = strcmp(engine, "redis") == 0;
-    if (it->engines != NULL && strstr(it->engines, engine) == NULL) {
+    if (scenario->engines != NULL && strstr(scenario->engines, engine) == NULL) {
         return false;
     }
     if (asked.only != NULL) {
-        return strcmp(asked.only, it->name) == 0;
+        return strcmp(asked.only, scenario->name) == 0;
     }
-    return !asked.brief || !(it->flags & (redis ? LONG_ONLY | LONG_REDIS : LONG_ONLY));
+    return !asked.brief || !(scenario->flags & (redis ? LONG_ONLY | LONG_REDIS : LONG_ONLY));
 }
 
 /* Several scenarios at once, then those that stop the server, one by one. */

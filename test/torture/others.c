@@ -52,11 +52,11 @@ static bool shell(const char *line) {
 /* ---- network -------------------------------------------------------------------------------- */
 
 /* The proxy's process is forked first, so that no client inherits a connection of it. */
-static proxy *start_proxy(int server_port) {
-    proxy *it = shared(sizeof *it);
+static test_proxy *start_proxy(int server_port) {
+    test_proxy *proxy = shared(sizeof *proxy);
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        proxy *own = it;
+        test_proxy *own = proxy;
         if (!proxy_start(own, server_port)) {
             _exit(1);
         }
@@ -66,11 +66,11 @@ static proxy *start_proxy(int server_port) {
         proxy_stop(own);
         _exit(0);
     }
-    for (int i = 0; i < 1000 && *(volatile int *)&it->port == 0; i++) {
+    for (int i = 0; i < 1000 && *(volatile int *)&proxy->port == 0; i++) {
         nap_ms(5);
     }
     nap_ms(20);
-    return it;
+    return proxy;
 }
 
 void run_network(scene *s) {
@@ -91,21 +91,21 @@ void run_network(scene *s) {
         "",    "reply lost", "cut from the server", "cut to the server",
         "cut", "reply late", "request late",        "refused"};
     const char *colon = strrchr(server_url(), ':');
-    proxy *it = start_proxy(atoi(colon + 1));
-    place_url(s, server_url(), it->port, 400);
+    test_proxy *proxy = start_proxy(atoi(colon + 1));
+    place_url(s, server_url(), proxy->port, 400);
     for (int round = 0; round < (s->brief ? 1 : 6); round++) {
         for (size_t i = round == 0 ? 0 : 1; i < sizeof faults / sizeof faults[0]; i++) {
-            long before = atomic_load(&it->hits[faults[i].fault]);
+            long before = atomic_load(&proxy->hits[faults[i].fault]);
             look_from_now(s);
             for (int j = 0; j < faults[i].times; j++) {
-                atomic_store(&it->stall_ms, faults[i].stall_ms);
-                atomic_store(&it->fault, faults[i].fault);
+                atomic_store(&proxy->stall_ms, faults[i].stall_ms);
+                atomic_store(&proxy->fault, faults[i].fault);
                 nap_ms(i == 0 ? 30 : 1300 / faults[i].times);
             }
-            for (int64_t begun_ms = now_ms(); i > 0 &&
-                                              atomic_load(&it->hits[faults[i].fault]) == before &&
-                                              now_ms() - begun_ms < WAIT_MS;) {
-                atomic_store(&it->fault, faults[i].fault); /* nobody has come by yet */
+            for (int64_t begun_ms = now_ms();
+                 i > 0 && atomic_load(&proxy->hits[faults[i].fault]) == before &&
+                 now_ms() - begun_ms < WAIT_MS;) {
+                atomic_store(&proxy->fault, faults[i].fault); /* nobody has come by yet */
                 nap_ms(5);
             }
             if (i == 0 && round == 0) { /* before there is any client */
@@ -114,20 +114,20 @@ void run_network(scene *s) {
                     refute(s, "a client did not say that it was refused");
                 }
             }
-            atomic_store(&it->fault, PROXY_NONE);
+            atomic_store(&proxy->fault, PROXY_NONE);
             recovered(s, await_again(s, 0, TRIO, WAIT_MS), 5000);
-            if (atomic_load(&it->hits[faults[i].fault]) == before) {
+            if (atomic_load(&proxy->hits[faults[i].fault]) == before) {
                 refute(s, "no message met '%s'", faults[i].name);
             }
         }
     }
     for (int i = PROXY_NONE + 1; i < PROXY_FAULTS; i++) {
-        long hits = atomic_load(&it->hits[i]);
+        long hits = atomic_load(&proxy->hits[i]);
         s->report->faults += hits;
         tell(s, "%s %ld", names[i], hits);
     }
     clients_end(s, TRIO);
-    atomic_store(&it->stop, true);
+    atomic_store(&proxy->stop, true);
     conclude(s, true);
 }
 
@@ -136,81 +136,81 @@ void run_network(scene *s) {
 typedef struct kept {
     scene *scene;
     firn_gen *gen;
-    recorder *recorder;
+    grant_recorder *recorder;
     _Atomic bool stop, keeping;
     _Atomic size_t issued;
 } kept;
 
 static void *keep(void *argument) {
-    kept *it = argument;
+    kept *self = argument;
     int64_t wait_ms = 0;
-    atomic_store(&it->recorder->renewer, gettid());
-    while (!atomic_load(&it->stop)) {
+    atomic_store(&self->recorder->renewer, gettid());
+    while (!atomic_load(&self->stop)) {
         firn_error error;
-        if (firn_gen_step(it->gen, &wait_ms, &error) != FIRN_OK) {
+        if (firn_gen_step(self->gen, &wait_ms, &error) != FIRN_OK) {
             wait_ms = 5;
         }
-        atomic_store(&it->keeping, true);
+        atomic_store(&self->keeping, true);
         nap_ms(wait_ms < 1 ? 1 : wait_ms > 20 ? 20 : wait_ms);
     }
     return NULL;
 }
 
 static void *issue(void *argument) {
-    kept *it = argument;
-    lot *to = NULL;
-    while (!atomic_load(&it->stop)) {
-        to = to != NULL ? to : ledger_lot(it->scene->world->ledger, it->recorder->life, 10);
-        if (to == NULL) {
+    kept *self = argument;
+    torture_lot *lot = NULL;
+    while (!atomic_load(&self->stop)) {
+        lot = lot != NULL ? lot : ledger_lot(self->scene->world->ledger, self->recorder->life, 10);
+        if (lot == NULL) {
             nap_ms(5); /* full */
             continue;
         }
-        int code = firn_next_u64(it->gen, to->ids, LOT, NULL);
+        int code = firn_next_u64(self->gen, lot->ids, LOT, NULL);
         if (code == FIRN_OK) {
-            atomic_fetch_add(&it->issued, LOT);
-            to = NULL;
+            atomic_fetch_add(&self->issued, LOT);
+            lot = NULL;
         }
         nap_ms(1);
     }
     return NULL;
 }
 
-static int open_kept(kept *it, firn_store **store, firn_error *error) {
+static int open_kept(kept *self, firn_store **store, firn_error *error) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    scene *s = it->scene;
-    int code = recorder_open(store, &it->recorder, s->world->ledger, s->url, &options, error);
+    scene *s = self->scene;
+    int code = recorder_open(store, &self->recorder, s->world->ledger, s->url, &options, error);
     if (code != FIRN_OK) {
         return code;
     }
-    it->recorder->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
+    self->recorder->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
     const firn_config config = {.size = sizeof config,
                                 .scheme = "snowflake",
                                 .keys = "window=300ms",
                                 .store = *store,
                                 .has_renewer = true};
-    return firn_open_with(&it->gen, &config, error);
+    return firn_open_with(&self->gen, &config, error);
 }
 
 /* Two threads issue and a third renews, until there are enough IDs and some renewals, within a
  * limit. */
-static firn_status issue_while_kept(kept *it, size_t wanted) {
+static firn_status issue_while_kept(kept *self, size_t wanted) {
     firn_status status = {.size = sizeof status};
     pthread_t threads[3];
-    pthread_create(&threads[0], NULL, keep, it);
-    while (!atomic_load(&it->keeping)) {
+    pthread_create(&threads[0], NULL, keep, self);
+    while (!atomic_load(&self->keeping)) {
         nap_ms(1);
     }
-    atomic_store(&it->recorder->other_calls, 0); /* of opening */
-    pthread_create(&threads[1], NULL, issue, it);
-    pthread_create(&threads[2], NULL, issue, it);
+    atomic_store(&self->recorder->other_calls, 0); /* of opening */
+    pthread_create(&threads[1], NULL, issue, self);
+    pthread_create(&threads[2], NULL, issue, self);
     for (int64_t begun_ms = now_ms(); now_ms() - begun_ms < 2 * WAIT_MS;) {
-        firn_gen_status(it->gen, &status);
-        if (atomic_load(&it->issued) >= wanted && status.renewals >= 5) {
+        firn_gen_status(self->gen, &status);
+        if (atomic_load(&self->issued) >= wanted && status.renewals >= 5) {
             break;
         }
         nap_ms(5);
     }
-    atomic_store(&it->stop, true);
+    atomic_store(&self->stop, true);
     for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -220,23 +220,23 @@ static firn_status issue_while_kept(kept *it, size_t wanted) {
 void run_renewer(scene *s) {
     const size_t wanted = s->brief ? 1000000 : 5000000;
     firn_store *store = NULL;
-    kept it = {.scene = s};
+    kept self = {.scene = s};
     firn_error error = {0};
-    if (open_kept(&it, &store, &error) != FIRN_OK) {
+    if (open_kept(&self, &store, &error) != FIRN_OK) {
         refute(s, "%s", error.text);
         return;
     }
-    firn_status status = issue_while_kept(&it, wanted);
-    long others = atomic_load(&it.recorder->other_calls);
+    firn_status status = issue_while_kept(&self, wanted);
+    long others = atomic_load(&self.recorder->other_calls);
     s->report->faults = (long)status.renewals;
     tell(s, "%llu renewals, %ld calls by the renewer, %ld by those who issue",
-         (unsigned long long)status.renewals, atomic_load(&it.recorder->renewer_calls), others);
-    if (others > 0 || atomic_load(&it.issued) < wanted || status.renewals < 5) {
+         (unsigned long long)status.renewals, atomic_load(&self.recorder->renewer_calls), others);
+    if (others > 0 || atomic_load(&self.issued) < wanted || status.renewals < 5) {
         refute(s, "%ld calls entered the store, %zu IDs, %llu renewals", others,
-               atomic_load(&it.issued), (unsigned long long)status.renewals);
+               atomic_load(&self.issued), (unsigned long long)status.renewals);
     }
-    firn_close(it.gen, NULL); /* gives back, so it does enter: the count can count */
-    if (atomic_load(&it.recorder->other_calls) == 0) {
+    firn_close(self.gen, NULL); /* gives back, so it does enter: the count can count */
+    if (atomic_load(&self.recorder->other_calls) == 0) {
         refute(s, "the control failed: no call was counted where there was one");
     }
     conclude(s, true);
@@ -252,13 +252,13 @@ typedef struct run {
     int64_t kill_ms; /* 0: it may live */
 } run;
 
-static void start_command(scene *s, run *it, int64_t kill_after_ms) {
+static void start_command(scene *s, run *self, int64_t kill_after_ms) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         abort();
     }
-    it->pid = fork();
-    if (it->pid == 0) {
+    self->pid = fork();
+    if (self->pid == 0) {
         int nothing = open("/dev/null", O_RDWR);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(nothing, STDIN_FILENO);
@@ -269,22 +269,22 @@ static void start_command(scene *s, run *it, int64_t kill_after_ms) {
         _exit(127);
     }
     close(ends[1]);
-    it->output = ends[0];
-    it->kill_ms = kill_after_ms < 0 ? 0 : now_ms() + kill_after_ms;
+    self->output = ends[0];
+    self->kill_ms = kill_after_ms < 0 ? 0 : now_ms() + kill_after_ms;
 }
 
 /* Whole lines only: half of one is nobody's ID. */
-static size_t take_lines(scene *s, run *it) {
-    char text[1000], *at = text;
-    ssize_t length = read(it->output, text, sizeof text - 1);
+static size_t take_lines(scene *s, run *self) {
+    char text[1000], *position = text;
+    ssize_t length = read(self->output, text, sizeof text - 1);
     size_t n = 0;
-    lot *to = NULL;
+    torture_lot *lot = NULL;
     text[length > 0 ? length : 0] = '\0';
-    close(it->output);
-    for (char *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
-        to = to != NULL ? to : ledger_lot(s->world->ledger, 0, 10);
-        if (to != NULL && n < LOT) {
-            to->ids[n++] = strtoull(at, NULL, 10);
+    close(self->output);
+    for (char *end; (end = strchr(position, '\n')) != NULL; position = end + 1) {
+        lot = lot != NULL ? lot : ledger_lot(s->world->ledger, 0, 10);
+        if (lot != NULL && n < LOT) {
+            lot->ids[n++] = strtoull(position, NULL, 10);
         }
     }
     return n;
@@ -298,20 +298,20 @@ void run_command(scene *s) {
     unsigned random = 12345;
     for (int64_t begun_ms = now_ms(); ended < total && now_ms() - begun_ms < 180000;) {
         for (int i = 0; i < COMMANDS_AT_ONCE; i++) {
-            run *it = &runs[i];
+            run *self = &runs[i];
             int status;
-            if (it->pid == 0 && started < total) {
+            if (self->pid == 0 && started < total) {
                 random = random * 1103515245 + 12345;
-                start_command(s, it, random >> 16 & 3 ? -1 : (int64_t)(random >> 20 & 127));
+                start_command(s, self, random >> 16 & 3 ? -1 : (int64_t)(random >> 20 & 127));
                 started++;
-            } else if (it->pid > 0 && waitpid(it->pid, &status, WNOHANG) == it->pid) {
-                take_lines(s, it);
-                it->pid = 0;
+            } else if (self->pid > 0 && waitpid(self->pid, &status, WNOHANG) == self->pid) {
+                take_lines(s, self);
+                self->pid = 0;
                 ended++;
                 killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
                 statuses[WIFEXITED(status) ? WEXITSTATUS(status) : 255]++;
-            } else if (it->pid > 0 && it->kill_ms > 0 && now_ms() >= it->kill_ms) {
-                kill(it->pid, SIGKILL);
+            } else if (self->pid > 0 && self->kill_ms > 0 && now_ms() >= self->kill_ms) {
+                kill(self->pid, SIGKILL);
             }
         }
         nap_ms(1);
@@ -382,11 +382,11 @@ static int64_t next_grant(scene *s, firn_error *error) {
     return granted;
 }
 
-static uint64_t greatest_integer(const ledger *it) {
+static uint64_t greatest_integer(const id_ledger *ledger) {
     uint64_t most = 0;
-    for (size_t i = 0; i < atomic_load(&it->lots); i++) {
-        for (int j = 0; j < LOT && it->lot[i].node_bits == 0; j++) {
-            most = it->lot[i].ids[j] > most ? it->lot[i].ids[j] : most;
+    for (size_t i = 0; i < atomic_load(&ledger->lots); i++) {
+        for (int j = 0; j < LOT && ledger->lot[i].node_bits == 0; j++) {
+            most = ledger->lot[i].ids[j] > most ? ledger->lot[i].ids[j] : most;
         }
     }
     return most;
@@ -412,14 +412,14 @@ static uint64_t advance(scene *s, uint64_t least) {
 
 /* Integers say what to do, and do nothing until it is done. Returns how long they took then. */
 static int64_t advance_integers(scene *s) {
-    const char *said = s->world->seats[TRIO - 1].text;
+    const char *text = s->world->seats[TRIO - 1].text;
     int64_t begun_ms = now_ms();
-    while (strstr(said, "advance") == NULL && now_ms() - begun_ms < WAIT_MS) {
+    while (strstr(text, "advance") == NULL && now_ms() - begun_ms < WAIT_MS) {
         look_from_now(s); /* at first it may not have connected yet */
         await_failures(s, TRIO, 100);
     }
-    if (strstr(said, "advance") == NULL) {
-        refute(s, "integers do not say what to do: %.200s", said);
+    if (strstr(text, "advance") == NULL) {
+        refute(s, "integers do not say what to do: %.200s", text);
     }
     nap_ms(1000);
     uint64_t least = greatest_integer(s->world->ledger) + 1, next = advance(s, least);
@@ -466,11 +466,11 @@ void run_restored(scene *s) {
 /* ---- a copy takes over ---------------------------------------------------------------------- */
 
 /* As when a replica that lags is promoted: `take_over` makes the copy the server. */
-static void is_guarded(scene *s, bool (*take_over)(void *), void *of) {
+static void is_guarded(scene *s, bool (*take_over)(void *), void *context) {
     nap_ms(1500); /* grants that the copy knows nothing of */
     look_from_now(s);
     int64_t begun_ms = now_ms();
-    s->report->faults = take_over(of);
+    s->report->faults = take_over(context);
     int64_t integers_ms = advance_integers(s);
     if (await_again(s, 0, TRIO - 1, 60000) >= 0) {
         recovered(s, now_ms() - begun_ms, 40000);
@@ -503,142 +503,147 @@ static int port_of(const char *url) {
     return atoi(strrchr(url, ':') + 1);
 }
 
-/* ---- a standby that lags ---------------------------------------------------------------------- */
+/* ---- a standby that lags --------------------------------------------------------------------- */
 
-/* A primary, its asynchronous standby, a proxy between them, and one in front of them. MariaDB's proxy keeps the
- * connections of its clients. */
-typedef struct couple {
-    proxy *between, *front;
-    keeper *keeps; /* instead of `front` */
+/* A primary, its asynchronous standby, a proxy between them, and one in front of them. MariaDB's
+ * proxy keeps the connections of its clients. */
+typedef struct server_couple {
+    test_proxy *between, *front;
+    test_keeper *keeps; /* instead of `front` */
     int primary, standby;
     const char *engine;
-} couple;
+} server_couple;
 
 /* The proxy's process is forked first, as start_proxy's. */
-static keeper *start_keeper(int server_port) {
-    keeper *it = shared(sizeof *it);
+static test_keeper *start_keeper(int server_port) {
+    test_keeper *keeper = shared(sizeof *keeper);
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (!keeper_start(it, server_port)) {
+        if (!keeper_start(keeper, server_port)) {
             _exit(1);
         }
-        while (!atomic_load(&it->stop)) {
+        while (!atomic_load(&keeper->stop)) {
             nap_ms(50);
         }
-        keeper_stop(it);
+        keeper_stop(keeper);
         _exit(0);
     }
-    for (int i = 0; i < 1000 && *(volatile int *)&it->port == 0; i++) {
+    for (int i = 0; i < 1000 && *(volatile int *)&keeper->port == 0; i++) {
         nap_ms(5);
     }
     nap_ms(20);
-    return it;
+    return keeper;
 }
 
-/* A statement or command for one of the two, whose output must have a line that is `answer` ("": any output). */
-static bool said(const couple *it, int port, const char *words, const char *answer) {
-    const char *client = strcmp(it->engine, "postgres") == 0 ? "psql -U firn -tA postgres -c"
-                         : strcmp(it->engine, "mysql") == 0
+/* A statement or command for one of the two, whose output must have a line that is `answer` ("":
+ * any output). */
+static bool error_text(const server_couple *couple, int port, const char *words,
+                       const char *answer) {
+    const char *client = strcmp(couple->engine, "postgres") == 0 ? "psql -U firn -tA postgres -c"
+                         : strcmp(couple->engine, "mysql") == 0
                              ? "mariadb --skip-ssl-verify-server-cert -u firn firn -N -e"
                              : "redis-cli";
-    const bool redis = strcmp(it->engine, "redis") == 0;
+    const bool redis = strcmp(couple->engine, "redis") == 0;
     char line[900];
     snprintf(line, sizeof line, "timeout 60 %.*s -h 127.0.0.1 %s %d %s %s%s%s | grep -q '^%s'",
-             (int)strcspn(client, " "), client, strcmp(it->engine, "mysql") == 0 ? "-P" : "-p",
+             (int)strcspn(client, " "), client, strcmp(couple->engine, "mysql") == 0 ? "-P" : "-p",
              port, client + strcspn(client, " "), redis ? "" : "\"", words, redis ? "" : "\"",
              answer);
     return shell(line);
 }
 
-static bool start_couple(couple *it, scene *s) {
+static bool start_couple(server_couple *couple, scene *s) {
     const char *url;
     char options[100] = "", port[12];
-    it->engine = s->engine;
-    if (server_start(it->engine,
-                     strcmp(it->engine, "mysql") == 0 ? "--log-bin --server-id=1" : "") != 0) {
+    couple->engine = s->engine;
+    if (server_start(couple->engine,
+                     strcmp(couple->engine, "mysql") == 0 ? "--log-bin --server-id=1" : "") != 0) {
         return false;
     }
-    it->primary = port_of(server_url());
-    it->between = start_proxy(it->primary);
-    snprintf(port, sizeof port, "%d", it->between->port);
+    couple->primary = port_of(server_url());
+    couple->between = start_proxy(couple->primary);
+    snprintf(port, sizeof port, "%d", couple->between->port);
     setenv("ENGINE_STANDBY_OF", port, 1); /* for PostgreSQL */
-    if (strcmp(it->engine, "redis") == 0) {
+    if (strcmp(couple->engine, "redis") == 0) {
         snprintf(options, sizeof options, "--replicaof 127.0.0.1 %s", port);
-    } else if (strcmp(it->engine, "mysql") == 0) {
+    } else if (strcmp(couple->engine, "mysql") == 0) {
         snprintf(options, sizeof options, "--server-id=2 --read-only");
     }
-    url = server_beside(it->engine, options);
+    url = server_beside(couple->engine, options);
     unsetenv("ENGINE_STANDBY_OF");
-    it->standby = url != NULL ? port_of(url) : 0;
-    if (it->standby != 0 && strcmp(it->engine, "mysql") == 0) {
+    couple->standby = url != NULL ? port_of(url) : 0;
+    if (couple->standby != 0 && strcmp(couple->engine, "mysql") == 0) {
         char words[300];
         snprintf(words, sizeof words,
                  "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='firn', "
                  "MASTER_SSL_VERIFY_SERVER_CERT=0,"
                  " MASTER_USE_GTID=slave_pos; START SLAVE; SELECT 1",
                  port);
-        return said(it, it->standby, words, "1");
+        return error_text(couple, couple->standby, words, "1");
     }
-    return it->standby != 0;
+    return couple->standby != 0;
 }
 
 /* Does the standby have all three marks? */
-static bool has_marks(const couple *it) {
+static bool has_marks(const server_couple *couple) {
     char words[200];
-    const long at = (long)getpid();
-    if (strcmp(it->engine, "redis") == 0) {
-        snprintf(words, sizeof words, "EXISTS '{t%ld}:snowflake' '{t%ld}:integer orders'", at, at);
-        return said(it, it->standby, words, "2");
+    const long position = (long)getpid();
+    if (strcmp(couple->engine, "redis") == 0) {
+        snprintf(words, sizeof words, "EXISTS '{t%ld}:snowflake' '{t%ld}:integer orders'", position,
+                 position);
+        return error_text(couple, couple->standby, words, "2");
     }
-    snprintf(words, sizeof words, "SELECT COUNT(*) FROM t%ld_mark", at);
-    return said(it, it->standby, words, "[3-9]");
+    snprintf(words, sizeof words, "SELECT COUNT(*) FROM t%ld_mark", position);
+    return error_text(couple, couple->standby, words, "[3-9]");
 }
 
-static bool promote(void *of) {
-    const couple *it = of;
+static bool promote(void *context) {
+    const server_couple *couple = context;
     bool done;
-    if (strcmp(it->engine, "mysql") == 0) { /* as ProxySQL: its clients keep their connections */
-        done = said(it, it->standby,
-                    "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0; SELECT 1", "1");
-        atomic_store(&it->keeps->server_port, it->standby);
+    if (strcmp(couple->engine, "mysql") ==
+        0) { /* as ProxySQL: its clients keep their connections */
+        done = error_text(couple, couple->standby,
+                          "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0; SELECT 1", "1");
+        atomic_store(&couple->keeps->server_port, couple->standby);
         return done;
     }
-    done =
-        server_do("kill", 0) && (strcmp(it->engine, "redis") == 0
-                                     ? said(it, it->standby, "REPLICAOF NO ONE", "OK")
-                                     : said(it, it->standby, "SELECT pg_promote(true, 60)", "t"));
-    atomic_store(&it->front->fault, PROXY_REFUSED);
+    done = server_do("kill", 0) &&
+           (strcmp(couple->engine, "redis") == 0
+                ? error_text(couple, couple->standby, "REPLICAOF NO ONE", "OK")
+                : error_text(couple, couple->standby, "SELECT pg_promote(true, 60)", "t"));
+    atomic_store(&couple->front->fault, PROXY_REFUSED);
     nap_ms(100);
-    atomic_store(&it->front->server_port, it->standby);
-    atomic_store(&it->front->fault, PROXY_NONE);
+    atomic_store(&couple->front->server_port, couple->standby);
+    atomic_store(&couple->front->fault, PROXY_NONE);
     return done;
 }
 
 void run_standby(scene *s) {
-    static couple it;
-    if (!start_couple(&it, s)) {
+    static server_couple couple;
+    if (!start_couple(&couple, s)) {
         refute(s, "no standby starts");
         return;
     }
     if (strcmp(s->engine, "mysql") == 0) {
-        it.keeps = start_keeper(it.primary);
+        couple.keeps = start_keeper(couple.primary);
     } else {
-        it.front = start_proxy(it.primary);
+        couple.front = start_proxy(couple.primary);
     }
-    place_url(s, server_url(), it.keeps != NULL ? it.keeps->port : it.front->port, 1000);
+    place_url(s, server_url(), couple.keeps != NULL ? couple.keeps->port : couple.front->port,
+              1000);
     start_trio(s, 10000, APART_MS);
     await_again(s, 0, TRIO, WAIT_MS);
-    for (int64_t begun_ms = now_ms(); !has_marks(&it);) {
+    for (int64_t begun_ms = now_ms(); !has_marks(&couple);) {
         if (now_ms() - begun_ms > WAIT_MS) {
             refute(s, "the standby gets nothing");
             return;
         }
         nap_ms(50);
     }
-    atomic_store(&it.between->fault, PROXY_REFUSED); /* from here on it lags */
-    is_guarded(s, promote, &it);
-    atomic_store(&it.between->stop, true);
-    atomic_store(it.keeps != NULL ? &it.keeps->stop : &it.front->stop, true);
+    atomic_store(&couple.between->fault, PROXY_REFUSED); /* from here on it lags */
+    is_guarded(s, promote, &couple);
+    atomic_store(&couple.between->stop, true);
+    atomic_store(couple.keeps != NULL ? &couple.keeps->stop : &couple.front->stop, true);
 }
 
 /* ---- three members -------------------------------------------------------------------------- */
@@ -693,12 +698,12 @@ static void lose_quorum(scene *s) {
         refute(s, "a client did not say that the quorum is lost");
     }
     /* Both at once: one alone would wait for the other to answer. */
-    pid_t one = fork();
-    if (one == 0) {
+    pid_t value = fork();
+    if (value == 0) {
         _exit(!server_do("restart", member));
     }
     server_do("restart", other);
-    waitpid(one, NULL, 0);
+    waitpid(value, NULL, 0);
     int64_t took_ms = await_again(s, 0, TRIO, WAIT_MS);
     tell(s, "quorum back: %lld ms", (long long)took_ms);
     recovered(s, took_ms, 5000);

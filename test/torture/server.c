@@ -4,7 +4,7 @@
 
 #include "../engines.h"
 
-static engine *server;
+static test_engine *server;
 
 int server_start(const char *kind, const char *options) {
     server = engine_of(kind, 1, options);
@@ -24,7 +24,7 @@ const char *server_url(void) {
 }
 
 const char *server_beside(const char *kind, const char *options) {
-    const engine *other = engine_of(kind, 2, options);
+    const test_engine *other = engine_of(kind, 2, options);
     return other != NULL ? other->url : NULL;
 }
 

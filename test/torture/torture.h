@@ -24,35 +24,36 @@ void *shared(size_t size); /* zero; children see it */
 
 /* IDs of one life, which is one generator from its opening to its end. Those that were not issued
  * are 0. */
-typedef struct lot {
+typedef struct torture_lot {
     uint32_t life;
     uint32_t node_bits; /* 0: plain integers */
     uint64_t ids[LOT];
-} lot;
+} torture_lot;
 
 /* [first, end) of a node belongs to a life; `lowered`: it gives that up. */
-typedef struct grant {
+typedef struct torture_grant {
     uint32_t life, index;
     uint64_t node;
     int64_t first, end;
     bool lowered, integers;
     _Atomic bool whole; /* written to its end */
-} grant;
+} torture_grant;
 
-typedef struct ledger {
+typedef struct id_ledger {
     _Atomic size_t lots, grants;
     _Atomic uint32_t lives;
     _Atomic long refused; /* requested grants that were refused */
     size_t max_lots, max_grants;
-    lot *lot;
-    grant *grant;
-} ledger;
+    torture_lot *lot;
+    torture_grant *grant;
+} id_ledger;
 
-ledger *ledger_new(size_t ids);
-lot *ledger_lot(ledger *it, uint32_t life, uint32_t node_bits); /* NULL: it is full */
-void ledger_grant(ledger *it, uint32_t life, const firn_request *request, int64_t first,
+id_ledger *ledger_new(size_t ids);
+torture_lot *ledger_lot(id_ledger *ledger, uint32_t life,
+                        uint32_t node_bits); /* NULL: it is full */
+void ledger_grant(id_ledger *ledger, uint32_t life, const firn_request *request, int64_t first,
                   int64_t end);
-void ledger_lower(ledger *it, uint32_t life, const char *ns, const char *key, int64_t first,
+void ledger_lower(id_ledger *ledger, uint32_t life, const char *ns, const char *key, int64_t first,
                   int64_t end);
 
 /* ---- judge ---------------------------------------------------------------------------------- */
@@ -62,10 +63,10 @@ typedef struct verdict {
 } verdict;
 
 /* `granted`: its IDs must also be in grants of their own life. */
-verdict judge(const ledger *it, bool granted);
+verdict judge(const id_ledger *ledger, bool granted);
 /* Injects an ID issued twice, and with `granted` one outside its grant and a grant made twice.
  * False: there is too little to do so. */
-bool plant(ledger *it, bool granted);
+bool plant(id_ledger *ledger, bool granted);
 
 /* ---- server --------------------------------------------------------------------------------- */
 
@@ -74,7 +75,8 @@ int server_start(const char *kind, const char *options);
 bool server_missing(const char *kind); /* not installed, and that is allowed */
 bool server_do(const char *word, int member);
 const char *server_url(void);
-/* Starts another engine of the kind with these options, for this process alone. NULL: it did not start. */
+/* Starts another engine of the kind with these options, for this process alone. NULL: it did not
+ * start. */
 const char *server_beside(const char *kind, const char *options);
 const char *server_folder(void);
 void server_stop(void); /* of this process alone */
@@ -87,7 +89,7 @@ extern const char *const points[POINTS]; /* of every engine's writes */
 
 /* One client's place; the next one takes it when that is killed. Times are of now_ms(),
  * 0: never. */
-typedef struct seat {
+typedef struct torture_seat {
     pid_t pid;
     _Atomic int64_t good_ms;                /* the last lot */
     _Atomic int64_t good_before_ms, bad_ms; /* around the first failure since world.since_ms */
@@ -95,11 +97,11 @@ typedef struct seat {
     _Atomic int code;                       /* of that failure */
     _Atomic long lots;                      /* issued, by all who sat here */
     char text[sizeof(((firn_error *)0)->text)];
-} seat;
+} torture_seat;
 
 /* What clients and their scene share. */
 typedef struct world {
-    seat seats[SEATS];
+    torture_seat seats[SEATS];
     _Atomic bool stop;
     _Atomic int64_t since_ms, back_ms;
     _Atomic int64_t offset_ns[8]; /* of clocks */
@@ -107,7 +109,7 @@ typedef struct world {
     _Atomic int64_t longest_ms; /* of all calls */
     _Atomic int odd_code;       /* a failure that no fault here explains */
     char odd_text[sizeof(((firn_error *)0)->text)];
-    ledger *ledger;
+    id_ledger *ledger;
 } world;
 
 /* What came of it, in shared memory. */
@@ -163,15 +165,15 @@ typedef struct traits {
 } traits;
 
 /* A wrapped store, which enters what it grants into the ledger. */
-typedef struct recorder {
+typedef struct grant_recorder {
     firn_store *inner;
-    ledger *ledger;
+    id_ledger *ledger;
     uint32_t life;
     _Atomic int renewer; /* thread; its calls are counted separately */
     _Atomic long renewer_calls, other_calls;
-} recorder;
+} grant_recorder;
 
-int recorder_open(firn_store **store, recorder **it, ledger *to, const char *url,
+int recorder_open(firn_store **store, grant_recorder **recorder, id_ledger *ledger, const char *url,
                   const firn_store_options *options, firn_error *error);
 void client_clock(firn_clock *clock, _Atomic int64_t *offset_ns);
 /* A stopped clock at the given time in ns, moved only by pauses. */
@@ -181,8 +183,8 @@ void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns);
 _Noreturn void client_run(scene *s, const traits *how);
 void client_start(scene *s, const traits *how);
 /* Looks for one that ended; true: the seat is free. What it ended of is counted. */
-bool client_ended(scene *s, int at);
-void client_kill(scene *s, int at);
+bool client_ended(scene *s, int position);
+void client_kill(scene *s, int position);
 /* Asks all to stop, and kills those that do not. */
 void clients_end(scene *s, int seats);
 
@@ -214,12 +216,12 @@ enum {
         4 /* there too long: a change of identity takes 30 s, and another scenario has one */
 };
 
-typedef struct scenario {
+typedef struct torture_scenario {
     const char *name, *sentence;
     void (*run)(scene *s);
     const char *engines; /* of these alone; NULL: of all */
     unsigned flags;
-} scenario;
+} torture_scenario;
 
 void run_clients(scene *s);
 void run_outage(scene *s);

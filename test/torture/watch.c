@@ -20,22 +20,22 @@ static bool await(scene *s, int from, int to, size_t member, int64_t most_ms) {
 
 void look_from_now(scene *s) {
     for (int i = 0; i < SEATS; i++) {
-        seat *it = &s->world->seats[i];
-        atomic_store(&it->good_before_ms, 0);
-        atomic_store(&it->again_ms, 0);
-        atomic_store(&it->bad_ms, 0);
-        atomic_store(&it->code, 0);
+        torture_seat *seat = &s->world->seats[i];
+        atomic_store(&seat->good_before_ms, 0);
+        atomic_store(&seat->again_ms, 0);
+        atomic_store(&seat->bad_ms, 0);
+        atomic_store(&seat->code, 0);
     }
     atomic_store(&s->world->back_ms, 0);
     atomic_store(&s->world->since_ms, now_ms());
 }
 
 bool await_issue(scene *s, int n) {
-    return await(s, 0, n, offsetof(seat, good_ms), WAIT_MS);
+    return await(s, 0, n, offsetof(torture_seat, good_ms), WAIT_MS);
 }
 
 bool await_failures(scene *s, int n, int64_t most_ms) {
-    return await(s, 0, n, offsetof(seat, bad_ms), most_ms);
+    return await(s, 0, n, offsetof(torture_seat, bad_ms), most_ms);
 }
 
 int64_t await_again(scene *s, int from, int to, int64_t most_ms) {
@@ -44,12 +44,12 @@ int64_t await_again(scene *s, int from, int to, int64_t most_ms) {
         atomic_store(&s->world->seats[i].again_ms, 0);
     }
     atomic_store(&s->world->back_ms, back_ms);
-    bool all = await(s, from, to, offsetof(seat, again_ms), most_ms);
+    bool all = await(s, from, to, offsetof(torture_seat, again_ms), most_ms);
     for (int i = from; i < to; i++) {
-        seat *it = &s->world->seats[i];
-        int64_t took_ms = atomic_load(&it->again_ms) - back_ms;
-        if (!all && atomic_load(&it->again_ms) == 0) {
-            refute(s, "client %d does not issue again by itself: %.200s", i, it->text);
+        torture_seat *seat = &s->world->seats[i];
+        int64_t took_ms = atomic_load(&seat->again_ms) - back_ms;
+        if (!all && atomic_load(&seat->again_ms) == 0) {
+            refute(s, "client %d does not issue again by itself: %.200s", i, seat->text);
             return -1;
         }
         worst = took_ms > worst ? took_ms : worst;

@@ -45,14 +45,15 @@ int firn_go_store(firn_store **store, const char *url, const char *module_dir, b
     return firn_store_open(store, url, &options, error);
 }
 
-firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *error) {
+firn_id *firn_go_many(firn_gen *gen, const firn_time *instant, size_t n, firn_error *error) {
     firn_id *ids = malloc(n * sizeof *ids);
     if (ids == NULL) {
         firn_error_set(error, FIRN_EMEMORY, FIRN_CURE_FEWER_IDS,
                        "out of memory: ask for fewer IDs at once");
         return NULL;
     }
-    int code = at != NULL ? firn_at(gen, at, ids, n, error) : firn_next_n(gen, ids, n, error);
+    int code =
+        instant != NULL ? firn_at(gen, instant, ids, n, error) : firn_next_n(gen, ids, n, error);
     if (code != FIRN_OK) {
         free(ids);
         return NULL;
@@ -84,12 +85,12 @@ void firn_go_texts(char *out, const firn_id *ids, size_t n, int form, const firn
 void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form,
                         const firn_gen *gen) {
     for (uint32_t i = 0; i < page->count; i++) {
-        const char *at = (const char *)(page + 1) + (size_t)i * page->stride;
+        const char *position = (const char *)(page + 1) + (size_t)i * page->stride;
         firn_id id = {.bits = bits};
         if (bits <= 64) {
-            memcpy(&id.low, at, sizeof id.low);
+            memcpy(&id.low, position, sizeof id.low);
         } else {
-            firn_id_from_bytes(&id, (const uint8_t *)at, bits, NULL); /* its own IDs fit */
+            firn_id_from_bytes(&id, (const uint8_t *)position, bits, NULL); /* its own IDs fit */
         }
         put_text(out + (size_t)i * FIRN_TEXT_SIZE, &id, form, gen);
     }

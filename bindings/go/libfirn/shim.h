@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Go cannot call or lay out itself: results by value, so that the hot path allocates nothing, and structures with
- * pointers, which must not be in Go memory. */
+/* What Go cannot call or lay out itself: results by value, so that the hot path allocates nothing,
+ * and structures with pointers, which must not be in Go memory. */
 #ifndef FIRN_GO_SHIM_H
 #define FIRN_GO_SHIM_H
 
@@ -19,8 +19,8 @@ int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const cha
                  firn_error *error);
 int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
                   firn_error *error);
-/* n IDs, back-dated if `at` is not NULL; NULL: *error. The caller frees them. */
-firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *error);
+/* n IDs, back-dated if `instant` is not NULL; NULL: *error. The caller frees them. */
+firn_id *firn_go_many(firn_gen *gen, const firn_time *instant, size_t n, firn_error *error);
 /* Writes IDs as their Go type has them, 8 or 16 bytes each. */
 void firn_go_words(void *out, const firn_id *ids, size_t n, bool wide);
 /* Writes the n texts, each ended by a zero, FIRN_TEXT_SIZE apart. */

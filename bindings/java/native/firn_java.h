@@ -32,14 +32,14 @@ const char *text_of(texts *all, jbyteArray bytes, size_t *length);
 void free_texts(texts *all);
 
 jbyteArray bytes_of(JNIEnv *env, const void *bytes, size_t size);
-void put_id(JNIEnv *env, jlongArray out, jsize at, const firn_id *id);
+void put_id(JNIEnv *env, jlongArray out, jsize position, const firn_id *id);
 static inline firn_id id_of(uint32_t bits, jlong high, jlong low, jlong top) {
     return (firn_id){(uint64_t)low, (uint64_t)high, (uint32_t)top, bits};
 }
 /* The struct in a direct buffer, which Java code cannot see. */
 firn_scheme *scheme_of(JNIEnv *env, jobject buffer);
 
-/* ---- closing while other threads call ---------------------------------------------------------- */
+/* ---- closing while other threads call -------------------------------------------------------- */
 /* Threads inside a call; close() waits for them. The memory itself stays until its Java object is
  * unreachable. */
 typedef struct guard {
@@ -61,7 +61,7 @@ static inline bool enter(guard *g) {
 /* Waits for the threads inside. False: another call has closed it. */
 bool shut(guard *g);
 
-static inline void *at(jlong address) {
+static inline void *pointer_at(jlong address) {
     return (void *)(intptr_t)address;
 }
 static inline jlong address_of(const void *object) {

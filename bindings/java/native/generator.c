@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Generators and blocks. Generators that reserve slots have a renewer, Renewer.java, so that no call
- * that issues live IDs waits for a store. */
+/* Generators and blocks. Generators that reserve slots have a renewer, Renewer.java, so that no
+ * call that issues live IDs waits for a store. */
 #include "firn_java.h"
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ static void closed(JNIEnv *env) {
 }
 
 /* The Java object's copy of the scheme must not point into the generator. */
-static void copy_scheme(firn_scheme *to, const firn_gen *gen) {
-    *to = *firn_gen_scheme(gen);
-    to->ns = to->node_fields = to->note = to->source = NULL;
+static void copy_scheme(firn_scheme *target, const firn_gen *gen) {
+    *target = *firn_gen_scheme(gen);
+    target->ns = target->node_fields = target->note = target->source = NULL;
 }
 
 /* -> an address; `scheme` becomes the generator's */
@@ -60,14 +60,14 @@ NATIVE(jlong, openGenerator)
 
 /* Before anybody else knows the generator. */
 NATIVE(jbyteArray, prefix)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    const generator *self = at(address);
+    const generator *self = pointer_at(address);
     const char *prefix = firn_gen_prefix(self->gen);
     (void)none, (void)keep;
     return bytes_of(env, prefix, strlen(prefix));
 }
 
 NATIVE(jlong, next)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     uint64_t id = 0;
     (void)none, (void)keep;
@@ -86,7 +86,7 @@ NATIVE(jlong, next)(JNIEnv *env, jclass none, jobject keep, jlong address) {
 /* An ID of any width, into three longs. */
 NATIVE(void, nextWide)
 (JNIEnv *env, jclass none, jobject keep, jlong address, jlongArray out) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     firn_id id;
     (void)none, (void)keep;
@@ -132,7 +132,7 @@ static void *begin_many(JNIEnv *env, generator *self, jint count, size_t size) {
 
 /* -> long[count] */
 NATIVE(jlongArray, longs)(JNIEnv *env, jclass none, jobject keep, jlong address, jint count) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     jlongArray out = NULL;
     uint64_t *ids = begin_many(env, self, count, sizeof *ids);
@@ -155,7 +155,7 @@ NATIVE(jlongArray, longs)(JNIEnv *env, jclass none, jobject keep, jlong address,
 NATIVE(jlongArray, wides)
 (JNIEnv *env, jclass none, jobject keep, jlong address, jint count, jboolean dated, jlong sec,
  jint ns) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     const firn_time when = {sec, ns};
     jlongArray out = NULL;
@@ -181,7 +181,7 @@ NATIVE(jlongArray, wides)
 
 /* Renews the window if necessary -> milliseconds until the next step. */
 NATIVE(jlong, step)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     int64_t wait_ms = 50;
     (void)none, (void)keep;
@@ -199,7 +199,7 @@ NATIVE(jlong, step)(JNIEnv *env, jclass none, jobject keep, jlong address) {
 
 /* -> the members of Status.java, in its order */
 NATIVE(jlongArray, status)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_status now = {.size = sizeof now};
     (void)none, (void)keep;
     if (!enter(&self->guard)) {
@@ -234,7 +234,7 @@ NATIVE(jlongArray, status)(JNIEnv *env, jclass none, jobject keep, jlong address
 
 /* Waits for the calls of other threads. The second time: nothing. */
 NATIVE(void, closeGenerator)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     (void)none, (void)keep;
     if (shut(&self->guard)) {
@@ -248,7 +248,7 @@ NATIVE(void, closeGenerator)(JNIEnv *env, jclass none, jobject keep, jlong addre
 
 /* Once the Java object is unreachable. */
 NATIVE(void, freeGenerator)(JNIEnv *env, jclass none, jlong address) {
-    generator *self = at(address);
+    generator *self = pointer_at(address);
     (void)env, (void)none;
     if (self->gen != NULL) {
         firn_close(self->gen, NULL);
@@ -256,7 +256,7 @@ NATIVE(void, freeGenerator)(JNIEnv *env, jclass none, jlong address) {
     free(self);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------ */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 _Static_assert(offsetof(firn_page, next) == 0 && offsetof(firn_page, count) == 4 &&
                    offsetof(firn_page, until_ns) == 8 && sizeof(firn_page) == 24,
@@ -264,7 +264,7 @@ _Static_assert(offsetof(firn_page, next) == 0 && offsetof(firn_page, count) == 4
 
 /* -> an address */
 NATIVE(jlong, openBlock)(JNIEnv *env, jclass none, jobject keep, jlong address, jlong age_us) {
-    generator *of = at(address);
+    generator *of = pointer_at(address);
     firn_block *block = NULL;
     firn_error error;
     (void)none, (void)keep;
@@ -283,19 +283,19 @@ NATIVE(jlong, openBlock)(JNIEnv *env, jclass none, jobject keep, jlong address, 
 /* The page of a block; Block.java uses it only while the block is open. */
 NATIVE(jobject, page)(JNIEnv *env, jclass none, jlong block, jint stride) {
     (void)none;
-    return (*env)->NewDirectByteBuffer(env, firn_block_page(at(block)),
+    return (*env)->NewDirectByteBuffer(env, firn_block_page(pointer_at(block)),
                                        (jlong)sizeof(firn_page) + (jlong)FIRN_BLOCK_MAX * stride);
 }
 
 NATIVE(void, fill)(JNIEnv *env, jclass none, jobject keep, jlong address, jlong block) {
-    generator *of = at(address);
+    generator *of = pointer_at(address);
     firn_error error;
     (void)none, (void)keep;
     if (!enter(&of->guard)) {
         closed(env);
         return;
     }
-    int code = firn_block_fill(at(block), &error);
+    int code = firn_block_fill(pointer_at(block), &error);
     leave(&of->guard);
     if (code != FIRN_OK) {
         fail_with(env, &error);
@@ -304,5 +304,5 @@ NATIVE(void, fill)(JNIEnv *env, jclass none, jobject keep, jlong address, jlong 
 
 NATIVE(void, closeBlock)(JNIEnv *env, jclass none, jlong block) {
     (void)env, (void)none;
-    firn_block_close(at(block));
+    firn_block_close(pointer_at(block));
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- segments ---------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 typedef struct segment {
     guard guard;
@@ -84,7 +84,7 @@ static int increment(firn_segment *segment, int64_t argument, int64_t *value, fi
 }
 
 static jlong ask(JNIEnv *env, jlong address, verb *what, int64_t argument) {
-    segment *self = at(address);
+    segment *self = pointer_at(address);
     firn_error error;
     int64_t value = 0;
     if (!enter(&self->guard)) {
@@ -113,7 +113,7 @@ VERB(segmentIncrement, increment)
 #undef VERB
 
 NATIVE(void, closeSegment)(JNIEnv *env, jclass none, jobject keep, jlong address) {
-    segment *self = at(address);
+    segment *self = pointer_at(address);
     firn_error error;
     (void)none, (void)keep;
     if (shut(&self->guard) && release(self, &error) != FIRN_OK) {
@@ -123,11 +123,11 @@ NATIVE(void, closeSegment)(JNIEnv *env, jclass none, jobject keep, jlong address
 
 NATIVE(void, freeSegment)(JNIEnv *env, jclass none, jlong address) {
     (void)env, (void)none;
-    release(at(address), NULL);
-    free(at(address));
+    release(pointer_at(address), NULL);
+    free(pointer_at(address));
 }
 
-/* ---- order numbers: OrderNumbers.java lets one thread in at a time ------------------------------- */
+/* ---- order numbers: OrderNumbers.java lets one thread in at a time --------------------------- */
 
 /* -> an address; `key` has 16 bytes */
 NATIVE(jlong, openOrder)
@@ -152,7 +152,7 @@ NATIVE(jbyteArray, writeOrder)
     char text[FIRN_ORDER_SIZE];
     firn_error error;
     (void)none, (void)keep;
-    if (firn_order_write(at(address), text, (uint64_t)integer, &error) != FIRN_OK) {
+    if (firn_order_write(pointer_at(address), text, (uint64_t)integer, &error) != FIRN_OK) {
         fail_with(env, &error);
         return NULL;
     }
@@ -167,7 +167,8 @@ NATIVE(jlong, readOrder)
     size_t length = 0;
     const char *text = text_of(&all, number, &length);
     (void)none, (void)keep;
-    if (text != NULL && firn_order_read(at(address), &integer, text, length, &error) != FIRN_OK) {
+    if (text != NULL &&
+        firn_order_read(pointer_at(address), &integer, text, length, &error) != FIRN_OK) {
         fail_with(env, &error);
     }
     free_texts(&all);
@@ -176,5 +177,5 @@ NATIVE(jlong, readOrder)
 
 NATIVE(void, freeOrder)(JNIEnv *env, jclass none, jlong address) {
     (void)env, (void)none;
-    firn_order_close(at(address));
+    firn_order_close(pointer_at(address));
 }

@@ -10,17 +10,19 @@
 void fail_with(JNIEnv *env, const firn_error *error) {
     const char *text = error->text, *name = firn_curename(error->cure);
     jclass type = (*env)->FindClass(env, "dev/firn/FirnException");
-    jmethodID of = type != NULL ? (*env)->GetStaticMethodID(env, type, "of",
-                                                            "(I[B[BIIIII)Ldev/firn/FirnException;")
-                                : NULL;
-    jbyteArray bytes = of != NULL ? bytes_of(env, text, strlen(text)) : NULL;
+    jmethodID owner =
+        type != NULL
+            ? (*env)->GetStaticMethodID(env, type, "of", "(I[B[BIIIII)Ldev/firn/FirnException;")
+            : NULL;
+    jbyteArray bytes = owner != NULL ? bytes_of(env, text, strlen(text)) : NULL;
     jbyteArray cure = bytes != NULL ? bytes_of(env, name, strlen(name)) : NULL;
     if (cure == NULL) {
         return; /* something else was thrown */
     }
     jobject thrown = (*env)->CallStaticObjectMethod(
-        env, type, of, (jint)error->code, bytes, cure, (jint)error->cure_at, (jint)error->value.at,
-        (jint)error->value.length, (jint)error->limit.at, (jint)error->limit.length);
+        env, type, owner, (jint)error->code, bytes, cure, (jint)error->cure_at,
+        (jint)error->value.at, (jint)error->value.length, (jint)error->limit.at,
+        (jint)error->limit.length);
     if (!(*env)->ExceptionCheck(env) && thrown != NULL) {
         (*env)->Throw(env, thrown);
     }
@@ -70,9 +72,9 @@ jbyteArray bytes_of(JNIEnv *env, const void *bytes, size_t size) {
     return array;
 }
 
-void put_id(JNIEnv *env, jlongArray out, jsize at, const firn_id *id) {
+void put_id(JNIEnv *env, jlongArray out, jsize position, const firn_id *id) {
     const jlong parts[3] = {(jlong)id->high, (jlong)id->low, (jlong)id->top};
-    (*env)->SetLongArrayRegion(env, out, at, 3, parts);
+    (*env)->SetLongArrayRegion(env, out, position, 3, parts);
 }
 
 firn_scheme *scheme_of(JNIEnv *env, jobject buffer) {
@@ -90,7 +92,7 @@ bool shut(guard *g) {
     return true;
 }
 
-/* ---- the library ------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 NATIVE(jbyteArray, versions)(JNIEnv *env, jclass none) {
     char both[64] = FIRN_VERSION " ";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the C part share. They use the limited API of Python 3.9; __init__.py makes it Python's. */
+/* What the files of the C part share. They use the limited API of Python 3.9; __init__.py makes it
+ * Python's. */
 #ifndef FIRN_PYTHON_H
 #define FIRN_PYTHON_H
 
@@ -14,8 +15,8 @@
 /* As which object an ID comes. */
 enum firn_result { RESULT_INT, RESULT_UUID, RESULT_TEXT, RESULT_BYTES };
 
-/* The state of one interpreter: mod_wsgi runs an application in each. One with its own GIL refuses the
- * module, because its initialization has one phase. */
+/* The state of one interpreter: mod_wsgi runs an application in each. One with its own GIL refuses
+ * the module, because its initialization has one phase. */
 typedef struct firn_shared {
     PyObject *errors;                  /* exceptions by code, from __init__.py */
     PyTypeObject *uuid;                /* uuid.UUID */
@@ -24,7 +25,8 @@ typedef struct firn_shared {
     PyTypeObject *generator, *ids, *segment, *order;
 } firn_shared;
 
-/* What the running interpreter has; NULL with an exception after it has unloaded the module, at its end. */
+/* What the running interpreter has; NULL with an exception after it has unloaded the module, at its
+ * end. */
 firn_shared *firn_python(void);
 
 /* Raises the exception of error->code, or says that something is closed. Both return NULL. */
@@ -34,7 +36,8 @@ PyObject *fail_closed(const char *what);
 /* object.c: IDs as Python's objects. */
 PyObject *uuid_of(const uint8_t bytes[16]);
 PyObject *id_object(const firn_id *id, int result, int form, const char *prefix);
-/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
+/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an
+ * exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form);
 
 /* renewer.c: renewers, forks, and calls on stores. All need the GIL. */
@@ -46,7 +49,8 @@ renewer *renewer_new(firn_gen *gen);
 int renewer_wait(renewer *r, firn_error *error);
 /* Ends the thread, after its call on the store, and frees `r`. */
 void renewer_end(renewer *r);
-/* For an object that is collected: does not wait. True: the thread closes the generator and frees `r`. False: freed. */
+/* For an object that is collected: does not wait. True: the thread closes the generator and frees
+ * `r`. False: freed. */
 bool renewer_leave(renewer *r);
 /* Around a call that may use a store, without the GIL. A fork waits until the call ends. */
 PyThreadState *store_begin(void);
@@ -57,7 +61,7 @@ typedef struct users {
     pid_t process;
     int count;
 } users;
-int *users_of(users *of); /* the count in this process */
+int *users_of(users *owner); /* the count in this process */
 
 extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec;
 extern PyMethodDef pure_functions[], renewer_functions[];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Generators, and iterators over their blocks.
  *
- * A call takes an ID of the window with the GIL held, and asks no store. If no slot is left, it waits for the renewer
- * without the GIL. */
+ * A call takes an ID of the window with the GIL held, and asks no store. If no slot is left, it
+ * waits for the renewer without the GIL. */
 #include "firn_python.h"
 
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static PyObject *generator_now(PyObject *object, PyObject *none) {
 }
 
 /* `count` IDs as raw memory: uint64_t for up to 64 bits, else firn_id. */
-static int generator_fill(generator *self, void *out, Py_ssize_t count, const firn_time *at) {
+static int generator_fill(generator *self, void *out, Py_ssize_t count, const firn_time *instant) {
     firn_error error = {0};
     int code, tries = 0;
     do {
@@ -202,9 +202,9 @@ static int generator_fill(generator *self, void *out, Py_ssize_t count, const fi
             fail_closed("generator");
             return -1;
         }
-        const span call = generator_begin(self, self->online || at != NULL);
-        if (at != NULL) {
-            code = firn_at(self->gen, at, out, (size_t)count, &error);
+        const span call = generator_begin(self, self->online || instant != NULL);
+        if (instant != NULL) {
+            code = firn_at(self->gen, instant, out, (size_t)count, &error);
         } else if (firn_gen_scheme(self->gen)->bits <= 64) {
             code = firn_next_u64(self->gen, out, (size_t)count, &error);
         } else {
@@ -232,13 +232,13 @@ static bool count_is_good(Py_ssize_t count) {
 static PyObject *generator_many(PyObject *object, PyObject *args) {
     generator *self = (generator *)object;
     Py_ssize_t count;
-    firn_time at;
+    firn_time instant;
     long long sec;
-    if (!PyArg_ParseTuple(args, "n|Li", &count, &sec, &at.ns) || !count_is_good(count)) {
+    if (!PyArg_ParseTuple(args, "n|Li", &count, &sec, &instant.ns) || !count_is_good(count)) {
         return NULL;
     }
     bool dated = PyTuple_Size(args) > 1;
-    at.sec = dated ? sec : 0;
+    instant.sec = dated ? sec : 0;
     uint32_t bits = self->gen != NULL ? firn_gen_scheme(self->gen)->bits : 64;
     bool wide = bits > 64 || dated;
     size_t size = (size_t)count * (wide ? sizeof(firn_id) : sizeof(uint64_t));
@@ -247,12 +247,12 @@ static PyObject *generator_many(PyObject *object, PyObject *args) {
     if (raw == NULL) {
         return PyErr_NoMemory();
     }
-    if (generator_fill(self, raw, count, dated ? &at : NULL) == 0) {
+    if (generator_fill(self, raw, count, dated ? &instant : NULL) == 0) {
         list = PyList_New(count);
     }
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
-        firn_id one = wide ? ((firn_id *)raw)[i] : (firn_id){((uint64_t *)raw)[i], 0, 0, bits};
-        PyObject *item = id_object(&one, self->result, self->form, self->prefix);
+        firn_id id = wide ? ((firn_id *)raw)[i] : (firn_id){((uint64_t *)raw)[i], 0, 0, bits};
+        PyObject *item = id_object(&id, self->result, self->form, self->prefix);
         if (item == NULL || PyList_SetItem(list, i, item) != 0) {
             Py_CLEAR(list);
         }
@@ -261,7 +261,8 @@ static PyObject *generator_many(PyObject *object, PyObject *args) {
     return list;
 }
 
-/* The memory of an array of IDs: uint64 in the machine's order, or bytes with the most significant first. */
+/* The memory of an array of IDs: uint64 in the machine's order, or bytes with the most significant
+ * first. */
 static PyObject *generator_raw(PyObject *object, PyObject *args) {
     generator *self = (generator *)object;
     Py_ssize_t count;
@@ -277,10 +278,10 @@ static PyObject *generator_raw(PyObject *object, PyObject *args) {
     if (array == NULL) {
         return NULL;
     }
-    uint8_t *to = (uint8_t *)PyByteArray_AsString(array);
+    uint8_t *out = (uint8_t *)PyByteArray_AsString(array);
     if (bits <= 64) {
         uint64_t none;
-        if (generator_fill(self, count > 0 ? (void *)to : &none, count, NULL) != 0) {
+        if (generator_fill(self, count > 0 ? (void *)out : &none, count, NULL) != 0) {
             Py_CLEAR(array);
         }
         return array;
@@ -293,7 +294,7 @@ static PyObject *generator_raw(PyObject *object, PyObject *args) {
         Py_CLEAR(array);
     }
     for (Py_ssize_t i = 0; array != NULL && i < count; i++) {
-        firn_id_bytes(to + i * stride, &ids[i]);
+        firn_id_bytes(out + i * stride, &ids[i]);
     }
     free(ids);
     return array;

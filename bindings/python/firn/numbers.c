@@ -40,10 +40,10 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
     return (PyObject *)self;
 }
 
-/* `one` is the segment as it was before it was closed for others; NULL: it was closed already. */
-static int segment_shut(firn_segment *one, firn_store *store, firn_error *error) {
-    const int code = one != NULL ? firn_segment_close(one, error) : FIRN_OK;
-    if (one != NULL) {
+/* `shut` is the segment as it was before it was closed for others; NULL: it was closed already. */
+static int segment_shut(firn_segment *shut, firn_store *store, firn_error *error) {
+    const int code = shut != NULL ? firn_segment_close(shut, error) : FIRN_OK;
+    if (shut != NULL) {
         firn_store_close(store);
     }
     return code;
@@ -66,10 +66,10 @@ static PyObject *segment_close(PyObject *object, PyObject *none) {
                        "another thread uses the segment: close it after its threads");
         return fail(&error);
     }
-    firn_segment *one = self->segment;
+    firn_segment *shut = self->segment;
     self->segment = NULL;
     PyThreadState *state = store_begin();
-    const int code = segment_shut(one, self->store, &error);
+    const int code = segment_shut(shut, self->store, &error);
     store_end(state);
     if (code != FIRN_OK) {
         return fail(&error);

@@ -106,7 +106,8 @@ static int natural_result(const firn_scheme *scheme, int form) {
                                                                  : RESULT_TEXT;
 }
 
-/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
+/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an
+ * exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form) {
     firn_error error;
     *form = scheme->form;

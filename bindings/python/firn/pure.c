@@ -288,19 +288,19 @@ static PyObject *guess(PyObject *module, PyObject *args) {
     size_t count = firn_guess(readings, text, (size_t)size, -1);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *one =
+        PyObject *item =
             Py_BuildValue("(ssNs)", readings[i].scheme->name, firn_form_name(readings[i].form),
                           bytes_of(&readings[i].id), firn_sure_name(readings[i].sure));
-        if (one == NULL || PyList_Append(list, one) != 0) {
+        if (item == NULL || PyList_Append(list, item) != 0) {
             Py_CLEAR(list);
         }
-        Py_XDECREF(one);
+        Py_XDECREF(item);
     }
     return list;
 }
 
 static PyObject *match_object(const firn_match *match) {
-    char at[FIRN_TIME_SIZE];
+    char position[FIRN_TIME_SIZE];
     PyObject *fields = PyDict_New();
     for (uint32_t i = 0; fields != NULL && i < match->count; i++) {
         PyObject *value = PyUnicode_FromString(match->fields[i].value);
@@ -313,11 +313,11 @@ static PyObject *match_object(const firn_match *match) {
         return NULL;
     }
     if (match->timed) { /* else it is not set */
-        firn_time_format(at, &match->time, match->digits);
+        firn_time_format(position, &match->time, match->digits);
     }
     return Py_BuildValue("(ssOsNz)", match->format->name, firn_sure_name(match->sure),
                          match->leads ? Py_True : Py_False, match->reason, fields,
-                         match->timed ? at : NULL);
+                         match->timed ? position : NULL);
 }
 
 /* recognize(text) -> [(format, sure, leads, reason, {name: value}, time as text or None)] */
@@ -334,11 +334,11 @@ static PyObject *recognize(PyObject *module, PyObject *args) {
     size_t count = firn_recognize(matches, plausible ? readings : NULL, text, (size_t)size);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *one = match_object(&matches[i]);
-        if (one == NULL || PyList_Append(list, one) != 0) {
+        PyObject *item = match_object(&matches[i]);
+        if (item == NULL || PyList_Append(list, item) != 0) {
             Py_CLEAR(list);
         }
-        Py_XDECREF(one);
+        Py_XDECREF(item);
     }
     return list;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Renewers: a thread for each generator renews its window, so that a call waits for the store only if no slot is left.
- * The threads know nothing of Python and need no GIL. A thread begins when the first ID is issued in its process.
+/* Renewers: a thread for each generator renews its window, so that a call waits for the store only
+ * if no slot is left. The threads know nothing of Python and need no GIL. A thread begins when the
+ * first ID is issued in its process.
  *
- * No thread of this file and no call on a store that passes store_begin runs during os.fork(), which calls fork_begins
- * before it. So the locks of an engine's library are free in the child, whose renewers begin with its own first IDs. */
+ * No thread of this file and no call on a store that passes store_begin runs during os.fork(),
+ * which calls fork_begins before it. So the locks of an engine's library are free in the child,
+ * whose renewers begin with its own first IDs. */
 #include "firn_python.h"
 
 #include <errno.h>
@@ -67,8 +69,9 @@ static bool await(int64_t end_ms) {
     return pthread_cond_timedwait(&here.news, &here.lock, &end) != ETIMEDOUT;
 }
 
-/* With the GIL, before anything else of this file. A child has none of its parent's threads, and may have inherited the
- * lock from one of them: also a child whose program calls fork() without PyOS_BeforeFork(). */
+/* With the GIL, before anything else of this file. A child has none of its parent's threads, and
+ * may have inherited the lock from one of them: also a child whose program calls fork() without
+ * PyOS_BeforeFork(). */
 static void adopt(void) {
     pthread_condattr_t monotonic;
     if (here.process == getpid()) {
@@ -86,17 +89,17 @@ static void adopt(void) {
     }
 }
 
-/* ---- users of an object --------------------------------------------------------------------------- */
+/* ---- users of an object ---------------------------------------------------------------------- */
 
-int *users_of(users *of) {
-    if (of->process != getpid()) { /* a child has none of the threads */
-        of->process = getpid();
-        of->count = 0;
+int *users_of(users *owner) {
+    if (owner->process != getpid()) { /* a child has none of the threads */
+        owner->process = getpid();
+        owner->count = 0;
     }
-    return &of->count;
+    return &owner->count;
 }
 
-/* ---- calls on stores ------------------------------------------------------------------------------ */
+/* ---- calls on stores ------------------------------------------------------------------------- */
 
 PyThreadState *store_begin(void) {
     adopt();
@@ -118,7 +121,7 @@ void store_end(PyThreadState *state) {
     PyEval_RestoreThread(state);
 }
 
-/* ---- the thread ----------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 /* With the lock, which it releases during the call. Milliseconds until the next step. */
 static int64_t step(renewer *r) {
@@ -137,8 +140,8 @@ static int64_t step(renewer *r) {
     return wait_ms < 1 ? 1 : wait_ms;
 }
 
-static void *run(void *of) {
-    renewer *r = of;
+static void *run(void *context) {
+    renewer *r = context;
     lock();
     for (int64_t due_ms = 0; !r->ends && here.forks == 0;) {
         if (r->kicked || now_ms() >= due_ms) {
@@ -170,17 +173,18 @@ static void reap(renewer *r) {
     }
 }
 
-/* Frees what the threads of generators that are gone have left. Does a thread or a call on a store run? */
+/* Frees what the threads of generators that are gone have left. Does a thread or a call on a store
+ * run? */
 static bool is_busy(void) {
     bool busy = here.inside > 0;
-    for (renewer **at = &here.first, *r; (r = *at) != NULL;) {
+    for (renewer **position = &here.first, *r; (r = *position) != NULL;) {
         reap(r);
         busy = busy || r->state == RUNS;
         if (r->orphan && r->gen == NULL) {
-            *at = r->next;
+            *position = r->next;
             free(r);
         } else {
-            at = &r->next;
+            position = &r->next;
         }
     }
     return busy;
@@ -201,7 +205,7 @@ static bool start(renewer *r) {
     return r->state == RUNS;
 }
 
-/* ---- for generators ------------------------------------------------------------------------------- */
+/* ---- for generators -------------------------------------------------------------------------- */
 
 renewer *renewer_new(firn_gen *gen) {
     renewer *r = calloc(1, sizeof *r);
@@ -258,11 +262,11 @@ int renewer_wait(renewer *r, firn_error *error) {
 
 /* Removes it from the list, with the lock. */
 static void unlink_renewer(const renewer *r) {
-    renewer **at = &here.first;
-    while (*at != r) {
-        at = &(*at)->next;
+    renewer **position = &here.first;
+    while (*position != r) {
+        position = &(*position)->next;
     }
-    *at = r->next;
+    *position = r->next;
 }
 
 void renewer_end(renewer *r) {
@@ -299,7 +303,7 @@ bool renewer_leave(renewer *r) {
     return runs;
 }
 
-/* ---- forks, and the end --------------------------------------------------------------------------- */
+/* ---- forks, and the end ---------------------------------------------------------------------- */
 
 /* Until nothing is busy, at most for `most_ms`. */
 static void await_all(int64_t most_ms) {

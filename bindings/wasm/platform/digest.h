@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MD5, SHA-1 and SHA-256 under the names of libmd, which the library uses elsewhere. md5.h, sha1.h and sha2.h include
- * this file. */
+/* MD5, SHA-1 and SHA-256 under the names of libmd, which the library uses elsewhere. md5.h, sha1.h
+ * and sha2.h include this file. */
 #ifndef FIRN_WASM_DIGEST_H
 #define FIRN_WASM_DIGEST_H
 

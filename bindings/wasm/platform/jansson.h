@@ -21,7 +21,8 @@ void json_decref(json_t *json);
 /* Take over `value`. 0, or -1: out of memory, or `value` is NULL. */
 int json_array_append_new(json_t *array, json_t *value);
 int json_object_set_new(json_t *object, const char *key, json_t *value);
-/* An object: a key is s, a value s, s?, i, I, b, n, o or {}. NULL: a value is NULL, or no memory. */
+/* An object: a key is s, a value s, s?, i, I, b, n, o or {}. NULL: a value is NULL, or no
+ * memory. */
 json_t *json_pack(const char *format, ...);
 /* Closes it. The text belongs to `json`. */
 const char *json_text(json_t *json);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of GnuTLS that server/net/credentials.h names, for static programs, which have no TLS. */
+/* The types of GnuTLS that server/net/credentials.h names, for static programs, which have no
+ * TLS. */
 #ifndef FIRN_NO_GNUTLS_H
 #define FIRN_NO_GNUTLS_H
 

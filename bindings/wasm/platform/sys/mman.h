@@ -16,11 +16,11 @@
 #define MADV_DONTDUMP  16
 
 /* Anonymous memory only. */
-void *mmap(void *at, size_t size, int access, int kind, int file, long long offset);
-void *mremap(void *at, size_t old_size, size_t size, int flags);
-int munmap(void *at, size_t size);
-static inline int madvise(void *at, size_t size, int advice) {
-    (void)at, (void)size, (void)advice;
+void *mmap(void *memory, size_t size, int access, int kind, int file, long long offset);
+void *mremap(void *memory, size_t old_size, size_t size, int flags);
+int munmap(void *memory, size_t size);
+static inline int madvise(void *memory, size_t size, int advice) {
+    (void)memory, (void)size, (void)advice;
     return 0;
 }
 

@@ -11,14 +11,14 @@
 #define SETTING_SIZE 1024
 
 /* Each setting is a member. */
-typedef struct settings {
+typedef struct server_settings {
 #define TEXT(name, preset, reloads, argument, text)              char name[SETTING_SIZE]; /* "": not set */
 #define NUMBER(name, preset, least, most, reloads, text)         int64_t name;
 #define DURATION(name, unit, preset, least, most, reloads, text) int64_t name##_##unit;
 #define SWITCH(name, preset, reloads, text)                      bool name;
 #define CHOICE(name, preset, words, reloads, text)               int name; /* index of the word */
 #include "settings.def"
-} settings;
+} server_settings;
 
 /* A text that is not set, as NULL. */
 static inline const char *or_null(const char *text) {
@@ -65,22 +65,22 @@ const setting *setting_renamed(const char *name, size_t length);
 /* The known name nearest to a wrong one, or NULL. */
 const char *setting_nearest(const char *name);
 
-void settings_preset(settings *all);
+void settings_preset(server_settings *all);
 /* `where` precedes the error, such as "firn.ini:3". FIRN_EUSAGE, FIRN_ERANGE. */
-int setting_read(settings *all, const setting *it, const char *text, const char *where,
+int setting_read(server_settings *all, const setting *row, const char *text, const char *where,
                  firn_error *error);
 /* The value as it would be in the file. */
-void setting_write(char text[VALUE_TEXT_SIZE], const settings *all, const setting *it);
-bool setting_same(const settings *a, const settings *b, const setting *it);
+void setting_write(char text[VALUE_TEXT_SIZE], const server_settings *all, const setting *row);
+bool setting_same(const server_settings *a, const server_settings *b, const setting *row);
 /* Copies one value. */
-void setting_copy(settings *to, const settings *from, const setting *it);
+void setting_copy(server_settings *to, const server_settings *from, const setting *row);
 
 /* Do TCP clients need a token or a certificate? */
-bool settings_authenticate(const settings *set);
+bool settings_authenticate(const server_settings *set);
 
 /* The current settings, which change at once when a new table is installed. Any thread. */
-const settings *settings_now(void);
+const server_settings *settings_now(void);
 /* Installs a table. FIRN_EMEMORY: the old one stays. One thread at a time. */
-int settings_put(const settings *fresh, firn_error *error);
+int settings_put(const server_settings *fresh, firn_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps of a few generators. Every entry is checked against its owner's era or serial, which a fork
- * wipes, so nothing here outlives a fork unseen. */
+/* What each thread keeps of a few generators. Every entry is checked against its owner's era or
+ * serial, which a fork wipes, so nothing here outlives a fork unseen. */
 #ifndef FIRN_THREAD_H
 #define FIRN_THREAD_H
 
@@ -19,13 +19,13 @@
 /* Of no generator: an era begins at random, and is 0 in a forked child. */
 #define FIRN__NO_ERA UINT64_MAX
 
-/* What a thread remembers of a generator: the last reading of its clock, the permit that was loaded before, what
- * follows from both, and the block leased under ordering=thread. All of it counts while the generator's era is the one
- * noted here. Slots are relative to the permit's base tick. */
-typedef struct firn__seen {
+/* What a thread remembers of a generator: the last reading of its clock, the window that was loaded
+ * before, what follows from both, and the block leased under ordering=thread. All of it counts
+ * while the generator's era is the one noted here. Slots are relative to the window's base tick. */
+typedef struct firn__thread_view {
     uint64_t era;                /* FIRN__NO_ERA: only serial and lane count */
     uint64_t counter;            /* the cycle counter, read before the clock */
-    struct firn__permit *permit; /* not NULL */
+    struct firn__window *window; /* not NULL */
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
     uint64_t limit;            /* of slots for the direct ways: firn__seen_limit, at that reading */
     uint64_t straight;         /* an ID of slot 0, if the layout is straight */
@@ -35,13 +35,13 @@ typedef struct firn__seen {
     struct timespec coarse;    /* the last reading of clock=tick */
     firn_time wall;            /* the last reading that was judged */
     uint64_t tick;             /* of `wall` */
-    uint64_t base_tick;        /* of the permit */
+    uint64_t base_tick;        /* of the window */
     firn_id base;              /* its template */
     uint64_t serial;           /* of the generator; 0: empty */
     uint64_t steps;            /* rollbacks that the watch had counted by then */
     uint32_t lane;             /* which of several windows is this thread's, from 1 on */
-} firn__seen;
+} firn__thread_view;
 
-extern FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN];
+extern FIRN_TLS firn__thread_view firn__thread_views[FIRN__SEEN];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The present tick, the long way: which process is this, what time is it, and may it issue IDs.
  * Judges the clock again, handles a forked child, and acts on a clock rollback. */
-#include "present.h"
+#include "now.h"
 #include "duration.h"
 #include "entropy.h"
 #include "error.h"
@@ -11,8 +11,8 @@
 #define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
 
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
-    firn__live *live = gen->live;
-    firn__seen *seen = firn__seen_of(gen);
+    firn__process_state *live = gen->live;
+    firn__thread_view *seen = firn__thread_view_of(gen);
     uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
     bool known = seen->serial == serial;
     firn_time wall = seen->wall;
@@ -55,8 +55,9 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
                               1;
-    /* The era first, and never 0 in between, which is the era of a child: a handler may fork between any two instructions.
-     * What firn__seen has besides is written by remember(), before it notes an era. */
+    /* The era first, and never 0 in between, which is the era of a child: a handler may fork
+     * between any two instructions. What firn__thread_view has besides is written by remember(),
+     * before it notes an era. */
     seen->era = FIRN__NO_ERA;
     atomic_signal_fence(memory_order_seq_cst);
     seen->steps = steps;
@@ -70,12 +71,12 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     return FIRN_OK;
 }
 
-/* ---- a clock that stepped back ------------------------------------------------------------------ */
+/* ---- a clock that stepped back --------------------------------------------------------------- */
 
 static const char stepped_back[] = "the clock stepped back";
 
-/* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for the lock, because
- * the renewer may hold it during a call of the store. */
+/* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for
+ * the lock, because the renewer may hold it during a call of the store. */
 static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
@@ -85,42 +86,43 @@ static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error
                                 gen->ns);
 }
 
-/* Is a permit's cursor further ahead of the clock than any borrowing explains? */
-static bool is_ahead(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+/* Is a window's cursor further ahead of the clock than any borrowing explains? */
+static bool is_ahead(const firn_gen *gen, const firn__window *window, uint64_t tick) {
     int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
-    return permit != NULL &&
-           (int64_t)firn__next_of(permit) > firn__slot_of(gen, permit, tick) + most;
+    return window != NULL &&
+           (int64_t)firn__next_of(window) > firn__slot_of(gen, window, tick) + most;
 }
 
-/* The tick of every window's cursor, or the slot before it, and of windows that are gone: the greatest, and not before
- * `tick`. */
+/* The tick of every window's cursor, or the slot before it, and of windows that are gone: the
+ * greatest, and not before `tick`. */
 static uint64_t last_tick(const firn_gen *gen, uint64_t tick, bool before) {
     uint64_t last =
         gen->past->has_last && gen->past->last_tick > tick ? gen->past->last_tick : tick;
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        const firn__permit *permit = firn__permit_of(gen, k);
-        uint64_t slot = permit == NULL ? 0 : firn__next_of(permit);
+        const firn__window *window = firn__window_of(gen, k);
+        uint64_t slot = window == NULL ? 0 : firn__next_of(window);
         slot -= before && slot > 0;
-        uint64_t used = permit == NULL ? 0 : permit->base_tick + (slot >> gen->s);
+        uint64_t used = window == NULL ? 0 : window->base_tick + (slot >> gen->s);
         last = used > last ? used : last;
     }
     return last;
 }
 
-/* The last tick that was issued in. Only of IDs that are random within a tick, the cursor is the last slot itself. */
+/* The last tick that was issued in. Only of IDs that are random within a tick, the cursor is the
+ * last slot itself. */
 static uint64_t issued_tick(const firn_gen *gen, uint64_t tick) {
     return last_tick(gen, tick, gen->kind != FIRN__KIND_RANDOM);
 }
 
 /* Blocks every window until the clock has passed the last tick that was issued in. */
 static void hold_still(firn_gen *gen, uint64_t tick) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     atomic_store_explicit(&live->any.blocked, last_tick(gen, tick, false) + 1,
                           memory_order_release);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        firn__permit *permit = firn__permit_of(gen, k);
-        if (permit != NULL) { /* so that every call comes to ask */
-            atomic_store_explicit(&permit->soft, 0, memory_order_release);
+        firn__window *window = firn__window_of(gen, k);
+        if (window != NULL) { /* so that every call comes to ask */
+            atomic_store_explicit(&window->soft, 0, memory_order_release);
         }
     }
     firn__event(gen); /* last: threads remember what they read of `soft` before */
@@ -143,11 +145,11 @@ bool firn__gen_move_on(firn_gen *gen) {
            stay_until(gen, issued_tick(gen, 0) + 1);
 }
 
-/* While the time of IDs stays, that is the present. Once the clock has reached it, the clock decides again; not by a
- * reading from before the step. */
+/* While the time of IDs stays, that is the present. Once the clock has reached it, the clock
+ * decides again; not by a reading from before the step. */
 static void see_stay(firn_gen *gen, uint64_t *tick) {
     uint64_t stays = atomic_load_explicit(&gen->live->any.stays, memory_order_acquire);
-    firn__seen *seen = firn__seen_of(gen);
+    firn__thread_view *seen = firn__thread_view_of(gen);
     if (*tick + 1 < stays) {
         *tick = stays - 1;
         seen->tick = *tick;
@@ -158,9 +160,10 @@ static void see_stay(firn_gen *gen, uint64_t *tick) {
     }
 }
 
-/* After a step back beyond max_back: leaves the nodes, or remembers until when to hold still or to stay. */
+/* After a step back beyond max_back: leaves the nodes, or remembers until when to hold still or to
+ * stay. */
 static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
         policy = !gen->reserved ? FIRN__BACK_STAY : gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
@@ -171,11 +174,11 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     }
     uint64_t steps = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
     /* Of the processes that share a cursor each sees the step, and the first one acts on it. */
-    const firn__permit *permit = firn__permit_of(gen, 0);
-    bool acts = gen->shared == NULL || permit == NULL || is_ahead(gen, permit, tick);
+    const firn__window *window = firn__window_of(gen, 0);
+    bool acts = gen->shared == NULL || window == NULL || is_ahead(gen, window, tick);
     if (acts && steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
         if (policy == FIRN__BACK_LEAVE) {
-            firn__permit_leave(gen);
+            firn__window_leave(gen);
             firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
                              gen->keys.max_back_ms,
                              gen->reserved ? "firn claims another node"
@@ -192,7 +195,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
         }
     }
     atomic_store_explicit(&live->any.handled, steps,
-                          memory_order_release); /* only now: the old permits are closed */
+                          memory_order_release); /* only now: the old windows are closed */
     firn__renewal_unlock(gen);
     return FIRN_OK;
 }
@@ -211,8 +214,8 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         if (atomic_compare_exchange_strong_explicit(&gen->live->any.blocked, &until, 0,
                                                     memory_order_acq_rel, memory_order_acquire)) {
             for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-                if (firn__permit_of(gen, k) != NULL) {
-                    firn__permit_soften(firn__permit_of(gen, k));
+                if (firn__window_of(gen, k) != NULL) {
+                    firn__window_renew_soon(firn__window_of(gen, k));
                 }
             }
         }
@@ -230,19 +233,19 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
 /* A jump ahead and back between two judgements leaves no trace except a cursor that no borrowing
  * explains. Suspected by the present tick, it is proved by a later reading. */
 static void see_step(firn_gen *gen, uint64_t *tick) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
                  atomic_load_explicit(&live->any.stays, memory_order_acquire) != 0 ||
                  gen->scheme.tick_ns == 0;
     for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
-        firn__permit *permit = firn__permit_of(gen, k);
+        firn__window *window = firn__window_of(gen, k);
         uint64_t cursor =
-            permit == NULL ? 0 : atomic_load_explicit(&permit->cursor, memory_order_acquire);
+            window == NULL ? 0 : atomic_load_explicit(&window->cursor, memory_order_acquire);
         int64_t next = (int64_t)(cursor & ~FIRN__OPEN);
-        if (!(cursor & FIRN__OPEN) || next <= permit->first || !is_ahead(gen, permit, *tick)) {
+        if (!(cursor & FIRN__OPEN) || next <= window->first || !is_ahead(gen, window, *tick)) {
             continue;
         }
-        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK && is_ahead(gen, permit, *tick) &&
+        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK && is_ahead(gen, window, *tick) &&
                 atomic_load_explicit(&live->watch.stepped, memory_order_acquire) ==
                     atomic_load_explicit(&live->any.handled, memory_order_acquire);
         if (asked) {
@@ -251,12 +254,12 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
     }
 }
 
-/* ---- a forked child ----------------------------------------------------------------------------- */
+/* ---- a forked child -------------------------------------------------------------------------- */
 
-/* In a child of the process that opened the generator, where the fork wiped `live`: draws a new identity.
- * FIRN_EFORKED: the child cannot have one. */
+/* In a child of the process that opened the generator, where the fork wiped `live`: draws a new
+ * identity. FIRN_EFORKED: the child cannot have one. */
 static int adopt(firn_gen *gen, firn_error *error) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     uint64_t serial;
     int code = FIRN_OK;
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) != 0) {
@@ -299,43 +302,43 @@ static int adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* ---- a process that may be running twice ---------------------------------------------------------- */
+/* ---- a process that may be running twice ----------------------------------------------------- */
 
-/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes last, so that a thread that
- * finds the new era finds the count. */
-void firn__gen_renew(void *at) {
-    firn__live *live = at;
+/* Only closes and counts: the renewal lock may be held during a call of the store. The event comes
+ * last, so that a thread that finds the new era finds the count. */
+void firn__gen_renew(void *memory) {
+    firn__process_state *live = memory;
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
         return; /* a child draws its identity anyway */
     }
     atomic_fetch_add_explicit(&live->any.renewed, 1, memory_order_seq_cst);
     for (uint32_t k = 0; k < FIRN__NODES && !live->any.is_shared; k++) {
-        firn__permit *permit = atomic_load_explicit(&live->any.permits[k], memory_order_seq_cst);
-        if (permit != NULL) {
-            firn__permit_shut(permit);
+        firn__window *window = atomic_load_explicit(&live->any.windows[k], memory_order_seq_cst);
+        if (window != NULL) {
+            firn__window_shut(window);
         }
     }
     atomic_fetch_add_explicit(&live->any.era, 1, memory_order_acq_rel);
 }
 
-/* Leaves every node and gives nothing back, because the other copy may have it. A claim that is unknown is not sent
- * again: its answer would be good for both. */
+/* Leaves every node and gives nothing back, because the other copy may have it. A claim that is
+ * unknown is not sent again: its answer would be good for both. */
 static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     int code = lock_renewal(gen, "the identity was renewed", patient, error);
     if (code != FIRN_OK) {
         return code;
     }
     uint64_t renewed = atomic_load_explicit(&live->any.renewed, memory_order_acquire);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        firn__permit_retire(gen, k, false, NULL);
+        firn__window_retire(gen, k, false, NULL);
         gen->past->has_node[k] = false;
     }
     if (firn__shared_claim(gen) != NULL) {
         atomic_store_explicit(&firn__shared_claim(gen)->grant, 0, memory_order_release);
     }
     pthread_mutex_lock(&live->counted.lock);
-    live->counted.permit = NULL;
+    live->counted.window = NULL;
     live->counted.started = false; /* another start of the counter */
     pthread_mutex_unlock(&live->counted.lock);
     live->locked.history_open = false;
@@ -351,13 +354,13 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
     return code;
 }
 
-/* A wall clock that jumps ahead or back, and a cycle counter that falls, are what a process can see of a machine that
- * was restored or cloned: all threads drop their random bytes, and after a jump ahead or by the counter a generator that
- * claimed its node leaves the window, so that it asks the store first. A fixed node would wait until its own
- * window has passed, and of processes that share a generator each would leave what another has just claimed: these keep
- * their window. */
+/* A wall clock that jumps ahead or back, and a cycle counter that falls, are what a process can see
+ * of a machine that was restored or cloned: all threads drop their random bytes, and after a jump
+ * ahead or by the counter a generator that claimed its node leaves the window, so that it asks the
+ * store first. A fixed node would wait until its own window has passed, and of processes that share
+ * a generator each would leave what another has just claimed: these keep their window. */
 static void see_copy(firn_gen *gen) {
-    firn__live *live = gen->live;
+    firn__process_state *live = gen->live;
     uint64_t ahead = atomic_load_explicit(&live->watch.jumped, memory_order_acquire) +
                      atomic_load_explicit(&live->any.counted_back, memory_order_acquire);
     uint64_t back = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
@@ -386,7 +389,7 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
         code = firn__gen_now(gen, tick, error);
     }
     if (code == FIRN_OK) {
-        firn__shared_look(gen); /* only now: no thread has an older reading for a newer permit */
+        firn__shared_look(gen); /* only now: no thread has an older reading for a newer window */
         see_step(gen, tick);
         see_copy(gen);
         code = firn__gen_adopt(gen, patient, error);
@@ -402,14 +405,14 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
     return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
 }
 
-/* Notes what the calls of this thread need of a permit, until the next event. */
-static void remember(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
-    firn__permit *permit = looked.permit;
-    seen->permit = permit;
-    seen->base_tick = permit->base_tick;
-    seen->base = permit->base;
+/* Notes what the calls of this thread need of a window, until the next event. */
+static void remember(const firn_gen *gen, firn__window_view looked, firn__thread_view *seen) {
+    firn__window *window = looked.window;
+    seen->window = window;
+    seen->base_tick = window->base_tick;
+    seen->base = window->base;
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN) {
+    if (atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN) {
         seen->straight = seen->base.low + seen->base_tick * gen->per_tick;
         firn__seen_tick(gen, seen);
         atomic_signal_fence(memory_order_seq_cst);
@@ -417,12 +420,12 @@ static void remember(const firn_gen *gen, firn__looked looked, firn__seen *seen)
     }
 }
 
-int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *changed,
+int firn__present(firn_gen *gen, firn__window_view looked, uint64_t *tick, bool *changed,
                   firn_error *error) {
     int code = firn__gen_ready(gen, tick, !gen->has_renewer || !gen->reserved, error);
-    *changed = looked.permit != firn__permit_of(gen, looked.k); /* then the reading may be older */
-    if (code == FIRN_OK && !*changed && looked.permit != NULL) {
-        remember(gen, looked, firn__seen_of(gen));
+    *changed = looked.window != firn__window_of(gen, looked.k); /* then the reading may be older */
+    if (code == FIRN_OK && !*changed && looked.window != NULL) {
+        remember(gen, looked, firn__thread_view_of(gen));
     }
     return code;
 }

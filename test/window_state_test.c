@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Permits and windows one by one: where a permit is in memory, what a renewal requests and gives
+/* Windows one by one: where a window is in memory, what a renewal requests and gives
  * back, and what happens if the store fails in between. The requests are counted and
  * compared; what users see is in gen_store_test.c. */
 #include <setjmp.h>
@@ -16,11 +16,11 @@
 
 #define FOUR "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 #define BARE "time:41/ms@@2024-01-01 node:4"            /* a slot a tick */
-#define SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
+#define SIZE ((sizeof(firn__window) + 63) / 64 * 64)
 #define PAGE 4096
 
-static firn__permit *permit_of(const firn_gen *gen) {
-    return firn__permit_of(gen, 0);
+static firn__window *window_of(const firn_gen *gen) {
+    return firn__window_of(gen, 0);
 }
 
 static uint64_t tick_of(const firn_gen *gen, firn_id id) {
@@ -32,7 +32,7 @@ static void lose_node(firn_gen *gen) {
     char key[32];
     firn_mark held;
     int64_t first;
-    snprintf(key, sizeof key, "%" PRIu64, permit_of(gen)->node);
+    snprintf(key, sizeof key, "%" PRIu64, window_of(gen)->node);
     const firn_request request = {.ns = gen->ns,
                                   .layout = gen->layout,
                                   .key = key,
@@ -43,46 +43,46 @@ static void lose_node(firn_gen *gen) {
     assert_int_equal(firn_store_reserve(world.log.real, &request, &first, &held, NULL), FIRN_OK);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* As in a child that returns from a signal handler into the claim: its page reads as zero. */
-static void a_permit_that_a_fork_wiped_is_not_published(void **state) {
+static void a_window_that_a_fork_wiped_is_not_published(void **state) {
     firn_gen *gen = opened(FOUR, "node=3");
     firn_error error = {0};
     int code;
     (void)state;
-    firn__permit *before = permit_of(gen), *it = firn__permit_new(gen, &code, NULL);
-    assert_int_equal(firn__permit_publish(gen, 0, it, &error), FIRN_EFORKED);
+    firn__window *before = window_of(gen), *window = firn__window_new(gen, &code, NULL);
+    assert_int_equal(firn__window_publish(gen, 0, window, &error), FIRN_EFORKED);
     assert_non_null(strstr(error.text, "call again"));
-    assert_ptr_equal(permit_of(gen), before);
-    firn__permit_drop(gen, it);
+    assert_ptr_equal(window_of(gen), before);
+    firn__window_drop(gen, window);
     assert_int_equal(firn_close(gen, NULL), FIRN_OK);
 }
 
-static void permits_are_apart_in_memory_and_zero(void **state) {
-    static const uint8_t zeros[sizeof(firn__permit)];
+static void windows_are_apart_in_memory_and_zero(void **state) {
+    static const uint8_t zeros[sizeof(firn__window)];
     firn_gen *gen = opened(FOUR, "node=3");
     uint8_t *before = NULL;
     int code;
     (void)state;
     size_t per_page = (PAGE - 64) / SIZE, pages = 0;
     for (int i = 0; i < 3000; i++) {
-        uint8_t *it = (uint8_t *)firn__permit_new(gen, &code, NULL);
-        assert_non_null(it);
-        size_t offset = (uintptr_t)it % PAGE;
+        uint8_t *uint8 = (uint8_t *)firn__window_new(gen, &code, NULL);
+        assert_non_null(uint8);
+        size_t offset = (uintptr_t)uint8 % PAGE;
         assert_true(offset % 64 == 0 && offset >= 64 && offset + SIZE <= PAGE);
-        assert_memory_equal(it, zeros, sizeof zeros);
+        assert_memory_equal(uint8, zeros, sizeof zeros);
         bool inside = false;
         for (size_t k = 0; k < gen->kept.chunk_count; k++) {
-            inside |= (uintptr_t)it - (uintptr_t)gen->kept.chunks[k] < 64 * PAGE;
+            inside |= (uintptr_t)uint8 - (uintptr_t)gen->kept.chunks[k] < 64 * PAGE;
         }
         assert_true(inside);
-        if (before == NULL || (uintptr_t)before / PAGE != (uintptr_t)it / PAGE) {
+        if (before == NULL || (uintptr_t)before / PAGE != (uintptr_t)uint8 / PAGE) {
             pages++;
         } else {
-            assert_true(it == before + SIZE);
+            assert_true(uint8 == before + SIZE);
         }
-        before = it;
+        before = uint8;
     }
     assert_true(pages <= 3001 / per_page + 1);
     assert_true(gen->kept.chunk_count == (3001 / per_page + 64) / 64);
@@ -95,7 +95,7 @@ static bool is_resident(void *page) {
     return answer & 1;
 }
 
-static void a_page_goes_back_when_its_last_permit_is_retired(void **state) {
+static void a_page_goes_back_when_its_last_window_is_retired(void **state) {
     firn_gen *gen = opened(FOUR, "window=20ms");
     size_t per_page = (PAGE - 64) / SIZE;
     (void)state;
@@ -139,7 +139,7 @@ static void failed_claims_take_no_memory(void **state) {
     closed(gen);
 }
 
-/* ---- how a permit begins and ends --------------------------------------------------------------- */
+/* ---- how a window begins and ends ------------------------------------------------------------ */
 
 static void a_renewal_starts_half_way(void **state) {
     static const struct {
@@ -148,13 +148,13 @@ static void a_renewal_starts_half_way(void **state) {
                  {10, 11, 11}, {10, 10, 10}, {90, 100, 95}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        firn__permit permit = {.reserved = true};
-        atomic_store(&permit.end, cases[i].end);
-        firn__permit_soft(&permit, cases[i].from);
-        assert_int_equal(atomic_load(&permit.soft), cases[i].soft);
-        permit.reserved = false;
-        firn__permit_soft(&permit, cases[i].from);
-        assert_int_equal(atomic_load(&permit.soft), cases[i].end);
+        firn__window window = {.reserved = true};
+        atomic_store(&window.end, cases[i].end);
+        firn__window_set_soft(&window, cases[i].from);
+        assert_int_equal(atomic_load(&window.soft), cases[i].soft);
+        window.reserved = false;
+        firn__window_set_soft(&window, cases[i].from);
+        assert_int_equal(atomic_load(&window.soft), cases[i].end);
     }
 }
 
@@ -247,7 +247,7 @@ static void after_a_step_back_nodes_begin_at_the_present(void **state) {
     closed(gen);
 }
 
-/* ---- give backs --------------------------------------------------------------------------------- */
+/* ---- give backs ------------------------------------------------------------------------------ */
 
 static int give_back_code;
 
@@ -287,7 +287,7 @@ static void an_early_renewal_is_given_back_where_nothing_can_be_under_way(void *
         assert_int_equal(status_of(gen).renewals, 1);
         assert_true(after < end);
         char key[32], ns[FIRN_NS_SIZE];
-        snprintf(key, sizeof key, "%" PRIu64, permit_of(gen)->node);
+        snprintf(key, sizeof key, "%" PRIu64, window_of(gen)->node);
         snprintf(ns, sizeof ns, "%s", gen->ns);
         closed(gen);
         assert_int_equal(mark_of(&world.log, ns, key), i == 0 ? after : end);
@@ -346,7 +346,7 @@ static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) 
     assert_int_equal(world.log.give_backs, 0);
 }
 
-/* ---- renewals ----------------------------------------------------------------------------------- */
+/* ---- renewals -------------------------------------------------------------------------------- */
 
 static void a_renewal_requests_one_window_from_the_cursor(void **state) {
     (void)state;
@@ -375,7 +375,7 @@ static void a_renewal_requests_one_window_from_the_cursor(void **state) {
     pass(&world.clock, 4 * MS); /* the clock is ahead: the window begins at slot 16 */
     next(gen);
     assert_int_equal(world.log.last.count, 16);
-    assert_int_equal(atomic_load(&permit_of(gen)->soft), 17 + 19 / 2);
+    assert_int_equal(atomic_load(&window_of(gen)->soft), 17 + 19 / 2);
     closed(gen);
 }
 
@@ -410,7 +410,7 @@ static void a_renewal_that_failed_is_requested_again_a_quarter_later(void **stat
         next(gen);
     }
     assert_int_equal(world.log.reserves, 2);
-    assert_int_equal(atomic_load(&permit_of(gen)->soft), 40 + (80 - 40) / 4 + 1);
+    assert_int_equal(atomic_load(&window_of(gen)->soft), 40 + (80 - 40) / 4 + 1);
     for (int i = 41; i < 51; i++) {
         next(gen);
     }
@@ -419,7 +419,7 @@ static void a_renewal_that_failed_is_requested_again_a_quarter_later(void **stat
     assert_int_equal(world.log.reserves, 3);
     assert_true(world.log.grants[0] != world.log.grants[1]);
     assert_int_equal(status_of(gen).renewals, 1);
-    assert_int_equal(atomic_load(&permit_of(gen)->twice), false);
+    assert_int_equal(atomic_load(&window_of(gen)->twice), false);
     closed(gen);
 }
 
@@ -465,9 +465,9 @@ static void a_renewal_begins_at_the_end_of_the_window(void **state) {
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     int64_t end = status_of(gen).end;
     for (int i = 0; i < 60; i++) {
-        uint64_t it = next_slot(gen);
-        assert_true(it == last + 1);
-        last = it;
+        uint64_t uint64 = next_slot(gen);
+        assert_true(uint64 == last + 1);
+        last = uint64;
     }
     assert_int_equal(status_of(gen).renewals, 1);
     assert_int_equal(world.log.last.earliest, end);
@@ -524,34 +524,34 @@ static void a_fixed_node_that_was_lost_is_reported_with_its_time(void **state) {
     closed(gen);
 }
 
-/* ---- the renewer -------------------------------------------------------------------------------- */
+/* ---- the renewer ----------------------------------------------------------------------------- */
 
 static void a_need_that_is_out_of_date_requests_nothing(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window=20ms");
     next(gen);
-    firn__permit *permit = permit_of(gen), other = *permit;
-    int64_t end = firn__end_of(permit);
+    firn__window *window = window_of(gen), other = *window;
+    int64_t end = firn__end_of(window);
     firn__gen_begin(gen);
-    firn__need need = {permit, now_of(gen), 0, end + 1, 1, true};
-    need.permit = &other;
+    firn__need need = {window, now_of(gen), 0, end + 1, 1, true};
+    need.window = &other;
     assert_int_equal(firn__window_keep(gen, 0, &need, NULL), FIRN_OK);
-    need.permit = permit;
+    need.window = window;
     need.steps = 1;
     assert_int_equal(firn__window_keep(gen, 0, &need, NULL), FIRN_OK);
     need.steps = 0;
-    need.end = firn__soft_of(permit);
+    need.end = firn__soft_of(window);
     assert_int_equal(firn__window_keep(gen, 0, &need, NULL), FIRN_OK);
     need.end = end; /* ahead of need: sent once */
-    permit->lost = true;
+    window->lost = true;
     assert_int_equal(firn__window_keep(gen, 0, &need, NULL), FIRN_OK);
-    permit->lost = false;
+    window->lost = false;
     assert_int_equal(world.log.reserves, 1);
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
     assert_int_equal(firn__window_keep(gen, 0, &need, NULL), FIRN_EUNKNOWN);
     assert_int_equal(world.log.reserves, 2);
-    assert_ptr_equal(permit_of(gen), permit);
+    assert_ptr_equal(window_of(gen), window);
     closed(gen);
 }
 
@@ -577,9 +577,9 @@ static void a_step_without_room_for_an_error_fails_as_any_other(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(permits_are_apart_in_memory_and_zero),
-        TEST(a_permit_that_a_fork_wiped_is_not_published),
-        TEST(a_page_goes_back_when_its_last_permit_is_retired),
+        TEST(windows_are_apart_in_memory_and_zero),
+        TEST(a_window_that_a_fork_wiped_is_not_published),
+        TEST(a_page_goes_back_when_its_last_window_is_retired),
         TEST(failed_claims_take_no_memory),
         TEST(a_renewal_starts_half_way),
         TEST(without_entropy_no_window_is_opened),

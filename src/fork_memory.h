@@ -10,12 +10,13 @@
 void *firn__wiped(size_t size, int *code, firn_error *error);
 void firn__wiped_free(void *page, size_t size);
 
-/* What another copy of the process may hold too. firn_renew_identity drops it in this order: another thread that replaces
- * a dropped reservation draws from new random bytes, and a dropped ID is replaced from a new reservation. */
+/* What another copy of the process may hold too. firn_renew_identity drops it in this order:
+ * another thread that replaces a dropped reservation draws from new random bytes, and a dropped ID
+ * is replaced from a new reservation. */
 enum firn__renewal { FIRN__RENEW_RANDOM, FIRN__RENEW_RESERVED, FIRN__RENEW_ISSUED };
 
-/* `renew` drops what is in the memory, as a fork would wipe it: firn_renew_identity calls it in any thread while others use
- * the memory. It must not wait, and not free or make wiped memory. */
+/* `renew` drops what is in the memory, as a fork would wipe it: firn_renew_identity calls it in any
+ * thread while others use the memory. It must not wait, and not free or make wiped memory. */
 void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
                         void (*renew)(void *page));
 /* Calls `renew` of all memory with this rank. */

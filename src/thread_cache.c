@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps of a few generators: see thread.h. */
-#include "thread.h"
+/* What each thread keeps of a few generators: see thread_cache.h. */
+#include "thread_cache.h"
 
-FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN] = {
+FIRN_TLS firn__thread_view firn__thread_views[FIRN__SEEN] = {
     {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}};
 _Static_assert(FIRN__SEEN == 4, "each begins without an era");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a fork wipes. The kernel does it (MADV_WIPEONFORK), also for _Fork and raw clone. Some
- * kernels accept the advice and do nothing, as qemu-user of Debian 12 does, so the first use checks it.
- * Where the kernel does not wipe, parent and child share the memory, so that no slot is repeated even if
- * the fork goes unnoticed. A child that notices it (by a handler of fork(), or by its process number at
- * its first call) puts zeros in the memory's place. Does not know its content. */
-#include "wiped.h"
+/* Memory that a fork wipes. The kernel does it (MADV_WIPEONFORK), also for _Fork and raw clone.
+ * Some kernels accept the advice and do nothing, as qemu-user of Debian 12 does, so the first use
+ * checks it. Where the kernel does not wipe, parent and child share the memory, so that no slot is
+ * repeated even if the fork goes unnoticed. A child that notices it (by a handler of fork(), or by
+ * its process number at its first call) puts zeros in the memory's place. Does not know its
+ * content. */
+#include "fork_memory.h"
 
 #include "error.h"
 
@@ -28,16 +29,16 @@
 #define NO_ADVICE 0x7f17 /* of no kernel */
 
 /* A piece of wiped memory. The list of all only grows, and a child reads it without the lock. */
-typedef struct region {
-    _Atomic(void *) at; /* NULL: the entry is free */
+typedef struct wiped_region {
+    _Atomic(void *) memory; /* NULL: the entry is free */
     size_t size;
     void (*renew)(void *page); /* or NULL; with the lock held */
     enum firn__renewal rank;
-    struct region *next, *next_free;
-} region;
+    struct wiped_region *next, *next_free;
+} wiped_region;
 
-static _Atomic(region *) regions;
-static region *free_regions;
+static _Atomic(wiped_region *) regions;
+static wiped_region *free_regions;
 /* Of one process: wiped in its children, except while watching. */
 typedef struct own {
     _Atomic char canary;    /* 1: what a child finds here is proof */
@@ -58,18 +59,18 @@ static own *of_process(void) {
     return atomic_load_explicit(&mine, memory_order_acquire);
 }
 
-static void *map_zeros(void *at, size_t size) {
+static void *map_zeros(void *memory, size_t size) {
     int kind = atomic_load_explicit(&watch, memory_order_acquire) ? MAP_SHARED : MAP_PRIVATE;
-    return mmap(at, size, PROT_READ | PROT_WRITE,
-                kind | MAP_ANONYMOUS | (at != NULL ? MAP_FIXED : 0), -1, 0);
+    return mmap(memory, size, PROT_READ | PROT_WRITE,
+                kind | MAP_ANONYMOUS | (memory != NULL ? MAP_FIXED : 0), -1, 0);
 }
 
 /* Zeros in place of everything that was inherited. Safe in a handler of fork. */
 static void wipe_all(void) {
-    for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
-         it = it->next) {
-        void *at = atomic_load_explicit(&it->at, memory_order_acquire);
-        if (at != NULL && map_zeros(at, it->size) == MAP_FAILED) {
+    for (wiped_region *region = atomic_load_explicit(&regions, memory_order_acquire);
+         region != NULL; region = region->next) {
+        void *memory = atomic_load_explicit(&region->memory, memory_order_acquire);
+        if (memory != NULL && map_zeros(memory, region->size) == MAP_FAILED) {
             abort(); /* the child would use its parent's memory */
         }
     }
@@ -118,8 +119,8 @@ static bool kernel_wipes(void *page, size_t size) {
     return judges && madvise(page, size, MADV_WIPEONFORK) == 0;
 }
 
-/* A child may inherit the lock from a thread that it does not have, unless it is wiped: it is the holder's process
- * that counts. What such a thread was changing is whole between any two stores. */
+/* A child may inherit the lock from a thread that it does not have, unless it is wiped: it is the
+ * holder's process that counts. What such a thread was changing is whole between any two stores. */
 static void lock_lists(void) {
     pid_t me = getpid(), other = 0;
     while (!atomic_compare_exchange_weak_explicit(&of_process()->holder, &other, me,
@@ -138,31 +139,31 @@ static void unlock_lists(void) {
 /* Room after the region's end for its entry, so that free finds it at once. */
 static size_t whole_size(size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (size + sizeof(region *) + page - 1) / page * page;
+    return (size + sizeof(wiped_region *) + page - 1) / page * page;
 }
 
-static region **entry_of(void *at, size_t whole) {
-    return (region **)(void *)((char *)at + whole - sizeof(region *));
+static wiped_region **entry_of(void *memory, size_t whole) {
+    return (wiped_region **)(void *)((char *)memory + whole - sizeof(wiped_region *));
 }
 
-static bool keep_region(void *at, size_t whole) {
+static bool keep_region(void *memory, size_t whole) {
     lock_lists();
-    region *it = free_regions;
-    bool made = it == NULL && (it = calloc(1, sizeof *it)) != NULL;
-    if (it != NULL) {
-        it->size = whole;
-        it->renew = NULL;
-        atomic_store_explicit(&it->at, at, memory_order_release);
+    wiped_region *region = free_regions;
+    bool made = region == NULL && (region = calloc(1, sizeof *region)) != NULL;
+    if (region != NULL) {
+        region->size = whole;
+        region->renew = NULL;
+        atomic_store_explicit(&region->memory, memory, memory_order_release);
         if (made) {
-            it->next = atomic_load_explicit(&regions, memory_order_acquire);
-            atomic_store_explicit(&regions, it, memory_order_release);
+            region->next = atomic_load_explicit(&regions, memory_order_acquire);
+            atomic_store_explicit(&regions, region, memory_order_release);
         } else {
-            free_regions = it->next_free;
+            free_regions = region->next_free;
         }
-        *entry_of(at, whole) = it;
+        *entry_of(memory, whole) = region;
     }
     unlock_lists();
-    return it != NULL;
+    return region != NULL;
 }
 
 static void begin(void) {
@@ -217,51 +218,51 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
-static region *find_region(void *page, size_t whole) {
-    region *it = *entry_of(page, whole);
-    for (it = it != NULL ? it : atomic_load_explicit(&regions, memory_order_acquire);
-         it != NULL && atomic_load_explicit(&it->at, memory_order_acquire) != page;) {
-        it = it->next; /* only in a child, where the entry was wiped too */
+static wiped_region *find_region(void *page, size_t whole) {
+    wiped_region *region = *entry_of(page, whole);
+    for (region = region != NULL ? region : atomic_load_explicit(&regions, memory_order_acquire);
+         region != NULL && atomic_load_explicit(&region->memory, memory_order_acquire) != page;) {
+        region = region->next; /* only in a child, where the entry was wiped too */
     }
-    return it;
+    return region;
 }
 
 void firn__wiped_free(void *page, size_t size) {
     size_t whole = whole_size(size);
-    region *it = find_region(page, whole);
-    if (it != NULL) { /* first: a child would map it again, and another thread renew it */
+    wiped_region *region = find_region(page, whole);
+    if (region != NULL) { /* first: a child would map it again, and another thread renew it */
         lock_lists();
-        atomic_store_explicit(&it->at, NULL, memory_order_release);
+        atomic_store_explicit(&region->memory, NULL, memory_order_release);
         unlock_lists();
     }
     munmap(page, whole);
-    if (it != NULL) {
+    if (region != NULL) {
         lock_lists();
-        it->next_free = free_regions;
-        free_regions = it;
+        region->next_free = free_regions;
+        free_regions = region;
         unlock_lists();
     }
 }
 
-/* ---- a copy of the process ---------------------------------------------------------------------- */
+/* ---- a copy of the process ------------------------------------------------------------------- */
 
 void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
                         void (*renew)(void *page)) {
-    region *it = find_region(page, whole_size(size));
+    wiped_region *region = find_region(page, whole_size(size));
     lock_lists();
-    it->renew = renew;
-    it->rank = rank;
+    region->renew = renew;
+    region->rank = rank;
     unlock_lists();
 }
 
 void firn__wiped_renew(enum firn__renewal rank) {
     firn__wiped_look();
     lock_lists(); /* nobody frees a region during this time */
-    for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
-         it = it->next) {
-        void *at = atomic_load_explicit(&it->at, memory_order_acquire);
-        if (at != NULL && it->renew != NULL && it->rank == rank) {
-            it->renew(at);
+    for (wiped_region *region = atomic_load_explicit(&regions, memory_order_acquire);
+         region != NULL; region = region->next) {
+        void *memory = atomic_load_explicit(&region->memory, memory_order_acquire);
+        if (memory != NULL && region->renew != NULL && region->rank == rank) {
+            region->renew(memory);
         }
     }
     unlock_lists();

@@ -2,7 +2,7 @@
 /* The text form that begins with a date: yyyyMMddHHmmssSSS in UTC, then the random digits of
  * time-random, or member and sequence of time-member. The date and the sequence have fixed
  * lengths, so each text has one reading. */
-#include "dated.h"
+#include "date_form.h"
 
 #include "bits.h"
 #include "error.h"
@@ -103,20 +103,20 @@ static const struct {
              {12, 2, 0, 59, "the second must be 00 to 59"}};
 
 /* Reads 17 digits. NULL, or why they are not a valid date; *at is then where. */
-static const char *get_calendar(uint64_t *ms, const char *text, size_t *at) {
+static const char *get_calendar(uint64_t *ms, const char *text, size_t *position) {
     char usual[FIRN_TIME_SIZE];
     firn_time time;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         uint64_t number = number_of(text + parts[i].at, parts[i].digits);
         if (number < parts[i].least || number > parts[i].most) {
-            *at = parts[i].at;
+            *position = parts[i].at;
             return parts[i].why;
         }
     }
     snprintf(usual, sizeof usual, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2s.%.3sZ", text, text + 4, text + 6,
              text + 8, text + 10, text + 12, text + 14);
     if (firn_time_parse(&time, usual, strlen(usual), NULL) != FIRN_OK) {
-        *at = 6;
+        *position = 6;
         return "the month has fewer days";
     }
     *ms = (uint64_t)time.sec * 1000 + (uint64_t)time.ns / 1000000;
@@ -124,18 +124,18 @@ static const char *get_calendar(uint64_t *ms, const char *text, size_t *at) {
 }
 
 /* Reads member and sequence into `id`, which has its time already. */
-static const char *get_member(firn_id *id, const char *text, size_t length, size_t *at) {
+static const char *get_member(firn_id *id, const char *text, size_t length, size_t *position) {
     size_t digits = length - CALENDAR - COUNT;
     uint64_t member = number_of(text + CALENDAR, digits);
     uint64_t count = number_of(text + length - COUNT, COUNT);
-    *at = CALENDAR;
+    *position = CALENDAR;
     if (text[CALENDAR] == '0' && digits > 1) {
         return "a member must not begin with 0";
     }
     if (member > INT64_MAX) {
         return "a member is at most 9223372036854775807";
     }
-    *at = length - COUNT;
+    *position = length - COUNT;
     if (count > firn__mask(FIRN__DATED_SEQUENCE)) {
         return "the sequence, the last three digits, is at most 511";
     }
@@ -145,29 +145,29 @@ static const char *get_member(firn_id *id, const char *text, size_t length, size
 }
 
 /* NULL, or why the text is not valid, and at which character. */
-static const char *get_all(firn_id *id, const char *text, size_t length, size_t *at) {
+static const char *get_all(firn_id *id, const char *text, size_t length, size_t *position) {
     firn_id read = {0, 0, 0, id->bits};
     uint32_t digits = firn__dated_digits(id->bits);
     size_t least = digits > 0 ? CALENDAR + digits : CALENDAR + 1 + COUNT;
     size_t most = firn__dated_width(id->bits);
     uint64_t ms;
-    for (*at = 0; *at < length && *at < most; (*at)++) {
-        if (text[*at] < '0' || text[*at] > '9') {
+    for (*position = 0; *position < length && *position < most; (*position)++) {
+        if (text[*position] < '0' || text[*position] > '9') {
             return "a decimal digit is needed";
         }
     }
     if (length < least || length > most) {
-        *at = length < least ? length : most;
+        *position = length < least ? length : most;
         return "";
     }
-    const char *why = get_calendar(&ms, text, at);
+    const char *why = get_calendar(&ms, text, position);
     if (why != NULL) {
         return why;
     }
     firn__push(&read, (firn_value){ms, 0}, FIRN__DATED_TIME);
     if (digits > 0) {
         firn__push(&read, (firn_value){number_of(text + CALENDAR, digits), 0}, digit_bits[digits]);
-    } else if ((why = get_member(&read, text, length, at)) != NULL) {
+    } else if ((why = get_member(&read, text, length, position)) != NULL) {
         return why;
     }
     *id = read;
@@ -175,19 +175,19 @@ static const char *get_all(firn_id *id, const char *text, size_t length, size_t 
 }
 
 bool firn__dated_read(firn_id *id, const char *text, size_t length) {
-    size_t at;
-    return firn__dated_width(id->bits) > 0 && get_all(id, text, length, &at) == NULL;
+    size_t position;
+    return firn__dated_width(id->bits) > 0 && get_all(id, text, length, &position) == NULL;
 }
 
 int firn__dated_refuse(firn_error *error, uint32_t bits, const char *text, size_t length) {
     firn_id id = {0, 0, 0, bits};
-    size_t at, most = firn__dated_width(bits);
+    size_t position, most = firn__dated_width(bits);
     char count[64];
-    const char *why = get_all(&id, text, length, &at);
+    const char *why = get_all(&id, text, length, &position);
     if (why[0] == '\0') {
         snprintf(count, sizeof count, "dated of %u bits has %s%zu digits", (unsigned)bits,
                  bits == FIRN__DATED_MEMBER ? "21 to " : "", most);
         why = count;
     }
-    return firn__refuse(error, text, length, at, why);
+    return firn__refuse(error, text, length, position, why);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The present tick of a thread that issues: the short way, which is inlined into each call, and the long one, which is in
- * present.c. */
+/* The present tick of a thread that issues: the short way, which is inlined into each call, and the
+ * long one, which is in now.c. */
 #ifndef FIRN_PRESENT_H
 #define FIRN_PRESENT_H
 
@@ -10,31 +10,31 @@
 #define FIRN__HOT  static inline __attribute__((always_inline))
 #define FIRN__COLD __attribute__((noinline, cold))
 
-static inline firn__seen *firn__seen_of(const firn_gen *gen) {
-    return (firn__seen *)(void *)((char *)firn__seen_here + gen->seen_at);
+static inline firn__thread_view *firn__thread_view_of(const firn_gen *gen) {
+    return (firn__thread_view *)(void *)((char *)firn__thread_views + gen->seen_at);
 }
 
 /* Which of several windows this thread issues from: threads take turns. */
-static inline uint32_t firn__window_of(const firn_gen *gen) {
-    uint32_t lane = firn__seen_of(gen)->lane;
+static inline uint32_t firn__window_index(const firn_gen *gen) {
+    uint32_t lane = firn__thread_view_of(gen)->lane;
     return gen->keys.nodes == 1 || lane == 0 ? 0 : (lane - 1) % (uint32_t)gen->keys.nodes;
 }
 
-/* A permit, loaded before the clock is read, and the era, loaded between. Only firn__look makes one, and only with one
- * does the clock tell an issuer the tick (firn__recent, firn__present). So a reading that a step back has made stale
- * meets a permit that the step closes. */
-typedef struct firn__looked {
-    firn__permit *permit; /* NULL: none is published */
+/* A window, loaded before the clock is read, and the era, loaded between. Only firn__look makes
+ * one, and only with one does the clock tell an issuer the tick (firn__recent, firn__present). So a
+ * reading that a step back has made stale meets a window that the step closes. */
+typedef struct firn__window_view {
+    firn__window *window; /* NULL: none is published */
     uint64_t era;
     uint32_t k; /* which of several */
-} firn__looked;
+} firn__window_view;
 
-static inline firn__looked firn__look(const firn_gen *gen, uint32_t k) {
-    firn__permit *permit = firn__permit_of(gen, k);
-    return (firn__looked){permit, firn__era_of(gen), k};
+static inline firn__window_view firn__look(const firn_gen *gen, uint32_t k) {
+    firn__window *window = firn__window_of(gen, k);
+    return (firn__window_view){window, firn__era_of(gen), k};
 }
 
-/* ---- what time is it ---------------------------------------------------------------------------- */
+/* ---- what time is it ------------------------------------------------------------------------- */
 
 static inline bool firn__is_before(const firn_time *a, const firn_time *b) {
     return a->sec < b->sec || (a->sec == b->sec && a->ns < b->ns);
@@ -77,7 +77,7 @@ FIRN__HOT bool firn__tick_of(const firn_gen *gen, const firn_time *wall, uint64_
     return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
 }
 
-/* The first slot of `tick`, relative to a permit of this base tick; negative if the clock is before
+/* The first slot of `tick`, relative to a window of this base tick; negative if the clock is before
  * it. Capped, so that additions do not overflow. */
 FIRN__HOT int64_t firn__slot_from(const firn_gen *gen, uint64_t base_tick, uint64_t tick) {
     const int64_t most = FIRN__NO_SLOT >> gen->s;
@@ -85,8 +85,8 @@ FIRN__HOT int64_t firn__slot_from(const firn_gen *gen, uint64_t base_tick, uint6
     ticks = ticks > most ? most : ticks < -most ? -most : ticks;
     return (int64_t)((uint64_t)ticks << gen->s);
 }
-FIRN__HOT int64_t firn__slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
-    return firn__slot_from(gen, permit->base_tick, tick);
+FIRN__HOT int64_t firn__slot_of(const firn_gen *gen, const firn__window *window, uint64_t tick) {
+    return firn__slot_from(gen, window->base_tick, tick);
 }
 
 /* The slot after the last one that may be used now, borrowed ones included. */
@@ -95,19 +95,20 @@ static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
 }
 
 /* The slot after the last one that max_lead allows at the thread's last reading. */
-FIRN__HOT uint64_t firn__seen_lead(const firn_gen *gen, const firn__seen *seen) {
+FIRN__HOT uint64_t firn__seen_lead(const firn_gen *gen, const firn__thread_view *seen) {
     int64_t end = firn__lead_end(gen, firn__slot_from(gen, seen->base_tick, seen->tick));
     return end < 0 ? 0 : (uint64_t)end;
 }
 
-/* The slot after the last one that the permit allows without a look at the clock and at its renewal. */
-FIRN__HOT uint64_t firn__seen_limit(const firn_gen *gen, const firn__seen *seen) {
-    const uint64_t soft = (uint64_t)firn__soft_of(seen->permit), lead = firn__seen_lead(gen, seen);
+/* The slot after the last one that the window allows without a look at the clock and at its
+ * renewal. */
+FIRN__HOT uint64_t firn__seen_limit(const firn_gen *gen, const firn__thread_view *seen) {
+    const uint64_t soft = (uint64_t)firn__soft_of(seen->window), lead = firn__seen_lead(gen, seen);
     return soft < lead ? soft : lead;
 }
 
 /* Computes what a thread remembers of a new reading. */
-FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
+FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__thread_view *seen) {
     int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick);
     seen->least = now < 0 ? 0 : (uint64_t)now;
     seen->limit = firn__seen_limit(gen, seen);
@@ -115,7 +116,7 @@ FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
 
 /* Reads the clock. True: the reading is used without judgement, because it is neither before this
  * thread's last one nor far ahead of it. */
-FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
+FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__thread_view *seen, uint64_t cycles) {
     firn__watch *watch = &gen->live->watch;
     const int64_t used = atomic_load_explicit(&watch->used, memory_order_acquire);
     firn_time wall;
@@ -140,17 +141,18 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
     return true;
 }
 
-/* Went the cycle counter back between two readings of this thread? Only on a copy of its machine, or after a sleep of it:
- * the counters of two cores differ by less. */
+/* Went the cycle counter back between two readings of this thread? Only on a copy of its machine,
+ * or after a sleep of it: the counters of two cores differ by less. */
 FIRN__HOT bool firn__went_back(uint64_t from, uint64_t to) {
     return (int64_t)(to - from) < -(INT64_C(1) << 20);
 }
 
-/* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, there is no permit, or an
- * event took place since this thread looked last. */
-FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
-    const firn__live *live = gen->live;
-    if (looked.permit == NULL || looked.era != seen->era) {
+/* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, there is
+ * no window, or an event took place since this thread looked last. */
+FIRN__HOT bool firn__recent(const firn_gen *gen, firn__window_view looked,
+                            firn__thread_view *seen) {
+    const firn__process_state *live = gen->live;
+    if (looked.window == NULL || looked.era != seen->era) {
         return false;
     }
     uint64_t cycles = 0;
@@ -169,11 +171,11 @@ FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen
     return firn__read_plain(gen, seen, cycles);
 }
 
-/* ---- present.c ------------------------------------------------------------------------------- */
+/* ---- now.c ------------------------------------------------------------------------------- */
 
-/* The present tick, the long way, for a permit that was loaded before: FIRN_OK or why nothing may be issued.
- * *changed: the permit is another one by now, so look again. */
-int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *changed,
+/* The present tick, the long way, for a window that was loaded before: FIRN_OK or why nothing may
+ * be issued. *changed: the window is another one by now, so look again. */
+int firn__present(firn_gen *gen, firn__window_view looked, uint64_t *tick, bool *changed,
                   firn_error *error);
 
 #endif
