@@ -51,6 +51,9 @@ fuzz:
 	$(COMPILE) $(FUZZ) -j$(JOBS)
 
 test: test-build sanitize memory fuzz
+	BUILD=$(BUILD) test/run-all --short
+# All of it in full, with the programs that test leaves out (test/long).
+test-long: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
 
 # The conformance, fault and kill tests of stores against a module of yours: docs/guides/own-store.md.
@@ -243,4 +246,4 @@ docs/reference/errors.md: include/firn/firn.h common/errors.h common/errors.c co
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: side-by-side wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: side-by-side wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test test-long coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

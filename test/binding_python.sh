@@ -73,7 +73,9 @@ same "another version of libfirn is refused" "install both from one release" "$(
     FIRN_INCLUDE="$TMPDIR/other" FIRN_LIB="$BUILD" $python setup.py -q build_ext --inplace >/dev/null 2>&1
     LD_LIBRARY_PATH=$BUILD $python -c 'import firn' 2>&1 | grep -o 'install both from one release')"
 asan=$(cc -print-file-name=libasan.so)
-if [ -f "$BUILD-address/libfirn.so" ] && [ -f "$asan" ]; then
+if short; then
+    finish
+elif [ -f "$BUILD-address/libfirn.so" ] && [ -f "$asan" ]; then
     tried "under the address sanitizer" "$BUILD-address" test_firn LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0 \
         FIRN_SANITIZED=1
     tried "calls that wait under the address sanitizer" "$BUILD-address" test_waiting LD_PRELOAD="$asan" \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Namespaces that are closed (common/closing.h), on every engine: during reservations, and
  * while a store moves to another one and is killed at each of its writes. */
+#include "short.h"
 #include "stores.h"
 
 #include "../common/closing.c"
@@ -609,7 +610,7 @@ static void move_between(const bench *b, bool out) {
     bench other = file;
     closing_end pair[2];
     /* Servers differ little in where they can be killed, and each move on one takes its time. */
-    const int step = b->row != &rows[1] ? 6 : 1;
+    const int step = b->row != &rows[1] ? 6 * short_step(5) : short_step(3);
     int kill = 1 + number % step;
     snprintf(other.folder, sizeof other.folder, "%s", b->folder);
     for (bool died = true; died; kill += step) {
@@ -833,12 +834,13 @@ static void meet(void *self, const char *name) {
 
 static void two_at_once(void **state) {
     static const int kills[] = {2, 4, 7, 11, 16, 25, 1000};
+    const size_t step = (size_t)short_step(3);
     const bench *b = *state;
     const bench file = {.row = &rows[1]};
     bench other = file;
     store_of(state);
     snprintf(other.folder, sizeof other.folder, "%s", b->folder);
-    for (size_t i = 0; i < sizeof kills / sizeof *kills; i++) {
+    for (size_t i = 0; i < sizeof kills / sizeof *kills; i += step) {
         char own[500], others[500];
         firn_error error = {0};
         closing_end pair[2];

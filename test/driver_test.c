@@ -2,6 +2,7 @@
 /* What firn/store.h asks of a driver, at the steps of a write: what other handles do in between,
  * forks, stops, kills and restores. Each check runs on each kind of store that processes share, and
  * on a module that is given (make test-store). */
+#include "short.h"
 #include "stores.h"
 
 #include "in_child.h"
@@ -607,7 +608,7 @@ static void clients_are_killed_anywhere(void **state) {
     const char *wanted = getenv("STORE_KILLS");
     firn_store *store = store_of(state);
     here = *state;
-    const int kills = wanted != NULL ? atoi(wanted) : here->row->rounds / 2;
+    const int kills = wanted != NULL ? atoi(wanted) : here->row->rounds / 2 / short_step(5);
     torture *all =
         mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(all, MAP_FAILED);

@@ -296,6 +296,8 @@ same "then there is an ID of it too" 1 "$(cat "$TMPDIR/stalled")"
 check "docs/guides/mariadb.md begins with an example" [ "$(guide_sql mariadb | grep -c ';$')" -ge 3 ]
 same "it does what it says" "a b" "$(echo "CREATE DATABASE readme; USE readme; $(guide_sql mariadb)" | sql | cut -f 2 | paste -sd' ')"
 
+! short || finish
+
 # ---- many connections ----------------------------------------------------------------------------
 # spawn COUNT STATEMENT NAME: that many clients at once; their pids in $clients.
 spawn() {

@@ -215,6 +215,8 @@ same "form_uuid_v1 says what the PL/pgSQL function of that name says" '100000|10
     FROM generate_series(1, 100000) n) t")"
 same "firn_shard returns the shard of firn spread" 1 "$(ask 'SELECT firn_shard(1::bigint, 8)' | grep -c '^[0-7]$')"
 
+! short || finish
+
 # ---- load: 64 backends, of two databases, that roll back ----------------------------------------------------------
 
 database=other ask 'CREATE EXTENSION firn' >/dev/null
