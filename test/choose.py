@@ -241,7 +241,7 @@ int main(void) {
     firn_time now = {1800000000, 0};
     choose_assume(&answers, NULL);
     choose(&result, &answers, &now);
-    for (size_t i = 0; i < result.fit; i++) puts(result.at[i].name);
+    for (size_t i = 0; i < result.fit; i++) puts(result.candidates[i].name);
 }
 """
 
