@@ -140,7 +140,7 @@ static napi_value range(napi_env env, napi_callback_info info) {
         }
     }
     if (scheme.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
-        firn_error_set(&error, FIRN_EUNSORTED, 0,
+        firn_error_set(&error, FIRN_EUNSORTED, FIRN_CURE_OTHER,
                        "IDs of %s have texts of several lengths, so texts cannot bound a range: "
                        "compare their first 17 digits, or the IDs as bytes",
                        scheme.name);
@@ -164,10 +164,12 @@ static int form_of(call *c, size_t i, const firn_scheme *scheme) {
         return form;
     }
     if (form < 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "there is no form '%.40s': see forms()", name);
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "there is no form '%.40s': see forms()", name);
     } else {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "an ID of %u bits has no form %s: use another form",
-                       (unsigned)scheme->bits, firn_form_name(form));
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
+                       firn_form_name(form));
     }
     fail_with(c, &error);
     return -1;

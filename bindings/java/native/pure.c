@@ -157,10 +157,12 @@ static int form_of(texts *all, jbyteArray name, const firn_scheme *scheme) {
     int form = text != NULL ? firn_form_find(text) : scheme->form;
     firn_error error;
     if (!all->failed && form < 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "there is no form '%.40s': see Firn.forms()", text);
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "there is no form '%.40s': see Firn.forms()", text);
     } else if (!all->failed && firn_form_width(form, scheme->bits) == 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "an ID of %u bits has no form %s: use another form",
-                       (unsigned)scheme->bits, firn_form_name(form));
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
+                       firn_form_name(form));
     } else {
         return all->failed ? -1 : form;
     }
