@@ -287,6 +287,29 @@ static int refuse_missing(const mark_move *move, const char *ns) {
                      ns, move->to->name);
 }
 
+/* The layout without what closes it and without the nodes that are claimed. */
+static const char *bare_layout(const char *layout) {
+    firn__claims unused;
+    while (closing_layout(layout) != layout) {
+        layout = closing_layout(layout);
+    }
+    return firn__confined_read(layout, &unused);
+}
+
+/* After a move the new store has the namespace, with its layout; else it is not the store that was
+ * moved to, or somebody has made the namespace again. */
+static int check_moved(const mark_move *move, const moved_space *from, const char *there) {
+    if (there == NULL) {
+        return refuse_missing(move, from->ns);
+    }
+    return strcmp(bare_layout(there), bare_layout(from->layout)) == 0
+               ? FIRN_OK
+               : set_error(move->error, FIRN_EUSAGE,
+                           "namespace %.40s of %.60s has layout '%.60s', which was not moved "
+                           "there: restore that store",
+                           from->ns, move->to->name, bare_layout(there));
+}
+
 /* Makes the closed record of a namespace in the new store, unless the move has passed there: then
  * the new store may have closed it again, or confined its claims. The layout may have been closed
  * or opened in the old store since an earlier run; the library refuses any other one. */
@@ -297,7 +320,7 @@ static int prepare_space(const mark_move *move, const moved_space *from, const c
     *done = code == FIRN_OK && there != NULL && !closing_for(there, move->arriving) &&
             (forms.stage == MOVED || (forms.stage == MOVING && strcmp(there, forms.layout) == 0));
     if (code != FIRN_OK || *done) {
-        return code;
+        return code == FIRN_OK ? check_moved(move, from, there) : code;
     }
     if (there != NULL && !closing_for(there, move->arriving)) {
         return set_error(move->error, FIRN_EUSAGE,
@@ -368,12 +391,11 @@ static int check_fit(const mark_move *move, const space_list *from) {
 /* A move is complete: does the new store still have everything? */
 static int check_there(const mark_move *move, const space_list *from, const space_list *to) {
     const moved_space *spaces = from->items;
-    for (size_t i = 0; i < from->count; i++) {
-        if (layout_in(to, spaces[i].ns) == NULL) {
-            return refuse_missing(move, spaces[i].ns);
-        }
+    int code = FIRN_OK;
+    for (size_t i = 0; i < from->count && code == FIRN_OK; i++) {
+        code = check_moved(move, &spaces[i], layout_in(to, spaces[i].ns));
     }
-    return FIRN_OK;
+    return code;
 }
 
 /* Both stores, and the record of all names in each. */

@@ -27,7 +27,7 @@ static bool lie_knows; /* the password is among them, so the server may say it *
 
 #define LIE_PASSWORD "Tr0ub4dor"
 
-static void lie_begin(const uint8_t *data, size_t size) {
+__attribute__((unused)) static void lie_begin(const uint8_t *data, size_t size) {
     lie_at = data;
     lie_left = size;
     lie_knows = size > 0 && memmem(data, size, LIE_PASSWORD, strlen(LIE_PASSWORD)) != NULL;

@@ -112,6 +112,10 @@ static int roll_back(mysql_store *store, firn_error *error) {
     return code;
 }
 
+static void store_copied(void *self) {
+    ((mysql_store *)self)->last.high = 0;
+}
+
 static int store_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
     mysql_store *store = self;
     store->names = names;
@@ -208,11 +212,11 @@ static void compose_raise(const mysql_store *store, mysql_statement *statement,
                       next->mark.grant, note, next->ns, next->layout, next->floor, store->identity);
     } else if (next->own[OWN_SEALED] != 0) {
         maria_compose(store, statement, again_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, seal);
+                      next->ns, next->key, raise->min, raise->most, raise->min, raise->grant, seal);
     } else {
         maria_compose(store, statement, raise_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, next->ns, next->layout,
-                      next->floor, store->identity);
+                      next->ns, next->key, raise->min, raise->most, raise->min, raise->grant,
+                      next->ns, next->layout, next->floor, store->identity);
     }
 }
 
@@ -330,7 +334,8 @@ static int write_namespace(mysql_store *store, const firn_records *seen, firn_re
 /* Of the verb's transaction, after the other records. */
 static int write_mark(mysql_store *store, const firn_records *seen, firn_records *next,
                       firn_verb verb, const module_points *points, firn_error *error) {
-    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0};
+    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0,
+                              seen->mark.grant};
     return verb == FIRN_VERB_GIVE_BACK ? lower_mark(store, seen, next, points, error)
                                        : raise_mark(store, seen, next, &raise, points, error);
 }
@@ -513,6 +518,7 @@ const firn_driver firn_store_driver = {
     .scheme = "mysql",
     .lasts = true,
     .open = store_open,
+    .copied = store_copied,
     .begin = store_begin,
     .read = store_read,
     .lost = store_lost,

@@ -42,6 +42,10 @@ static int roll_back(postgres_store *store, firn_error *error) {
     return code;
 }
 
+static void postgres_copied(void *self) {
+    ((postgres_store *)self)->last.high = 0;
+}
+
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
                                firn_error *error) {
     postgres_store *store = self;
@@ -124,7 +128,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 /* Raises the mark as the verb's own transaction (`points`), or as a part of it. */
 static int raise_mark(postgres_store *store, const firn_records *seen, firn_records *next,
                       const firn_raise *raise, const module_points *points, firn_error *error) {
-    char numbers[6][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
+    char numbers[7][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
     const char *values[] = {next->ns,
                             next->key,
                             module_digits(numbers[0], raise->low),
@@ -137,7 +141,8 @@ static int raise_mark(postgres_store *store, const firn_records *seen, firn_reco
                             module_digits(numbers[5], next->floor),
                             store->backend,
                             store->marks,
-                            store->taken};
+                            store->taken,
+                            module_digits(numbers[6], (int64_t)raise->grant)};
     PGresult *row = NULL;
     make_readable(note, next->note);
     int code = postgres_taken(store, next, error);
@@ -216,7 +221,8 @@ static int write_namespace(postgres_store *store, const firn_records *seen,
 /* Of the verb's transaction, after the other records. */
 static int write_mark(postgres_store *store, const firn_records *seen, firn_records *next,
                       firn_verb verb, const module_points *points, firn_error *error) {
-    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0};
+    const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0,
+                              seen->mark.grant};
     return verb == FIRN_VERB_GIVE_BACK ? lower_mark(store, seen, next, points, error)
                                        : raise_mark(store, seen, next, &raise, points, error);
 }
@@ -387,6 +393,7 @@ const firn_driver firn_store_driver = {
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,
+    .copied = postgres_copied,
     .begin = postgres_begin_verb,
     .read = postgres_read_records,
     .lost = postgres_lost,

@@ -167,8 +167,8 @@ static int change(redis_store *store, const redis_script *script, int keys, int 
     return code;
 }
 
-static const char *grant_digits(char out[MODULE_NUMBER_SIZE], const firn_records *records) {
-    snprintf(out, MODULE_NUMBER_SIZE, "%" PRIu64, records->mark.grant);
+static const char *grant_digits(char out[MODULE_NUMBER_SIZE], uint64_t grant) {
+    snprintf(out, MODULE_NUMBER_SIZE, "%" PRIu64, grant);
     return out;
 }
 
@@ -188,13 +188,13 @@ static int redis_write(void *self, const firn_records *seen, firn_records *next,
                                seen->key,
                                records.seal,
                                known ? module_digits(texts[0], seen->mark.high) : "",
-                               known ? grant_digits(texts[1], seen) : "",
+                               known ? grant_digits(texts[1], seen->mark.grant) : "",
                                first ? module_digits(texts[2], next->losses) : "",
                                ns ? next->layout : "",
                                module_digits(texts[3], next->ns_losses),
                                module_digits(texts[4], next->floor),
                                mark ? module_digits(texts[5], next->mark.high) : "",
-                               grant_digits(texts[6], next),
+                               grant_digits(texts[6], next->mark.grant),
                                next->note};
     int code = change(store, &store->write, 4, 16, arguments, verb, records.seal, error);
     if (code == FIRN_OK) {
@@ -207,7 +207,7 @@ static int redis_write(void *self, const firn_records *seen, firn_records *next,
 static int redis_add(void *self, const firn_records *seen, firn_records *next,
                      const firn_raise *raise, firn_error *error) {
     redis_store *store = self;
-    char ns[REDIS_KEY_SIZE], texts[7][MODULE_NUMBER_SIZE], text[SEAL_SIZE];
+    char ns[REDIS_KEY_SIZE], texts[8][MODULE_NUMBER_SIZE], text[SEAL_SIZE];
     namespace_key(ns, store, seen->ns);
     const char *arguments[] = {ns,
                                store->own,
@@ -217,13 +217,14 @@ static int redis_add(void *self, const firn_records *seen, firn_records *next,
                                module_digits(texts[1], seen->floor),
                                seen->key_known ? "1" : "0",
                                module_digits(texts[2], raise->min),
-                               module_digits(texts[3], raise->low),
-                               module_digits(texts[4], raise->most),
-                               module_digits(texts[5], raise->count),
-                               grant_digits(texts[6], next),
+                               grant_digits(texts[3], raise->grant),
+                               module_digits(texts[4], raise->low),
+                               module_digits(texts[5], raise->most),
+                               module_digits(texts[6], raise->count),
+                               grant_digits(texts[7], next->mark.grant),
                                next->note};
     int64_t first;
-    int code = change(store, &store->add, 2, 13, arguments, FIRN_VERB_RESERVE, text, error);
+    int code = change(store, &store->add, 2, 14, arguments, FIRN_VERB_RESERVE, text, error);
     if (code == FIRN_OK && !module_int64(&first, text, strlen(text))) {
         return unreadable(store, FIRN_EUNKNOWN, error);
     }

@@ -36,7 +36,8 @@ int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__attempts *send
     }
     code = firn__reserve(gen->store, request, &patience, sending, first, error);
     if (code == FIRN_OK && request->guard_tick_ns > 0) {
-        gen->live->locked.known_ns = gen->live->locked.store_clock.read_ns;
+        atomic_store_explicit(&gen->live->any.known_ns, gen->live->locked.store_clock.read_ns,
+                              memory_order_relaxed);
     }
     if (code != FIRN_OK && code != FIRN_EBUSY && code != FIRN_ECLONED) {
         firn__count(&gen->live->any.store_errors);

@@ -107,10 +107,13 @@ static void keep_state(engine *e, const firn_records *records) {
     state->records.note = keep_text(state->note, sizeof state->note, records->note);
 }
 
-/* The smallest mark that the key can have. */
-static int64_t least_of(engine *e, const firn_records *names) {
+/* The key has no smaller mark than this handle's, and that one only with its grant. */
+static void bound_raise(engine *e, const firn_records *names, firn_raise *raise) {
     const engine_state *state = state_of(e, names);
-    return state != NULL ? state->mine.high : 0;
+    if (state != NULL && state->mine.high > raise->min) {
+        raise->min = state->mine.high;
+        raise->grant = state->mine.grant;
+    }
 }
 
 static void set_mine(engine *e, const firn_records *names, firn_mark mark) {
@@ -132,13 +135,26 @@ static void forget(engine *e) {
     }
 }
 
-/* firn_renew_identity, in any thread. */
+/* In any thread: this process may run twice. */
 static void renew_life(void *mine) {
     atomic_store_explicit(&((life *)mine)->alone, false, memory_order_relaxed);
 }
 
-/* In a child, and in a copy of the process: the other process may give back earlier reservations.
- * In a child, another thread may have been in a verb at the fork. */
+/* In a copy of the process: the other process may give back earlier reservations. */
+static void look_alone(engine *e) {
+    if (atomic_exchange_explicit(&e->mine->alone, true, memory_order_relaxed)) {
+        return;
+    }
+    firn__forget_last(&e->memory);
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        e->states[i].mine = (firn_mark){0, 0};
+    }
+    if (e->driver->copied != NULL) {
+        e->driver->copied(e->self);
+    }
+}
+
+/* In a child, another thread may have been in a verb at the fork. */
 static void look_who(engine *e) {
     if (e->mine->used == 0) {
         if (e->driver->forked != NULL) {
@@ -147,12 +163,7 @@ static void look_who(engine *e) {
         forget(e);
         e->mine->used = 1;
     }
-    if (!atomic_exchange_explicit(&e->mine->alone, true, memory_order_relaxed)) {
-        firn__forget_last(&e->memory);
-        for (size_t i = 0; i < REMEMBERED; i++) {
-            e->states[i].mine = (firn_mark){0, 0};
-        }
-    }
+    look_alone(e);
 }
 
 /* Do the records show that the store lost reservations? Reservations made by this handle before
@@ -229,7 +240,9 @@ static int decide_reserve(engine *e, turn *t) {
         t->next.mark = (firn_mark){verdict.first + request->count, request->grant};
         t->next.note = request->note != NULL ? request->note : "";
         t->raise = verdict.raise;
-        t->raise.min = verdict.back ? 0 : most(verdict.raise.min, least_of(e, &t->seen));
+        if (!verdict.back) {
+            bound_raise(e, &t->seen, &t->raise);
+        }
     }
     return code;
 }
@@ -268,6 +281,7 @@ static int decide_relabel(engine *e, turn *t) {
 }
 
 static int decide(engine *e, turn *t) {
+    look_alone(e); /* the copy may have been made during the verb */
     t->which = 0;
     t->back = t->again = false;
     t->next = t->seen;
@@ -567,7 +581,7 @@ int firn__engine_make(void **self, const firn_driver *driver, void *driven, firn
         return code;
     }
     *e->mine = (life){1, true};
-    firn__wiped_renews(e->mine, sizeof *e->mine, FIRN__RENEW_RESERVED, renew_life);
+    firn__wiped_renews(e->mine, sizeof *e->mine, FIRN__RENEW_MARKS, renew_life);
     e->driver = driver;
     e->self = driven;
     *self = e;

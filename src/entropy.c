@@ -58,6 +58,7 @@ void firn__entropy_drop(void) {
 
 void firn_renew_identity(void) {
     firn__wiped_renew(FIRN__RENEW_RANDOM);
+    firn__wiped_renew(FIRN__RENEW_MARKS);
     firn__wiped_renew(FIRN__RENEW_RESERVED);
     firn__wiped_renew(FIRN__RENEW_ISSUED);
 }

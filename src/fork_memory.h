@@ -12,8 +12,14 @@ void firn__wiped_free(void *page, size_t size);
 
 /* What another copy of the process may hold too. firn_renew_identity drops it in this order:
  * another thread that replaces a dropped reservation draws from new random bytes, and a dropped ID
- * is replaced from a new reservation. */
-enum firn__renewal { FIRN__RENEW_RANDOM, FIRN__RENEW_RESERVED, FIRN__RENEW_ISSUED };
+ * is replaced from a new reservation. Marks are what handles of stores remember: the other copy may
+ * give them back. */
+enum firn__renewal {
+    FIRN__RENEW_RANDOM,
+    FIRN__RENEW_MARKS,
+    FIRN__RENEW_RESERVED,
+    FIRN__RENEW_ISSUED
+};
 
 /* `renew` drops what is in the memory, as a fork would wipe it: firn_renew_identity calls it in any
  * thread while others use the memory. It must not wait, and not free or make wiped memory. */

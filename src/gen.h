@@ -83,6 +83,7 @@ typedef struct firn__atomic_state {
     /* how often the cycle counter fell, and how many signs of a copy have been acted on:
      * see_copy() */
     _Atomic uint64_t counted_back, signs;
+    _Atomic int64_t known_ns; /* store_clock.read_ns of the last reservation; 0: none yet */
     _Atomic(firn__window *) windows[FIRN__NODES];
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
@@ -120,7 +121,6 @@ typedef struct firn__renewal_state {
     firn__window *spare;     /* taken from it and never published */
     firn__node_history past; /* of a generator that is not shared */
     firn__store_clock store_clock;
-    int64_t known_ns;  /* store_clock.read_ns of the last reservation; 0: none yet */
     bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;

@@ -46,13 +46,13 @@ static bool is_last(const firn__memory *memory, const firn_request *request) {
     return strcmp(memory->ns, request->ns) == 0 && strcmp(memory->key, request->key) == 0;
 }
 
-int64_t firn__least(const firn__memory *memory, const firn_request *request) {
-    return is_last(memory, request) ? memory->mark.high : 0;
+firn_mark firn__least(const firn__memory *memory, const firn_request *request) {
+    return is_last(memory, request) ? memory->mark : (firn_mark){0, 0};
 }
 
 bool firn__mark_is_lost(firn_mark mine, firn_mark now) {
     return now.high < mine.high ||
-           (now.high == mine.high && now.grant != mine.grant && now.grant != 0);
+           (now.high == mine.high && mine.grant != 0 && now.grant != 0 && now.grant != mine.grant);
 }
 
 void firn__forget_last(firn__memory *memory) {
@@ -203,15 +203,18 @@ static firn_raise raise_of(const firn__store_record *kept, int64_t floor,
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
-    return (firn_raise){.min = firn__least(memory, request),
+    const firn_mark least = firn__least(memory, request);
+    return (firn_raise){.min = least.high,
+                        .grant = least.grant,
                         .low = later(request->earliest, floor),
                         .most = reached ? guard - request->count : request->latest,
                         .count = request->count};
 }
 
-bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first) {
-    *first = later(high, raise->low);
-    return high >= raise->min && *first <= raise->most;
+bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first) {
+    *first = later(mark.high, raise->low);
+    return !firn__mark_is_lost((firn_mark){raise->min, raise->grant}, mark) &&
+           *first <= raise->most;
 }
 
 static int refuse_reach(firn_error *error, const firn_request *request,
@@ -249,10 +252,11 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
     out->raise = raise_of(kept, out->floor, memory, request);
-    if (back) {
-        out->raise.min = 0; /* with this verdict it is forgotten */
+    if (back) { /* with this verdict it is forgotten */
+        out->raise.min = 0;
+        out->raise.grant = 0;
     }
-    if (firn__raise_allows(&out->raise, kept->mark.high, &out->first)) {
+    if (firn__raise_allows(&out->raise, kept->mark, &out->first)) {
         return FIRN_OK;
     }
     if (out->first <= request->latest) {

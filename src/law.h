@@ -33,8 +33,9 @@ bool firn__remembers_ns(const firn__memory *memory, const char *ns);
 void firn__remember_ns(firn__memory *memory, const char *ns);
 /* The reservation ends at `high`. */
 void firn__remember(firn__memory *memory, const firn_request *request, int64_t high);
-/* The smallest high-water mark that the request's key can have; 0: unknown. */
-int64_t firn__least(const firn__memory *memory, const firn_request *request);
+/* The mark of the last reservation, if it is of the request's key: the key has no smaller one. {0,
+ * 0}: unknown. */
+firn_mark firn__least(const firn__memory *memory, const firn_request *request);
 /* Did the store lose the reservation that made `mine`, or grant its last slots again? Others raise
  * its mark, and give back only what they reserved after it, which leaves no grant. */
 bool firn__mark_is_lost(firn_mark mine, firn_mark now);
@@ -65,7 +66,7 @@ typedef struct firn__verdict {
 } firn__verdict;
 
 /* Does the raise allow this mark? *first: of the slots. */
-bool firn__raise_allows(const firn_raise *raise, int64_t high, int64_t *first);
+bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first);
 
 /* The guard of the request with the time since it was computed; 0: none. */
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);

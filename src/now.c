@@ -5,6 +5,7 @@
 #include "duration.h"
 #include "entropy.h"
 #include "error.h"
+#include "fork_memory.h"
 
 #include <inttypes.h>
 
@@ -312,6 +313,7 @@ void firn__gen_renew(void *memory) {
         return; /* a child draws its identity anyway */
     }
     atomic_fetch_add_explicit(&live->any.renewed, 1, memory_order_seq_cst);
+    atomic_store_explicit(&live->any.known_ns, 0, memory_order_relaxed); /* the other's, perhaps */
     for (uint32_t k = 0; k < FIRN__NODES && !live->any.is_shared; k++) {
         firn__window *window = atomic_load_explicit(&live->any.windows[k], memory_order_seq_cst);
         if (window != NULL) {
@@ -356,8 +358,8 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
 
 /* A wall clock that jumps ahead or back, and a cycle counter that falls, are what a process can see
  * of a machine that was restored or cloned: all threads drop their random bytes, and after a jump
- * ahead or by the counter a generator that claimed its node leaves the window, so that it asks the
- * store first. A fixed node would wait until its own window has passed, and of processes that share
+ * ahead or by the counter the handles of stores forget their marks, and a generator that claimed its
+ * node leaves the window, so that it asks the store first. A fixed node would wait until its own window has passed, and of processes that share
  * a generator each would leave what another has just claimed: these keep their window. */
 static void see_copy(firn_gen *gen) {
     firn__process_state *live = gen->live;
@@ -372,7 +374,12 @@ static void see_copy(firn_gen *gen) {
         return;
     }
     firn__entropy_drop();
-    if (gen->reserved && !gen->fixed && gen->shared == NULL && known >> 32 != signs >> 32) {
+    if (known >> 32 == signs >> 32) {
+        return;
+    }
+    firn__wiped_renew(FIRN__RENEW_MARKS);
+    atomic_store_explicit(&live->any.known_ns, 0, memory_order_relaxed);
+    if (gen->reserved && !gen->fixed && gen->shared == NULL) {
         firn__gen_renew(live);
     }
 }

@@ -105,7 +105,7 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
  * this process knows the reach for KNOWN_MS after each of its reservations. */
 static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *error) {
     const firn__store_clock *seen = &gen->live->locked.store_clock;
-    const int64_t known_ns = gen->live->locked.known_ns;
+    const int64_t known_ns = atomic_load_explicit(&gen->live->any.known_ns, memory_order_relaxed);
     int64_t longest;
     request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
     int code = slot_after(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);

@@ -668,6 +668,16 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     next(gen);
     assert_true(world.log.last.guard_more > 0); /* the request may take as long as it likes */
     assert_in_range(world.log.last.guard_known_ms, first_ms + 540000 - 1, first_ms + 540000);
+    firn_renew_identity(); /* a copy does not know how long it was stopped */
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_int_equal(world.log.last.guard_known_ms, 0);
+    closed(gen);
+    gen = opened(FOUR, "node=3 window=20ms max_wait=0");
+    step(&world.clock, 3600 * SECOND); /* as after a restore */
+    pass(&world.clock, SECOND);
+    next(gen);
+    assert_int_equal(world.log.last.guard_known_ms, 0);
     closed(gen);
     gen = opened(FOUR, "ns=long reach=10min");
     assert_int_equal(world.log.last.guard_more, 0);

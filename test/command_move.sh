@@ -80,6 +80,17 @@ done
 refuses "the first move again does not open the store that has moved on" 3 "is closed \(moved to " \
     segment unheard --store "sqlite:$TMPDIR/store/chain2.db?unsafe=1"
 
+# Somebody deletes the new store after the move, and makes the namespace again.
+again=$TMPDIR/store/again
+"$FIRN" new snowflake node=7 --store "sqlite:$again.db?unsafe=1" >/dev/null 2>&1
+"$FIRN" store move "sqlite:$again.db?unsafe=1" "sqlite:$again-new.db?unsafe=1" --yes >/dev/null 2>&1
+rm "$again-new.db"*
+"$FIRN" new sonyflake ns=snowflake node=7 --store "sqlite:$again-new.db?unsafe=1" >/dev/null 2>&1
+"$FIRN" segment advance '*' --min 1 --yes --store "sqlite:$again-new.db?unsafe=1" >/dev/null 2>&1
+ask store move "sqlite:$again.db?unsafe=1" "sqlite:$again-new.db?unsafe=1" --yes
+same "another layout in the new store is not what was moved" "2 1" \
+    "$status $(printf '%s\n' "$err" | grep -c 'which was not moved there: restore that store')"
+
 # ---- a store that moves under a server -----------------------------------------------------------
 serve --auto-create
 ask_resp FIRN.NEW snowflake COUNT 1000 >"$TMPDIR/ids"

@@ -257,6 +257,26 @@ static void a_mark_is_compared_with_its_grant(void **state) {
     firn_store_close(other);
 }
 
+/* Only the grant shows that the last slots of a handle are another's. */
+static void a_mark_that_was_granted_again_is_noticed(void **state) {
+    firn_request request = ask("snow", "1");
+    firn_mark held;
+    int64_t first;
+    store_of(state);
+    here = *state;
+    firn_store *near = open_hooked(here->url, NULL, false);
+    other = open_hooked(here->url, NULL, false);
+    request.count = WINDOW;
+    assert_int_equal(firn_store_reserve(near, &request, &first, &held, NULL), FIRN_OK);
+    first_mark = (firn_mark){WINDOW, request.grant};
+    other_takes_over();
+    assert_int_equal(other_code, FIRN_OK);
+    assert_int_equal(other_first, WINDOW / 2);
+    assert_int_equal(take(near, "snow", &first, NULL), FIRN_EBACK);
+    firn_store_close(near);
+    firn_store_close(other);
+}
+
 /* ---- failpoints ------------------------------------------------------------------------------ */
 
 static char passed[400];
@@ -701,6 +721,7 @@ static bool is_restored(const struct row *row) {
 static const struct check checks[] = {
     {"a write sees what came between it and its read", others_are_seen, NULL},
     {"a mark is compared with its grant", a_mark_is_compared_with_its_grant, NULL},
+    {"a mark that was granted again is a loss", a_mark_that_was_granted_again_is_noticed, NULL},
     {"writes pass the failpoints in order", writes_pass_the_failpoints, NULL},
     {"the child of a fork in a write is refused", a_fork_in_a_write_is_refused, NULL},
     {"the child of a fork in a write that continues late changes nothing",

@@ -145,7 +145,7 @@ static bool still_fits(const sent_request *request, const space *home, const eng
     if (request->adds) {
         return (cold || the.adds_warm) && (mark->known || !request->seen.key_known) &&
                (int64_t)mark->version >= request->seen.stamp &&
-               firn__raise_allows(&request->raise, mark->mark.high, &first);
+               firn__raise_allows(&request->raise, mark->mark, &first);
     }
     return cold && mark->version == request->seen.own[2] &&
            mark->mark.high == request->seen.mark.high &&
@@ -154,7 +154,7 @@ static bool still_fits(const sent_request *request, const space *home, const eng
 
 /* The calls of the driver and their arguments. */
 static struct {
-    int writes, forks, forgets, closes, confirms, waits;
+    int writes, forks, copies, forgets, closes, confirms, waits;
     int rounds;                        /* the sum of their arguments, of `waits` */
     bool surely, used_before;          /* of the last read, of the last verb */
     bool wrote_used;                   /* used_before of the last write */
@@ -170,7 +170,7 @@ static bool carry_out(const sent_request *request, firn_records *next) {
     }
     now.writes++;
     if (request->adds) {
-        (void)firn__raise_allows(&request->raise, mark->mark.high, &next->mark.high);
+        (void)firn__raise_allows(&request->raise, mark->mark, &next->mark.high);
         next->mark.high += request->raise.count;
         adds++;
     }
@@ -303,6 +303,11 @@ static bool scripted_lost(void *self, const firn_records *seen) {
 static void scripted_forked(void *self) {
     (void)self;
     heard.forks++;
+}
+
+static void scripted_copied(void *self) {
+    (void)self;
+    heard.copies++;
 }
 
 static void scripted_forget(void *self) {
@@ -444,6 +449,7 @@ static const firn_driver scripted = {.version = FIRN_DRIVER_VERSION,
                                      .scheme = "scripted",
                                      .lasts = true,
                                      .forked = scripted_forked,
+                                     .copied = scripted_copied,
                                      .begin = scripted_begin,
                                      .read = scripted_read,
                                      .lost = scripted_lost,
@@ -917,7 +923,7 @@ static void an_older_stamp_is_noticed(void **state) {
     end();
 }
 
-/* The same slots were granted to another, in an older copy. (An add reads no mark.) */
+/* The same slots were granted to another, in an older copy. */
 static void a_mark_that_was_granted_again_is_noticed(void **state) {
     (void)state;
     begin((plan){.hides_losses = true});
@@ -959,6 +965,8 @@ static void a_renewed_identity_forgets_its_marks(void **state) {
     firn_renew_identity();
     assert_int_equal(give_back(&handles[1], &request, first, first), FIRN_OK);
     granted(&handles[0], 1, 0, first);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    assert_int_equal(heard.copies, 2); /* once for each handle: drivers may remember marks, too */
     assert_int_equal(now.losses, 0);
     now.marks[1][0].mark.high = 3; /* what it reserves from then on is remembered */
     assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
@@ -1194,6 +1202,35 @@ static void drive(const firn_driver *driver) {
     handle *h = &handles[0];
     firn__engine_ops.close(h->engine);
     assert_int_equal(firn__engine_make(&h->engine, driver, h, NULL), FIRN_OK);
+}
+
+/* The copy is made at the beginning of a verb, and gives back before the read. */
+static firn_request given_back;
+
+static int begin_as_copy(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    if (given_back.count > 0 && self != &handles[1]) {
+        const firn_request request = given_back;
+        given_back.count = 0;
+        firn_renew_identity();
+        assert_int_equal(give_back(&handles[1], &request, 0, 0), FIRN_OK);
+    }
+    return scripted_begin(self, names, verb, error);
+}
+
+static void a_copy_may_be_made_during_a_verb(void **state) {
+    firn_driver driver = scripted;
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    driver.begin = begin_as_copy;
+    drive(&driver);
+    firn_request request = request_of(1, FOREVER, 0);
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+    given_back = request;
+    granted(&handles[0], 1, 0, first);
+    assert_int_equal(now.losses, 0);
+    end();
 }
 
 /* As a store that dies with its process. */
@@ -1931,9 +1968,10 @@ int main(void) {
         BOTH(an_older_key_is_noticed),
         BOTH(an_older_mark_is_noticed),
         BOTH(an_older_stamp_is_noticed),
-        cmocka_unit_test_setup(a_mark_that_was_granted_again_is_noticed, without_add),
+        BOTH(a_mark_that_was_granted_again_is_noticed),
         BOTH(what_others_give_back_is_no_loss),
         BOTH(a_renewed_identity_forgets_its_marks),
+        cmocka_unit_test_setup(a_copy_may_be_made_during_a_verb, without_add),
         BOTH(a_mark_may_return_to_0),
         cmocka_unit_test(the_driver_carries_out_the_other_verbs),
         cmocka_unit_test(every_verb_looks_whose_handle_it_is),

@@ -502,6 +502,23 @@ static void ended_while_idle(void **state) {
     firn_store_close(store);
 }
 
+/* A copy of the process gives back what both remember, and the connection is made again. */
+static void given_back_by_a_copy(void **state) {
+    const firn_mark mine = {10, 1};
+    firn_store *store = open_store("%s", url_of("given", ""));
+    firn_store *copy = open_store("%s", url_of("given", ""));
+    firn_time now;
+    (void)state;
+    drawn(store, "c", 1, 0, 0);
+    firn_renew_identity();
+    assert_int_equal(firn_store_give_back(copy, "c", "1", &mine, 3, NULL), FIRN_OK);
+    end_sessions();
+    assert_int_equal(firn_store_now(store, &now, NULL), FIRN_OK); /* connects */
+    drawn(store, "c", 2, 0, 3);
+    firn_store_close(store);
+    firn_store_close(copy);
+}
+
 static void end_waiting_sessions(void) {
     await_sql(server, "SELECT count(*) FROM pg_stat_activity"
                       " WHERE application_name = 'firn' AND wait_event_type = 'Lock';");
@@ -816,6 +833,8 @@ int main(int count, char **arguments) {
         {"a loss is recorded although the verb is refused", loss_beside_a_refusal, NULL, NULL,
          NULL},
         {"a server that comes back is found again", found_again, NULL, NULL, NULL},
+        {"what a copy of the process gives back is no loss", given_back_by_a_copy, NULL, NULL,
+         NULL},
         {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
         {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
          NULL},

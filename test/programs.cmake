@@ -138,6 +138,16 @@ if(FIRN_TESTS)
         set(${out} ${injected} PARENT_SCOPE)
     endfunction()
 
+    # Each includes the module that it is for, over a scripted server.
+    file(GLOB sources CONFIGURE_DEPENDS test/scripted_*_test.c)
+    foreach(source ${sources})
+        string(REGEX REPLACE ".*/scripted_(.*)_test[.]c" "\\1" module ${source})
+        if(TARGET scripted_${module}_test)
+            target_link_libraries(scripted_${module}_test PRIVATE $<TARGET_PROPERTY:module_${module},LINK_LIBRARIES>)
+            target_include_directories(scripted_${module}_test PRIVATE $<TARGET_PROPERTY:module_${module},INCLUDE_DIRECTORIES>)
+        endif()
+    endforeach()
+
     # Real engines that fail, and clients on them: test/torture.sh, make torture.
     file(GLOB sources CONFIGURE_DEPENDS test/torture/*.c)
     if(sources AND NOT FIRN_PURE AND NOT FIRN_SANITIZE)

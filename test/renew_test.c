@@ -254,7 +254,7 @@ static void a_counter_that_goes_back_is_a_sign(void **state) {
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static char order[4];
+static char order[5];
 
 static void renew_random(void *page) {
     (void)page;
@@ -266,6 +266,11 @@ static void renew_reserved(void *page) {
     strcat(order, "s");
 }
 
+static void renew_marks(void *page) {
+    (void)page;
+    strcat(order, "m");
+}
+
 static void renew_issued(void *page) {
     (void)page;
     strcat(order, "i");
@@ -273,21 +278,22 @@ static void renew_issued(void *page) {
 
 /* In any order of making: else a thread that draws in between takes what the copies share. */
 static int see_order(void) {
-    static void (*const renews[])(void *) = {renew_random, renew_reserved, renew_issued};
-    for (int shift = 0; shift < 3; shift++) {
-        void *pages[3];
+    static void (*const renews[])(void *) = {renew_random, renew_marks, renew_reserved,
+                                             renew_issued};
+    for (int shift = 0; shift < 4; shift++) {
+        void *pages[4];
         order[0] = '\0';
-        for (int i = 0; i < 3; i++) {
-            int code, rank = (i + shift) % 3;
+        for (int i = 0; i < 4; i++) {
+            int code, rank = (i + shift) % 4;
             pages[i] = firn__wiped(64, &code, NULL);
             CHECK(pages[i] != NULL);
             firn__wiped_renews(pages[i], 64, (enum firn__renewal)rank, renews[rank]);
         }
         firn_renew_identity();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             firn__wiped_free(pages[i], 64);
         }
-        CHECK(strcmp(order, "rsi") == 0);
+        CHECK(strcmp(order, "rmsi") == 0);
     }
     return 0;
 }

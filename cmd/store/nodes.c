@@ -270,14 +270,15 @@ static int list_all(session *s, firn_store *store) {
     const char *ns = operand_value(s, "ns");
     firn_error error = {0};
     int code = firn_store_list(store, ns, visit, &list, &error);
-    if (code == 0) {
+    const bool listed = code == 0;
+    if (listed) {
         list.others = true;
         code = firn_store_others(store, visit_other, &list, &error);
     }
     if (code == FIRN_EMEMORY && error.code == 0) {
         out_of_memory(&error); /* of keep_row */
     }
-    if (code < 0) {
+    if (code < 0 && !listed) {
         free(list.rows);
         return fail(s, &error);
     }
@@ -294,7 +295,10 @@ static int list_all(session *s, firn_store *store) {
     put_left_out(s, list.ticks, "tick", " with back-dated IDs");
     put_left_out(s, list.closed, "closed namespace", "");
     free(list.rows);
-    return STATUS_DONE;
+    if (code < 0 && s->option[OPTION_JSON] == NULL) {
+        output_print(&s->out, "nodes of other programs may be missing, because the store failed\n");
+    }
+    return code < 0 ? fail(s, &error) : STATUS_DONE;
 }
 
 static const struct verb {

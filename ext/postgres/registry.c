@@ -25,7 +25,7 @@
 
 #define MARKS "firn_marks"
 
-enum { VALUES = 13 }; /* of a statement, at most */
+enum { VALUES = 14 }; /* of a statement, at most */
 
 /* The driver's handle. */
 typedef struct registry {
@@ -130,14 +130,15 @@ static bool write_namespace(const registry *self, const firn_records *seen,
 }
 
 static bool write_mark(const registry *self, const firn_records *seen, const firn_records *next) {
-    char high[24], was[24], grant[24], floor[24];
+    char high[24], was[24], grant[24], old[24], floor[24];
     snprintf(high, sizeof high, "%" PRId64, next->mark.high);
     snprintf(was, sizeof was, "%" PRId64, seen->mark.high);
     snprintf(grant, sizeof grant, "%" PRId64, (int64_t)next->mark.grant);
+    snprintf(old, sizeof old, "%" PRId64, (int64_t)seen->mark.grant);
     snprintf(floor, sizeof floor, "%" PRId64, next->floor);
-    const char *values[] = {next->ns,      next->key,   high,       "0",          was,
-                            was,           grant,       next->note, next->layout, floor,
-                            self->backend, self->marks, self->taken};
+    const char *values[] = {next->ns,      next->key,   high,        "0",          was,
+                            was,           grant,       next->note,  next->layout, floor,
+                            self->backend, self->marks, self->taken, old};
     return run(self, seen->key_known ? RAISE : CREATE, values) == 1;
 }
 

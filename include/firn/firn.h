@@ -481,7 +481,7 @@ typedef struct firn_store_options {
 
 /* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
  * thread, one at a time per handle. firn/store.h is for a kind of store that has a URL. */
-#define FIRN_STORE_OPS_VERSION 2
+#define FIRN_STORE_OPS_VERSION 3
 typedef struct firn_store_ops {
     uint32_t version;   /* FIRN_STORE_OPS_VERSION */
     const char *scheme; /* the kind of store, for errors */

@@ -31,7 +31,7 @@ extern "C" {
 
 /* Rises with each change of this file that a driver could notice. libfirn loads only drivers of
  * its own version. */
-#define FIRN_DRIVER_VERSION 4
+#define FIRN_DRIVER_VERSION 5
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -135,10 +135,12 @@ static inline int firn_driver_point(const firn_store_options *options, const fir
 /* ---- driver ---------------------------------------------------------------------------------- */
 
 /* A raise of a key's mark that the law allows while nothing else changes: a mark of `min` or
- * more with first = max(mark, low) <= most becomes first + count. Any other mark needs a new
- * verdict. */
+ * more with first = max(mark, low) <= most becomes first + count. A mark of exactly `min` must
+ * also have `grant`, or the grant 0: a store that lost reservations may have granted the same
+ * slots to somebody else. (While `grant` is 0, `min` is 0.) Any other mark needs a new verdict. */
 typedef struct firn_raise {
     int64_t min, low, most, count;
+    uint64_t grant;
 } firn_raise;
 
 /* Required are open, begin, read, write, where, list and close; The rest may be NULL.
@@ -165,6 +167,10 @@ typedef struct firn_driver {
      * locks without sending anything on them (closing a descriptor is right, a polite farewell
      * is not). Called in the child before its first other call. */
     void (*forked)(void *self);
+
+    /* Optional: this process may run twice, as on a copied machine, and the other copy may give
+     * back what this handle reserved. Forgets marks, which may fall; nothing else. */
+    void (*copied)(void *self);
 
     /* Begins a verb on the records of these names: its deadline, and a connection of this
      * process. If it fails, `end` is not called. */

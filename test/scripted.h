@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Seeded scripts for the code of a real driver: above it the engine of stores with several clients,
+ * below it a small truthful server in place of the network. Between any two steps of a driver
+ * requests and replies are lost, late or doubled, connections break, and the server restarts or
+ * goes back to a copy. No slot may be granted twice, and when the faults end everybody is granted
+ * slots again. The program defines the functions that are declared first. */
+#ifndef FIRN_TEST_SCRIPTED_H
+#define FIRN_TEST_SCRIPTED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "chance.h"
+
+enum { SPACES = 2, KEYS = 2, HANDLES = 4, SLOTS = 1 << 21, STEPS = 3000, RUNS = 10, MARGIN = 500 };
+#define LAYOUT    "0x0:1 time:41/ms node:10 sequence:12"
+#define FOREVER   (INT64_C(1) << 40)
+#define ONE_IN(n) (chance() % (n) == 0)
+
+/* ---- the program's part ---------------------------------------------------------------------- */
+
+static void server_new(void);     /* an empty one */
+static void server_save(void);    /* a copy, which may come back later */
+static void server_go_back(void); /* to the copy, as another server */
+static void server_restart(void); /* nothing is lost */
+static void server_deliver(void); /* a late request, if there is one */
+static void server_forget(void);  /* no late request arrives any more */
+static void *driver_handle(void); /* of a new client */
+static int64_t server_mark(int ns, int key);
+
+static const firn_driver *scripted_driver; /* perhaps with a planted bug */
+
+/* ---- what the server calls ------------------------------------------------------------------- */
+
+static const char *const space_names[SPACES] = {"guarded", "bare"};
+static const char *const key_names[KEYS] = {"1", "2"};
+
+static bool faults;
+static firn_request *asked; /* the request in progress */
+static int64_t highest[SPACES];
+
+static int scripted_index(const char *const *names, const char *name) {
+    return strcmp(names[0], name) == 0 ? 0 : 1;
+}
+
+/* With each read of a namespace the clock moves on: the guard is after all that was granted. */
+static void scripted_read(void) {
+    if (asked != NULL && asked->guard > 0) {
+        asked->guard = highest[scripted_index(space_names, asked->ns)] + MARGIN;
+    }
+}
+
+/* With each raise of a mark. */
+static void scripted_raise(int ns, int64_t high) {
+    highest[ns] = high > highest[ns] ? high : highest[ns];
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+typedef struct client {
+    firn_request request; /* grant 0: none */
+    bool sent, twice;     /* the outcome is unknown; it went out more than once */
+} client;
+
+static void *engines[HANDLES];
+static client clients[HANDLES][SPACES * KEYS];
+static uint8_t *issued;
+static int doubles, grants; /* slots issued twice; reservations */
+
+static void open_client(int h) {
+    assert_int_equal(firn__engine_make(&engines[h], scripted_driver, driver_handle(), NULL),
+                     FIRN_OK);
+    memset(clients[h], 0, sizeof clients[h]);
+}
+
+static void issue(int place, int64_t first, int64_t count) {
+    assert_in_range(first, 0, SLOTS - count);
+    for (int64_t slot = first; slot < first + count; slot++) {
+        const size_t bit = (size_t)(slot * SPACES * KEYS + place);
+        doubles += (issued[bit / 8] >> bit % 8) & 1;
+        issued[bit / 8] |= (uint8_t)(1U << bit % 8);
+    }
+}
+
+/* Some of a window is used, and the rest may be given back. */
+static void use(int h, client *c, int place, int64_t first) {
+    const firn_request request = c->request;
+    const firn_mark mine = {first + request.count, request.grant};
+    const bool whole = c->twice || !ONE_IN(3);
+    const int64_t used = whole ? request.count : (int64_t)(chance() % (uint64_t)request.count);
+    c->request.grant = 0;
+    grants++;
+    issue(place, first, used);
+    if (!whole) {
+        (void)firn__engine_ops.give_back(engines[h], request.ns, request.key, &mine, first + used,
+                                         NULL);
+    }
+}
+
+static void draw(client *c, int ns, int key, bool guarded) {
+    *c = (client){.request = {.ns = space_names[ns],
+                              .layout = LAYOUT,
+                              .key = key_names[key],
+                              .count = 1 + (int64_t)(chance() % 8),
+                              .latest = FOREVER,
+                              .grant = chance() >> 1 | 1,
+                              .note = "a client",
+                              .guard = guarded ? highest[ns] + MARGIN : 0}};
+    if (faults && ONE_IN(2)) { /* only directly at the mark, as a node's next claim */
+        c->request.latest = server_mark(ns, key);
+    }
+}
+
+/* One sending of a request, as firn__reserve makes it. */
+static int ask(int h, int place, bool guarded) {
+    client *c = &clients[h][place];
+    if (c->request.grant == 0 || !c->sent) {
+        draw(c, place / KEYS, place % KEYS, guarded);
+    }
+    firn_request request = c->request;
+    firn_error error = {0};
+    firn_mark held = {0, 0};
+    int64_t first = 0;
+    c->twice |= c->sent;
+    asked = &request;
+    int code = firn__engine_ops.reserve(engines[h], &request, &first, &held, &error);
+    asked = NULL;
+    lie_told(code, &error);
+    if (code == FIRN_EBUSY && c->sent && held.grant == request.grant) {
+        first = held.high - request.count;
+        code = FIRN_OK;
+    }
+    c->sent = code == FIRN_EUNKNOWN || (c->sent && code == FIRN_ESTORE);
+    if (code == FIRN_OK) {
+        use(h, c, place, first);
+    }
+    return code;
+}
+
+static void any_asks(int but) {
+    const int h = (int)(chance() % HANDLES), place = (int)(chance() % (SPACES * KEYS));
+    if (h != but) { /* an advance of integers has a guard */
+        (void)ask(h, place, place < KEYS || ONE_IN(6));
+    }
+}
+
+static void relabel(int h, const char *ns, int64_t floor) {
+    const firn_relabel change = {ns, LAYOUT, LAYOUT, floor, false};
+    (void)firn__engine_relabel(engines[h], &change, &floor, NULL);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Between two steps of a driver. */
+static void scripted_disturb(void) {
+    static bool inside;
+    firn_request *mine = asked;
+    if (!faults || inside || !ONE_IN(12)) {
+        return;
+    }
+    inside = true;
+    asked = NULL;
+    switch (chance() % 6) {
+    case 0:
+        server_go_back();
+        break;
+    case 1:
+        server_restart();
+        break;
+    case 2:
+        server_save();
+        break;
+    default:
+        server_deliver();
+    }
+    asked = mine;
+    inside = false;
+}
+
+static void scripted_begin(const firn_driver *driver) {
+    scripted_driver = driver;
+    issued = calloc(1, (size_t)SLOTS * SPACES * KEYS / 8);
+    assert_non_null(issued);
+    memset(highest, 0, sizeof highest);
+    doubles = grants = 0;
+    faults = false;
+    server_new();
+    for (int h = 0; h < HANDLES; h++) {
+        open_client(h);
+    }
+    for (int place = 0; place < SPACES * KEYS; place++) { /* so that a loss is noticed */
+        assert_int_equal(ask(place % HANDLES, place, true), FIRN_OK);
+    }
+    server_save();
+    faults = true;
+}
+
+static void scripted_end(void) {
+    faults = false;
+    for (int h = 0; h < HANDLES; h++) {
+        firn__engine_ops.close(engines[h]);
+    }
+    free(issued);
+}
+
+static void scripted_run(const firn_driver *driver) {
+    scripted_begin(driver);
+    for (int i = 0; i < STEPS && doubles == 0; i++) {
+        any_asks(-1);
+        if (ONE_IN(20)) { /* a new process */
+            const int h = (int)(chance() % HANDLES);
+            firn__engine_ops.close(engines[h]);
+            open_client(h);
+        }
+        if (ONE_IN(20)) {
+            relabel((int)(chance() % HANDLES), space_names[0], 0);
+        }
+    }
+}
+
+/* Everybody asks once; returns how many were refused. */
+static int everybody(bool advances) {
+    int refused = 0;
+    for (int h = 0; h < HANDLES; h++) {
+        for (int place = 0; place < SPACES * KEYS; place++) {
+            refused += ask(h, place, place < KEYS || advances) != FIRN_OK;
+        }
+    }
+    return refused;
+}
+
+static void no_slot_is_granted_twice(const firn_driver *driver) {
+    int sum = 0;
+    for (int run = 0; run < RUNS; run++) {
+        scripted_run(driver);
+        if (doubles != 0) {
+            fail_msg("run %d: %d slots twice", run, doubles);
+        }
+        sum += grants;
+        faults = false;
+        server_forget();
+        memset(clients, 0, sizeof clients);
+        for (int i = 0; i < 2 * HANDLES; i++) { /* each may have a loss to report */
+            (void)everybody(true);
+        }
+        assert_int_equal(everybody(false), 0);
+        assert_int_equal(doubles, 0);
+        scripted_end();
+    }
+    assert_true(sum > RUNS * STEPS / 10);
+    print_message("# %d reservations\n", sum);
+}
+
+static void finds(const firn_driver *driver) {
+    bool found = false;
+    for (int run = 0; run < RUNS && !found; run++) {
+        scripted_run(driver);
+        found = doubles > 0;
+        scripted_end();
+    }
+    assert_true(found);
+}
+
+#endif

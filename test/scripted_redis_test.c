@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of Redis over a scripted server: see scripted.h. That server does what the scripts of
+ * modules/redis_lua.h do; test/redis_test.c runs those. */
+#include "../fuzz/lying.h"
+#include "../src/hash.h"
+#include "scripted.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static ssize_t lie_send(int fd, const char *buf, size_t size);
+static ssize_t lie_receive(int fd, char *buf, size_t size);
+static int lie_close(int fd);
+
+#define recv(fd, buf, size, flags)       lie_receive(fd, buf, size)
+#define send(fd, buf, size, flags)       lie_send(fd, buf, size)
+#define close(fd)                        lie_close(fd)
+#define module_await(fd, events, end_ms) ((void)(fd), (void)(events), (void)(end_ms), 0)
+#include "../modules/redis.c"
+#include "../modules/redis_counter.c"
+#include "../modules/redis_session.c"
+#include "../modules/redis_wire.c"
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+#define TEXT 100
+
+typedef struct stored_key {
+    char high[24], grant[24], note[40]; /* "": absent */
+} stored_key;
+
+typedef struct stored_space {
+    char layout[TEXT], losses[24], floor[24];
+    stored_key keys[KEYS];
+} stored_space;
+
+typedef struct world {
+    uint64_t run; /* of the process; not in a copy */
+    bool indexed;
+    char identity[24], losses[24];
+    stored_space spaces[SPACES];
+} world;
+
+/* EVALSHA or EVAL, the script, its number of keys, keys, arguments. */
+typedef struct command {
+    int count;
+    char words[20][900];
+} command;
+
+enum { SOCKETS = 256, LATE = 4 };
+
+static struct {
+    bool used, closed; /* closed: by the server */
+    char out[4096];
+    size_t length, position;
+} sockets[SOCKETS];
+static world now, saved;
+static uint64_t runs;
+static command late[LATE];
+static int late_count;
+static bool unsealed; /* planted: a write compares no other records */
+
+static stored_key *key_of(int ns, const char *key) {
+    return &now.spaces[ns].keys[scripted_index(key_names, key)];
+}
+
+/* The texts that read_lua returns; the last one is the seal. */
+static void see(char texts[READ_TEXTS][TEXT], const char *name, const char *key) {
+    const int ns = scripted_index(space_names, name);
+    const stored_space *space = &now.spaces[ns];
+    const stored_key *mark = key_of(ns, key);
+    const bool whole = now.identity[0] != '\0' && space->losses[0] != '\0';
+    const char *found[READ_TEXTS] = {
+        "", now.identity, now.losses, space->layout, space->losses, space->floor,
+        "", "",           "",         mark->high,    mark->grant,   mark->note,
+        ""};
+    char all[9 * TEXT] = "";
+    found[AT_MADE] = whole ? "" : now.indexed ? "1" : "0";
+    for (int i = 0; i < READ_TEXTS; i++) {
+        snprintf(texts[i], TEXT, "%s", found[i]);
+    }
+    snprintf(texts[AT_RUN], TEXT, "run%" PRIu64, now.run);
+    for (int i = 0; i < 9; i++) {
+        strcat(strcat(all, texts[i]), "\n");
+    }
+    snprintf(texts[AT_SEAL], TEXT, "%016" PRIx64, firn__hash(FIRN__HASH_START, all, strlen(all)));
+}
+
+static void put(char *to, const char *text) {
+    snprintf(to, 24, "%.23s", text);
+}
+
+static bool is(const char *a, const char *b) {
+    return strcmp(a, b) == 0;
+}
+
+/* write_lua; false: changed. */
+static bool carry_out(const char (*given)[900], char seal[TEXT]) {
+    char texts[READ_TEXTS][TEXT];
+    const int ns = scripted_index(space_names, given[0]);
+    stored_space *space = &now.spaces[ns];
+    stored_key *mark = key_of(ns, given[1]);
+    see(texts, given[0], given[1]);
+    if ((!is(texts[AT_SEAL], given[2]) && !unsealed) ||
+        (given[9][0] != '\0' && (!is(mark->high, given[3]) || !is(mark->grant, given[4])))) {
+        return false;
+    }
+    if (given[5][0] != '\0') {
+        put(now.identity, texts[AT_RUN]);
+        put(now.losses, given[5]);
+    }
+    if (given[6][0] != '\0') {
+        now.indexed = true;
+        snprintf(space->layout, TEXT, "%.99s", given[6]);
+        put(space->losses, given[7]);
+        put(space->floor, given[8]);
+    }
+    if (given[9][0] != '\0') {
+        put(mark->high, given[9]);
+        put(mark->grant, given[10]);
+        snprintf(mark->note, sizeof mark->note, "%.39s", given[11]);
+        scripted_raise(ns, atoll(given[9]));
+    }
+    see(texts, given[0], given[1]);
+    strcpy(seal, texts[AT_SEAL]);
+    return true;
+}
+
+/* add_lua; false: changed. */
+static bool add_up(const char *ns_key, const char (*given)[900], char first[TEXT]) {
+    const int ns = scripted_index(space_names, strchr(ns_key, ':') + 1);
+    stored_space *space = &now.spaces[ns];
+    stored_key *mark = key_of(ns, given[0]);
+    char run[24];
+    const int64_t high = atoll(mark->high), low = atoll(given[7]), least = atoll(given[5]);
+    const int64_t begin = high > low ? high : low;
+    snprintf(run, sizeof run, "run%" PRIu64, now.run);
+    if (!is(now.identity, run) || atoll(now.losses) != atoll(given[1]) ||
+        !is(space->layout, given[2]) || !is(space->losses, given[1]) ||
+        atoll(space->floor) != atoll(given[3]) || (is(given[4], "1") && mark->high[0] == '\0') ||
+        high < least || begin > atoll(given[8]) ||
+        (high == least && atoll(mark->grant) != 0 && !is(mark->grant, given[6]))) {
+        return false;
+    }
+    snprintf(mark->high, sizeof mark->high, "%" PRId64, begin + (int64_t)atoll(given[9]));
+    put(mark->grant, given[10]);
+    snprintf(mark->note, sizeof mark->note, "%.39s", given[11]);
+    scripted_raise(ns, begin + atoll(given[9]));
+    snprintf(first, TEXT, "%" PRId64, begin);
+    return true;
+}
+
+/* Runs a script, and returns the length of its reply. */
+static size_t run_script(const command *c, const redis_store *store, char out[4096]) {
+    const char(*given)[900] = c->words + 3 + atoi(c->words[2]);
+    const char *script = c->words[1];
+    char texts[READ_TEXTS][TEXT];
+    int count = 2;
+    bool done = false;
+    if (is(script, store->read.sha) || is(script, store->read.text)) {
+        see(texts, given[0], given[1]);
+        scripted_read();
+        count = READ_TEXTS;
+    } else {
+        const bool adds = is(script, store->add.sha) || is(script, store->add.text);
+        done = adds ? add_up(c->words[3], given, texts[1]) : carry_out(given, texts[1]);
+        strcpy(texts[0], done ? "ok" : "changed");
+        count = done ? 2 : 1;
+    }
+    size_t length = (size_t)snprintf(out, 4096, "*%d\r\n", count);
+    for (int i = 0; i < count; i++) {
+        length += (size_t)snprintf(out + length, 4096 - length, "$%zu\r\n%s\r\n", strlen(texts[i]),
+                                   texts[i]);
+    }
+    return length;
+}
+
+static const redis_store *any_store; /* for the names of scripts */
+
+static void server_deliver(void) {
+    char unheard[4096];
+    if (late_count > 0) {
+        const int i = (int)(chance() % (unsigned)late_count);
+        const command c = late[i];
+        late[i] = late[--late_count];
+        (void)run_script(&c, any_store, unheard);
+    }
+}
+
+static void server_forget(void) {
+    late_count = 0;
+}
+
+/* Connections break, or a proxy keeps them. */
+static void new_run(void) {
+    now.run = ++runs;
+    for (int fd = 0; fd < SOCKETS; fd++) {
+        sockets[fd].closed |= !ONE_IN(3);
+    }
+}
+
+static void server_restart(void) {
+    new_run();
+}
+
+static void server_go_back(void) {
+    now = saved;
+    new_run();
+}
+
+static void server_save(void) {
+    saved = now;
+}
+
+static void server_new(void) {
+    memset(&now, 0, sizeof now);
+    memset(sockets, 0, sizeof sockets);
+    late_count = 0;
+    new_run();
+}
+
+static int64_t server_mark(int ns, int key) {
+    return atoll(now.spaces[ns].keys[key].high);
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+static void reply(int fd, const char *text, size_t length) {
+    if (sockets[fd].length + length <= sizeof sockets[fd].out) {
+        memcpy(sockets[fd].out + sockets[fd].length, text, length);
+        sockets[fd].length += length;
+    }
+}
+
+static void parse(command *out, const char *text) {
+    out->count = atoi(text + 1);
+    assert_in_range(out->count, 4, 20);
+    text = strchr(text, '\n') + 1;
+    for (int i = 0; i < out->count; i++) {
+        const int length = atoi(text + 1);
+        text = strchr(text, '\n') + 1;
+        snprintf(out->words[i], sizeof out->words[i], "%.*s", length, text);
+        text += length + 2;
+    }
+}
+
+/* What becomes of a command. */
+enum fate { ANSWERED, DOUBLED, UNKNOWN_SCRIPT, LOST, LATER, UNHEARD, FATES };
+
+static ssize_t lie_send(int fd, const char *buf, size_t size) {
+    command c;
+    char out[4096];
+    scripted_disturb();
+    if (sockets[fd].closed) {
+        errno = EPIPE;
+        return -1;
+    }
+    parse(&c, buf);
+    const enum fate fate = faults && ONE_IN(6) ? chance() % FATES : ANSWERED;
+    if (fate == UNKNOWN_SCRIPT && is(c.words[0], "EVALSHA")) {
+        reply(fd, "-NOSCRIPT no\r\n", 14);
+    } else if (fate == LATER && late_count < LATE) {
+        late[late_count++] = c;
+    } else if (fate != LOST) {
+        const size_t length = run_script(&c, any_store, out);
+        for (int i = 0; i < (fate == DOUBLED ? 2 : 1) && fate != UNHEARD; i++) {
+            reply(fd, out, length);
+        }
+    }
+    sockets[fd].closed |= fate >= LOST && ONE_IN(2); /* else the caller waits in vain */
+    scripted_disturb();
+    return (ssize_t)size;
+}
+
+static ssize_t lie_receive(int fd, char *buf, size_t size) {
+    size_t rest = sockets[fd].length - sockets[fd].position;
+    rest = rest < size ? rest : size;
+    memcpy(buf, sockets[fd].out + sockets[fd].position, rest);
+    sockets[fd].position += rest;
+    if (sockets[fd].position == sockets[fd].length) {
+        sockets[fd].position = sockets[fd].length = 0;
+    }
+    errno = EAGAIN;
+    return rest > 0 || sockets[fd].closed ? (ssize_t)rest : -1;
+}
+
+static int lie_close(int fd) {
+    memset(&sockets[fd], 0, sizeof sockets[fd]);
+    return 0;
+}
+
+static int lie_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
+    redis_store *store = self;
+    int fd = 0;
+    (void)host, (void)deadline_ms;
+    while (sockets[fd].used) {
+        fd++;
+        assert_true(fd < SOCKETS);
+    }
+    sockets[fd].used = true;
+    sockets[fd].closed = false;
+    store->link.socket = fd;
+    return redis_make_reader(store, error);
+}
+
+static bool careless; /* planted: what an idle connection received is not looked at */
+
+static bool lie_is_open(void *self) {
+    return careless ? ((redis_store *)self)->link.socket >= 0 : redis_is_open(self);
+}
+
+static void *driver_handle(void) {
+    static module_engine lying;
+    redis_store *self = calloc(1, sizeof *self);
+    assert_non_null(self);
+    lying = engine;
+    lying.dial = lie_dial;
+    lying.is_open = lie_is_open;
+    assert_int_equal(module_link_read(&self->link, "redis://u:" LIE_PASSWORD "@h/1", NULL, NULL),
+                     FIRN_OK);
+    assert_int_equal(set_up(self, NULL), FIRN_OK);
+    self->link.engine = &lying;
+    self->link.socket = -1;
+    any_store = self;
+    return self;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static void replies_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int unknown_is_done(void *self, const firn_records *seen, firn_records *next,
+                           const firn_raise *raise, firn_error *error) {
+    const int code = redis_add(self, seen, next, raise, error);
+    if (code == FIRN_EUNKNOWN) {
+        next->mark.high = seen->mark.high + raise->count;
+    }
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.add = unknown_is_done;
+    finds(&driver);
+}
+
+static bool never_lost(void *self, const firn_records *seen) {
+    (void)self, (void)seen;
+    return false;
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.lost = never_lost;
+    finds(&driver);
+}
+
+static void a_reply_of_another_request_is_found(void **state) {
+    (void)state;
+    careless = true;
+    finds(&firn_store_driver);
+    careless = false;
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.add = NULL;
+    unsealed = true;
+    finds(&driver);
+    unsealed = false;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(replies_are_torn, start_over),
+        cmocka_unit_test_setup(a_guess_is_found, start_over),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),
+        cmocka_unit_test_setup(a_reply_of_another_request_is_found, start_over),
+        cmocka_unit_test_setup(a_missing_comparison_is_found, start_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
