@@ -76,6 +76,8 @@ says "but to other digits" 1565a11f6217a000 convert --to hex 1541815603606036480
 same "a text that is not of the form has the option that was given as its cure" \
     "1 firn: 'zzz' is not an ID of a known scheme: set --scheme, or another form with --from" \
     "$("$FIRN" convert zzz --from hex --to dec 2>err; echo $?) $(cat err)"
+refuses "a blank around an ID, as from a spreadsheet, is named" 1 "'1541815603606036480 ' begins or ends with a blank: remove it" show '1541815603606036480 '
+refuses "so is one before it" 1 "begins or ends with a blank" convert ' 017f22e2-79b0-7cc3-98c4-dc0c0c07398f' --to hex
 same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme or --from, or find IDs in a text with show --find" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 
