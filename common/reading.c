@@ -147,6 +147,10 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
     if (length == 0) {
         return set_error(error, FIRN_ETEXT, "the ID is empty: give one");
     }
+    if (text[0] == ' ' || text[length - 1] == ' ') { /* pasted from a spreadsheet */
+        return set_error(error, FIRN_ETEXT, "'%.40s'%s begins or ends with a blank: remove it",
+                         text, length > 40 ? "..." : "");
+    }
     bool none = strcmp(remark_on(remark, text, length), "none") == 0;
     if (none && remark[0] != '\0') { /* damaged: the remark says what to fix */
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,

@@ -76,6 +76,7 @@ says "but to other digits" 1565a11f6217a000 convert --to hex 1541815603606036480
 same "a text that is not of the form has the option that was given as its cure" \
     "1 firn: 'zzz' is not an ID of a known scheme: set --scheme, or another form with --from" \
     "$("$FIRN" convert zzz --from hex --to dec 2>err; echo $?) $(cat err)"
+refuses "a blank before an ID is named" 1 "begins or ends with a blank" convert ' 017f22e2-79b0-7cc3-98c4-dc0c0c07398f' --to hex
 same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme or --from, or find IDs in a text with show --find" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 
@@ -131,7 +132,7 @@ damaged "an ObjectId with an O" 507f1f77bcf86cd79943901O "nearly an ObjectId: ch
 damaged "an xid without a character" 9m4e2mr0ui3e8a215n4 "nearly an xid: text ends after 19"
 damaged "a KSUID without a character" 0ujtsYcgvSTl8PAuAdqWYSMnLO "nearly a KSUID: text ends after 26"
 damaged "a number with an O" 154181560360603648O "nearly a decimal number: character 19 of 19 is 'O'"
-damaged "a pasted blank" "1541815603606036480 " "nearly a decimal number: character 20 of 20 is ' '"
+damaged "a pasted blank" "1541815603606036480 " "begins or ends with a blank: remove it"
 same "words are nothing nearly" 0 "$(printf 'hello\nfirn\nthe-quick-brown-fox\n' | "$FIRN" show --keep-going | grep -c nearly)"
 same "one that is invalid does not stop the rest" "1 12 919108f7-52d1-4320-9bac-f847db4148a8" \
     "$(printf '12\n919108f7-52d1-4320-9bac-f847db4148a8\n' | "$FIRN" show --json >out; echo $?) $(jq -r .id out | paste -sd' ')"

@@ -225,6 +225,23 @@ EXPORT(range) int range(uint32_t count) {
     return size > 0 ? size + (int)firn_id_bytes((uint8_t *)out + size, &greatest) : size;
 }
 
+/* The form of a name, or the scheme's own form if it is NULL. -1: `error` says why. */
+static int form_of(const char *name, const firn_scheme *scheme) {
+    const int form = name != NULL ? firn_form_find(name) : scheme->form;
+    if (form >= 0 && firn_form_width(form, scheme->bits) != 0) {
+        return form;
+    }
+    if (form < 0) {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "there is no form '%.40s': see forms()", name);
+    } else {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
+                       firn_form_name(form));
+    }
+    return -1;
+}
+
 /* scheme, form or null, text -> bytes */
 EXPORT(parse) int parse(void) {
     firn_scheme scheme;
@@ -236,9 +253,9 @@ EXPORT(parse) int parse(void) {
     }
     size_t length;
     const char *name = text_of(NULL), *text = text_of(&length);
-    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    const int form = form_of(name, &scheme);
     if (form < 0) {
-        return refuse(FIRN_EUSAGE, "there is no such form", "see forms()");
+        return fail(FIRN_EUSAGE);
     }
     code = firn_parse(&id, form, scheme.bits, text, length, &error);
     if (code == FIRN_OK) {
@@ -256,9 +273,9 @@ EXPORT(format) int format(void) {
         return fail(code);
     }
     const char *name = text_of(NULL);
-    int form = name != NULL ? firn_form_find(name) : scheme.form;
-    if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        return refuse(FIRN_EUSAGE, "the form does not write IDs of this width", "see forms()");
+    const int form = form_of(name, &scheme);
+    if (form < 0) {
+        return fail(FIRN_EUSAGE);
     }
     code = id_of(&id, &scheme);
     if (code != FIRN_OK || !make_room(4096)) {
