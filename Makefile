@@ -98,6 +98,11 @@ coverage:
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|(format|tidy) |torture'
 	test/coverage.py $(COVERAGE)
 
+# The library in two files, BUILD/amalgamation/firn.c and firn.h, for a program that contains firn.
+.PHONY: amalgamation
+amalgamation:
+	packaging/amalgamation.sh $(BUILD)/amalgamation
+
 .PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions release-check
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
 deb:

@@ -145,7 +145,8 @@ static int etcd_write(void *self, const firn_records *seen, firn_records *next, 
         then.term = store->term;
         then.voters = store->voters.count > 0 ? store->voters : then.voters;
     }
-    code = etcd_write_state(store, &now, &then, &change, &module_points_of[verb], &written, error);
+    code =
+        etcd_write_state(store, &now, &then, &change, &firn__module_points[verb], &written, error);
     if (code == FIRN_OK && written) {
         code = look_again(store, error);
     }
@@ -160,7 +161,7 @@ static int etcd_write(void *self, const firn_records *seen, firn_records *next, 
         return FIRN_WRITE_FOREIGN;
     }
     store->reserved = store->reserved || (verb == FIRN_VERB_RESERVE && change.mark);
-    return module_point(&store->link, module_points_of[verb].committed, error);
+    return module_point(&store->link, firn__module_points[verb].committed, error);
 }
 
 static void etcd_wait(int round) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the stores' modules and linked into each: modules use nothing of libfirn. Nothing here
  * depends on an engine. */
-#ifndef FIRN_MODULE_H
-#define FIRN_MODULE_H
+#ifndef FIRN_MODULES_MODULE_H
+#define FIRN_MODULES_MODULE_H
 
 #include "../src/duration.h"   // IWYU pragma: export
 #include "../src/error_text.h" // IWYU pragma: export
@@ -264,7 +264,7 @@ typedef struct module_points {
     const char *before, *request_sent, *committed;
 } module_points;
 
-extern const module_points module_points_of[FIRN_VERB_RELABEL + 1];
+extern const module_points firn__module_points[FIRN_VERB_RELABEL + 1];
 
 /* Calls a failpoint (NULL: none). FIRN_EFORKED: this is the child of a fork inside it. */
 int module_point(const module_link *link, const char *name, firn_error *error);

@@ -12,7 +12,7 @@
 #define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
 
-const module_points module_points_of[] = {
+const module_points firn__module_points[] = {
     [FIRN_VERB_RESERVE] = {"reserve.before", "reserve.sent", "reserve.committed"},
     [FIRN_VERB_GIVE_BACK] = {"give_back.before", "give_back.sent", "give_back.committed"},
     [FIRN_VERB_RELABEL] = {"relabel.before", "relabel.sent", "relabel.committed"}};

@@ -36,7 +36,7 @@ void module_lookup_leave(module_lookup *lookup) {
     }
 }
 
-static void *look_up(void *self) {
+static void *look_up_name(void *self) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
     module_lookup *lookup = self;
     struct addrinfo *found = NULL;
@@ -57,7 +57,8 @@ static bool begin_look_up(module_lookup *lookup) {
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool begun = pthread_create(&thread, NULL, look_up, lookup) == 0 && pthread_detach(thread) == 0;
+    bool begun =
+        pthread_create(&thread, NULL, look_up_name, lookup) == 0 && pthread_detach(thread) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return begun;
 }

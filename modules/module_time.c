@@ -102,8 +102,8 @@ void module_retry_worked(module_retry *retry) {
  * yet. If a kernel does not wipe it, the count of forks and the process ID show a child, but not
  * the child of a raw clone that has the ID of its parent. */
 static _Atomic(_Atomic int64_t *) mark;
-static _Atomic int64_t numbers; /* given so far; a child continues */
-static _Atomic int64_t forks;   /* by fork() */
+static _Atomic int64_t numbers_given; /* given so far; a child continues */
+static _Atomic int64_t forks;         /* by fork() */
 
 /* Calls under way whose state a child cannot use, and FORK for each fork that waits for their end:
  * one word, so that no call is counted that only looks whether a fork waits. */
@@ -157,7 +157,7 @@ static void in_parent(void) {
     atomic_fetch_sub_explicit(&insiders, FORK, memory_order_seq_cst);
 }
 
-static void in_child(void) {
+static void count_child(void) {
     atomic_store_explicit(&inherited, module_insiders(), memory_order_seq_cst);
     atomic_store_explicit(&insiders, module_insiders(), memory_order_seq_cst);
     atomic_fetch_add_explicit(&forks, 1, memory_order_seq_cst);
@@ -179,15 +179,15 @@ int module_mark(firn_error *error) {
         munmap(page, size); /* another thread was first */
         return FIRN_OK;
     }
-    return pthread_atfork(await_calls, in_parent, in_child) == 0 ? FIRN_OK
-                                                                 : module_no_memory(error);
+    return pthread_atfork(await_calls, in_parent, count_child) == 0 ? FIRN_OK
+                                                                    : module_no_memory(error);
 }
 
 int64_t module_process(void) {
     _Atomic int64_t *page = atomic_load_explicit(&mark, memory_order_seq_cst);
     int64_t number = atomic_load_explicit(page, memory_order_seq_cst), none = 0;
     if (number == 0) {
-        number = atomic_fetch_add_explicit(&numbers, 1, memory_order_seq_cst) + 1;
+        number = atomic_fetch_add_explicit(&numbers_given, 1, memory_order_seq_cst) + 1;
         number = atomic_compare_exchange_strong_explicit(page, &none, number, memory_order_seq_cst,
                                                          memory_order_seq_cst)
                      ? number

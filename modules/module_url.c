@@ -232,7 +232,7 @@ const char *module_param(module_url *url, const char *name) {
     return NULL;
 }
 
-static int read_number(module_url *url, const module_number *entry, firn_error *error) {
+static int read_number_param(module_url *url, const module_number *entry, firn_error *error) {
     const char *value = module_param(url, entry->name);
     int64_t number = entry->initial;
     if (value != NULL && entry->unit != NULL) {
@@ -256,7 +256,7 @@ int module_param_numbers(module_url *url, const module_number *numbers, size_t c
                          firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; i < count && code == FIRN_OK; i++) {
-        code = read_number(url, &numbers[i], error);
+        code = read_number_param(url, &numbers[i], error);
     }
     return code;
 }

@@ -94,7 +94,7 @@ enum { OWN_SEALED };
 
 /* Begins the transaction of a verb. */
 static int begin_inside(mysql_store *store, firn_verb verb, firn_error *error) {
-    int code = module_point(&store->link, module_points_of[verb].before, error);
+    int code = module_point(&store->link, firn__module_points[verb].before, error);
     store->inside = code == FIRN_OK;
     if (code == FIRN_OK) {
         code = maria_run(store, error, "START TRANSACTION");
@@ -275,7 +275,7 @@ static int lower_mark(mysql_store *store, const firn_records *seen, firn_records
 }
 
 static int commit(mysql_store *store, firn_verb verb, firn_error *error) {
-    const module_points points = {NULL, module_points_of[verb].request_sent, NULL};
+    const module_points points = {NULL, firn__module_points[verb].request_sent, NULL};
     mysql_statement statement;
     mysql_reply done;
     maria_compose(store, &statement, commit_sql);
@@ -295,7 +295,7 @@ static int committed(mysql_store *store, const firn_records *next, int which, fi
         }
         module_keep_last(&store->last, next);
     }
-    return module_point(&store->link, module_points_of[verb].committed, error);
+    return module_point(&store->link, firn__module_points[verb].committed, error);
 }
 
 /* After a loss, each namespace is in doubt from then on, except one whose record is written
@@ -370,7 +370,7 @@ static int store_write(void *self, const firn_records *seen, firn_records *next,
         return code == FIRN_OK ? FIRN_WRITE_CHANGED : code;
     }
     code = store->inside ? write_inside(store, seen, next, which, verb, error)
-                         : write_mark(store, seen, next, verb, &module_points_of[verb], error);
+                         : write_mark(store, seen, next, verb, &firn__module_points[verb], error);
     return code == FIRN_OK ? committed(store, next, which, verb, error) : code;
 }
 
@@ -387,7 +387,7 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     if (store->inside) {
         return store_write(store, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
     }
-    int code = raise_mark(store, seen, next, raise, &module_points_of[FIRN_VERB_RESERVE], error);
+    int code = raise_mark(store, seen, next, raise, &firn__module_points[FIRN_VERB_RESERVE], error);
     return code == FIRN_OK ? committed(store, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error)
                            : code;
 }

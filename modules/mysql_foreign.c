@@ -67,7 +67,7 @@ static int refuse_busy(firn_error *error, const firn_request *request, int64_t h
 static int granted(const mysql_store *store, const firn_request *request, uint64_t high,
                    int64_t *first, firn_error *error) {
     *first = (int64_t)(high - (uint64_t)request->count);
-    return module_point(&store->link, module_points_of[FIRN_VERB_RESERVE].committed, error);
+    return module_point(&store->link, firn__module_points[FIRN_VERB_RESERVE].committed, error);
 }
 
 /* Leaf's max_id is the first integer not handed out, like a mark. */
@@ -82,7 +82,7 @@ static int reserve_leaf(mysql_store *store, const firn_request *request, int64_t
                       "UPDATE `!` SET max_id = LAST_INSERT_ID(GREATEST(max_id, #) + #)"
                       " WHERE biz_tag = _utf8mb4 $ AND max_id <= #",
                       request->earliest, request->count, tag, request->latest);
-        code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+        code = maria_ask(store, &statement, &firn__module_points[FIRN_VERB_RESERVE], &done, error);
         maria_reply_free(&done);
         if (code != FIRN_OK || done.affected == 1) {
             return code == FIRN_OK ? granted(store, request, done.insert_id, first, error) : code;
@@ -148,7 +148,7 @@ static int reserve_ticket(mysql_store *store, const firn_request *request, int64
         return one_by_one(store, request, error);
     }
     maria_compose(store, &statement, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", store->stub);
-    int code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+    int code = maria_ask(store, &statement, &firn__module_points[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
     return code == FIRN_OK ? take_number(store, request, &done, first, held, error) : code;
 }
@@ -169,7 +169,7 @@ static int reserve_worker(mysql_store *store, const firn_request *request, int64
                   "INSERT INTO `!` (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)"
                   " VALUES (_utf8mb4 $, _utf8mb4 $, 2, CURRENT_DATE, NOW(), NOW())",
                   host, port);
-    int code = maria_ask(store, &statement, &module_points_of[FIRN_VERB_RESERVE], &done, error);
+    int code = maria_ask(store, &statement, &firn__module_points[FIRN_VERB_RESERVE], &done, error);
     maria_reply_free(&done);
     return code == FIRN_OK ? take_number(store, request, &done, first, held, error) : code;
 }

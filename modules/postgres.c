@@ -26,7 +26,7 @@ static int postgres_open(void **self, const char *url, const firn_store_options 
 
 /* Begins the transaction of a verb. */
 static int begin_inside(postgres_store *store, firn_verb verb, firn_error *error) {
-    int code = module_point(&store->link, module_points_of[verb].before, error);
+    int code = module_point(&store->link, firn__module_points[verb].before, error);
     return code == FIRN_OK
                ? postgres_run(store, verb == FIRN_VERB_RELABEL ? BEGIN_ALONE : BEGIN, NULL, error)
                : code;
@@ -173,7 +173,7 @@ static int lower_mark(postgres_store *store, const firn_records *seen, const fir
 }
 
 static int commit(postgres_store *store, firn_verb verb, firn_error *error) {
-    const module_points points = {NULL, module_points_of[verb].request_sent, NULL};
+    const module_points points = {NULL, firn__module_points[verb].request_sent, NULL};
     PGresult *done;
     int code = postgres_ask(store, COMMIT, NULL, &points, &done, error);
     PQclear(done);
@@ -186,7 +186,7 @@ static int committed(postgres_store *store, const firn_records *next, int which,
     if (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0) {
         module_keep_last(&store->last, next);
     }
-    return module_point(&store->link, module_points_of[verb].committed, error);
+    return module_point(&store->link, firn__module_points[verb].committed, error);
 }
 
 /* Each namespace is in doubt from then on, except one whose record is written afterwards. */
@@ -255,8 +255,8 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
         code = write_namespace(store, seen, next, verb, error);
     }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        code = write_mark(store, seen, next, verb, store->inside ? NULL : &module_points_of[verb],
-                          error);
+        code = write_mark(store, seen, next, verb,
+                          store->inside ? NULL : &firn__module_points[verb], error);
     }
     code = end_inside(store, code, verb, error);
     return code == FIRN_OK ? committed(store, next, which, verb, error) : code;
@@ -266,7 +266,7 @@ static int postgres_add(void *self, const firn_records *seen, firn_records *next
                         const firn_raise *raise, firn_error *error) {
     postgres_store *store = self;
     int code = raise_mark(store, seen, next, raise,
-                          store->inside ? NULL : &module_points_of[FIRN_VERB_RESERVE], error);
+                          store->inside ? NULL : &firn__module_points[FIRN_VERB_RESERVE], error);
     code = end_inside(store, code, FIRN_VERB_RESERVE, error);
     return code == FIRN_OK ? committed(store, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error)
                            : code;

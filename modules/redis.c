@@ -152,13 +152,13 @@ static int change(redis_store *store, const redis_script *script, int keys, int 
                   const char **arguments, firn_verb verb, char out[SEAL_SIZE], firn_error *error) {
     redisReply *reply;
     int code = redis_evaluate(store, &reply, script, keys, count, arguments,
-                              &module_points_of[verb], error);
+                              &firn__module_points[verb], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (redis_says(reply, "ok", 2)) {
         snprintf(out, SEAL_SIZE, "%s", reply->element[1]->str);
-        code = module_point(&store->link, module_points_of[verb].committed, error);
+        code = module_point(&store->link, firn__module_points[verb].committed, error);
     } else {
         code = redis_says(reply, "changed", 1) ? FIRN_WRITE_CHANGED
                                                : unreadable(store, FIRN_EUNKNOWN, error);

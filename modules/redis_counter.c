@@ -65,13 +65,13 @@ int redis_counter_take(void *self, const firn_request *request, int64_t *first, 
     }
     const char *arguments[] = {name, count, least, most};
     code = redis_evaluate(store, &reply, &store->count, 1, 4, arguments,
-                          &module_points_of[FIRN_VERB_RESERVE], error);
+                          &firn__module_points[FIRN_VERB_RESERVE], error);
     if (code != FIRN_OK) {
         return code;
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(&before, reply->element[1])) {
         code = counter_refused(reply, request, name, held, error);
-    } else if ((code = module_point(&store->link, module_points_of[FIRN_VERB_RESERVE].committed,
+    } else if ((code = module_point(&store->link, firn__module_points[FIRN_VERB_RESERVE].committed,
                                     error)) == FIRN_OK) {
         *first = before + 1;
     }

@@ -275,7 +275,7 @@ static int write_namespace(driven *d, const firn_records *seen, const firn_recor
         code = sqlite_sync_folders(&d->s);
     }
     if (code == FIRN_OK && !reserves) {
-        code = sqlite_point(&d->store, module_points_of[FIRN_VERB_RELABEL].before, d->s.error);
+        code = sqlite_point(&d->store, firn__module_points[FIRN_VERB_RELABEL].before, d->s.error);
     }
     if (code == FIRN_OK) {
         code = sqlite_write_record(&d->s, next->ns, next->layout, next->ns_losses, next->floor);

@@ -48,7 +48,7 @@ bool sqlite_tally_look(const sqlite_store *store, struct stat *out) {
     return lstat(path, out) == 0;
 }
 
-static bool read_count(int file, sqlite_tally *out) {
+static bool read_tally(int file, sqlite_tally *out) {
     char text[SIZE + 1] = "", again[SIZE + 1];
     uint64_t identity;
     uint32_t sum;
@@ -65,7 +65,7 @@ static bool read_count(int file, sqlite_tally *out) {
 
 bool sqlite_tally_read(const sqlite_store *store, sqlite_tally *out) {
     int file = open_count(store, O_RDONLY);
-    bool read = file >= 0 && read_count(file, out);
+    bool read = file >= 0 && read_tally(file, out);
     if (file >= 0) {
         close(file);
     }
@@ -138,7 +138,7 @@ void sqlite_tally_write(const sqlite_store *store, const sqlite_tally *out) {
     if (regular) {
         share(store, file, &status);
     }
-    bool same = regular && read_count(file, &old) && old.identity == out->identity;
+    bool same = regular && read_tally(file, &old) && old.identity == out->identity;
     bool later = same && (sqlite_before(out->count, old.count) ||
                           (out->count == old.count && sqlite_before(out->main, old.main)));
     if (regular && !later) { /* a later commit of another verb may be written first */

@@ -101,6 +101,12 @@ static bool has_inherited(const sqlite_store *store) {
     return found;
 }
 
+#ifdef FIRN_SQLITE
+#define MAY_BE_PROGRAM true /* a program is never unloaded, and cannot be opened as a library */
+#else
+#define MAY_BE_PROGRAM false
+#endif
+
 /* The module is never unloaded: SQLite may stay loaded for others, and the guard's state with
  * it. */
 static bool stays_loaded(void) {
@@ -108,8 +114,9 @@ static bool stays_loaded(void) {
     return true;
 #else
     Dl_info self;
-    return dladdr((const void *)(uintptr_t)stays_loaded, &self) != 0 &&
-           dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != NULL;
+    bool kept = dladdr((const void *)(uintptr_t)stays_loaded, &self) != 0 &&
+                dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != NULL;
+    return kept || MAY_BE_PROGRAM;
 #endif
 }
 

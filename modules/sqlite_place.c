@@ -185,8 +185,8 @@ static int look_at(const char *path, target *out) {
 
 /* The file must have one name, in its folder and not mounted over. A bind mount or a second link is
  * noticed by the process that uses that name. */
-static int check_name(const sqlite_store *store, const target *folder, const char *suffix,
-                      const target *file, firn_error *error) {
+static int check_one_name(const sqlite_store *store, const target *folder, const char *suffix,
+                          const target *file, firn_error *error) {
     if (file->links > 1) {
         return module_fail(error, FIRN_ESTORE,
                            "store %s%s has %u names (hard links), each with its own locks:"
@@ -236,13 +236,13 @@ int sqlite_check_file(const sqlite_store *store, sqlite_session *session, firn_e
     if (session != NULL) {
         session->inode = file.inode;
     }
-    int code = check_name(store, &folder, "", &file, error);
+    int code = check_one_name(store, &folder, "", &file, error);
     for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s%s", store->path, beside[i]);
         if (look_at(path, &file) == 0) { /* the file may not exist */
             file.links = file.links == 0 ? 1 : file.links;
-            code = check_name(store, &folder, beside[i], &file, error);
+            code = check_one_name(store, &folder, beside[i], &file, error);
         }
     }
     return code;

@@ -221,7 +221,7 @@ static int check_identity(const sqlite_session *session) {
                : sqlite_replaced(store, session->error);
 }
 
-static void remember(sqlite_store *store, const sqlite_session *session) {
+static void remember_file(sqlite_store *store, const sqlite_session *session) {
     store->identity = session->identity;
     store->history = session->history;
     store->known = true;
@@ -249,7 +249,7 @@ static int check_store(sqlite_session *session) {
         behind |= !told;
     }
     if (code == FIRN_OK) {
-        remember(store, session);
+        remember_file(store, session);
     }
     session->behind = behind;
     return code;
@@ -354,7 +354,7 @@ int sqlite_commit(sqlite_session *session, const char *written, const char *comm
     if (code != FIRN_OK) {
         return code; /* a forked child has no part in it */
     }
-    remember(store, session);
+    remember_file(store, session);
     store->inode = session->inode;
     store->count = session->count;
     store->writer = module_process();

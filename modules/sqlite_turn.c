@@ -27,7 +27,7 @@ static void note(int file) {
     }
 }
 
-static void forget(int file) {
+static void forget_descriptor(int file) {
     for (int i = 0, there = file + 1; i < DESCRIPTORS; i++, there = file + 1) {
         if (atomic_compare_exchange_strong_explicit(&noted[i], &there, 0, memory_order_seq_cst,
                                                     memory_order_seq_cst)) {
@@ -96,7 +96,7 @@ void sqlite_end_turn(sqlite_session *session) {
     if (session->turn != 0 && sqlite_mine()) { /* in a child, the number may be another file's */
         flock(session->turn - 1,
               LOCK_UN); /* close does not unlock while a child has the descriptor */
-        forget(session->turn - 1);
+        forget_descriptor(session->turn - 1);
         close(session->turn - 1);
         session->turn = 0;
     }

@@ -189,7 +189,7 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
     int64_t mzxid = 0;
     int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     if (code == FIRN_OK) {
-        code = module_point(&store->link, module_points_of[verb].before, error);
+        code = module_point(&store->link, firn__module_points[verb].before, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -199,7 +199,7 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
         return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(store, root, false, error);
     }
     compose(store, &made, &records, seen, next, which);
-    code = commit(store, made.ops, made.count, &module_points_of[verb], &mzxid);
+    code = commit(store, made.ops, made.count, &firn__module_points[verb], &mzxid);
     code =
         outcome(store, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
     if (code != FIRN_OK) {
@@ -207,7 +207,7 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
     }
     memcpy(next->own, &records, sizeof records);
     next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
-    return module_point(&store->link, module_points_of[verb].committed, error);
+    return module_point(&store->link, firn__module_points[verb].committed, error);
 }
 
 static void zookeeper_wait(int round) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make dist: the release of the commit that is checked out, in BUILD/dist: a tarball with the generated pages, a list of
-# components (SPDX 2.3), and checksums. The same commit gives the same bytes. Use: packaging/dist.sh BUILD
+# make dist: the release of the commit that is checked out, in BUILD/dist: a tarball with the generated pages, one of firn.c
+# and firn.h (make amalgamation), a list of components (SPDX 2.3), and checksums. The same commit gives the same bytes.
+# Use: packaging/dist.sh BUILD
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${1:?use: packaging/dist.sh BUILD}
@@ -32,8 +33,14 @@ components=$(find "$there/stage" -type f -exec readelf -d {} + 2>/dev/null | sed
     sort -u | grep -vE '^(libc|ld-linux[^ ]*|libfirn)\.so')
 rm -r "$there/stage" "$there/install.log"
 
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --format=gnu -C "$there" -c "$name" |
-    gzip -9n >"$there/$name.tar.gz"
+archive() { # FOLDER in $there
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --format=gnu -C "$there" -c "$1" | gzip -9n >"$there/$1.tar.gz"
+}
+single=firn-amalgamation-$version
+"$there/$name/packaging/amalgamation.sh" "$there/$single"
+cp LICENSE "$there/$single/"
+archive "$name"
+archive "$single"
 sum=$(sha256sum "$there/$name.tar.gz" | cut -d ' ' -f 1)
 
 {
@@ -53,6 +60,6 @@ sum=$(sha256sum "$there/$name.tar.gz" | cut -d ' ' -f 1)
     done
     printf '\n ]\n}\n'
 } >"$there/$name.spdx.json"
-(cd "$there" && sha256sum "$name.tar.gz" "$name.spdx.json" >SHA256SUMS)
-rm -r "${there:?}/$name"
+(cd "$there" && sha256sum "$name.tar.gz" "$single.tar.gz" "$name.spdx.json" >SHA256SUMS)
+rm -r "${there:?}/$name" "${there:?}/$single"
 echo "make dist: $there"

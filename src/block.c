@@ -34,19 +34,19 @@ static int64_t monotonic_ns(void) {
 }
 
 /* Members of a page that another thread may be renewing. */
-static uint32_t get(const uint32_t *member) {
+static uint32_t page_get(const uint32_t *member) {
     return __atomic_load_n(member, __ATOMIC_RELAXED);
 }
 
-static void put(uint32_t *member, uint32_t value) {
+static void page_put(uint32_t *member, uint32_t value) {
     __atomic_store_n(member, value, __ATOMIC_SEQ_CST);
 }
 
 /* Any thread: the IDs of the page are void, and those that a fill is issuing. */
 static void renew_page(void *memory) {
     firn_page *page = memory;
-    put(&page->stride, 0);
-    put(&page->count, 0);
+    page_put(&page->stride, 0);
+    page_put(&page->count, 0);
 }
 
 int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error *error) {
@@ -85,7 +85,7 @@ firn_page *firn_block_page(const firn_block *block) {
 /* Twice as many when all IDs of the last fill were taken, half as many when most of them were
  * dropped: a process that takes few IDs drops few. */
 static void adapt(firn_block *block) {
-    uint32_t taken = block->page->next, count = get(&block->page->count);
+    uint32_t taken = block->page->next, count = page_get(&block->page->count);
     if (count > 0 && taken >= count && block->want < FIRN_BLOCK_MAX) {
         block->want *= 2;
     } else if (taken < count / 2 && block->want > 1) {
@@ -94,7 +94,7 @@ static void adapt(firn_block *block) {
 }
 
 /* Issues n IDs into the page, but does not count them yet. */
-static int issue(firn_block *block, uint32_t n, firn_error *error) {
+static int issue_page(firn_block *block, uint32_t n, firn_error *error) {
     if (block->gen->scheme.bits <= 64) {
         return firn_next_u64(block->gen, (uint64_t *)(void *)id_at(block, 0), n, error);
     }
@@ -109,7 +109,7 @@ static int issue(firn_block *block, uint32_t n, firn_error *error) {
  * between any two instructions. */
 static bool is_wiped(const firn_page *page) {
     atomic_signal_fence(memory_order_seq_cst);
-    return get(&page->stride) == 0;
+    return page_get(&page->stride) == 0;
 }
 
 int firn_block_fill(firn_block *block, firn_error *error) {
@@ -122,19 +122,19 @@ int firn_block_fill(firn_block *block, firn_error *error) {
         firn__wiped_look();
         adapt(block);
         page->next = 0;
-        put(&page->count, 0);
-        put(&page->stride, block->stride);
+        page_put(&page->count, 0);
+        page_put(&page->stride, block->stride);
         uint32_t n = single ? 1 : block->want;
         /* Before the IDs, so that they are never older than it says. */
         int64_t now = monotonic_ns();
-        code = issue(block, n, error);
+        code = issue_page(block, n, error);
         while ((code == FIRN_EEXHAUSTED || code == FIRN_ERANGE) && n > 1) { /* a few may be left */
             n /= 2;
-            code = issue(block, n, error);
+            code = issue_page(block, n, error);
         }
         if (code == FIRN_OK) {
             page->until_ns = now + block->max_age_us * 1000;
-            put(&page->count, n); /* before the stride is read */
+            page_put(&page->count, n); /* before the stride is read */
         }
     } while (code == FIRN_OK && is_wiped(page)); /* in a child the IDs are zeros, or its parent's */
     return code;
@@ -144,7 +144,7 @@ int firn_block_next(firn_block *block, void *id, firn_error *error) {
     firn_page *page = block->page;
     firn__wiped_look();
     do {
-        if (page->next >= get(&page->count) || monotonic_ns() >= page->until_ns) {
+        if (page->next >= page_get(&page->count) || monotonic_ns() >= page->until_ns) {
             int code = firn_block_fill(block, error);
             if (code != FIRN_OK) {
                 return code;

@@ -233,8 +233,8 @@ typedef struct claim_bounds {
 } claim_bounds;
 
 /* Sends a claim and writes its result to `out`. `again`: it was sent before. */
-static int send(firn_gen *gen, firn__claim *claim, bool again, firn__window *out, firn_mark *held,
-                firn_error *error) {
+static int send_claim(firn_gen *gen, firn__claim *claim, bool again, firn__window *out,
+                      firn_mark *held, firn_error *error) {
     char key[FIRN_KEY_SIZE];
     int64_t first;
     uint64_t grant = atomic_load_explicit(&claim->grant, memory_order_relaxed);
@@ -282,7 +282,7 @@ static int resume(firn_gen *gen, const claim_bounds *wish, firn__window *out, fi
         return FIRN_EBUSY;
     }
     int code = firn__gen_base(gen, sent->node, &out->base, error);
-    return code == FIRN_OK ? send(gen, sent, true, out, held, error) : code;
+    return code == FIRN_OK ? send_claim(gen, sent, true, out, held, error) : code;
 }
 
 /* Requests one node. Its first slot is in the present tick, or within the lead if the caller set
@@ -321,7 +321,7 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_bounds *wish,
     }
     if (code == FIRN_OK) {
         atomic_store_explicit(&claim->grant, grant, memory_order_release);
-        code = send(gen, claim, false, out, held, error);
+        code = send_claim(gen, claim, false, out, held, error);
     }
     return code;
 }

@@ -48,7 +48,7 @@ static void put_calendar(char *out, uint64_t ms) {
     }
 }
 
-static void put_digits(char *out, uint64_t number, uint32_t digits) {
+static void put_padded(char *out, uint64_t number, uint32_t digits) {
     for (; digits > 0; number /= 10) {
         out[--digits] = (char)('0' + number % 10);
     }
@@ -67,7 +67,7 @@ size_t firn__dated_write(char *out, const firn_id *id) {
         uint64_t member = firn__get(id, FIRN__DATED_SEQUENCE, below - FIRN__DATED_SEQUENCE).low;
         size_t length = CALENDAR + firn__number_put(out + CALENDAR, member);
         put_calendar(out, ms);
-        put_digits(out + length, firn__get(id, 0, FIRN__DATED_SEQUENCE).low, COUNT);
+        put_padded(out + length, firn__get(id, 0, FIRN__DATED_SEQUENCE).low, COUNT);
         return length + COUNT;
     }
     uint64_t number = firn__get(id, 0, below).low;
@@ -75,7 +75,7 @@ size_t firn__dated_write(char *out, const firn_id *id) {
         return 0;
     }
     put_calendar(out, ms);
-    put_digits(out + CALENDAR, number, digits);
+    put_padded(out + CALENDAR, number, digits);
     return CALENDAR + digits;
 }
 
@@ -150,7 +150,7 @@ static const char *get_all(firn_id *id, const char *text, size_t length, size_t 
     uint32_t digits = firn__dated_digits(id->bits);
     size_t least = digits > 0 ? CALENDAR + digits : CALENDAR + 1 + COUNT;
     size_t most = firn__dated_width(id->bits);
-    uint64_t ms;
+    uint64_t ms = 0;
     for (*position = 0; *position < length && *position < most; (*position)++) {
         if (text[*position] < '0' || text[*position] > '9') {
             return "a decimal digit is needed";

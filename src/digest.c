@@ -15,7 +15,7 @@ static const struct {
     uint8_t byte;
 } spaces[] = {{"dns", 0x10}, {"url", 0x11}, {"oid", 0x12}, {"x500", 0x14}};
 
-static bool find_space(uint8_t out[20], const char *space) {
+static bool read_space(uint8_t out[20], const char *space) {
     static const uint8_t common[16] = {0x6b, 0xa7, 0xb8, 0x00, 0x9d, 0xad, 0x11, 0xd1,
                                        0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8};
     firn_id id;
@@ -44,7 +44,7 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
         return firn__fail(error, FIRN_EUSAGE, "%s is not made from a name: use uuid3 or uuid5",
                           scheme->name);
     }
-    if (!find_space(namespace, space)) {
+    if (!read_space(namespace, space)) {
         return firn__fail(error, FIRN_EUSAGE,
                           "namespace=%.60s is not valid: use dns, url, oid, x500 or a UUID", space);
     }

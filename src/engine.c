@@ -515,16 +515,16 @@ int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
     return code;
 }
 
-typedef struct listing {
+typedef struct guarded_visit {
     const engine *engine;
     firn_visit *visit;
     void *context;
     firn_error *error;
-} listing;
+} guarded_visit;
 
 /* The visitor may fork: its child must not continue the parent's listing. */
 static int visit_one(void *context, const firn_holding *holding) {
-    const listing *self = context;
+    const guarded_visit *self = context;
     int code = self->visit(self->context, holding);
     return self->engine->mine->used != 0
                ? code
@@ -535,14 +535,14 @@ static int visit_one(void *context, const firn_holding *holding) {
 static int engine_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
     engine *e = self;
-    listing state = {e, visit, context, error};
+    guarded_visit state = {e, visit, context, error};
     look_who(e);
     return e->driver->list(e->self, ns, visit_one, &state, error);
 }
 
 int firn__engine_others(void *self, firn_visit *visit, void *context, firn_error *error) {
     engine *e = self;
-    listing state = {e, visit, context, error};
+    guarded_visit state = {e, visit, context, error};
     look_who(e);
     return e->driver->others != NULL ? e->driver->others(e->self, visit_one, &state, error)
                                      : FIRN_OK;

@@ -52,7 +52,7 @@ static _Atomic(_Atomic char *) canary; /* NULL: not ready */
 static _Atomic bool watch;
 static _Atomic pid_t owner; /* whose the regions are; only while watching */
 static _Atomic pid_t wiper; /* the process that is zeroing them */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t prepared_once = PTHREAD_ONCE_INIT;
 static _Atomic bool forks_alone; /* the process that forks has one thread */
 
 static own *of_process(void) {
@@ -77,7 +77,7 @@ static void wipe_all(void) {
 }
 
 /* By the wiper: once, although two threads may have seen the old owner. */
-static void take_over(pid_t me) {
+static void become_owner(pid_t me) {
     if (atomic_load_explicit(&owner, memory_order_acquire) != me) {
         wipe_all();
         atomic_store_explicit(atomic_load_explicit(&canary, memory_order_acquire), 1,
@@ -105,7 +105,7 @@ static void in_child(void) {
     }
     atomic_store_explicit(&watch, true,
                           memory_order_release); /* the kernel accepted the flag and did not wipe */
-    take_over(getpid());
+    become_owner(getpid());
 }
 
 /* A kernel that knows the advice refuses it for shared memory, and refuses invalid advice. */
@@ -190,7 +190,7 @@ static void begin(void) {
 }
 
 bool firn__wiped_watch(void) {
-    pthread_once(&once, begin);
+    pthread_once(&prepared_once, begin);
     return atomic_load_explicit(&watch, memory_order_relaxed);
 }
 
@@ -281,7 +281,7 @@ void firn__wiped_look(void) {
         pid_t other = atomic_load_explicit(&wiper, memory_order_acquire);
         if (other != me && atomic_compare_exchange_strong_explicit(
                                &wiper, &other, me, memory_order_acquire, memory_order_relaxed)) {
-            take_over(me);
+            become_owner(me);
         } else {
             sched_yield(); /* another thread of this process is at it */
         }

@@ -23,7 +23,7 @@ static const int shown_bits[] = {
     [DIGITS] = 268, [HEX] = 200,  [BASE36] = 83,   [BASE36UP] = 83, [BASE57] = 17,
     [BASE58] = 14,  [BASE62] = 5, [BASE64URL] = 0, [BASE64] = 0,    [ANY] = 0};
 
-static const struct entry {
+static const struct listed_format {
     firn_text_format format;
     firn__recognizer *is;
     uint8_t least, most, alphabet, when;
@@ -81,14 +81,14 @@ static int bits_of(const firn_reading *reading) {
 }
 
 /* Sorted by the rank, best first; equal ones in the order of the list. */
-typedef struct ranking {
+typedef struct match_ranking {
     firn_match *matches;
     int ranks[FIRN_MATCHES_MAX];
     int best_bits; /* of the first one */
     size_t count;
-} ranking;
+} match_ranking;
 
-static void insert(ranking *list, const firn_match *match, int bits, int rank) {
+static void insert_match(match_ranking *list, const firn_match *match, int bits, int rank) {
     size_t position = list->count;
     while (position > 0 && list->ranks[position - 1] < rank) {
         position--;
@@ -129,7 +129,7 @@ static bool leads(const firn_match *match, int bits, const firn_reading *best) {
 size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *best,
                       const char *text, size_t length) {
     firn__look seen = {text, length, UINT32_MAX};
-    ranking list = {.matches = matches};
+    match_ranking list = {.matches = matches};
     if (length == 0 || length > TEXT_MAX) {
         return 0;
     }
@@ -137,7 +137,7 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
         seen.alphabets &= alphabets_of((unsigned char)text[i]);
     }
     for (size_t r = 0; r < FORMATS && seen.alphabets != 0; r++) {
-        const struct entry *entry = &formats[r];
+        const struct listed_format *entry = &formats[r];
         if (length < entry->least || length > entry->most ||
             (best != NULL && entry->when == ALONE) ||
             (seen.alphabets & 1u << entry->alphabet) == 0) {
@@ -156,8 +156,9 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
                      : bits >= FIRN__LIKELY_BITS ? FIRN_LIKELY
                                                  : FIRN_POSSIBLE;
         add_chance(&match, bits);
-        insert(&list, &match, bits,
-               match.sure * RANK_SURE + bits * 100 + shown_bits[entry->alphabet] * (int)length);
+        insert_match(&list, &match, bits,
+                     match.sure * RANK_SURE + bits * 100 +
+                         shown_bits[entry->alphabet] * (int)length);
     }
     for (size_t i = 0; i < list.count; i++) {
         matches[i].leads = i == 0 && leads(&matches[0], list.best_bits, best);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 62, NUMBERS_MAX = 10, TEXT_MAX = 24 };
+enum { LETTERS = 62, NUMBERS_MAX = 10, CODE_MAX = 24 };
 
-static const char all[LETTERS + 1] =
+static const char alphanumeric[LETTERS + 1] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-typedef struct numbers {
+typedef struct number_list {
     uint64_t value[NUMBERS_MAX];
     size_t count;
-} numbers;
+} number_list;
 
 static void swap(char *text, size_t i, size_t j) {
     const char c = text[i];
@@ -23,7 +23,7 @@ static void swap(char *text, size_t i, size_t j) {
     text[j] = c;
 }
 
-static bool put_numbers(char *out, size_t size, const numbers *list) {
+static bool put_numbers(char *out, size_t size, const number_list *list) {
     size_t position = 0;
     for (size_t i = 0; i < list->count; i++) {
         int length = snprintf(out + position, size - position, "%s%llu", i > 0 ? " " : "",
@@ -37,8 +37,8 @@ static bool put_numbers(char *out, size_t size, const numbers *list) {
 }
 
 /* A number of at most 53 bits, as in JavaScript, in `base` digits. */
-static bool read_number(uint64_t *number, const char *digits, size_t base, const char *text,
-                        size_t length) {
+static bool read_base(uint64_t *number, const char *digits, size_t base, const char *text,
+                      size_t length) {
     *number = 0;
     for (size_t i = 0; i < length; i++) {
         const char *digit = memchr(digits, text[i], base);
@@ -51,15 +51,15 @@ static bool read_number(uint64_t *number, const char *digits, size_t base, const
 }
 
 /* Returns the new length; what does not fit is left out, so that the text differs. */
-static size_t put_number(char *out, size_t position, const char *digits, size_t base,
-                         uint64_t number) {
-    char reversed[TEXT_MAX];
+static size_t put_base(char *out, size_t position, const char *digits, size_t base,
+                       uint64_t number) {
+    char reversed[CODE_MAX];
     size_t length = 0;
     do {
         reversed[length++] = digits[number % base];
         number /= base;
     } while (number > 0);
-    while (length > 0 && position < TEXT_MAX) {
+    while (length > 0 && position < CODE_MAX) {
         out[position++] = reversed[--length];
     }
     return position;
@@ -81,7 +81,7 @@ static void sqids_turn(char out[LETTERS], const char letters[LETTERS], size_t of
 }
 
 /* Adds letters of further shuffles until the text has the length `wanted`. */
-static size_t sqids_encode(char out[TEXT_MAX], const numbers *list, const char letters[LETTERS],
+static size_t sqids_encode(char out[CODE_MAX], const number_list *list, const char letters[LETTERS],
                            size_t wanted) {
     char turned[LETTERS];
     size_t offset = list->count, position = 0;
@@ -92,8 +92,8 @@ static size_t sqids_encode(char out[TEXT_MAX], const numbers *list, const char l
     out[position++] = letters[offset];
     sqids_turn(turned, letters, offset);
     for (size_t i = 0; i < list->count; i++) {
-        position = put_number(out, position, turned + 1, LETTERS - 1, list->value[i]);
-        if (i + 1 < list->count && position < TEXT_MAX) {
+        position = put_base(out, position, turned + 1, LETTERS - 1, list->value[i]);
+        if (i + 1 < list->count && position < CODE_MAX) {
             out[position++] = turned[0];
             sqids_shuffle(turned);
         }
@@ -111,11 +111,11 @@ static size_t sqids_encode(char out[TEXT_MAX], const numbers *list, const char l
 }
 
 bool firn__sqids_read(char *out, size_t size, const char *text, size_t length) {
-    char letters[LETTERS], turned[LETTERS], again[TEXT_MAX];
-    numbers list = {.count = 0};
-    memcpy(letters, all, LETTERS);
+    char letters[LETTERS], turned[LETTERS], again[CODE_MAX];
+    number_list list = {.count = 0};
+    memcpy(letters, alphanumeric, LETTERS);
     sqids_shuffle(letters);
-    const char *first = length > 1 && length < TEXT_MAX ? memchr(letters, text[0], LETTERS) : NULL;
+    const char *first = length > 1 && length < CODE_MAX ? memchr(letters, text[0], LETTERS) : NULL;
     if (first == NULL) {
         return false;
     }
@@ -126,8 +126,8 @@ bool firn__sqids_read(char *out, size_t size, const char *text, size_t length) {
         if (digits == 0) {
             break;
         }
-        if (!read_number(&list.value[list.count++], turned + 1, LETTERS - 1, text + position,
-                         digits)) {
+        if (!read_base(&list.value[list.count++], turned + 1, LETTERS - 1, text + position,
+                       digits)) {
             return false;
         }
         position += digits + 1;
@@ -156,7 +156,7 @@ static void hashids_shuffle(char letters[HASHIDS], char lottery) {
     }
 }
 
-static size_t hashids_encode(char out[TEXT_MAX], const numbers *list) {
+static size_t hashids_encode(char out[CODE_MAX], const number_list *list) {
     char letters[HASHIDS];
     size_t hash = 0, position = 0;
     memcpy(letters, hashids_letters, HASHIDS);
@@ -168,8 +168,8 @@ static size_t hashids_encode(char out[TEXT_MAX], const numbers *list) {
     for (size_t i = 0; i < list->count; i++) {
         hashids_shuffle(letters, lottery);
         const size_t begin = position;
-        position = put_number(out, position, letters, HASHIDS, list->value[i]);
-        if (i + 1 < list->count && position < TEXT_MAX) {
+        position = put_base(out, position, letters, HASHIDS, list->value[i]);
+        if (i + 1 < list->count && position < CODE_MAX) {
             const uint64_t next = list->value[i] % ((unsigned char)out[begin] + i);
             out[position++] = hashids_separators[next % SEPARATORS];
         }
@@ -178,10 +178,10 @@ static size_t hashids_encode(char out[TEXT_MAX], const numbers *list) {
 }
 
 bool firn__hashids_read(char *out, size_t size, const char *text, size_t length) {
-    char letters[HASHIDS], again[TEXT_MAX];
-    numbers list = {.count = 0};
+    char letters[HASHIDS], again[CODE_MAX];
+    number_list list = {.count = 0};
     memcpy(letters, hashids_letters, HASHIDS);
-    if (length < 2 || length >= TEXT_MAX) {
+    if (length < 2 || length >= CODE_MAX) {
         return false;
     }
     for (size_t position = 1; position < length;) {
@@ -192,7 +192,7 @@ bool firn__hashids_read(char *out, size_t size, const char *text, size_t length)
         }
         hashids_shuffle(letters, text[0]);
         if (list.count == NUMBERS_MAX ||
-            !read_number(&list.value[list.count++], letters, HASHIDS, text + position, digits)) {
+            !read_base(&list.value[list.count++], letters, HASHIDS, text + position, digits)) {
             return false;
         }
         position += digits + 1;

@@ -10,7 +10,7 @@
 static const char base36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 static const char crockford[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-static bool is_hex(const char *text, size_t length) {
+static bool is_lower_hex(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f'))) {
             return false;
@@ -63,10 +63,10 @@ bool firn__is_datadog_trace(firn_match *out, int *bits, const firn__look *seen) 
 bool firn__is_traceparent(firn_match *out, int *bits, const firn__look *seen) {
     const char *text = seen->text;
     const bool first = memcmp(text, "00", 2) == 0;
-    if (text[2] != '-' || text[35] != '-' || text[52] != '-' || !is_hex(text, 2) ||
-        !is_hex(text + 3, 32) || !is_hex(text + 36, 16) || !is_hex(text + 53, 2) ||
-        memcmp(text, "ff", 2) == 0 || is_zeros(text + 3, 32) || is_zeros(text + 36, 16) ||
-        (seen->length > 55 && (first || text[55] != '-'))) {
+    if (text[2] != '-' || text[35] != '-' || text[52] != '-' || !is_lower_hex(text, 2) ||
+        !is_lower_hex(text + 3, 32) || !is_lower_hex(text + 36, 16) ||
+        !is_lower_hex(text + 53, 2) || memcmp(text, "ff", 2) == 0 || is_zeros(text + 3, 32) ||
+        is_zeros(text + 36, 16) || (seen->length > 55 && (first || text[55] != '-'))) {
         return false;
     }
     const char last = text[54];
@@ -246,8 +246,8 @@ bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
 bool firn__is_xray(firn_match *out, int *bits, const firn__look *seen) {
     const char *text = seen->text;
     firn_id second;
-    if (memcmp(text, "1-", 2) != 0 || text[10] != '-' || !is_hex(text + 2, 8) ||
-        !is_hex(text + 11, 24) ||
+    if (memcmp(text, "1-", 2) != 0 || text[10] != '-' || !is_lower_hex(text + 2, 8) ||
+        !is_lower_hex(text + 11, 24) ||
         firn_parse(&second, FIRN_FORM_HEX, 32, text + 2, 8, NULL) != FIRN_OK ||
         !firn__match_ms(out, second.low * 1000, 0)) {
         return false;
@@ -259,7 +259,7 @@ bool firn__is_xray(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_cloudflare_ray(firn_match *out, int *bits, const firn__look *seen) {
     const char *text = seen->text;
-    bool airport = text[16] == '-' && is_hex(text, 16);
+    bool airport = text[16] == '-' && is_lower_hex(text, 16);
     for (size_t i = 17; i < 20; i++) {
         airport = airport && text[i] >= 'A' && text[i] <= 'Z';
     }
@@ -371,7 +371,7 @@ bool firn__is_puid(firn_match *out, int *bits, const firn__look *seen) {
     firn_id ms, pid, ns;
     const char *text = seen->text;
     if (!firn__read_digits(&ms, base36, text, 8) || !firn__read_digits(&pid, base36, text + 8, 4) ||
-        !firn__read_digits(&ns, base36, text + 18, 6) || !is_hex(text + 12, 6) ||
+        !firn__read_digits(&ns, base36, text + 18, 6) || !is_lower_hex(text + 12, 6) ||
         ns.low >= 1000000000 || !firn__match_ms(out, ms.low, 3)) {
         return false;
     }
@@ -452,7 +452,7 @@ bool firn__is_hashids(firn_match *out, int *bits, const firn__look *seen) {
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* 64 bits. */
-static bool read_number(uint64_t *number, const firn__look *seen) {
+static bool read_u64(uint64_t *number, const firn__look *seen) {
     firn_id id;
     if (seen->text[0] == '0' ||
         firn_parse(&id, FIRN_FORM_UNSIGNED, 64, seen->text, seen->length, NULL) != FIRN_OK) {
@@ -467,7 +467,7 @@ bool firn__is_epoch(firn_match *out, int *bits, const firn__look *seen) {
     const uint32_t digits = (uint32_t)seen->length - 10;
     const uint64_t second = firn__power_of_ten(digits);
     uint64_t number;
-    if (!read_number(&number, seen) || number / second >= 2366841600) {
+    if (!read_u64(&number, seen) || number / second >= 2366841600) {
         return false;
     }
     out->timed = true;
@@ -480,7 +480,7 @@ bool firn__is_epoch(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) || number >> 63 != 0 || !firn__match_ms(out, number >> 22, 3)) {
+    if (!read_u64(&number, seen) || number >> 63 != 0 || !firn__match_ms(out, number >> 22, 3)) {
         return false;
     }
     firn__match_number(out, "low", number & 0x3fffff);
@@ -489,7 +489,7 @@ bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_tiktok(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) || number >> 32 < 1388534400 || number >> 63 != 0 ||
+    if (!read_u64(&number, seen) || number >> 32 < 1388534400 || number >> 63 != 0 ||
         !firn__match_ms(out, (number >> 32) * 1000, 0)) {
         return false;
     }
@@ -500,7 +500,7 @@ bool firn__is_tiktok(firn_match *out, int *bits, const firn__look *seen) {
 /* The sequences 0 to 4 mark clock rollbacks and IDs that were set by hand. */
 bool firn__is_yitter(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) || (number & 63) < 5 ||
+    if (!read_u64(&number, seen) || (number & 63) < 5 ||
         !firn__match_ms(out, (number >> 12) + UINT64_C(1582165202020), 3)) {
         return false;
     }
@@ -511,7 +511,7 @@ bool firn__is_yitter(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_tidb_tso(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) || !firn__match_ms(out, number >> 18, 3)) {
+    if (!read_u64(&number, seen) || !firn__match_ms(out, number >> 18, 3)) {
         return false;
     }
     firn__match_number(out, "logical", number & 0x3ffff);
@@ -520,7 +520,7 @@ bool firn__is_tidb_tso(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_unique_rowid(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) ||
+    if (!read_u64(&number, seen) ||
         !firn__match_ms(out, (number >> 15) / 100 + UINT64_C(1420070400000), 3)) {
         return false;
     }
@@ -531,7 +531,7 @@ bool firn__is_unique_rowid(firn_match *out, int *bits, const firn__look *seen) {
 /* Units of 100 ns; `before`: ms from their first one to 1970. */
 static bool is_100ns(firn_match *out, int *bits, const firn__look *seen, uint64_t before) {
     uint64_t number;
-    if (!read_number(&number, seen) || !firn__match_ms(out, number / 10000 - before, 7)) {
+    if (!read_u64(&number, seen) || !firn__match_ms(out, number / 10000 - before, 7)) {
         return false;
     }
     out->time.ns += (int32_t)(number % 10000) * 100;
@@ -548,7 +548,7 @@ bool firn__is_net_ticks(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_steam(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_number(&number, seen) || number >> 32 != 0x1100001) {
+    if (!read_u64(&number, seen) || number >> 32 != 0x1100001) {
         return false;
     }
     firn__match_number(out, "account", number & UINT32_MAX);
@@ -566,7 +566,7 @@ static bool add_snowid(firn_match *out, uint64_t number) {
 
 bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    return read_number(&number, seen) && add_snowid(out, number) &&
+    return read_u64(&number, seen) && add_snowid(out, number) &&
            firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
 }
 
@@ -581,7 +581,7 @@ static bool add_frostflake(firn_match *out, uint64_t number) {
 
 bool firn__is_frostflake(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    return read_number(&number, seen) && add_frostflake(out, number) &&
+    return read_u64(&number, seen) && add_frostflake(out, number) &&
            firn__matched(out, bits, 1, "a time from 2015 to 2045 in the high 32 bits");
 }
 

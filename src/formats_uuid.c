@@ -117,7 +117,7 @@ static bool add_bytes(firn_match *out, int *bits, const firn_id *id, const char 
 
 /* Reads 128 bits in the form of a UUID; with `other`, only without the version and variant of a
  * UUID. */
-static bool read_frame(firn_id *id, const firn__look *seen, bool other) {
+static bool read_framed(firn_id *id, const firn__look *seen, bool other) {
     const int form = seen->length == 36   ? FIRN_FORM_UUID
                      : seen->length == 38 ? FIRN_FORM_BRACED
                                           : FIRN_FORM_URN;
@@ -132,7 +132,7 @@ static bool read_frame(firn_id *id, const firn__look *seen, bool other) {
 bool firn__is_microsoft_guid(firn_match *out, int *bits, const firn__look *seen) {
     firn_id id;
     char hex[FIRN_TEXT_SIZE];
-    if (!read_frame(&id, seen, true) || firn__get(&id, 61, 3).low != 6) {
+    if (!read_framed(&id, seen, true) || firn__get(&id, 61, 3).low != 6) {
         return false;
     }
     const bool com = id.low == UINT64_C(0xc000000000000046);
@@ -155,7 +155,7 @@ bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
         "nbs",         "ecma", "datakit",  "ccitt",   "sna", "unspecified2", "dds"};
     enum { FAMILIES = sizeof families / sizeof families[0] };
     firn_id id;
-    if (!read_frame(&id, seen, true) || firn__get(&id, 63, 1).low != 0) {
+    if (!read_framed(&id, seen, true) || firn__get(&id, 63, 1).low != 0) {
         return false;
     }
     const uint64_t time = firn__get(&id, 80, 48).low, family = firn__get(&id, 56, 8).low;
@@ -180,7 +180,7 @@ bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
 bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
     const char what[] = "reversed bytes";
     firn_id id;
-    if (!read_frame(&id, seen, false)) {
+    if (!read_framed(&id, seen, false)) {
         return false;
     }
     const firn_scheme *scheme = firn__scheme_uuid(&id);

@@ -34,7 +34,7 @@
 #include <string.h>
 
 enum { POINTS_FORM = 20, POINTS_TIME = 10, POINTS_CONSTANT = 8, POINTS_OWNER = 100 };
-enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160, ZEROS_MIN = 20 };
+enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, GUESSED_MAX = 160, ZEROS_MIN = 20 };
 enum { CERTAIN_BITS = 20 }; /* of a constant that no digest has by chance */
 
 /* Not zeroed at each call: what is read was written before. */
@@ -92,7 +92,7 @@ enum standing {
 };
 
 /* Today's IDs end in 2045. */
-static const uint64_t today_end = 2366841600;
+static const uint64_t today_end_s = 2366841600;
 
 /* ObjectIds exist since 2007, the first year of MongoDB: 24 hex digits of another time are rather a
  * hash. */
@@ -117,8 +117,8 @@ static bool is_calendar(uint64_t number) {
 static bool is_ordinary(uint64_t number) {
     const uint64_t from = 1000000000;
     uint64_t us = number / 1000000, ns = number / 1000000000;
-    return number < TEN_TO_13 || (us >= from && us < today_end) ||
-           (ns >= from && ns < today_end && number % 1000000 == 0) || is_calendar(number) ||
+    return number < TEN_TO_13 || (us >= from && us < today_end_s) ||
+           (ns >= from && ns < today_end_s && number % 1000000 == 0) || is_calendar(number) ||
            is_calendar(number / 1000);
 }
 
@@ -288,7 +288,7 @@ static bool is_chance(const sight *seen, int form, const firn_id *id) {
     return is_ordinary(id->low) || ((value & NUMBERS) != 0 && id->low >> 63 != 0);
 }
 
-static bool read_as(sight *seen, int form, uint32_t w) {
+static bool read_attempt(sight *seen, int form, uint32_t w) {
     guess_attempt *attempt = &seen->attempts[w][form];
     const uint32_t bits = seen->list->bits[w];
     bool read =
@@ -317,7 +317,7 @@ static uint64_t read_all(sight *seen) {
             if (((1u << form) & (NUMBERS | SET(HEX))) != 0 && seen->list->bits[w] % 32 != 0) {
                 continue; /* pushid and scru64 have their own form only */
             }
-            if (may_be(seen, form, w) && read_as(seen, form, w)) {
+            if (may_be(seen, form, w) && read_attempt(seen, form, w)) {
                 schemes |= seen->list->plain[w];
                 if (narrowest) {
                     break;
@@ -472,7 +472,7 @@ static size_t guess(firn_reading *readings, size_t *plausible, const firn__trait
     ranking list UNWIPED;
     list.readings = readings;
     list.count = *plausible = 0;
-    if (length == 0 || length > TEXT_MAX || form >= FIRN_FORM_COUNT) {
+    if (length == 0 || length > GUESSED_MAX || form >= FIRN_FORM_COUNT) {
         return 0;
     }
     if (form < 0) {

@@ -165,14 +165,14 @@ static bool next_is_digit(const reader *in) {
            in->text[in->position] <= '9';
 }
 
-static bool take(reader *in, char c) {
+static bool take_char(reader *in, char c) {
     bool is = next_is(in, c);
     in->position += is;
     return is;
 }
 
 static void expect(reader *in, char c, const char *why) {
-    if (!take(in, c)) {
+    if (!take_char(in, c)) {
         fail(in, in->position, why);
     }
 }
@@ -220,7 +220,7 @@ static uint64_t take_number(reader *in, uint64_t most, const char *why) {
 /* The digits after a point, if there is one, in nanoseconds. */
 static int32_t take_fraction(reader *in) {
     int32_t ns = 0, unit = BILLION;
-    if (!take(in, '.')) {
+    if (!take_char(in, '.')) {
         return 0;
     }
     if (!next_is_digit(in)) {
@@ -287,7 +287,7 @@ static int32_t take_clock(reader *in, int32_t *ns) {
 
 /* Z or +hh:mm, in seconds. */
 static int32_t take_offset(reader *in) {
-    if (take(in, 'Z') || take(in, 'z')) {
+    if (take_char(in, 'Z') || take_char(in, 'z')) {
         return 0;
     }
     bool west = next_is(in, '-');
@@ -325,7 +325,7 @@ static void take_rfc3339(reader *in, firn_time *time) {
     int32_t seconds = 0;
     take_date(in, &when);
     if (in->failed == FIRN_OK && in->position < in->length) {
-        const bool blank = !take(in, 'T') && !take(in, 't');
+        const bool blank = !take_char(in, 'T') && !take_char(in, 't');
         if (blank) {
             expect(in, ' ', "'T' and a time are needed after a date");
         }
@@ -362,7 +362,7 @@ static int32_t take_unit(reader *in, uint64_t *number) {
 static void take_unix(reader *in, firn_time *time) {
     in->position++;
     size_t start = in->position;
-    bool negative = take(in, '-');
+    bool negative = take_char(in, '-');
     uint64_t most = (uint64_t)INT64_MAX + negative;
     uint64_t seconds = take_number(in, most, "the time is out of range of 64-bit seconds");
     time->ns = next_is(in, '.') ? take_fraction(in) : take_unit(in, &seconds);

@@ -68,7 +68,7 @@ int firn__ensure(firn_gen *gen, firn__window_view *looked, uint64_t *tick, int64
                  firn_error *error) {
     for (int i = 0; i < FIRN__TRIES; i++) {
         bool changed;
-        *looked = firn__look(gen, 0);
+        *looked = firn__window_look(gen, 0);
         int code = firn__present(gen, *looked, tick, &changed, error);
         if (code != FIRN_OK) {
             return code;

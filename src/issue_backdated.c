@@ -84,7 +84,7 @@ static int see_node(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_down(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -185,7 +185,7 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
     bool common = search->mark == gen->mark_end + 1;
     uint64_t node = gen->pinned | (~gen->pin_mask & firn__mask(gen->node_bits));
     if (search->count > 1) {
-        qsort(search->used, search->count, sizeof *search->used, compare);
+        qsort(search->used, search->count, sizeof *search->used, compare_down);
     }
     bool gone_back = false;
     for (int i = 0; i < NODE_TRIES; i++) {

@@ -42,8 +42,8 @@ static bool plus_one(firn_value *random, uint32_t bits) {
 }
 
 /* Moves the state to a tick it has not been in, at or after the present one. */
-static int next_tick(firn_gen *gen, firn__counted *state, firn__window *window, uint64_t now,
-                     firn_error *error) {
+static int enter_tick(firn_gen *gen, firn__counted *state, firn__window *window, uint64_t now,
+                      firn_error *error) {
     uint64_t tick = now;
     int64_t want;
     if (state->started && state->window == window && tick <= state->tick) {
@@ -97,7 +97,7 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__window *window, 
     }
     int code = start_counter(gen, state, error);
     if (code == FIRN_OK && (fresh || full)) {
-        code = next_tick(gen, state, window, now, error);
+        code = enter_tick(gen, state, window, now, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -197,7 +197,7 @@ int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *er
      * continues to its end. */
     int64_t ticks = gen->reserved;
     for (int i = 0; i < FIRN__TRIES && code == FIRN_EWINDOW; i++) {
-        firn__window_view looked = firn__look(gen, 0);
+        firn__window_view looked = firn__window_look(gen, 0);
         firn__thread_view *seen = firn__thread_view_of(gen);
         uint64_t tick;
         bool plain = i == 0 && firn__recent(gen, looked, seen) &&

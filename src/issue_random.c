@@ -51,7 +51,7 @@ FIRN__HOT bool take_slot(const firn_gen *gen, firn__window *window, uint64_t tic
 bool firn__next_masked(firn_gen *gen, firn_id *id) {
     firn__taken_slots out;
     firn_value random = {0, 0};
-    firn__window_view looked = firn__look(gen, 0);
+    firn__window_view looked = firn__window_look(gen, 0);
     firn__thread_view *seen = firn__thread_view_of(gen);
     if (!firn__recent(gen, looked, seen) ||
         !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.window, seen->tick, &out)
@@ -71,7 +71,7 @@ bool firn__next_masked(firn_gen *gen, firn_id *id) {
 
 int firn__issue_random(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
     firn__taken_slots out;
-    firn__window_view looked = firn__look(gen, 0);
+    firn__window_view looked = firn__window_look(gen, 0);
     const firn__thread_view *seen = firn__thread_view_of(gen);
     bool timed = gen->scheme.tick_ns != 0;
     bool ready =

@@ -13,7 +13,7 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
     bool starts = gen->start != FIRN_START_ZERO, changed;
     uint64_t tick;
     if (gen->keys.nodes > 1 && seen->lane == 0) { /* the first call takes its turn */
-        int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
+        int code = firn__present(gen, firn__window_look(gen, 0), &tick, &changed, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -21,7 +21,7 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
     uint32_t k = firn__window_index(gen);
     for (int i = 0; i < FIRN__TRIES; i++) {
         *slot = 0;
-        firn__window_view looked = firn__look(gen, k);
+        firn__window_view looked = firn__window_look(gen, k);
         int code = firn__present(gen, looked, &tick, &changed, error);
         if (code != FIRN_OK) {
             return code;
@@ -68,7 +68,7 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
 
 int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
     firn__thread_view *seen = firn__thread_view_of(gen);
-    firn__window_view looked = firn__look(gen, firn__window_index(gen));
+    firn__window_view looked = firn__window_look(gen, firn__window_index(gen));
     uint64_t slot;
     int code = FIRN_OK;
     /* A leased block is before these: it is dropped, to keep the thread's order. */
@@ -86,7 +86,7 @@ static int reserve_online(firn_gen *gen, size_t n, firn__window *window, uint64_
                           firn_error *error) {
     uint64_t tick;
     bool changed;
-    int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
+    int code = firn__present(gen, firn__window_look(gen, 0), &tick, &changed, error);
     if (code == FIRN_OK && gen->has_renewer) {
         return firn__fail(error, FIRN_EUSAGE,
                           "mode=online asks the store in every call: leave has_renewer out");

@@ -71,7 +71,7 @@ static void end_digest(uint64_t words[4], SHA2_CTX *context) {
     }
 }
 
-static void make_key(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
+static void key_of_seed(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
     SHA2_CTX context;
     SHA256Init(&context);
     hash_text(&context, "firn job");
@@ -80,7 +80,7 @@ static void make_key(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
 }
 
 /* Block `number` for one purpose, from the seed: 's' the stream, 't' the starts of ticks. */
-static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_t number) {
+static void derive_words(uint64_t words[4], const firn_job *job, char purpose, uint64_t number) {
     SHA2_CTX context;
     uint8_t text[9] = {(uint8_t)purpose};
     put_word(text + 1, number);
@@ -92,13 +92,13 @@ static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_
 
 /* The stream as a source of entropy. Callers read whole words, so the words are in the machine's
  * byte order: the numbers are then the same on every machine. */
-static int stream_fill(void *self, void *out, size_t size) {
+static int job_fill(void *self, void *out, size_t size) {
     firn_job *job = self;
     uint8_t *bytes = out;
     assert(size % 8 == 0);
     for (size_t done = 0; done < size; done += 8) {
         if (job->left == 0) {
-            derive(job->words, job, 's', job->blocks++);
+            derive_words(job->words, job, 's', job->blocks++);
             job->left = 4;
         }
         uint64_t word = job->words[4 - job->left--];
@@ -112,7 +112,7 @@ static int stream_fill(void *self, void *out, size_t size) {
 static firn_value start_of(firn_job *job, uint64_t tick) {
     if (!job->started || job->tick != tick) {
         uint64_t words[4];
-        derive(words, job, 't', tick);
+        derive_words(words, job, 't', tick);
         job->start = (firn_value){words[0], words[1]};
         job->tick = tick;
         job->started = true;
@@ -159,7 +159,7 @@ static void set_capacity(firn_job *job) {
 
 /* The first tick from `tick` to `last` that has room, and its pair; NULL: none has room. The full
  * ticks on the way then point to the end, so a burst visits each of them a few times only. */
-static uint64_t *find_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
+static uint64_t *tick_with_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
     uint64_t position = tick, *pair = firn__ticks_pair(&job->ticks, position);
     while (pair[1] & FULL && position <= last) { /* each step moves by at least one tick */
         position += pair[1] & ~FULL;
@@ -287,7 +287,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     }
     uint64_t rest = gen->tick_end - 1 - tick;
     uint64_t last = tick + (rest < job->shift_ticks ? rest : job->shift_ticks);
-    uint64_t *pair = find_room(job, tick, last, &position);
+    uint64_t *pair = tick_with_room(job, tick, last, &position);
     if (pair == NULL) {
         return refuse_room(job, time, rest < job->shift_ticks ? 1 : job->shift_ticks + 1, error);
     }
@@ -341,7 +341,7 @@ static int check_number(const char *name, int64_t value, int64_t most, firn_erro
                             name, value, most);
 }
 
-static int check_name(const firn_job_config *config, firn_error *error) {
+static int check_job_name(const firn_job_config *config, firn_error *error) {
     size_t length = config->name != NULL ? strlen(config->name) : 0;
     if (config->store == NULL) {
         return FIRN_OK;
@@ -407,7 +407,7 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
         code = check_number("disorder_ms", config->disorder_ms, DISORDER_MAX, error);
     }
     if (code == FIRN_OK) {
-        code = check_name(config, error);
+        code = check_job_name(config, error);
     }
     return code == FIRN_OK && config->store == NULL ? check_node(gen, error) : code;
 }
@@ -498,8 +498,8 @@ static int open_job(firn_job *job, const firn_job_config *config, firn_error *er
                         .entropy = seeded ? &job->entropy : NULL,
                         .notice = config->notice,
                         .notice_self = config->notice_self};
-    make_key(job->key, config->seed);
-    job->entropy = (firn_entropy){.version = 1, .self = job, .fill = stream_fill};
+    key_of_seed(job->key, config->seed);
+    job->entropy = (firn_entropy){.version = 1, .self = job, .fill = job_fill};
     int code = firn__gen_make(&job->gen, &made, error);
     if (code == FIRN_OK) {
         code = check(job, config, seeded, error);

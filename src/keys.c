@@ -70,7 +70,7 @@ int firn__keys_keep(firn__keys *keys, const char *name, const char *value, firn_
 }
 
 /* Puts one pair into its member, or keeps it as a field. */
-static int take(firn__keys *keys, const char *name, const char *value, firn_error *error) {
+static int take_pair(firn__keys *keys, const char *name, const char *value, firn_error *error) {
 #define NUMBER(key, initial, least, most, text)                                                    \
     if (strcmp(name, #key) == 0) {                                                                 \
         return firn__number_read(&keys->key, name, value, least, most, error);                     \
@@ -119,7 +119,7 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
         }
         *equals = '\0';
         int code = plain ? firn__keys_keep(keys, position, equals + 1, error)
-                         : take(keys, position, equals + 1, error);
+                         : take_pair(keys, position, equals + 1, error);
         if (code != FIRN_OK) {
             return code;
         }

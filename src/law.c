@@ -190,8 +190,8 @@ static int64_t floor_of(const firn__store_record *kept, const firn_request *requ
     return later(kept->floor, guard + (more < room ? more : room));
 }
 
-static bool went_back(const firn__store_record *kept, const firn__memory *memory,
-                      const firn_request *request) {
+static bool record_went_back(const firn__store_record *kept, const firn__memory *memory,
+                             const firn_request *request) {
     return kept->back || (!kept->known && firn__remembers_ns(memory, request->ns)) ||
            (is_last(memory, request) && firn__mark_is_lost(memory->mark, kept->mark));
 }
@@ -230,7 +230,7 @@ static int refuse_reach(firn_error *error, const firn_request *request,
 int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
                       const firn__memory *memory, const firn_request *request, const char *where,
                       firn_mark *held, firn_error *error) {
-    const bool back = went_back(kept, memory, request);
+    const bool back = record_went_back(kept, memory, request);
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
     *out = (firn__verdict){.floor = kept->floor};
     out->back = back;

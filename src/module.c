@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and loading modules: see module.h. */
+/* Finding and loading modules: see module.h. With FIRN_SQLITE the SQLite store is part of the
+ * library; with FIRN_PURE nothing is loaded. */
 #include "module.h"
+
+#include <firn/store.h>
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +19,18 @@
 #endif
 
 #define PATH_SIZE 4200 /* a path and some more */
+
+#ifdef FIRN_SQLITE
+#define BUILT_IN ((void *)(uintptr_t)&firn_store_driver) /* of modules/sqlite.c */
+#else
+#define BUILT_IN NULL
+#endif
+
+#ifdef FIRN_PURE
+#define LOADS false
+#else
+#define LOADS true
+#endif
 
 /* The folders next to the library, or to the program that contains it: PREFIX/lib/firn, or the
  * build folder. */
@@ -64,7 +79,7 @@ static int load_flags(void) {
 
 static void *load_from(const char *dir, const char *name) {
     char path[PATH_SIZE + 64];
-    if (dir == NULL || dir[0] == '\0') {
+    if (!LOADS || dir == NULL || dir[0] == '\0') {
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s.so", dir, name);
@@ -75,7 +90,7 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
     char beside[PATH_SIZE], above[PATH_SIZE];
     own_dirs(beside, above);
     const char *dirs[] = {dir, beside, above, FIRN_MODULE_DIR};
-    void *library = NULL;
+    void *library = strcmp(name, "sqlite") == 0 ? BUILT_IN : NULL;
     dlerror(); /* clears an old error */
     for (size_t i = 0; i < 4 && library == NULL; i++) {
         library = load_from(dirs[i], name);
@@ -86,13 +101,15 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
 }
 
 void *firn__module_symbol(void *module, const char *symbol) {
-    return dlsym(module, symbol);
+    return module == BUILT_IN ? BUILT_IN : dlsym(module, symbol);
 }
 
 void firn__module_close(void *module) {
-    dlclose(module);
+    if (module != BUILT_IN) {
+        dlclose(module);
+    }
 }
 
 const char *firn__module_place(void) {
-    return FIRN_MODULE_DIR;
+    return LOADS ? FIRN_MODULE_DIR : "a program with -DFIRN_PURE";
 }

@@ -9,7 +9,7 @@
 
 enum { WORD_MAX = 31 };
 
-static unsigned least_of(unsigned a, unsigned b) {
+static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
@@ -29,11 +29,11 @@ unsigned firn__edits(const char *a, const char *b) {
             }
             const char last = (char)tolower((unsigned char)a[i - 1]);
             unsigned best = table[i - 1][j - 1] + (last != b[j - 1]);
-            best = least_of(best, table[i - 1][j] + 1);
-            best = least_of(best, table[i][j - 1] + 1);
+            best = smaller(best, table[i - 1][j] + 1);
+            best = smaller(best, table[i][j - 1] + 1);
             if (i > 1 && j > 1 && last == b[j - 2] &&
                 tolower((unsigned char)a[i - 2]) == b[j - 1]) {
-                best = least_of(best, table[i - 2][j - 2] + 1);
+                best = smaller(best, table[i - 2][j - 2] + 1);
             }
             table[i][j] = best;
         }

@@ -153,7 +153,7 @@ FIRN__HOT void put_slot(const firn_gen *gen, firn__thread_view *seen, uint64_t s
 
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__thread_view *seen = firn__thread_view_of(gen);
-    firn__window_view looked = firn__look(gen, firn__window_index(gen));
+    firn__window_view looked = firn__window_look(gen, firn__window_index(gen));
     uint64_t slot;
     if (gen->way != FIRN__WAY_OTHER && firn__recent(gen, looked, seen) &&
         (gen->blocks ? firn__take_leased(seen, &slot) || lease(gen, seen, &slot)
@@ -300,8 +300,8 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){ids, NULL}, n, error);
 }
 
-static __attribute__((noinline)) int numbers(firn_gen *gen, uint64_t *ids, size_t n,
-                                             firn_error *error) {
+static __attribute__((noinline)) int next_numbers(firn_gen *gen, uint64_t *ids, size_t n,
+                                                  firn_error *error) {
     if (n == 1 && gen->way == FIRN__WAY_TICK) {
         return number_tick(gen, ids, error);
     }
@@ -316,7 +316,7 @@ static __attribute__((noinline)) int numbers(firn_gen *gen, uint64_t *ids, size_
 
 int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (n != 1 || gen->way != FIRN__WAY_STRAIGHT) {
-        return numbers(gen, ids, n, error);
+        return next_numbers(gen, ids, n, error);
     }
     return take_straight(gen, false, ids) ? FIRN_OK : number_usual(gen, ids, error);
 }

@@ -29,7 +29,7 @@ typedef struct firn__window_view {
     uint32_t k; /* which of several */
 } firn__window_view;
 
-static inline firn__window_view firn__look(const firn_gen *gen, uint32_t k) {
+static inline firn__window_view firn__window_look(const firn_gen *gen, uint32_t k) {
     firn__window *window = firn__window_of(gen, k);
     return (firn__window_view){window, firn__era_of(gen), k};
 }

@@ -152,7 +152,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-static int see_key(void *context, const firn_holding *holding) {
+static int see_shuffle(void *context, const firn_holding *holding) {
     firn__shuffle *found = context;
     found->digits += firn__shuffle_read(found, holding->layout);
     return FIRN_OK;
@@ -171,7 +171,7 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
         int64_t first;
         firn_request request = {
             .ns = ns, .layout = layout, .key = "key", .count = 1, .note = gen->kept.note};
-        code = firn_store_list(gen->store, ns, see_key, &key, error);
+        code = firn_store_list(gen->store, ns, see_shuffle, &key, error);
         if (code == FIRN_OK && key.digits == 0) {
             code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
             firn__shuffle_write(layout, &key);

@@ -69,7 +69,7 @@ static int read_tweak(firn_order *order, const char *text, firn_error *error) {
     return FIRN_OK;
 }
 
-static int read_pair(firn_order *order, const firn__pair *pair, firn_error *error) {
+static int read_order_pair(firn_order *order, const firn__pair *pair, firn_error *error) {
     static const char *const names[] = {"digits", "key_id", "check", "tweak", NULL};
     if (strcmp(pair->name, "digits") == 0) {
         return firn__number_read(&order->digits, "digits", pair->value, DIGITS_LEAST, DIGITS_MOST,
@@ -138,7 +138,7 @@ int firn_order_open(firn_order **out, const char *text, const uint8_t key[16],
     order->key_id = -1;
     int code = firn__keys_split(&keys, text, error);
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
-        code = read_pair(order, &keys.fields[i], error);
+        code = read_order_pair(order, &keys.fields[i], error);
     }
     if (code == FIRN_OK) {
         code = load_cipher(order, module_dir, error);

@@ -28,7 +28,7 @@ static bool has_random(void) {
     return now == 2;
 }
 #endif
-static uint64_t draw(void) {
+static uint64_t random_word(void) {
     unsigned long drawn = 0;
     unsigned char valid = 0;
     if (has_random()) {
@@ -39,7 +39,7 @@ static uint64_t draw(void) {
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #define HAS_RNDR (1UL << 16) /* HWCAP2_RNG, which older headers do not name */
-static uint64_t draw(void) {
+static uint64_t random_word(void) {
     uint64_t drawn = 0, valid = 0;
     if ((getauxval(AT_HWCAP2) & HAS_RNDR) != 0) {
         __asm__ volatile("mrs %0, s3_3_c2_c4_0\n\tcset %1, ne" : "=r"(drawn), "=r"(valid) : : "cc");
@@ -47,13 +47,13 @@ static uint64_t draw(void) {
     return valid != 0 ? drawn : 0;
 }
 #else
-static uint64_t draw(void) {
+static uint64_t random_word(void) {
     return 0;
 }
 #endif
 
 firn__noise firn__processor_noise(void) {
-    firn__noise noise = {firn__cycles(), draw()};
+    firn__noise noise = {firn__cycles(), random_word()};
     struct timespec now;
     if (noise.cycles == 0 && clock_gettime(CLOCK_MONOTONIC, &now) == 0) {
         noise.cycles = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;

@@ -219,7 +219,7 @@ static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
 
 /* Under the lock of this process: else a slow thread could store an older window over an open
  * one. */
-static void look(const firn_gen *gen) {
+static void look_at_chosen(const firn_gen *gen) {
     uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
     firn__window *window =
         chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->windows[chosen - 1];
@@ -244,7 +244,7 @@ int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
         pthread_mutex_unlock(&gen->live->locked.lock);
         return code;
     }
-    look(gen);
+    look_at_chosen(gen);
     return FIRN_OK;
 }
 
@@ -259,7 +259,7 @@ void firn__renewal_unlock(firn_gen *gen) {
 
 void firn__shared_look(const firn_gen *gen) {
     if (gen->shared != NULL && pthread_mutex_trylock(&gen->live->locked.lock) == 0) {
-        look(gen); /* otherwise the thread that has the lock has looked */
+        look_at_chosen(gen); /* otherwise the thread that has the lock has looked */
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
 }
@@ -276,7 +276,7 @@ void firn__shared_choose(firn_gen *gen, const firn__window *window) {
     }
 }
 
-static firn__window *find(const firn_gen *gen, uint64_t node) {
+static firn__window *window_of_node(const firn_gen *gen, uint64_t node) {
     for (uint32_t i = 0; i < gen->shared->count; i++) {
         if (gen->shared->windows[i].node == node) {
             return &gen->shared->windows[i];
@@ -286,7 +286,8 @@ static firn__window *find(const firn_gen *gen, uint64_t node) {
 }
 
 bool firn__shared_refuses(const firn_gen *gen, uint64_t node) {
-    return gen->shared != NULL && gen->shared->count == room_of(gen) && find(gen, node) == NULL;
+    return gen->shared != NULL && gen->shared->count == room_of(gen) &&
+           window_of_node(gen, node) == NULL;
 }
 
 /* The first window of a node. */
@@ -311,7 +312,7 @@ static int add(const firn_gen *gen, const firn__window *claimed, firn__window **
 
 int firn__shared_place(firn_gen *gen, const firn__window *claimed, firn__window **placed,
                        firn_error *error) {
-    firn__window *window = find(gen, claimed->node);
+    firn__window *window = window_of_node(gen, claimed->node);
     if (window == NULL) {
         return add(gen, claimed, placed, error);
     }

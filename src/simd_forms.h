@@ -21,7 +21,7 @@
 
 /* ---- uuid ------------------------------------------------------------------------------------ */
 
-TARGET static char *write_uuid(char *out, const firn_id *id) {
+TARGET static char *fast_write_uuid(char *out, const firn_id *id) {
     const bool fits = id->bits == 128;
     if (fits) {
         put_uuid(out, id->high, id->low);
@@ -30,8 +30,8 @@ TARGET static char *write_uuid(char *out, const firn_id *id) {
     return out;
 }
 
-TARGET static int read_uuid(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-                            firn_error *error) {
+TARGET static int fast_read_uuid(firn_id *id, int form, uint32_t bits, const char *text,
+                                 size_t length, firn_error *error) {
     uint64_t high, low;
     if (bits != 128 || length != 36 || !get_uuid(&high, &low, text)) {
         return firn__refuse_text(form, bits, text, length, error);
@@ -43,13 +43,13 @@ TARGET static int read_uuid(firn_id *id, int form, uint32_t bits, const char *te
 /* ---- hex ------------------------------------------------------------------------------------- */
 
 /* 64 to 128 bits, in whole digits: the digits of the upper and the lower 64 bits may overlap. */
-static inline bool is_hex(uint32_t bits) {
+static inline bool is_vector_hex(uint32_t bits) {
     return bits % 4 == 0 && bits - 64 <= 64;
 }
 
-TARGET static char *write_hex(char *out, const firn_id *id) {
+TARGET static char *fast_write_hex(char *out, const firn_id *id) {
     const uint32_t width = id->bits / 4;
-    if (!is_hex(id->bits)) {
+    if (!is_vector_hex(id->bits)) {
         return firn__writers[FIRN_FORM_HEX](out, id);
     }
     const firn_value upper = firn__up((firn_value){id->low, id->high}, 128 - id->bits);
@@ -61,10 +61,10 @@ TARGET static char *write_hex(char *out, const firn_id *id) {
     return out;
 }
 
-TARGET static int read_hex(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-                           firn_error *error) {
+TARGET static int fast_read_hex(firn_id *id, int form, uint32_t bits, const char *text,
+                                size_t length, firn_error *error) {
     uint64_t high, low;
-    if (!is_hex(bits) || length != bits / 4) {
+    if (!is_vector_hex(bits) || length != bits / 4) {
         return firn__readers[form](id, form, bits, text, length, error);
     }
     const vector first = hex_values(load(text)), last = hex_values(load(text + length - 16));
@@ -108,12 +108,12 @@ INLINE bool get_base32(firn_id *id, const char *text, const uint8_t *values) {
 }
 
 #define BASE32(name, FORM)                                                                         \
-    TARGET static char *write_##name(char *out, const firn_id *id) {                               \
+    TARGET static char *fast_write_##name(char *out, const firn_id *id) {                          \
         return id->bits == 128 ? put_base32(out, id, firn__forms[FORM].digits)                     \
                                : firn__writers[FORM](out, id);                                     \
     }                                                                                              \
-    TARGET static int read_##name(firn_id *id, int form, uint32_t bits, const char *text,          \
-                                  size_t length, firn_error *error) {                              \
+    TARGET static int fast_read_##name(firn_id *id, int form, uint32_t bits, const char *text,     \
+                                       size_t length, firn_error *error) {                         \
         if (bits != 128 || length != 26) {                                                         \
             return firn__readers[FORM](id, form, bits, text, length, error);                       \
         }                                                                                          \
@@ -125,17 +125,17 @@ BASE32(base32, FIRN_FORM_BASE32)
 BASE32(typeid, FIRN_FORM_TYPEID)
 
 /* With or without a prefix. */
-TARGET static int read_prefixed(firn_id *id, int form, uint32_t bits, const char *text,
-                                size_t length, firn_error *error) {
+TARGET static int fast_read_prefixed(firn_id *id, int form, uint32_t bits, const char *text,
+                                     size_t length, firn_error *error) {
     const bool prefixed = bits == 128 && length > 27 && text[length - 27] == '_' &&
                           firn__is_prefix(text, length - 27);
     return prefixed && get_base32(id, text + length - 26, firn__forms[FIRN_FORM_TYPEID].values)
                ? FIRN_OK
-               : read_typeid(id, form, bits, text, length, error);
+               : fast_read_typeid(id, form, bits, text, length, error);
 }
 
 /* 96 bits in 20 digits from the top on: twice 8 digits of 40 bits, and 4 with four spare bits. */
-TARGET static char *write_base32hex(char *out, const firn_id *id) {
+TARGET static char *fast_write_base32hex(char *out, const firn_id *id) {
     const uint64_t high = id->high, low = id->low, mid = low >> 16 & FORTY;
     if (id->bits != 96) {
         return firn__writers[FIRN_FORM_BASE32HEX](out, id);
@@ -146,8 +146,8 @@ TARGET static char *write_base32hex(char *out, const firn_id *id) {
     return out;
 }
 
-TARGET static int read_base32hex(firn_id *id, int form, uint32_t bits, const char *text,
-                                 size_t length, firn_error *error) {
+TARGET static int fast_read_base32hex(firn_id *id, int form, uint32_t bits, const char *text,
+                                      size_t length, firn_error *error) {
     if (bits != 96 || length != 20) {
         return firn__readers[form](id, form, bits, text, length, error);
     }
@@ -166,7 +166,7 @@ TARGET static int read_base32hex(firn_id *id, int form, uint32_t bits, const cha
 
 #ifdef DECIMAL
 
-TARGET static char *write_number(char *out, const firn_id *id) {
+TARGET static char *fast_write_number(char *out, const firn_id *id) {
     if (id->bits != 64 || id->low < FIRN__TEN_TO_16) {
         return firn__writers[FIRN_FORM_UNSIGNED](out, id);
     }
@@ -175,16 +175,16 @@ TARGET static char *write_number(char *out, const firn_id *id) {
 }
 
 /* From 2^63 on, a number is written and read as a negative one. */
-APART static char *write_negative(char *out, const firn_id *id) {
+APART static char *fast_write_negative(char *out, const firn_id *id) {
     const firn_id number = {0 - id->low, 0, 0, 64};
     *out = '-';
-    write_number(out + 1, &number);
+    fast_write_number(out + 1, &number);
     return out;
 }
 
-TARGET static char *write_dec(char *out, const firn_id *id) {
+TARGET static char *fast_write_dec(char *out, const firn_id *id) {
     if (id->bits != 64 || id->low - FIRN__TEN_TO_16 > INT64_MAX - FIRN__TEN_TO_16) {
-        return id->bits == 64 && id->low > INT64_MAX ? write_negative(out, id)
+        return id->bits == 64 && id->low > INT64_MAX ? fast_write_negative(out, id)
                                                      : firn__writers[FIRN_FORM_DEC](out, id);
     }
     out[put_decimal(out, id->low)] = '\0';
@@ -204,8 +204,8 @@ APART TARGET static int read_other(firn_id *id, int form, uint32_t bits, const c
     return FIRN_OK;
 }
 
-TARGET static int read_number(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-                              firn_error *error) {
+TARGET static int fast_read_number(firn_id *id, int form, uint32_t bits, const char *text,
+                                   size_t length, firn_error *error) {
     uint64_t number;
     if (bits != 64 || length - 16 > 4 || *text <= '0') {
         return read_other(id, form, bits, text, length, error);
@@ -223,22 +223,22 @@ TARGET static int read_number(firn_id *id, int form, uint32_t bits, const char *
 
 const firn__simd VERSION = {
     NAME,
-    .write = {[FIRN_FORM_UUID] = write_uuid,
-              [FIRN_FORM_HEX] = write_hex,
-              [FIRN_FORM_BASE32] = write_base32,
-              [FIRN_FORM_BASE32HEX] = write_base32hex,
+    .write = {[FIRN_FORM_UUID] = fast_write_uuid,
+              [FIRN_FORM_HEX] = fast_write_hex,
+              [FIRN_FORM_BASE32] = fast_write_base32,
+              [FIRN_FORM_BASE32HEX] = fast_write_base32hex,
 #ifdef DECIMAL
-              [FIRN_FORM_DEC] = write_dec,
-              [FIRN_FORM_UNSIGNED] = write_number,
+              [FIRN_FORM_DEC] = fast_write_dec,
+              [FIRN_FORM_UNSIGNED] = fast_write_number,
 #endif
-              [FIRN_FORM_TYPEID] = write_typeid},
-    .read = {[FIRN_FORM_UUID] = read_uuid,
-             [FIRN_FORM_HEX] = read_hex,
-             [FIRN_FORM_BASE32] = read_base32,
-             [FIRN_FORM_BASE32HEX] = read_base32hex,
+              [FIRN_FORM_TYPEID] = fast_write_typeid},
+    .read = {[FIRN_FORM_UUID] = fast_read_uuid,
+             [FIRN_FORM_HEX] = fast_read_hex,
+             [FIRN_FORM_BASE32] = fast_read_base32,
+             [FIRN_FORM_BASE32HEX] = fast_read_base32hex,
 #ifdef DECIMAL
-             [FIRN_FORM_DEC] = read_number,
-             [FIRN_FORM_UNSIGNED] = read_number,
+             [FIRN_FORM_DEC] = fast_read_number,
+             [FIRN_FORM_UNSIGNED] = fast_read_number,
 #endif
-             [FIRN_FORM_TYPEID] = read_prefixed},
+             [FIRN_FORM_TYPEID] = fast_read_prefixed},
 };

@@ -282,7 +282,7 @@ static void lock(const firn_store *store) {
     pthread_mutex_lock(store->lock);
 }
 
-static int check_names(const char *ns, const char *key, firn_error *error) {
+static int check_ns_key(const char *ns, const char *key, firn_error *error) {
     if (ns == NULL || ns[0] == '\0' || strlen(ns) >= FIRN_NS_SIZE || key == NULL ||
         key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE) {
         return firn__fail(error, FIRN_ERANGE, "a namespace has 1..%d characters, a key 1..%d",
@@ -295,7 +295,7 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
                        firn_mark *held, firn_error *error) {
     int64_t granted = -1;
     firn_mark mark = {0, 0};
-    int code = check_names(request->ns, request->key, error);
+    int code = check_ns_key(request->ns, request->key, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -330,7 +330,7 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
 
 int firn_store_give_back(firn_store *store, const char *ns, const char *key, const firn_mark *mine,
                          int64_t high, firn_error *error) {
-    int code = check_names(ns, key, error);
+    int code = check_ns_key(ns, key, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -393,7 +393,7 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
                        firn_error *error) {
     const char *text = change->from;
     int64_t stored = 0;
-    int code = check_names(change->ns, "1", error);
+    int code = check_ns_key(change->ns, "1", error);
     if (code != FIRN_OK) {
         return code;
     }

@@ -55,7 +55,7 @@ bool firn__stream_test(const firn_stream_ops *ops, void *self) {
     return memcmp(digest, long_digest, sizeof digest) == 0;
 }
 
-static int load(void) {
+static int load_aes(void) {
     char why[FIRN__MODULE_WHY];
     bool is_static = getauxval(AT_BASE) == 0; /* dlopen would bring a second libc */
     void *library = is_static ? NULL : firn__module_open("aes", NULL, why);
@@ -74,7 +74,7 @@ bool firn__stream_ready(bool load_it) {
     if (now == UNKNOWN && load_it &&
         atomic_compare_exchange_strong_explicit(&state, &now, LOADING, memory_order_acquire,
                                                 memory_order_acquire)) {
-        now = load();
+        now = load_aes();
         atomic_store_explicit(&state, now, memory_order_release);
     }
     return now == USABLE;

@@ -156,7 +156,7 @@ EACH size_t write_power(char *out, const firn__form *form, const firn_id *id) {
     return width;
 }
 
-EACH void put_uuid(char *out, const firn__form *form, const firn_id *id) {
+EACH void put_framed(char *out, const firn__form *form, const firn_id *id) {
     for (uint32_t i = 0; i < 4; i++) {
         put_power(out + firn__frame_places[i], form, id->high >> (48 - 16 * i));
         put_power(out + firn__frame_places[i + 4], form, id->low >> (48 - 16 * i));
@@ -169,7 +169,7 @@ EACH size_t write_frame(char *out, const firn__form *form, const firn_id *id) {
         return 0;
     }
     memcpy(out, form->frame, length);
-    put_uuid(out + before, form, id);
+    put_framed(out + before, form, id);
     return length;
 }
 

@@ -46,7 +46,7 @@ static bool below(const firn__ticks *ticks, size_t position, uint64_t key) {
 
 /* The first pair of the run that is not below `key`; there is one. Goes from the place of the last
  * search, in steps that double, until `key` is enclosed. */
-static size_t search(const firn__ticks *ticks, uint64_t key) {
+static size_t search_run(const firn__ticks *ticks, uint64_t key) {
     size_t low = ticks->near < ticks->run_used ? ticks->near : 0, high = low, step = 1;
     if (below(ticks, low, key)) {
         for (high = low + 1; high < ticks->run_used && below(ticks, high, key); step *= 2) {
@@ -107,7 +107,7 @@ static uint64_t *find_in_table(const firn__ticks *ticks, uint64_t tick) {
 }
 
 uint64_t *firn__ticks_find(firn__ticks *ticks, uint64_t tick) {
-    ticks->near = search(ticks, tick + 1);
+    ticks->near = search_run(ticks, tick + 1);
     uint64_t *pair = ticks->run + 2 * ticks->near;
     return pair[0] == tick + 1 ? pair : find_in_table(ticks, tick);
 }

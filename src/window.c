@@ -107,7 +107,7 @@ int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_e
         assert(!(atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN));
         assert(first >= 0 && first < end);
         if (gen->shared != NULL) {
-            firn__window *placed;
+            firn__window *placed = NULL;
             code = firn__shared_place(gen, window, &placed, error);
             if (code != FIRN_OK) {
                 return code;

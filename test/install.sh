@@ -65,6 +65,38 @@ check "CMake finds the package" cmake -S "$TMPDIR/consumer" -B "$TMPDIR/consumer
 check "programs build with firn::firn and firn::firn_static" cmake --build "$TMPDIR/consumer/build"
 same "firn::firn runs" $expected "$("$TMPDIR/consumer/build/shared" 2>&1)"
 same "firn::firn_static runs" $expected "$("$TMPDIR/consumer/build/static" 2>&1)"
+# SQL functions in a program that contains SQLite: the archive, and what it needs.
+cat >"$TMPDIR/sql.c" <<'TEXT'
+#include <firn/firn_sqlite.h>
+#include <sqlite3.h>
+#include <stdio.h>
+
+int main(void) {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    if (sqlite3_open(":memory:", &db) || firn_sqlite_init(db, NULL, NULL) ||
+        sqlite3_prepare_v2(db, "SELECT length(uuid7())", -1, &statement, NULL) || sqlite3_step(statement) != SQLITE_ROW) {
+        return 1;
+    }
+    printf("%d\n", sqlite3_column_int(statement, 0));
+    return 0;
+}
+TEXT
+# shellcheck disable=SC2046
+check "pkg-config links the SQL functions into a program with SQLite" cc $(pkg-config --cflags firn_sqlite) -o "$TMPDIR/sql" \
+    "$TMPDIR/sql.c" $(pkg-config --libs firn_sqlite) -lsqlite3
+same "... which has them" 36 "$(LD_LIBRARY_PATH=$libdir "$TMPDIR/sql" 2>&1)"
+mkdir "$TMPDIR/embedded"
+cat >"$TMPDIR/embedded/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.18)
+project(embedded C)
+find_package(firn REQUIRED)
+add_executable(sql $TMPDIR/sql.c)
+target_link_libraries(sql firn::firn_sqlite sqlite3)
+TEXT
+check "CMake's package has them as firn::firn_sqlite" sh -c "cmake -S '$TMPDIR/embedded' -B '$TMPDIR/embedded/build' \
+    -DCMAKE_PREFIX_PATH='$prefix' && cmake --build '$TMPDIR/embedded/build'"
+same "... and the program has them" 36 "$("$TMPDIR/embedded/build/sql" 2>&1)"
 check "CMake refuses a version that is not there" \
     sh -c "sed -i 's/firn $version/firn 99.0/' '$TMPDIR/consumer/CMakeLists.txt'; ! cmake -S '$TMPDIR/consumer' -B '$TMPDIR/consumer/no' -DCMAKE_PREFIX_PATH='$prefix'"
 

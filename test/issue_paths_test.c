@@ -831,7 +831,7 @@ static void only_the_callers_renewer_is_not_waited_for(void **state) {
         next(gen);
         step(&world.clock, -SECOND);
         was_patient = !rows[i].waits;
-        firn__present(gen, firn__look(gen, 0), &tick, &changed, NULL);
+        firn__present(gen, firn__window_look(gen, 0), &tick, &changed, NULL);
         assert_int_equal(was_patient, rows[i].waits);
         closed(gen);
         pass(&world.clock, 10 * SECOND);

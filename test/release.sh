@@ -12,7 +12,8 @@ fresh_clone "$clone"
 (cd "$clone" && git init -q && git add -A && git -c user.name=firn -c user.email=firn@example.com commit -qm release) >"$TMPDIR/log" 2>&1
 check "make dist makes a release" sh -c "'$clone/packaging/dist.sh' '$BUILD'"
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
-same "a tarball, a list of components and checksums" "SHA256SUMS firn-$version.spdx.json firn-$version.tar.gz" \
+same "two tarballs, a list of components and checksums" \
+    "SHA256SUMS firn-$version.spdx.json firn-$version.tar.gz firn-amalgamation-$version.tar.gz" \
     "$(LC_ALL=C ls "$BUILD/dist" | paste -sd' ')"
 cp "$BUILD/dist/SHA256SUMS" "$TMPDIR/sums"
 (cd "$clone" && umask 077 && TZ=Asia/Tokyo packaging/dist.sh "$BUILD") >"$TMPDIR/log" 2>&1
@@ -20,6 +21,8 @@ check "the same bytes again" cmp "$TMPDIR/sums" "$BUILD/dist/SHA256SUMS"
 check "the checksums are right" sh -c "cd '$BUILD/dist' && sha256sum -c SHA256SUMS"
 check "the list names the library that hashes" sh -c "jq -e '.packages[] | select(.name == \"libmd.so.0\")' '$BUILD/dist/firn-$version.spdx.json'"
 check "the tarball holds the manual" sh -c "tar -tzf '$BUILD/dist/firn-$version.tar.gz' | grep -qx 'firn-$version/generated/man/man1/firn.1'"
+same "the other one holds firn in one file" "LICENSE firn.c firn.h meson.build" \
+    "$(tar -tzf "$BUILD/dist/firn-amalgamation-$version.tar.gz" | sed 's|.*/||' | grep . | paste -sd' ')"
 same "and nothing of this machine" "" "$(tar -xzOf "$BUILD/dist/firn-$version.tar.gz" | grep -aoF "$tree" | head -n 1)"
 echo >>"$clone/README.md"
 check "changes that are not committed are refused" sh -c "! '$clone/packaging/dist.sh' '$BUILD'"

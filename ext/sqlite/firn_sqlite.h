@@ -7,7 +7,8 @@
  *
  *     sqlite3_auto_extension((void (*)(void))firn_sqlite_init);
  *
- * Link libfirn_sqlite.a, libfirn, libjansson and SQLite 3.37 or newer. */
+ * `pkg-config --libs firn_sqlite` and CMake's firn::firn_sqlite link libfirn_sqlite_static.a and
+ * what it needs. SQLite must be 3.37 or newer. */
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 

@@ -35,7 +35,9 @@
 extern "C" {
 #endif
 
-#define FIRN_API     __attribute__((visibility("default")))
+#ifndef FIRN_API /* a library that contains firn may define it as empty */
+#define FIRN_API __attribute__((visibility("default")))
+#endif
 #define FIRN_VERSION "0.1.0" /* the build reads the version from this line */
 
 FIRN_API const char *firn_version(void); /* The version of the running library. */
