@@ -2,7 +2,7 @@
 /* Seeded scripts for the code of a real driver: above it the engine of stores with several clients,
  * below it a small truthful server in place of the network. Between any two steps of a driver
  * requests and replies are lost, late or doubled, connections break, and the server restarts or
- * goes back to a copy. No slot may be granted twice, and when the faults end everybody is granted
+ * loses reservations, as an older copy does. No slot may be granted twice, and when the faults end everybody is granted
  * slots again. The program defines the functions that are declared first. */
 #ifndef FIRN_TEST_SCRIPTED_H
 #define FIRN_TEST_SCRIPTED_H
@@ -31,7 +31,7 @@ static void server_forget(void);  /* no late request arrives any more */
 static void *driver_handle(void); /* of a new client */
 static int64_t server_mark(int ns, int key);
 
-static const firn_driver *scripted_driver; /* perhaps with a planted bug */
+static const firn_driver *scripted_driver; /* perhaps with an injected bug */
 
 /* ---- what the server calls ------------------------------------------------------------------- */
 

@@ -61,7 +61,7 @@ static world now, saved;
 static uint64_t runs;
 static command late[LATE];
 static int late_count;
-static bool unsealed; /* planted: a write compares no other records */
+static bool unsealed; /* injected bug: a write compares no other records */
 
 static stored_key *key_of(int ns, const char *key) {
     return &now.spaces[ns].keys[scripted_index(key_names, key)];
@@ -270,7 +270,7 @@ static ssize_t lie_send(int fd, const char *buf, size_t size) {
             reply(fd, out, length);
         }
     }
-    sockets[fd].closed |= fate >= LOST && ONE_IN(2); /* else the caller waits in vain */
+    sockets[fd].closed |= fate >= LOST && ONE_IN(2); /* else the caller gets no reply */
     scripted_disturb();
     return (ssize_t)size;
 }
@@ -306,7 +306,7 @@ static int lie_dial(void *self, size_t host, int64_t deadline_ms, firn_error *er
     return redis_make_reader(store, error);
 }
 
-static bool careless; /* planted: what an idle connection received is not looked at */
+static bool careless; /* injected bug: what an idle connection received is not looked at */
 
 static bool lie_is_open(void *self) {
     return careless ? ((redis_store *)self)->link.socket >= 0 : redis_is_open(self);
