@@ -111,7 +111,7 @@ $header
 #include "firn.h"
 
 #if !defined(FIRN_SQLITE) && !defined(FIRN_PURE)
-#error "firn.c: compile with -DFIRN_SQLITE and link libsqlite3, or with -DFIRN_PURE, without stores"
+#error "firn.c: compile with -DFIRN_SQLITE and link libsqlite3, or with -DFIRN_PURE, with the store in memory only"
 #endif
 #define FIRN_PRIVATE static __attribute__((unused))
 #if defined(__GNUC__) && !defined(__clang__)

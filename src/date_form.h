@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The text form that begins with a date, for the inside of the library. Knows the time as 48 bits
  * of ms since 1970, and no scheme. */
-#ifndef FIRN_DATED_H
-#define FIRN_DATED_H
+#ifndef FIRN_DATE_FORM_H
+#define FIRN_DATE_FORM_H
 
 #include <firn/firn.h>
 

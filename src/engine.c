@@ -281,7 +281,9 @@ static int decide_relabel(engine *e, turn *t) {
 }
 
 static int decide(engine *e, turn *t) {
-    look_alone(e); /* the copy may have been made during the verb */
+    if (e->mine->used != 0) { /* not in a child that a signal handler forked inside the verb */
+        look_alone(e);        /* the copy may have been made during the verb */
+    }
     t->which = 0;
     t->back = t->again = false;
     t->next = t->seen;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that a fork wipes: what is in it belongs to one process, and a child finds zeros. */
-#ifndef FIRN_WIPED_H
-#define FIRN_WIPED_H
+#ifndef FIRN_FORK_MEMORY_H
+#define FIRN_FORK_MEMORY_H
 
 #include <firn/firn.h>
 

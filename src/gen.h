@@ -403,7 +403,7 @@ static inline int64_t firn__soft_of(const firn__window *window) {
 }
 /* A closed one, of zeros. NULL: *code is the error's. */
 firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error);
-/* Takes back a new window that was never published: firn__permit_new returns it next. */
+/* Takes back a new window that was never published: firn__window_new returns it next. */
 void firn__window_drop(firn_gen *gen, firn__window *window);
 /* Opens it as number k. */
 int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error);

@@ -358,9 +358,10 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
 
 /* A wall clock that jumps ahead or back, and a cycle counter that falls, are what a process can see
  * of a machine that was restored or cloned: all threads drop their random bytes, and after a jump
- * ahead or by the counter the handles of stores forget their marks, and a generator that claimed its
- * node leaves the window, so that it asks the store first. A fixed node would wait until its own window has passed, and of processes that share
- * a generator each would leave what another has just claimed: these keep their window. */
+ * ahead or by the counter a generator that claimed its node leaves the window, so that it asks the
+ * store first. A fixed node would wait until its own window has passed, and of processes that share
+ * a generator each would leave what another has just claimed: these keep their window. The handles
+ * of stores keep their marks, because a clock alone must not hide that a store lost reservations. */
 static void see_copy(firn_gen *gen) {
     firn__process_state *live = gen->live;
     uint64_t ahead = atomic_load_explicit(&live->watch.jumped, memory_order_acquire) +
@@ -368,20 +369,19 @@ static void see_copy(firn_gen *gen) {
     uint64_t back = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
     uint64_t signs = ahead << 32 | (back & UINT32_MAX);
     uint64_t known = atomic_load_explicit(&live->any.signs, memory_order_acquire);
-    if (known == signs ||
-        !atomic_compare_exchange_strong_explicit(&live->any.signs, &known, signs,
-                                                 memory_order_acq_rel, memory_order_acquire)) {
+    if (known == signs) {
         return;
     }
     firn__entropy_drop();
-    if (known >> 32 == signs >> 32) {
-        return;
+    if (known >> 32 != signs >> 32) {
+        atomic_store_explicit(&live->any.known_ns, 0, memory_order_relaxed);
+        if (gen->reserved && !gen->fixed && gen->shared == NULL) {
+            firn__gen_renew(live);
+        }
     }
-    firn__wiped_renew(FIRN__RENEW_MARKS);
-    atomic_store_explicit(&live->any.known_ns, 0, memory_order_relaxed);
-    if (gen->reserved && !gen->fixed && gen->shared == NULL) {
-        firn__gen_renew(live);
-    }
+    /* Last: a thread that finds the signs handled also finds the windows shut. */
+    atomic_compare_exchange_strong_explicit(&live->any.signs, &known, signs, memory_order_acq_rel,
+                                            memory_order_acquire);
 }
 
 int firn__gen_adopt(firn_gen *gen, bool patient, firn_error *error) {

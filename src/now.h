@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The present tick of a thread that issues: the short way, which is inlined into each call, and the
  * long one, which is in now.c. */
-#ifndef FIRN_PRESENT_H
-#define FIRN_PRESENT_H
+#ifndef FIRN_NOW_H
+#define FIRN_NOW_H
 
 #include "gen.h"
 

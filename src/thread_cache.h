@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What each thread keeps of a few generators. Every entry is checked against its owner's era or
  * serial, which a fork wipes, so nothing here outlives a fork unseen. */
-#ifndef FIRN_THREAD_H
-#define FIRN_THREAD_H
+#ifndef FIRN_THREAD_CACHE_H
+#define FIRN_THREAD_CACHE_H
 
 #include <firn/firn.h>
 #include <time.h>

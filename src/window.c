@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PERMIT_SIZE ((sizeof(firn__window) + 63) / 64 * 64)
+#define WINDOW_SIZE ((sizeof(firn__window) + 63) / 64 * 64)
 #define PAGE        4096
 #ifndef FIRN_CHUNK_PAGES
 #define FIRN_CHUNK_PAGES 64
@@ -26,7 +26,7 @@
 typedef struct page_head {
     uint64_t retired;
 } page_head;
-enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
+enum { PER_PAGE = (PAGE - 64) / (int)WINDOW_SIZE };
 
 firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error) {
     firn__renewal_state *locked = &gen->live->locked;
@@ -56,8 +56,8 @@ firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error) {
     size_t offset = (size_t)((uintptr_t)locked->next % PAGE);
     uint8_t *position = locked->next + (offset == 0 ? 64 : 0);
     offset = offset == 0 ? 64 : offset;
-    bool last = offset + 2 * PERMIT_SIZE > PAGE;
-    locked->next = last ? position - offset + PAGE : position + PERMIT_SIZE;
+    bool last = offset + 2 * WINDOW_SIZE > PAGE;
+    locked->next = last ? position - offset + PAGE : position + WINDOW_SIZE;
     return (firn__window *)(void *)position;
 }
 

@@ -541,37 +541,6 @@ static void every_row_keeps_order_over_steps(void **state) {
     each_row(row_keeps_order_over_steps, 24);
 }
 
-static int forgotten;
-
-static void count_forgotten(void *page) {
-    (void)page;
-    forgotten++;
-}
-
-/* The other copy of the machine may give back what a handle of a store remembers. A generator with
- * a fixed node keeps its window, and its store forgets, too. */
-static void a_jump_ahead_forgets_the_marks_of_stores(void **state) {
-    static const char *const keys[] = {"", "node=3"};
-    (void)state;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        int code;
-        void *page = firn__wiped(64, &code, NULL);
-        assert_non_null(page);
-        firn__wiped_renews(page, 64, FIRN__RENEW_MARKS, count_forgotten);
-        firn_gen *gen = opened("snowflake", keys[i]);
-        next(gen);
-        forgotten = 0;
-        step(&world.clock, HOUR);
-        for (int j = 0; j < 3; j++) { /* once for each jump */
-            next(gen);
-            pass(&world.clock, 100 * MS);
-        }
-        assert_int_equal(forgotten, 1);
-        closed(gen);
-        firn__wiped_free(page, 64);
-    }
-}
-
 /* The jump may come from a machine that runs twice. */
 static void a_jump_ahead_asks_the_store_first(void **state) {
     (void)state;
@@ -1332,7 +1301,6 @@ int main(void) {
         TEST("a jump ahead is believed after 2 s", a_jump_ahead_is_believed_after_two_seconds),
         TEST("several steps within seconds keep the order", every_row_keeps_order_over_steps),
         TEST("a jump ahead asks the store first", a_jump_ahead_asks_the_store_first),
-        TEST("a jump ahead forgets the marks of stores", a_jump_ahead_forgets_the_marks_of_stores),
         TEST("a jump taken back leaves no trace", a_jump_that_is_taken_back_leaves_no_trace),
         TEST("start=zero begins every tick at 0", a_start_at_zero),
         TEST("start=random:N begins every tick below N", a_start_at_random),

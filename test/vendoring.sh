@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 # firn inside another project of CMake, by FetchContent and by add_subdirectory: firn::firn has the SQLite store, and nothing
-# else of firn is configured, built or installed. Meson configures the two
-# files as a subproject.
+# else of firn is configured, built or installed. Meson configures the two files as a subproject.
 . test/tap
 tree=$(pwd)
 cat >"$TMPDIR/app.c" <<'TEXT'

@@ -143,7 +143,7 @@ typedef struct firn_raise {
     uint64_t grant;
 } firn_raise;
 
-/* Required are open, begin, read, write, where, list and close; The rest may be NULL.
+/* Required are open, begin, read, write, where, list and close; the rest may be NULL.
  *
  * No method waits for ever. `open`, `list`, `now`, and the methods from `begin` to `end`
  * together, take at most about options->wait_ms (0: 5000 ms), then fail. The engine may read and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which requests that wait for a window or the clock failed in a round, so that the others of the
  * same generator, which would fail as well, are not tried: thousands may wait. */
-#ifndef FIRN_TRIED_H
-#define FIRN_TRIED_H
+#ifndef FIRN_FAILED_ROUND_H
+#define FIRN_FAILED_ROUND_H
 
 #include "core/request.h"
 
