@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HKDF-SHA256: see hkdf.h. The names are those of RFC 5869 and RFC 2104. */
+/* HKDF-SHA256: see hkdf.h. RFC 5869 and RFC 2104 have the names. */
 #include "hkdf.h"
 
 #include <assert.h>
 #include <sha2.h>
 #include <string.h>
 
-enum { BLOCK = SHA256_BLOCK_LENGTH, HASH = SHA256_DIGEST_LENGTH };
+enum { BLOCK = 64, HASH = SHA256_DIGEST_LENGTH };
 
 /* HMAC of a text and a last byte, which is left out if it is 0. */
 static void hmac(uint8_t out[HASH], const uint8_t key[HASH], const void *text, size_t size,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Masks: permutations of IDs that show nothing of them, chosen by a secret key and a name. The
- * permutation is FF1 over the bits of an ID; each mask has a key of its own. */
+ * permutation is FF1 over the bits of an ID; each mask has a separate key. */
 #include "bits.h"
 #include "error.h"
 #include "hkdf.h"
@@ -20,7 +20,7 @@ enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MAX = 63, BATCH =
 struct firn_mask {
     firn__permutation permutation;
     uint32_t bits;           /* of the domain: 20..128, and 122 for a UUID */
-    int64_t version;         /* of the UUIDs that are masked; 0: the IDs are no UUIDs */
+    int64_t version;         /* of the UUIDs that are masked; 0: the mask takes integers */
     int64_t key_number;      /* of the secret key */
     char name[NAME_MAX + 1]; /* "": not given */
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# firn mask, unmask and mask keygen: forms, files, JSON, and what they refuse. The answers are those of spec/masks.py.
+# firn mask, unmask and mask keygen: forms, files, JSON, and what they refuse. spec/masks.py computes the answers.
 . test/command.tap
 zero=$TMPDIR/zero.key
 (umask 077 && printf '# a comment\n\n1 %064d\n' 0 >"$zero")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn mask` and `firn unmask`: IDs and their masked forms; `firn mask keygen`: a key for them. Pure
- * but for the key, which is wiped as soon as the library has it. */
+ * except the key, which is wiped as soon as the library has it. */
 #include "named_pipe.h"
 #include "numbers.h"
 #include "pure_verbs.h"
