@@ -24,7 +24,8 @@ typedef struct option_name {
 typedef struct option_text {
     int option; /* OPTION_END ends the list */
     const char *text;
-    bool rare; /* the help shows it only if it is asked for all */
+    bool rare;          /* the help shows it only if it is asked for all */
+    const char *preset; /* a default that the text does not say, or NULL */
 } option_text;
 
 typedef struct key_text {

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #define COMMAND(id, operands, summary) static const option_text options_##id[] = {
-#define TAKES(option, text)            {OPTION_##option, text, false},
-#define RARELY(option, text)           {OPTION_##option, text, true},
+#define TAKES(option, text)            {OPTION_##option, text, false, NULL},
+#define RARELY(option, text)           {OPTION_##option, text, true, NULL},
+#define SETTING(option, text, preset)  {OPTION_##option, text, false, preset},
 #define END(id)                                                                                    \
-    {OPTION_HELP, "this text", false}, {                                                           \
-        OPTION_END, NULL, false                                                                    \
+    {OPTION_HELP, "this text", false, NULL}, {                                                     \
+        OPTION_END, NULL, false, NULL                                                              \
     }                                                                                              \
     }                                                                                              \
     ;
@@ -53,6 +54,16 @@ const command commands[] = {
 #undef ENTRY
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
+
+/* Of firn serve: the server's own list has them. */
+static const bool rare_settings[OPTION_END] = {
+#define RARE_SETTING(name) [OPTION_SERVE_##name] = true,
+#include "../server/settings/settings.def"
+};
+
+static bool is_rare(const option_text *option) {
+    return option->rare || rare_settings[option->option];
+}
 
 const command *command_find(const char *name) {
     for (const command *row = commands; row->name != NULL; row++) {
@@ -116,7 +127,8 @@ static bool ends_with_default(const char *text) {
 
 static bool has_default(const command *about, bool all) {
     for (const option_text *option = about->options; option->option != OPTION_END; option++) {
-        if ((all || !option->rare) && ends_with_default(option->text)) {
+        if ((all || !is_rare(option)) &&
+            (option->preset != NULL || ends_with_default(option->text))) {
             return true;
         }
     }
@@ -148,13 +160,15 @@ static void put_verbs(output *out, const command *about) {
 
 static void put_option(output *out, const option_text *option) {
     const option_name *name = &option_names[option->option];
-    char left[64], flag[32], letter[8] = "    ";
+    char left[64], flag[32], letter[8] = "    ", text[512];
+    snprintf(text, sizeof text, option->preset != NULL ? "%s (%s)" : "%s", option->text,
+             option->preset);
     if (name->letter != 0) {
         snprintf(letter, sizeof letter, "-%c, ", name->letter);
     }
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option_flag(flag, name),
              name->argument ? " " : "", name->argument ? name->argument : "");
-    put_entry(out, left, option->text);
+    put_entry(out, left, text);
 }
 
 void command_help(session *s, const command *about, bool all) {
@@ -167,10 +181,10 @@ void command_help(session *s, const command *about, bool all) {
     put_verbs(out, about);
     output_print(out, "\n%s", has_default(about, all) ? "Defaults are in parentheses.\n" : "");
     for (const option_text *option = about->options; option->option != OPTION_END; option++) {
-        if (all || !option->rare) {
+        if (all || !is_rare(option)) {
             put_option(out, option);
         }
-        hidden += !all && option->rare ? 1 : 0;
+        hidden += !all && is_rare(option) ? 1 : 0;
     }
     if (about->keys[0].name != NULL) {
         output_text(out, "Settings, as name=value or --name value:\n");

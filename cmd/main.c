@@ -31,6 +31,11 @@ static int run(session *s, int count, char **words) {
     if (s->command == NULL) {
         return command_unknown(s, words[1]);
     }
+    if (s->command->verbatim && count == 3 &&
+        (strcmp(words[2], "--help") == 0 || strcmp(words[2], "-h") == 0)) {
+        command_help(s, s->command, false);
+        return STATUS_DONE;
+    }
     if (s->command->verbatim) {
         s->words = words + 1;
         return s->command->run(s);

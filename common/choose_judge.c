@@ -6,11 +6,11 @@
 #include "choose_rank.h"
 #include "choose_text.h"
 #include "describe.h"
-#include "maths.h"
 #include "numbers.h"
 #include "reading.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static bool refuse_load(choose_candidate *candidate, const choose_answers *answe
     char number[NUMBER_SIZE];
     if (candidate->scheme->keyed) {
         const int digits = choose_digits(answers);
-        const double years = choose_years(maths_pow(10, digits), answers);
+        const double years = choose_years(pow(10, digits), answers);
         return years < least_years &&
                refuse(candidate, CHOOSE_RATE, "%d digits last %s years at this rate", digits,
                       number_text(number, years));
@@ -346,7 +346,7 @@ static void judge_integers(choose_candidate *candidate, const choose_answers *an
         warn(candidate, "one counter issues all: several databases cannot have it");
     }
     const int bits = choose_integer_bits(answers);
-    const double years = choose_years(maths_ldexp(1, bits), answers);
+    const double years = choose_years(ldexp(1, bits), answers);
     char number[NUMBER_SIZE];
     number_text(number, years);
     if (candidate->refused_by < 0 && years < least_years) {

@@ -2,7 +2,7 @@
 /* How IDs are written: letters, digits, and how long numbers last. */
 #include "choose_text.h"
 
-#include "maths.h"
+#include <math.h>
 
 enum {
     ORDER_DIGITS = 18, /* of order numbers that programs read */
@@ -58,8 +58,7 @@ int choose_digits(const choose_answers *answers) {
     if (!choose_is_for_people(answers)) {
         return ORDER_DIGITS;
     }
-    while (digits < ORDER_MOST &&
-           choose_years(maths_pow(10, digits), answers) < CHOOSE_LONG_YEARS) {
+    while (digits < ORDER_MOST && choose_years(pow(10, digits), answers) < CHOOSE_LONG_YEARS) {
         digits++;
     }
     return digits;

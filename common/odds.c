@@ -2,8 +2,6 @@
 /* See odds.h. Computed with logarithms, so that odds of 1e-30 are as exact as one half. */
 #include "odds.h"
 
-#include "maths.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 static double log1p_less(double x) {
     double sum = 0, power = x;
     if (x > 0.01) {
-        return maths_log1p(x) - x;
+        return log1p(x) - x;
     }
     for (int k = 2; k < 12; k++) {
         power *= -x;
@@ -27,7 +25,7 @@ static double log1p_less(double x) {
 static double fall(double u) {
     double sum = 0, power = u;
     if (u > 0.01) {
-        return (1 - u) * maths_log1p(-u) + u;
+        return (1 - u) * log1p(-u) + u;
     }
     for (int k = 2; k < 12; k++) {
         power *= u;
@@ -49,12 +47,12 @@ static double ln_product(double first, double count, double space) {
     }
     if (count > 1e4) {
         end = end < space ? end : space - 1;
-        double ends = maths_log1p(-end / space) - maths_log1p(-first / space);
+        double ends = log1p(-end / space) - log1p(-first / space);
         double slopes = 1 / (space - first) - 1 / (space - end);
         return -space * (fall(end / space) - fall(first / space)) - ends / 2 + slopes / 12;
     }
     for (double i = first; i < end; i++) {
-        sum += maths_log1p(-i / space);
+        sum += log1p(-i / space);
     }
     return sum;
 }
@@ -75,7 +73,7 @@ double odds_ticks(const odds *plan, double seconds, double *each) {
 static double none_drawn(const odds *plan, double amount) {
     double each;
     if (plan->count > 0) {
-        return ln_product(0, maths_floor(amount), plan->space);
+        return ln_product(0, floor(amount), plan->space);
     }
     double ticks = odds_ticks(plan, amount, &each);
     return ticks * plan->space * log1p_less(each / plan->space);
@@ -93,17 +91,16 @@ static double none_started(const odds *plan, double amount) {
 static double none_next(const odds *plan, double amount) {
     double each = amount;
     if (plan->count > 0) {
-        double runs = plan->nodes < amount ? plan->nodes : maths_floor(amount);
-        return ln_product(maths_floor(amount) - runs + 1, runs - 1, plan->space);
+        double runs = plan->nodes < amount ? plan->nodes : floor(amount);
+        return ln_product(floor(amount) - runs + 1, runs - 1, plan->space);
     }
-    double ticks = odds_ticks(plan, amount, &each), mean = each / plan->nodes,
-           some = -maths_expm1(-mean);
+    double ticks = odds_ticks(plan, amount, &each), mean = each / plan->nodes, some = -expm1(-mean);
     double ways = mean < 1e-5 ? mean * mean : 2 * mean * some - some * some;
     return -ticks * plan->nodes * (plan->nodes - 1) / 2 * ways / plan->space;
 }
 
 static double none_equal(const odds *plan, double amount) {
-    return ln_product(0, maths_floor(amount), plan->space);
+    return ln_product(0, floor(amount), plan->space);
 }
 
 #define PRODUCT "1 - (1 - 1/S) (1 - 2/S) ... (1 - (n-1)/S)"
@@ -142,7 +139,7 @@ double odds_space(const firn_scheme *scheme, int role, uint32_t given) {
             continue;
         }
         firn_value most = firn_scheme_max(scheme, i);
-        double values = maths_ldexp((double)most.high, 64) + (double)most.low + 1;
+        double values = ldexp((double)most.high, 64) + (double)most.low + 1;
         space *= role == FIRN_ROLE_ADDRESS ? values / 2 : values; /* a random one is multicast */
     }
     return space;
@@ -224,7 +221,7 @@ bool odds_shares_digits(const firn_scheme *scheme) {
 }
 
 static double odds_at(const odds *plan, double amount) {
-    return plan->model->none == NULL ? 0 : 0 - maths_expm1(plan->model->none(plan, amount));
+    return plan->model->none == NULL ? 0 : 0 - expm1(plan->model->none(plan, amount));
 }
 
 double odds_now(const odds *plan) {
@@ -234,19 +231,19 @@ double odds_now(const odds *plan) {
 
 double odds_reach(const odds *plan, double goal) {
     double low = -15, high = 60; /* decimal exponents */
-    if (plan->model->none == NULL || odds_at(plan, maths_pow(10, high)) < goal) {
+    if (plan->model->none == NULL || odds_at(plan, pow(10, high)) < goal) {
         return INFINITY;
     }
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
-        if (odds_at(plan, maths_pow(10, middle)) < goal) {
+        if (odds_at(plan, pow(10, middle)) < goal) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    double amount = maths_pow(10, high);
-    return plan->model->of_nodes || plan->count > 0 ? maths_ceil(amount * (1 - 1e-12)) : amount;
+    double amount = pow(10, high);
+    return plan->model->of_nodes || plan->count > 0 ? ceil(amount * (1 - 1e-12)) : amount;
 }
 
 bool odds_waits(const odds *plan) {

@@ -14,8 +14,8 @@ bool output_dead(const output *out) {
     return out->gone || out->error != 0;
 }
 
-/* Bytes for one write. Several processes may write to one pipe, which keeps only PIPE_BUF bytes
- * together: there, whole lines of up to that. */
+/* Returns how many bytes the next write takes: all; into a pipe at most PIPE_BUF, as whole lines.
+ * Several processes may write to a pipe, which keeps only PIPE_BUF bytes of a write together. */
 static size_t piece(const output *out, int file, size_t done) {
     struct stat about;
     size_t left = out->length - done, length = left;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reservation protocol: one node key, three processes, one linearizable store, clocks that read anything at any
- * time. Leaves out several nodes, permits shared by threads, forks, one-shot reservations.
+ * time. Leaves out several nodes, windows shared by threads, forks, one-shot reservations.
  *
  * The network may lose a reply (the same request then goes out again), and deliver a request or a give back late,
  * twice, or not at all; requests that were acknowledged too. Each -D breaks one rule and must repeat a slot:

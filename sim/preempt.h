@@ -2,7 +2,7 @@
 /* In builds of the simulation, another thread may run before each atomic operation of the core, and
  * after a compare-and-swap, and a weak compare-and-swap may fail for nothing, as it does on other
  * processors. Included by the compiler before the files of the core that threads meet in
- * (CMakeLists.txt, add_firn_sim). */
+ * (test/programs.cmake, add_firn_sim_core). */
 #ifndef FIRN_SIM_PREEMPT_H
 #define FIRN_SIM_PREEMPT_H
 

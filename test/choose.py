@@ -253,9 +253,9 @@ def check_rule():
     for name, text in (("figures.def", SAMPLE), ("main.c", PROGRAM)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
             out.write(text)
-    sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank choose_text odds maths join numbers reading remark describe output errors".split()]
+    sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank choose_text odds join numbers reading remark describe output errors".split()]
     done = subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-I" + folder, "-o", os.path.join(folder, "rule"), *sources,
-                           os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl",
+                           os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl", "-lm",
                            *(["--coverage"] if "-coverage/" in FIRN else [])],
                           capture_output=True, text=True, check=False)
     check("the engine compiles with only the library", done.returncode == 0, done.stderr)

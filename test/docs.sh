@@ -27,6 +27,17 @@ same "the walks of docs/explanation/design.md have functions that are in their f
         [ "$caller" = - ] || grep -qE "^ .*[^a-z_]$function\(" "$caller" || echo "$caller does not call $function"
     done)"
 
+code="src modules common cmd server ext bindings include packaging examples model sim spec fuzz bench study test"
+same "the files and functions that docs/explanation/ and CONTRIBUTING.md name exist" "" \
+    "$(cat docs/explanation/*.md CONTRIBUTING.md | grep -oE '`[a-z0-9_/.-]+[.](c|h|def|sh|py)`|`[a-z0-9_]+[(][)]`' | tr -d '`' | sort -u |
+    while read -r name; do
+        # shellcheck disable=SC2086 # folders
+        case $name in
+        *'()') grep -rqw --include='*.[ch]' --include='*.def' --include='*.sql' "${name%??}" $code || echo "$name" ;;
+        *) [ -e "$name" ] || find $code -path "*/$name" | grep -q . || echo "$name" ;;
+        esac
+    done)"
+
 same "the rules of docs/explanation/reservations.md name functions of src and tests that exist" "6 " \
     "$(rules=$(grep -E '^\| [1-6] \|' docs/explanation/reservations.md)
     echo "$rules" | grep -c . | tr '\n' ' '

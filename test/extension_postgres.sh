@@ -94,6 +94,8 @@ same "a session's IDs without a node rise while its settings stay, across all fu
 refuses "nor are there nodes for old rows" 55000 "firn.history is not set" "SELECT firn_stamp('snowflake', now())"
 set_to "firn.node = '1024'"
 refuses "a node that is too great is refused" 22003 "does not fit the node" 'SELECT snowflake()'
+refuses "a node that is too long for firn stores is refused, not cut" 22023 "128 bytes (at most 127)" \
+    "ALTER SYSTEM SET firn.node = 'datacenter=1 worker=$(printf %0108d 3)'"
 set_to "firn.node = 'datacenter=1 worker=3'"
 same "a node of fields is joined" 35 "$(ask 'SELECT count(snowflake())' \
     "SELECT node FROM firn_marks.mark WHERE ns = 'snowflake'" | tail -n 1)"

@@ -642,7 +642,7 @@ static void a_lease_ends_where_the_lead_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
-        TEST("a permit that was closed issues nothing", a_closed_window_issues_nothing),
+        TEST("a window that was closed issues nothing", a_closed_window_issues_nothing),
         TEST("slots taken during an event are dropped", slots_taken_during_an_event_are_dropped),
         TEST("threads on the direct ways agree", threads_on_the_direct_ways_agree),
         TEST("each layout packs as its slices say", each_layout_packs_as_its_slices_say),

@@ -330,8 +330,8 @@ static void a_swap_that_fails_for_nothing_is_tried_again(void **state) {
 
 /* ---- random bits without slots --------------------------------------------------------------- */
 
-/* A cursor within what may be borrowed and absorbed is issued from; one tick more is a step
- * back. */
+/* IDs continue at a cursor that is ahead of the clock by max_lead and max_back; a cursor one tick
+ * later counts as a clock rollback. */
 static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {

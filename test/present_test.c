@@ -224,7 +224,7 @@ static void a_maker_whose_number_came_again_is_gone(void **state) {
                                     .entropy = &world.entropy,
                                     .shared = memory,
                                     .shared_size = firn_shared_size()};
-        if (i == 4) { /* nobody has ended it before */
+        if (i == 4) { /* the first round that ends the child */
             assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
             kill(child, SIGKILL);
             assert_int_equal(waitpid(child, NULL, 0), child);

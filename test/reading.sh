@@ -68,7 +68,7 @@ near "readings with one time count as one" "0 objectid 1998-06-11T00:06:15Z like
 near "a format may be the only one" "0 format 2044-01-01T00:00:00.000Z likely 0" 2053-12-01 2647243358208020487
 near "what is sure stays" "0 uuid7 2024-06-14T10:14:09.300Z likely 0" 2000-01-01 0190163d-8694-739b-aea5-966c26f8ad91
 refuses "--near is a time" 2 "--near soon: " show --near soon 7
-refuses "and for texts without --scheme" 2 "leave it or --scheme out" show --near 2024-01-01 --scheme snowflake 7
+refuses "and for texts without --scheme" 2 "remove --near or --scheme" show --near 2024-01-01 --scheme snowflake 7
 refuses "nor does it apply to --find" 2 "--near does not apply to --find" show --find --near 2024-01-01
 refuses "a number is not converted as one of its schemes" 1 "it may be an ID of uuid1 or of another scheme: set --scheme" \
     convert --to uuid6 258133314363070689776975542038781941830

@@ -36,9 +36,14 @@ if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
     same "the sample with all of its examples is right" "0 $ini is valid" "$status $out"
     same "the sample fits 100 columns" "" "$(awk 'length > 100' "$BUILD/share/doc/firn/firn.ini")"
 fi
-ask serve --help
-same "--help has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|DURATION|SWITCH|CHOICE|FLAG'); do
+ask help serve all
+same "firn help serve all has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|DURATION|SWITCH|CHOICE|FLAG'); do
     printf '%s\n' "$out" | grep -qE -- "--$(echo "$name" | tr _ -)( |\$)" || echo "$name"; done)"
+same "firn serve --help is firn help serve" "$("$FIRN" help serve)" "$("$FIRN" serve --help)"
+same "and says how many settings it leaves out" 1 \
+    "$("$FIRN" serve --help | grep -cxF "\`firn help serve all\` has $(grep -c '^RARE_SETTING(' $list) more.")"
+ask serve --log-level info --help
+same "--help among other options says where the options are" "0 usage: firn serve [OPTION...]: run \`firn help serve\` for the options" "$status $out"
 ask serve --version
 same "--version is the same as the command prints" "$("$FIRN" version)" "$out"
 

@@ -192,7 +192,7 @@ json "a number is only possibly an ID" '.scheme == null and .time == null and .s
     /v1/show/1541815603606036480
 ask '/v1/show/7102577116159582209?near=2035-01-01'
 same "near= chooses as --near does" "200 $("$FIRN" show --json --near 2035-01-01 7102577116159582209)" "$status $out"
-refuses "near= and scheme= exclude each other" 400 "leave near or the scheme out" '/v1/show/7?near=2024-01-01&scheme=snowflake'
+refuses "near= and scheme= exclude each other" 400 "remove near or the scheme" '/v1/show/7?near=2024-01-01&scheme=snowflake'
 refuses "near= is a time" 422 "the time 'soon': " '/v1/show/7?near=soon'
 refuses "digits that may be hex are not converted on a guess" 422 "add scheme=NAME or from=FORM" '/v1/convert/507119778886617994390110?to=base62'
 refuses "plain hex that may be two schemes is not" 422 "uuid4: add scheme=NAME" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One list of requests to the command, HTTP, RESP, the extensions of SQLite, PostgreSQL and MariaDB, and the package for Python:
-# the same answers, codes and cures. test/surfaces/ has the list and the surfaces.
+# One list of requests to the command, HTTP, RESP, the extensions of SQLite, PostgreSQL and MariaDB, and the packages for Python,
+# Node.js, Go, Java and Rust: the same answers, codes and cures. test/surfaces/ has the list, the surfaces, and for each language a
+# program in drivers/.
 # shellcheck disable=SC2154 # prefix, of ext/postgres/private.sh
 . test/tap
 PYTHONDONTWRITEBYTECODE=1
@@ -13,6 +14,53 @@ if ! $python -c 'import psycopg2, MySQLdb, setuptools' 2>/dev/null; then
     skip "all surfaces give the same answers" "python3-psycopg2, python3-mysqldb or python3-setuptools is missing"
     finish
 fi
+
+# The packages of other languages go into a folder of this test: their own tests build them too, perhaps at this moment. A language
+# without its tools is left out.
+case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
+own=$TMPDIR/built
+mkdir "$own"
+ln -s "$built"/libfirn.so* "$own/"
+GOCACHE=${GOCACHE:-$built/go-cache}
+export GOCACHE
+cargo=cargo
+[ ! -x /usr/bin/cargo ] || cargo=/usr/bin/cargo
+languages=
+! command -v javac >/dev/null || languages=java
+! command -v go >/dev/null || languages="$languages go"
+[ ! -f /usr/include/node/node_api.h ] || languages="$languages node"
+[ -z "$(find /usr/share/cargo/registry -maxdepth 1 -name 'serde_json-*' 2>/dev/null)" ] || languages="$languages rust"
+# shellcheck disable=SC2086 # names
+check "the packages are built: $languages" env BUILD="$own" bindings/build $languages
+[ "${CI:-}" != true ] || same "no language is left out" "java go node rust" "$languages"
+set --
+for language in $languages; do
+    case $language in
+    java)
+        set -- "$@" "Java=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp $(find "$own/bindings/java" -name 'firn-*[0-9].jar') test/surfaces/drivers/Driver.java"
+        ;;
+    go)
+        mkdir "$TMPDIR/go"
+        cp test/surfaces/drivers/driver.go "$TMPDIR/go/main.go"
+        printf 'module driver\n\ngo 1.19\n\nrequire firn.example/firn v0.1.0\n\nreplace firn.example/firn => %s\n' "$own/bindings/go" >"$TMPDIR/go/go.mod"
+        check "the program in Go is built" env -C "$TMPDIR/go" GOFLAGS=-mod=mod GOPROXY=off C_INCLUDE_PATH="$PWD/include" LIBRARY_PATH="$built" go build .
+        set -- "$@" "Go=$TMPDIR/go/driver"
+        ;;
+    node)
+        mkdir "$TMPDIR/node_modules"
+        ln -s "$own/bindings/node" "$TMPDIR/node_modules/firn"
+        set -- "$@" "Node.js=env NODE_PATH=$TMPDIR/node_modules node test/surfaces/drivers/driver.js"
+        ;;
+    rust)
+        mkdir -p "$TMPDIR/rust/src"
+        cp test/surfaces/drivers/driver.rs "$TMPDIR/rust/src/main.rs"
+        printf '[package]\nname = "driver"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nfirn = "0.1"\n' >"$TMPDIR/rust/Cargo.toml"
+        check "the program in Rust is built" env -C "$own/bindings/rust" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/rust/home" FIRN_LIB="$built" \
+            RUSTC="$(dirname "$(command -v $cargo)")/rustc" $cargo build -q --manifest-path "$TMPDIR/rust/Cargo.toml"
+        set -- "$@" "Rust=$own/bindings/rust/target/debug/driver"
+        ;;
+    esac
+done
 
 room=$(mktemp -d /tmp/firn-surfaces.XXXXXX) || exit 1 # where the user of MariaDB reaches the plugin
 . ext/postgres/private.sh
@@ -46,8 +94,8 @@ for started in $first $second $third; do
         finish
     fi
 done
-LD_LIBRARY_PATH=$BUILD PYTHONPATH=$TMPDIR/package $python test/surfaces/compare.py "$FIRN" "$BUILD/bin/firn-serve" \
-    "$BUILD/libfirn_sqlite.so" "$(cat "$TMPDIR/postgres.url")" "$(sed -n 1p "$TMPDIR/mariadb/port")" "$BUILD/ext/mariadb/install.sql" \
+LD_LIBRARY_PATH=$built PYTHONPATH=$TMPDIR/package $python test/surfaces/compare.py "$FIRN" "$BUILD/bin/firn-serve" \
+    "$BUILD/libfirn_sqlite.so" "$(cat "$TMPDIR/postgres.url")" "$(sed -n 1p "$TMPDIR/mariadb/port")" "$BUILD/ext/mariadb/install.sql" "$@" \
     >"$TMPDIR/compared" 2>&1
 sed -n '/^ok\|^not/!s/^#* */# /p' "$TMPDIR/compared"
 while read -r line; do

@@ -430,7 +430,7 @@ int main(void) {
     const struct CMUnitTest others[OTHERS] = {
 #define TEST(sentence, function) {sentence, function, NULL, NULL, NULL}
         TEST("a renewer renews while all issue", a_renewer_renews_for_all),
-        TEST("permits are retired while all issue from them", windows_are_retired_under_way),
+        TEST("windows are retired while all issue from them", windows_are_retired_under_way),
         TEST("after a step back nobody waits for a renewer that asks its store",
              a_step_back_waits_for_no_renewer),
         TEST("status and history are asked for while all issue",

@@ -45,6 +45,10 @@ own='(src|modules|server|cmd|common|ext|include)/'
         $(of '^bindings/.*\.(py|js|mjs|java|go|rs)$') | grep -v 'LastIndex(format, ')"
 }
 
+same "each line that sim/mutants.excused excuses is in its file" "" "$(awk -F '\t' '!/^#/ && NF > 1 {
+    for (file = "src/" $1; !(file in seen) && (getline line <file) > 0;) { sub(/^ +/, "", line); has[$1 FS line] }
+    seen[file]; if (!(($1 FS $2) in has)) print $1 ": " $2 }' sim/mutants.excused)"
+
 # An access that leaves its memory order to the language reads as if nobody had thought of it. Calls are found by their names;
 # operators, and plain reads and writes of _Atomic variables, by clang, in the files of compile_commands.json.
 # shellcheck disable=SC2046

@@ -149,6 +149,9 @@ function firnApi (native, addonError) {
     return id
   }
 
+  const noPrefix = (prefix, form) =>
+    refuse('USAGE', `prefix=${prefix} applies to the form typeid, not ${form}`, 'leave it out, or use that form')
+
   const prefixOf = id => typeof id === 'string' ? id.slice(0, Math.max(id.lastIndexOf('_'), 0)) : ''
 
   // ---- generators -----------------------------------------------------------------------------------------------
@@ -411,6 +414,9 @@ function firnApi (native, addonError) {
     read (number) { return call('readOrder', this.#order, text('number', number)) }
   }
 
+  // The changes of the scheme that a text shows: the digits after the time, of time-random.
+  const changesOf = ({ scheme, form }, id) => scheme === 'time-random' && form === 'dated' ? { digits: id.length - 17 } : {}
+
   // ---- pure functions -------------------------------------------------------------------------------------------
 
   /** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
@@ -430,6 +436,7 @@ function firnApi (native, addonError) {
         throw refuse('TEXT', `${JSON.stringify(id)} may be an ID of ${best.scheme} or of another scheme`, 'name its scheme')
       }
       ;({ scheme, form, bytes } = best)
+      options = changesOf(best, id)
     }
     const args = schemeArgs(scheme, options)
     bytes ??= bytesOf(id, args, form)
@@ -458,7 +465,7 @@ function firnApi (native, addonError) {
     const args = schemeArgs(scheme, options)
     const digits = call('format', ...args, optional('form', form), bytesOf(id, args, null))
     if (options.prefix === undefined) return digits
-    if ((form ?? describe(args).form) !== 'typeid') throw refuse('USAGE', 'prefix applies to typeid', 'leave it out')
+    if ((form ?? describe(args).form) !== 'typeid') throw noPrefix(options.prefix, form ?? describe(args).form)
     return prefixed(options.prefix, args, digits)
   }
 
@@ -467,7 +474,7 @@ function firnApi (native, addonError) {
     const args = schemeArgs(scheme, options)
     const ends = call('range', ...args, time('from', from), time('to', to), pairs(pinned)).map(bytes => outOf(args, bytes))
     if (prefix === undefined) return ends
-    if (describe(args).form !== 'typeid') throw refuse('USAGE', 'prefix applies to typeid', 'leave it out')
+    if (describe(args).form !== 'typeid') throw noPrefix(prefix, describe(args).form)
     return ends.map(digits => prefixed(prefix, args, digits))
   }
 
@@ -481,7 +488,7 @@ function firnApi (native, addonError) {
   /** The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent owner first. */
   function guess (id) {
     return call('guess', text('id', id))
-      .map(({ scheme, form, bytes, sure }) => ({ scheme, form, id: outOf(schemeArgs(scheme), bytes), sure }))
+      .map(best => ({ scheme: best.scheme, form: best.form, id: outOf(schemeArgs(best.scheme, changesOf(best, id)), best.bytes), sure: best.sure }))
   }
 
   /** The formats of other systems that a text may have, such as "stripe" or "nanoid", best first. */

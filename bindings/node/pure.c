@@ -139,6 +139,13 @@ static napi_value range(napi_env env, napi_callback_info info) {
             return end(&c, fail_with(&c, &error));
         }
     }
+    if (scheme.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
+        firn_error_set(&error, FIRN_EUNSORTED, FIRN_CURE_OTHER,
+                       "IDs of %s have texts of several lengths, so texts cannot bound a range: "
+                       "compare their first 17 digits, or the IDs as bytes",
+                       scheme.name);
+        return end(&c, fail_with(&c, &error));
+    }
     if (firn_range(&ids[0], &ids[1], &scheme, &pinned, &times[0], &times[1], &error) != FIRN_OK) {
         return end(&c, fail_with(&c, &error));
     }
@@ -146,6 +153,26 @@ static napi_value range(napi_env env, napi_callback_info info) {
     napi_set_element(env, out, 0, buffer(env, &ids[0]));
     napi_set_element(env, out, 1, buffer(env, &ids[1]));
     return end(&c, out);
+}
+
+/* Argument i, the name of a form, or the scheme's own form if it is null. -1: thrown. */
+static int form_of(call *c, size_t i, const firn_scheme *scheme) {
+    const char *name = text_of(c, i, NULL);
+    const int form = name != NULL ? firn_form_find(name) : scheme->form;
+    firn_error error;
+    if (form >= 0 && firn_form_width(form, scheme->bits) != 0) {
+        return form;
+    }
+    if (form < 0) {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "there is no form '%.40s': see forms()", name);
+    } else {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
+                       firn_form_name(form));
+    }
+    fail_with(c, &error);
+    return -1;
 }
 
 /* parse(scheme..., form, text) -> Buffer */
@@ -159,10 +186,10 @@ static napi_value parse(napi_env env, napi_callback_info info) {
     if (!scheme_of(&c, &scheme)) {
         return end(&c, NULL);
     }
-    const char *name = text_of(&c, 4, NULL), *text = text_of(&c, 5, &length);
-    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    const char *text = text_of(&c, 5, &length);
+    const int form = form_of(&c, 4, &scheme);
     if (form < 0) {
-        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such form", "see forms()"));
+        return end(&c, NULL);
     }
     if (firn_parse(&id, form, scheme.bits, text, length, &error) != FIRN_OK ||
         firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error) != FIRN_OK) {
@@ -180,13 +207,8 @@ static napi_value format(napi_env env, napi_callback_info info) {
     if (!scheme_of(&c, &scheme) || !id_of(&c, 5, &id, &scheme)) {
         return end(&c, NULL);
     }
-    const char *name = text_of(&c, 4, NULL);
-    int form = name != NULL ? firn_form_find(name) : scheme.form;
-    if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
-        return end(
-            &c, fail(&c, FIRN_EUSAGE, "the form does not write IDs of this width", "see forms()"));
-    }
-    return end(&c, string(env, firn_format(text, &id, form)));
+    const int form = form_of(&c, 4, &scheme);
+    return end(&c, form >= 0 ? string(env, firn_format(text, &id, form)) : NULL);
 }
 
 /* convert(from, null, null, null, to, Buffer) -> Buffer */

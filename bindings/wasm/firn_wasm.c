@@ -208,6 +208,13 @@ EXPORT(range) int range(uint32_t count) {
     if (code == FIRN_OK) {
         code = fields_of(&pinned, &scheme, count);
     }
+    if (code == FIRN_OK && scheme.form == FIRN_FORM_DATED &&
+        scheme.node_rule == FIRN_NODE_REQUIRED) {
+        code = firn_error_set(&error, FIRN_EUNSORTED, 0,
+                              "IDs of %s have texts of several lengths, so texts cannot bound a "
+                              "range: compare their first 17 digits, or the IDs as bytes",
+                              scheme.name);
+    }
     if (code == FIRN_OK) {
         code = firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error);
     }

@@ -2,7 +2,6 @@
 /* See chisquare.h. The odds are the upper incomplete gamma function Q(freedom / 2, value / 2): a
  * power series below its middle, a continued fraction above. */
 #include "chisquare.h"
-#include "maths.h"
 
 #include <math.h>
 
@@ -30,7 +29,7 @@ static double lower(double a, double x) {
         term *= x / (a + i);
         sum += term;
     }
-    return sum * maths_exp(a * maths_log(x) - x - maths_lgamma(a + 1));
+    return sum * exp(a * log(x) - x - lgamma(a + 1));
 }
 
 /* Q(a, x) = e^-x x^a / Gamma(a) * 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...))), from the left
@@ -47,7 +46,7 @@ static double upper(double a, double x) {
             break;
         }
     }
-    return value * maths_exp(a * maths_log(x) - x - maths_lgamma(a));
+    return value * exp(a * log(x) - x - lgamma(a));
 }
 
 double chisquare_odds(double value, double freedom) {

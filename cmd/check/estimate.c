@@ -5,7 +5,6 @@
 #include "describe.h"
 #include "infer.h"
 #include "join.h"
-#include "maths.h"
 #include "sample.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
@@ -146,7 +145,7 @@ static void find_issuers(estimate_findings *findings) {
     }
     if (findings->issuer_bits > 0) {
         findings->issuers = infer_kinds(findings->sample->count, findings->issuers_seen,
-                                        maths_ldexp(1, (int)findings->issuer_bits));
+                                        ldexp(1, (int)findings->issuer_bits));
     }
 }
 

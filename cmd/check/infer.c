@@ -4,8 +4,6 @@
  * names the formulas, test/estimate.sh measures how often the intervals contain the truth. */
 #include "infer.h"
 
-#include "maths.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -27,29 +25,29 @@ static double ln_below(double count, double greatest, double total) {
     double sum = 0;
     if (count <= 1000) {
         for (double i = 0; i < count; i++) {
-            sum += maths_log((greatest - i) / (total - i));
+            sum += log((greatest - i) / (total - i));
         }
         return sum;
     }
     if (greatest < 1e12) {
-        return maths_lgamma(greatest + 1) - maths_lgamma(greatest - count + 1) -
-               maths_lgamma(total + 1) + maths_lgamma(total - count + 1);
+        return lgamma(greatest + 1) - lgamma(greatest - count + 1) - lgamma(total + 1) +
+               lgamma(total - count + 1);
     }
-    return count * maths_log(greatest / total);
+    return count * log(greatest / total);
 }
 
 estimate infer_total(uint64_t count, uint64_t greatest) {
-    const double k = (double)count, m = (double)greatest, floor = maths_log(2 * tail);
+    const double k = (double)count, m = (double)greatest, log_tail = log(2 * tail);
     double low = m, high = m * 2;
-    while (ln_below(k, m, high) > floor) {
+    while (ln_below(k, m, high) > log_tail) {
         high *= 2;
     }
     for (int i = 0; i < HALVINGS && high - low > 0.5; i++) {
-        double middle = maths_floor((low + high) / 2);
+        double middle = floor((low + high) / 2);
         if (middle <= low) {
             break;
         }
-        if (ln_below(k, m, middle) > floor) {
+        if (ln_below(k, m, middle) > log_tail) {
             low = middle;
         } else {
             high = middle;
@@ -62,8 +60,8 @@ estimate infer_total(uint64_t count, uint64_t greatest) {
 
 /* The quantiles of the gamma distribution, by Wilson and Hilferty's cube. */
 estimate infer_mean(double count) {
-    double below = 1 - 1 / (9 * count) - sigmas / (3 * maths_sqrt(count));
-    double next = count + 1, above = 1 - 1 / (9 * next) + sigmas / (3 * maths_sqrt(next));
+    double below = 1 - 1 / (9 * count) - sigmas / (3 * sqrt(count));
+    double next = count + 1, above = 1 - 1 / (9 * next) + sigmas / (3 * sqrt(next));
     return (estimate){count, count > 0 && below > 0 ? count * below * below * below : 0,
                       next * above * above * above};
 }
@@ -87,21 +85,21 @@ static double normal_below(double x) {
     double series =
         t * (0.319381530 +
              t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
-    double upper = 0.3989422804014327 * maths_exp(-x * x / 2) * series;
+    double upper = 0.3989422804014327 * exp(-x * x / 2) * series;
     return x < 0 ? upper : 1 - upper;
 }
 
 /* Of many events a tick, P(Poisson(mean) > j) / mean, summed over all j > from. */
 static double chance_beyond(double from, double mean) {
-    const double sigma = maths_sqrt(mean), z = (mean - from) / sigma;
-    const double density = 0.3989422804014327 * maths_exp(-z * z / 2);
+    const double sigma = sqrt(mean), z = (mean - from) / sigma;
+    const double density = 0.3989422804014327 * exp(-z * z / 2);
     return from <= 0 ? 1 : (sigma * density + (mean - from) * normal_below(z)) / mean;
 }
 
 /* The chances of the number of events before one, in steps of `step`: j with P(Poisson(mean) > j) /
  * mean. */
 static void fill_chances(double *chance, size_t size, double mean, double step) {
-    double above = 0, last = mean + 12 * maths_sqrt(mean) + 40;
+    double above = 0, last = mean + 12 * sqrt(mean) + 40;
     if (step > 1) {
         for (size_t i = 0; i < size; i++) {
             const double middle = (double)i * step + 0.5; /* j is the integer part */
@@ -110,9 +108,9 @@ static void fill_chances(double *chance, size_t size, double mean, double step) 
         }
         return;
     }
-    last = last < (double)size + 1 ? (double)size + 1 : maths_ceil(last);
+    last = last < (double)size + 1 ? (double)size + 1 : ceil(last);
     for (double k = last; k >= 1; k--) { /* from the small terms on */
-        above += maths_exp(k * maths_log(mean) - mean - maths_lgamma(k + 1));
+        above += exp(k * log(mean) - mean - lgamma(k + 1));
         if (k <= (double)size) {
             chance[(size_t)k - 1] = above / mean;
         }
@@ -163,7 +161,7 @@ estimate infer_density(uint64_t count, uint64_t sum) {
     }
     /* (mean - a/2)^2 = sigmas^2 (a^2/12 + a/2) / n, solved for a */
     const double z = sigmas * sigmas / n, square = 0.25 - z / 12, linear = -mean - z / 2;
-    const double root = maths_sqrt(linear * linear - 4 * square * mean * mean);
+    const double root = sqrt(linear * linear - 4 * square * mean * mean);
     return (estimate){2 * mean, (-linear - root) / (2 * square), (-linear + root) / (2 * square)};
 }
 
@@ -190,7 +188,7 @@ static double kinds_exact(uint64_t count, uint64_t different, double total, doub
 
 /* How many kinds are expected. */
 static double kinds_mean(double count, double total) {
-    return total <= 1 ? 1 : -total * maths_expm1(count * maths_log1p(-1 / total));
+    return total <= 1 ? 1 : -total * expm1(count * log1p(-1 / total));
 }
 
 static double kinds_below(uint64_t count, uint64_t different, double total, double *less) {
@@ -199,7 +197,7 @@ static double kinds_below(uint64_t count, uint64_t different, double total, doub
     }
     const double n = (double)count, d = (double)different, mean = kinds_mean(n, total);
     if (count - different < FEW) { /* the number of repetitions is Poisson's */
-        double repeated = n - mean, term = maths_exp(-repeated), fewer = 0;
+        double repeated = n - mean, term = exp(-repeated), fewer = 0;
         for (uint64_t i = 0; i < count - different; i++) {
             fewer += term;
             term *= repeated / (double)(i + 1);
@@ -208,10 +206,9 @@ static double kinds_below(uint64_t count, uint64_t different, double total, doub
         return 1 - fewer;
     }
     const double value = total - mean; /* kinds that are missing */
-    const double two =
-        total < 2.5 ? 0 : total * (total - 1) * maths_exp(n * maths_log1p(-2 / total));
+    const double two = total < 2.5 ? 0 : total * (total - 1) * exp(n * log1p(-2 / total));
     const double spread = value + two - value * value;
-    const double sigma = spread > 1e-9 ? maths_sqrt(spread) : 3e-5;
+    const double sigma = spread > 1e-9 ? sqrt(spread) : 3e-5;
     *less = normal_below((d - 0.5 - mean) / sigma);
     return normal_below((d + 0.5 - mean) / sigma);
 }
@@ -221,8 +218,7 @@ static double kinds_below(uint64_t count, uint64_t different, double total, doub
 static double kinds_limit(uint64_t count, uint64_t different, double most, bool above) {
     double low = (double)different, high = most;
     for (int i = 0; i < HALVINGS && high - low > 1; i++) {
-        double less,
-            middle = maths_floor(high > 4 * low ? maths_sqrt(low * high) : (low + high) / 2);
+        double less, middle = floor(high > 4 * low ? sqrt(low * high) : (low + high) / 2);
         double below = kinds_below(count, different, middle, &less);
         if (above ? below > tail : 1 - less <= tail) {
             low = middle;
@@ -282,7 +278,7 @@ estimate infer_slope(const double *x, const double *y, size_t count) {
     }
     const size_t freedom = count - 2;
     const double t = freedom <= 30 ? student[freedom - 1] : sigmas + 2.4 / (double)freedom;
-    const double error = t * maths_sqrt(rest / (double)freedom / xx);
+    const double error = t * sqrt(rest / (double)freedom / xx);
     return (estimate){slope, slope - error, slope + error};
 }
 

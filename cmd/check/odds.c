@@ -4,7 +4,6 @@
 #include "odds.h"
 
 #include "describe.h"
-#include "maths.h"
 #include "numbers.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
@@ -39,8 +38,8 @@ static void put_reach(output *out, const char *lead, const odds *plan, double go
 /* The letters of the formula. */
 static void put_formula(output *out, const odds *plan) {
     char number[NUMBER_SIZE];
-    double each, ticks = odds_ticks(plan, plan->seconds, &each), bits = maths_log2(plan->space);
-    const bool power = bits == maths_floor(bits);
+    double each, ticks = odds_ticks(plan, plan->seconds, &each), bits = log2(plan->space);
+    const bool power = bits == floor(bits);
     output_print(out, "  formula: %s\n  with S = %s%s",
                  plan->count > 0 ? plan->model->exact : plan->model->formula, power ? "2^" : "",
                  number_text(number, power ? bits : plan->space));
@@ -120,19 +119,18 @@ static void put_human(output *out, const odds *plan) {
 static void put_json(output *out, const odds *plan) {
     bool counted = plan->count > 0;
     const char *unit = plan->model->of_nodes ? "nodes" : counted ? "ids" : "s";
-    json_line(out,
-              json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b}",
-                        "scheme", plan->scheme->name, "model", plan->model->name, "odds",
-                        json_finite(odds_now(plan)), "why", plan->model->why, "formula",
-                        counted ? plan->model->exact : plan->model->formula, "space_bits",
-                        json_finite(plan->model->none == NULL ? INFINITY : maths_log2(plan->space)),
-                        "tick_s", json_finite(plan->tick > 0 ? plan->tick : INFINITY), "nodes",
-                        json_finite(plan->nodes), "reach_1e-6", json_finite(odds_reach(plan, 1e-6)),
-                        "reach_half", json_finite(odds_reach(plan, 0.5)), "reach_unit", unit,
-                        "node_most_per_s",
-                        json_finite(plan->most > 0 && plan->tick > 0 ? plan->most / plan->tick
-                                                                     : INFINITY),
-                        "waits", (int)odds_waits(plan)));
+    json_line(
+        out,
+        json_pack(
+            "{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b}", "scheme",
+            plan->scheme->name, "model", plan->model->name, "odds", json_finite(odds_now(plan)),
+            "why", plan->model->why, "formula", counted ? plan->model->exact : plan->model->formula,
+            "space_bits", json_finite(plan->model->none == NULL ? INFINITY : log2(plan->space)),
+            "tick_s", json_finite(plan->tick > 0 ? plan->tick : INFINITY), "nodes",
+            json_finite(plan->nodes), "reach_1e-6", json_finite(odds_reach(plan, 1e-6)),
+            "reach_half", json_finite(odds_reach(plan, 0.5)), "reach_unit", unit, "node_most_per_s",
+            json_finite(plan->most > 0 && plan->tick > 0 ? plan->most / plan->tick : INFINITY),
+            "waits", (int)odds_waits(plan)));
 }
 
 /* ---- the subcommand ------------------------------------------------------------------------ */

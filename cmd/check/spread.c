@@ -4,7 +4,6 @@
  * and a store of this process alone: nothing durable is touched, and the rate is what it
  * would be. */
 #include "chisquare.h"
-#include "maths.h"
 #include "pure_verbs.h"
 #include "shard.h"
 #include "shared/amounts.h"
@@ -243,7 +242,7 @@ static int issue(spread_run *spread, spread_sample *sample, firn_error *error) {
     int code = FIRN_OK;
     for (uint64_t i = 0; i < sample->count && code == FIRN_OK; i++) {
         double chance = ((double)(draw(&sample->arrivals) >> 11) + 0.5) * 0x1p-53;
-        double gap_ns = -maths_log(chance) / sample->rate * 1e9;
+        double gap_ns = -log(chance) / sample->rate * 1e9;
         go_on(&sample->clock, gap_ns < 1e17 ? (int64_t)gap_ns : (int64_t)1e17);
         firn_gen *gen = sample->gens[draw(&sample->arrivals) % sample->nodes];
         firn_id id;

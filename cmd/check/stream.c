@@ -182,7 +182,8 @@ static int learn_constants(id_stream *in, firn_error *error) {
     return code;
 }
 
-/* Digits only, as many as a hex form has: the following lines decide, as far as they are read. */
+/* Is a text of digits only, as long as hex texts are, hex rather than decimal? The lines after it
+ * decide, as far as they are in the buffer. */
 static bool is_hex(id_stream *in, const char *text, size_t length) {
     const char *position = in->window.buffer + in->window.start,
                *end = in->window.buffer + in->window.end, *newline;
@@ -196,8 +197,8 @@ static bool is_hex(id_stream *in, const char *text, size_t length) {
     return in->reader.habit == HABIT_HEX;
 }
 
-/* Digits only are decimals, or hex where the following lines are; else what show would take it
- * for. */
+/* Learns from the first ID how to read all: a text of digits only is a decimal, or hex if the lines
+ * after it are; for another text, the best reading decides, as in show. */
 static int learn(id_stream *in, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     size_t digits = strspn(text, "0123456789");

@@ -5,11 +5,11 @@
 #include "choose_object.h"
 #include "describe.h"
 #include "join.h"
-#include "maths.h"
 #include "numbers.h"
 #include "shared/color.h"
 #include "shared/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -161,7 +161,7 @@ static void put_end(session *s, const choose_candidate *candidate, const choose_
     char text[CHOOSE_WORDS], number[NUMBER_SIZE];
     if (candidate->scheme == NULL) {
         snprintf(text, sizeof text, "after about %s integers",
-                 number_text(number, maths_ldexp(1, choose_integer_bits(answers))));
+                 number_text(number, ldexp(1, choose_integer_bits(answers))));
     } else if (candidate->scheme->keyed) {
         snprintf(text, sizeof text, "after 10^%d numbers", choose_digits(answers));
     } else {

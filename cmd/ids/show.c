@@ -339,7 +339,7 @@ static int refuse_options(session *s) {
         }
     }
     if (s->option[OPTION_NEAR] != NULL && s->option[OPTION_SCHEME] != NULL) {
-        return fail_usage(s, "--near chooses among the schemes: leave it or --scheme out");
+        return fail_usage(s, "--near chooses among the schemes: remove --near or --scheme");
     }
     return STATUS_DONE;
 }

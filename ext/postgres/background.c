@@ -107,7 +107,7 @@ static void see_copy(int notices) {
 typedef struct renewal_round {
     bool requested; /* does anybody wait for an answer? */
     uint32 cell_count;
-    firn_reservation wishes[FIRN_CELLS]; /* of each cell */
+    firn_reservation reservations[FIRN_CELLS]; /* of each cell */
     firn_take takes[FIRN_TAKES];
 } renewal_round;
 
@@ -116,8 +116,8 @@ static void gather(renewal_round *round) {
     LWLockAcquire(firn_slots->lock, LW_SHARED);
     round->cell_count = firn_slots->cell_count;
     for (uint32 i = 0; i < round->cell_count; i++) {
-        round->wishes[i] = firn_slots->cells[i].wish;
-        round->requested = round->requested || round->wishes[i].state == FIRN_TAKE_ASKED;
+        round->reservations[i] = firn_slots->cells[i].reservation;
+        round->requested = round->requested || round->reservations[i].state == FIRN_TAKE_ASKED;
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         round->takes[i] = firn_slots->takes[i];
@@ -126,19 +126,20 @@ static void gather(renewal_round *round) {
     LWLockRelease(firn_slots->lock);
 }
 
-static void answer_wish(firn_cell *cell, firn_reservation *wish) {
-    if (wish->state != FIRN_TAKE_ASKED) {
+static void answer_reservation(firn_cell *cell, firn_reservation *reservation) {
+    if (reservation->state != FIRN_TAKE_ASKED) {
         return;
     }
-    cell->loaded = cell->loaded || wish->why.code == FIRN_OK;
-    cell->busy = Max(cell->busy, wish->busy);
-    cell->guard = Max(cell->guard, wish->guarded);
-    cell->shared = wish->shared;
+    cell->loaded = cell->loaded || reservation->why.code == FIRN_OK;
+    cell->busy = Max(cell->busy, reservation->busy);
+    cell->guard = Max(cell->guard, reservation->guarded);
+    cell->shared = reservation->shared;
     cell->shared_ms = firn_steady_ms() + SHARED_MS;
-    cell->lost = wish->lost;
-    if (cell->wish.grant == wish->grant && cell->wish.state == FIRN_TAKE_ASKED) {
-        wish->state = FIRN_TAKE_ANSWERED;
-        cell->wish = *wish;
+    cell->lost = reservation->lost;
+    if (cell->reservation.grant == reservation->grant &&
+        cell->reservation.state == FIRN_TAKE_ASKED) {
+        reservation->state = FIRN_TAKE_ANSWERED;
+        cell->reservation = *reservation;
     }
 }
 
@@ -166,7 +167,7 @@ static void answer_all(renewal_round *round) {
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     forget_guards(round);
     for (uint32 i = 0; i < round->cell_count; i++) {
-        answer_wish(&firn_slots->cells[i], &round->wishes[i]);
+        answer_reservation(&firn_slots->cells[i], &round->reservations[i]);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         answer_take(&firn_slots->takes[i], &round->takes[i]);
@@ -197,7 +198,7 @@ static void do_all(renewal_round *round) {
         }
     }
     for (uint32 i = 0; i < round->cell_count; i++) {
-        firn_reservation *reservation = &round->wishes[i];
+        firn_reservation *reservation = &round->reservations[i];
         if (reservation->state == FIRN_TAKE_ASKED && !firn_tables_refuse(&reservation->why)) {
             firn_tables_reserve(&firn_slots->cells[i], reservation);
         }
@@ -251,7 +252,7 @@ static void fail_all(renewal_round *round, MemoryContext context) {
     FlushErrorState();
     AbortCurrentTransaction();
     for (uint32 i = 0; i < round->cell_count; i++) {
-        tell(&round->wishes[i].why, "the marks could not be written", error);
+        tell(&round->reservations[i].why, "the marks could not be written", error);
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         tell(&round->takes[i].why, "the node could not be taken", error);

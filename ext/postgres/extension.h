@@ -171,12 +171,12 @@ typedef struct firn_nodes {
 } firn_nodes;
 
 /* One node of one namespace. All backends issue from the generator in `memory`, which the library
- * shares between processes. Its store is the wish: what a window needs, the renewer writes into a
+ * shares between processes. Its store is the reservation: what a window needs, the renewer writes into a
  * table first. */
 typedef struct firn_cell {
     char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
     /* with the lock: */
-    firn_reservation wish;
+    firn_reservation reservation;
     int64 busy;      /* no slot before this one is granted any more */
     int64 guard;     /* the same, after a promotion or a restore */
     int64 shared;    /* the same, by the shared list, whose marks may also fall; asked again at */
@@ -218,7 +218,7 @@ typedef struct firn_take {
 } firn_take;
 
 typedef struct firn_shared {
-    LWLock *lock; /* cells are added, wishes and takes read and written with it */
+    LWLock *lock; /* cells are added, reservations and takes read and written with it */
     ConditionVariable answered;
     uint64 requests; /* number of takes */
     Latch *renewer;  /* NULL: it does not run */
@@ -383,8 +383,8 @@ bool firn_tables_exist(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others
  * could change. */
 void firn_tables_prepare(void);
-/* Reserves slots for a cell: the answer is written into the wish. */
-void firn_tables_reserve(const firn_cell *cell, firn_reservation *wish);
+/* Reserves slots for a cell: the answer is written into the reservation. */
+void firn_tables_reserve(const firn_cell *cell, firn_reservation *reservation);
 /* Carries out a take: the answer is written into it. */
 void firn_tables_do(firn_take *take);
 /* True, and why: the server handed its nodes over, so it reserves nothing. */

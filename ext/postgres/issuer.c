@@ -42,7 +42,7 @@ static int64 busy_of(const firn_cell *cell) {
 static int reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error) {
     firn_cell *cell = self;
-    firn_reservation *reservation = &cell->wish;
+    firn_reservation *reservation = &cell->reservation;
     int code = FIRN_EUNKNOWN;
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     bool mine = reservation->grant == request->grant && reservation->state != FIRN_TAKE_FREE;
@@ -181,7 +181,7 @@ void firn_issuer_close(firn_issuer *issuer) {
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static bool is_answered(const void *cell) {
-    return ((const firn_cell *)cell)->wish.state != FIRN_TAKE_ASKED;
+    return ((const firn_cell *)cell)->reservation.state != FIRN_TAKE_ASKED;
 }
 
 /* Fails with the reason of the renewer, if it has one. The library may have given the request up,
@@ -189,9 +189,9 @@ static bool is_answered(const void *cell) {
 static void take_reason(firn_cell *cell) {
     firn_error why = {.code = FIRN_OK};
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    if (cell->wish.state != FIRN_TAKE_ASKED && cell->wish.why.code != FIRN_ECLOCK) {
-        why = cell->wish.why;
-        cell->wish.state = why.code != FIRN_OK ? FIRN_TAKE_FREE : cell->wish.state;
+    if (cell->reservation.state != FIRN_TAKE_ASKED && cell->reservation.why.code != FIRN_ECLOCK) {
+        why = cell->reservation.why;
+        cell->reservation.state = why.code != FIRN_OK ? FIRN_TAKE_FREE : cell->reservation.state;
     }
     LWLockRelease(firn_slots->lock);
     if (why.code != FIRN_OK) {

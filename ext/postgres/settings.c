@@ -28,6 +28,17 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
+/* A longer value would be cut where it is compared with the nodes that firn stores may still hold. */
+static bool check_node(char **value, void **extra, GucSource source) {
+    const size_t size = strlen(*value);
+    (void)extra, (void)source;
+    if (size >= FIRN_NODE_SIZE) {
+        GUC_check_errdetail("firn.node has %zu bytes (at most %d).", size, FIRN_NODE_SIZE - 1);
+        GUC_check_errhint("Write each field of the node once, or the node as one number.");
+    }
+    return size < FIRN_NODE_SIZE;
+}
+
 /* The postmaster reloads the settings first, so every process that has the new node can see here
  * that it is new. */
 static void note_node(const char *value, void *extra) {
@@ -76,7 +87,7 @@ static void define(void) {
     DefineCustomStringVariable("firn.node", "The node of this server.",
                                "A number, or fields: datacenter=1 worker=3. No other server that "
                                "generates IDs for the same tables may have it.",
-                               &firn_setting_node, "", PGC_SIGHUP, 0, NULL, note_node, NULL);
+                               &firn_setting_node, "", PGC_SIGHUP, 0, check_node, note_node, NULL);
     DefineCustomStringVariable("firn.history", "Nodes for back-dated IDs: LOW-HIGH.",
                                "Each back-dating job takes one of them permanently.",
                                &firn_setting_history, "", PGC_SIGHUP, 0, NULL, note_text, NULL);

@@ -695,64 +695,64 @@ static int64 floor_of_stores(const firn_cell *cell) {
  * perhaps later slots. After a loss of that list: a record that is gone may have had a reach of 10
  * min. */
 static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t *first,
-                           firn_reservation *wish) {
+                           firn_reservation *reservation) {
     enum { LONGER_S = 600 };
     firn_mark held = {0, 0};
     request->earliest = *first;
     request->note = "extension";
     request->guard = slot_in(cell, GUARD_S + 1);
     request->guard_more = slot_in(cell, GUARD_S + 1 + LONGER_S) - request->guard;
-    if (firn_registry_reserve(request, first, &held, &wish->lost, &wish->why)) {
+    if (firn_registry_reserve(request, first, &held, &reservation->lost, &reservation->why)) {
         return true;
     }
-    if (wish->why.code == FIRN_EBUSY) {
-        wish->why.code = FIRN_OK;
-        wish->shared = held.high;
+    if (reservation->why.code == FIRN_EBUSY) {
+        reservation->why.code = FIRN_OK;
+        reservation->shared = held.high;
     }
     return false;
 }
 
 /* The same rule as in the stores: src/law.h. */
-void firn_tables_reserve(const firn_cell *cell, firn_reservation *wish) {
+void firn_tables_reserve(const firn_cell *cell, firn_reservation *reservation) {
     static const firn__memory nothing;
     char key[FIRN_KEY_SIZE];
     firn__verdict verdict;
     firn_error unused;
     firn_mark held;
     firn__store_record kept = {.known = true, .layout = cell->layout};
-    if (firn_shared_left_node(wish->node)) { /* a store may be granted it from now on */
-        set_error(&wish->why, FIRN_EWINDOW,
+    if (firn_shared_left_node(reservation->node)) { /* a store may be granted it from now on */
+        set_error(&reservation->why, FIRN_EWINDOW,
                   "firn.node has changed since this statement began, and node %" PRIu64
                   " is no longer this server's: run the statement again",
                   cell->node);
         return;
     }
-    if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
-        set_error(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
+    if (reservation->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
+        set_error(&reservation->why, FIRN_ECLOCK, "the clock has changed: try again");
         return;
     }
     /* After the wait for what lost tables let out: nothing before the present. */
     kept.floor = Max(made ? slot_in(cell, 0) : 0, floor_of_stores(cell));
-    if (!read_mark(cell, &kept, &wish->why)) {
+    if (!read_mark(cell, &kept, &reservation->why)) {
         return;
     }
     snprintf(key, sizeof key, UINT64_FORMAT, cell->node);
     firn_request request = {.ns = cell->ns,
                             .layout = cell->layout,
                             .key = key,
-                            .count = wish->count,
-                            .earliest = wish->earliest,
-                            .latest = wish->latest,
-                            .grant = wish->grant};
+                            .count = reservation->count,
+                            .earliest = reservation->earliest,
+                            .latest = reservation->latest,
+                            .grant = reservation->grant};
     if (firn__law_reserve(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
-        if (reserve_shared(cell, &request, &verdict.first, wish)) {
-            wish->first = verdict.first;
-            write_mark(cell, verdict.first + wish->count);
+        if (reserve_shared(cell, &request, &verdict.first, reservation)) {
+            reservation->first = verdict.first;
+            write_mark(cell, verdict.first + reservation->count);
         }
         return;
     }
-    wish->busy = held.high;
-    wish->guarded = held.high == kept.floor ? held.high : 0;
+    reservation->busy = held.high;
+    reservation->guarded = held.high == kept.floor ? held.high : 0;
 }
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */

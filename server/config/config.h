@@ -22,9 +22,8 @@ typedef struct server_config {
  * line. */
 int config_read(server_config *config, int count, char **words, firn_error *error);
 /* The effective configuration as a firn.ini that can be read again, without tokens and passwords of
- * URLs; and the help. */
+ * URLs. */
 void config_print(const server_config *config);
-void config_help(void);
 void config_free(server_config *config);
 
 #endif

@@ -249,7 +249,7 @@ static int answer_show(const server_request *request, server_reply *out, firn_er
     }
     if (code == FIRN_OK && nears && reader.named) {
         code = set_error(error, FIRN_EUSAGE,
-                         "near chooses among the schemes: leave near or the scheme out");
+                         "near chooses among the schemes: remove near or the scheme");
     }
     if (code == FIRN_OK && nears) {
         readings_near(readings, &counts, &matches, &near);

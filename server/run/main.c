@@ -596,7 +596,7 @@ static int choose(void) {
     case RUN_READY:
         return check_ready();
     case RUN_HELP:
-        config_help();
+        puts("usage: firn serve [OPTION...]: run `firn help serve` for the options");
         return STATUS_DONE;
     case RUN_VERSION:
         printf("firn %s\n", firn_version());

@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shlex
 import sqlite3
 import subprocess
 import urllib.parse
@@ -20,6 +21,8 @@ Bad = collections.namedtuple("Bad", "codes text")
 LAYOUT = ("epoch", "bits", "digits")  # settings that change a scheme
 NAMES = re.findall(r"X\((\w+), STATUS_(\w+)\)", open("common/errors.c").read())
 ALL = frozenset(name for name, _ in NAMES)
+PROGRAMS = ("Node.js", "Go", "Java", "Rust")
+PACKAGES = ("Python", *PROGRAMS)
 STATUS = {"NO": 1, "USAGE": 2, "STORE": 3, "CLOCK": 4, "BUSY": 5, "IO": 6}
 
 
@@ -251,6 +254,14 @@ class Mariadb(Sql):
             return Bad(self.numbers.get(number, {str(number)}), re.sub(r"^\w+: ", "", text))
 
 
+def has_function(firn, request):
+    """Whether the packages have a function for a request: convert() and format() need a scheme, and a target of the library."""
+    targets = firn.schemes() + firn.forms()
+    if request.verb == "convert" and ("scheme" not in request.settings or request.settings["to"] not in targets):
+        return False
+    return "as" not in request.settings or request.verb != "span" and not request.settings["as"].startswith("base64")
+
+
 class Python:
     name = "Python"
 
@@ -281,11 +292,8 @@ class Python:
         return str(firn.open(name).next())
 
     def answer(self, request):
-        targets = self.firn.schemes() + self.firn.forms()
-        if request.verb == "convert" and ("scheme" not in request.settings or request.settings["to"] not in targets):
-            return None  # a function for each: convert() and format()
-        if "as" in request.settings and (request.verb == "span" or request.settings["as"].startswith("base64")):
-            return None  # which the package does not have
+        if not has_function(self.firn, request):
+            return None
         try:
             return Good(self.run(request))
         except self.firn.Error as error:
@@ -293,3 +301,39 @@ class Python:
 
     def every(self, requests):
         return [self.answer(one) for one in requests]
+
+
+class Program:
+    """A package of another language, called by its program in drivers/. The program reads a request per line: verb, name,
+    settings, an empty word, and the fields, as NAME=VALUE between tabs. It answers with good and the values, or with bad, the
+    name of the code and the text."""
+
+    def __init__(self, name, command, firn):
+        self.name, self.command, self.firn = name, command, firn
+
+    def can(self, request):
+        """The packages for Go and Rust have no prefixes but fields, and the one for Java takes each time as an Instant."""
+        verb, scheme, settings = as_span(request)
+        if "prefix" in settings and self.name in ("Go", "Rust"):
+            return self.name == "Rust" and scheme == "typeid"
+        times = [settings[key] for key in ("from", "to")] if self.name == "Java" and verb == "span" else []
+        return all(re.fullmatch(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]+)?Z", time) for time in times)
+
+    def line(self, request):
+        verb, name, settings = as_span(request)
+        kept = LAYOUT + (("namespace", "name") if verb == "digest" else ("as", "scheme", "from", "to"))
+        settings, fields = {key: settings[key] for key in kept if key in settings}, without(settings, *kept)
+        return "\t".join([verb, name, *map("=".join, settings.items()), "", *map("=".join, fields.items())])
+
+    def answer(self, request, line):
+        kind, *parts = line.split("\t")
+        if kind == "bad":
+            return Bad({parts[0]}, parts[1])
+        return Good(parts if request.verb in ("range", "span", "show", "schemes") else parts[0])
+
+    def every(self, requests):
+        asked = [one for one in requests if has_function(self.firn, one) and self.can(one)]
+        done = subprocess.run(shlex.split(self.command), input="".join(self.line(one) + "\n" for one in asked), stdout=subprocess.PIPE,
+                              check=True, encoding="utf-8")
+        answers = dict(zip(map(repr, asked), map(self.answer, asked, done.stdout.splitlines())))
+        return [answers.get(repr(one)) for one in requests]

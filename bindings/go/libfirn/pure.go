@@ -6,6 +6,7 @@ package libfirn
 import "C"
 
 import (
+	"sort"
 	"strconv"
 	"time"
 	"unsafe"
@@ -82,10 +83,10 @@ func (s *scheme) useForm(name string) error {
 	}
 	s.form = C.firn_form_find(c)
 	if s.form < 0 {
-		return fail(firn.ErrUsage, "there is no form %.40q: see Forms", name)
+		return fail(firn.ErrUsage, "there is no form '%.40s': see Forms", name)
 	}
 	if C.firn_form_width(s.form, s.c.bits) == 0 {
-		return fail(firn.ErrUsage, "the form %s does not write IDs of %d bits: see Forms", name, s.c.bits)
+		return fail(firn.ErrUsage, "an ID of %d bits has no form %s: use another form", s.c.bits, name)
 	}
 	return nil
 }
@@ -102,8 +103,13 @@ func (s *scheme) fits(k kind.Kind) error { return k.Fits(s.name(), int(s.c.bits)
 func (s *scheme) fields(in map[string]string) (C.firn_fields, error) {
 	var out C.firn_fields
 	var e C.firn_error
-	for name, value := range in {
-		cName, cValue := s.text("a field", name), s.text(name, value)
+	names := make([]string, 0, len(in))
+	for name := range in {
+		names = append(names, name)
+	}
+	sort.Strings(names) // each call names the same mistake first
+	for _, name := range names {
+		cName, cValue := s.text("a field", name), s.text(name, in[name])
 		if s.err != nil {
 			return out, s.err
 		}
@@ -200,6 +206,9 @@ func Show[T firn.Type](id T, name string, opts ...Option) (firn.Shown, error) {
 			return firn.Shown{}, fail(firn.ErrText, "%.60q is not an ID of a known scheme: name its scheme", kind.Raw[string](id))
 		}
 		name, opts = readings[0].Scheme, []Option{Form(readings[0].Form)}
+		if name == "time-random" && readings[0].Form == "dated" { // its text shows how many digits follow the time
+			opts = append(opts, Digits(len(kind.Raw[string](id))-17))
+		}
 	}
 	s, err := makeScheme(name, opts)
 	if err != nil {
@@ -289,6 +298,10 @@ func Range[T firn.Type](name string, from, to time.Time, opts ...Option) (least,
 	pinned, err := s.fields(s.o.pinned)
 	if err != nil {
 		return least, greatest, err
+	}
+	if kind.Of[T]() == kind.Text && s.c.form == C.FIRN_FORM_DATED && s.c.node_rule == C.FIRN_NODE_REQUIRED && s.o.form == "" {
+		return least, greatest, fail(firn.ErrUnsorted, "IDs of %s have texts of several lengths, so texts cannot bound a range: "+
+			"compare their first 17 digits, or use the form hex", s.name())
 	}
 	first, end := timeOf(from), timeOf(to)
 	if C.firn_range(&ids[0], &ids[1], s.c, &pinned, &first, &end, &e) != 0 {

@@ -123,6 +123,12 @@ func checkRanges(t *testing.T, file spec.File) {
 			t.Fatal(err, err2)
 		}
 		least, greatest, err := Range[string](file.Scheme, from, to)
+		if file.Scheme == "time-member" { // its texts have several lengths, so they bound nothing
+			if !errors.Is(err, firn.ErrUnsorted) {
+				t.Errorf("%v is not refused: %s %s %v", one, least, greatest, err)
+			}
+			continue
+		}
 		if err != nil || least != one.Least || greatest != one.Greatest {
 			t.Errorf("%s %v: %s %s %v", file.Scheme, one, least, greatest, err)
 		}

@@ -155,10 +155,19 @@ NATIVE(jbyteArray, timeText)(JNIEnv *env, jclass none, jobject buffer, jlong sec
 static int form_of(texts *all, jbyteArray name, const firn_scheme *scheme) {
     const char *text = text_of(all, name, NULL);
     int form = text != NULL ? firn_form_find(text) : scheme->form;
+    firn_error error;
     if (!all->failed && form < 0) {
-        fail(all->env, FIRN_EUSAGE, "there is no such form", "see Firn.forms()");
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "there is no form '%.40s': see Firn.forms()", text);
+    } else if (!all->failed && firn_form_width(form, scheme->bits) == 0) {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
+                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
+                       firn_form_name(form));
+    } else {
+        return all->failed ? -1 : form;
     }
-    return all->failed ? -1 : form;
+    fail_with(all->env, &error);
+    return -1;
 }
 
 NATIVE(void, checkPrefix)(JNIEnv *env, jclass none, jbyteArray bytes) {
@@ -205,8 +214,10 @@ NATIVE(jbyteArray, format)
     (void)none;
     int form = form_of(&all, form_name, scheme);
     if (form >= 0) {
-        if (firn_form_width(form, scheme->bits) == 0 || *firn_format(text, &id, form) == '\0') {
-            fail(env, FIRN_EUSAGE, "the form does not write IDs of this width", "see Firn.forms()");
+        if (*firn_format(text, &id, form) == '\0') {
+            fail(env, FIRN_EUSAGE,
+                 "the ID has no such form, because its time or its digits are out of range",
+                 "use another form");
         } else {
             out = bytes_of(env, text, strlen(text));
         }
@@ -294,9 +305,10 @@ NATIVE(void, digest)
     free_texts(&all);
 }
 
+/* By its name, since time-random is listed with one number of digits. */
 static jlong index_of(const firn_scheme *scheme) {
     size_t i = 0;
-    while (firn_scheme_at(i) != NULL && firn_scheme_at(i) != scheme) {
+    while (firn_scheme_at(i) != NULL && strcmp(firn_scheme_at(i)->name, scheme->name) != 0) {
         i++;
     }
     return (jlong)i;

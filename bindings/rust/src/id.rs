@@ -30,7 +30,7 @@ pub(crate) fn form_of(name: &str) -> Result<c_int> {
     let c_name = c_string("the form", name)?;
     match unsafe { sys::firn_form_find(c_name.as_ptr()) } {
         form if form >= 0 => Ok(form),
-        _ => Err(Error::usage(format!("there is no form {name:?}"), "choose one of firn::forms()")),
+        _ => Err(Error::usage(format!("there is no form '{name:.40}'"), "see firn::forms()")),
     }
 }
 
@@ -58,10 +58,7 @@ impl Id {
         let number = form_of(form)?;
         let text = with_text(&self.raw, number, str::to_string);
         if text.is_empty() {
-            return Err(Error::usage(
-                format!("the form {form} does not write this ID of {} bits", self.bits()),
-                "choose one of firn::forms()",
-            ));
+            return Err(Error::usage(format!("an ID of {} bits has no form {form}", self.bits()), "use another form"));
         }
         Ok(text)
     }

@@ -398,7 +398,12 @@ pub fn show(text: &str) -> Result<Shown> {
             format!("{text:.60?} may be an ID of {} or of another scheme", best.scheme),
             "name its scheme",
         )),
-        Some(best) => Scheme::new(best.scheme)?.show(&best.id),
+        Some(best) => {
+            // A text of time-random shows how many digits follow its time.
+            let is_dated = best.scheme == "time-random" && best.form == "dated";
+            let digits = is_dated.then(|| text.len() as u32 - 17);
+            Scheme::changed(best.scheme, Changes { digits, ..Changes::default() })?.show(&best.id)
+        }
         None => {
             Err(Error::new(sys::FIRN_ETEXT, format!("{text:.60?} is not an ID that firn knows"), "name its scheme"))
         }

@@ -3,6 +3,7 @@ package dev.firn;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** What the library knows: schemes, text forms, and what a text may be. */
 public final class Firn {
@@ -62,8 +63,11 @@ public final class Firn {
         long[] found = Native.guess(Text.utf8("text", text));
         List<Reading> out = new ArrayList<>();
         for (int i = 0; i < found.length; i += 6) {
-            Scheme scheme = Scheme.of(Text.of(Native.nameAt((int) found[i], false)));
+            String name = Text.of(Native.nameAt((int) found[i], false));
             String form = Text.of(Native.nameAt((int) found[i + 1], true));
+            // A text of time-random shows how many digits follow its time.
+            boolean dated = name.equals("time-random") && form.equals("dated");
+            Scheme scheme = dated ? Scheme.of(name, Map.of("digits", text.length() - 17)) : Scheme.of(name);
             Scheme prefixed = form.equals("typeid") ? scheme.withPrefixOf(text) : scheme;
             out.add(new Reading(form, new Id(prefixed, found, i + 2), found[i + 5] > 0));
         }

@@ -74,7 +74,7 @@ public final class Scheme {
 
     private Scheme withPrefix(String other) {
         if (!form.equals("typeid")) {
-            throw Text.usage("prefix applies to typeid", "leave it out");
+            throw Text.usage("prefix=" + other + " applies to the form typeid, not " + form, "leave it out, or use that form");
         }
         Native.checkPrefix(Text.utf8("prefix", other));
         return new Scheme(struct, other);

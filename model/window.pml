@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The permit inside one process: two threads that issue, a renewer that claims, renews and retires, and another process
+/* The window inside one process: two threads that issue, a renewer that claims, renews and retires, and another process
  * on the same node. Every step of a thread may be followed by a pause of any length. The store is one number here: what
  * messages do to it is reserve.pml's affair.
  *
- * A permit is a base, a cursor relative to it with an OPEN bit in the same word, and an end. Each -D breaks one rule and
+ * A window is a base, a cursor relative to it with an OPEN bit in the same word, and an end. Each -D breaks one rule and
  * must repeat a slot:
- *   CURSOR  the cursor stands beside the pointer to the permit, without an OPEN bit
- *   REUSE   a retired permit's place is used for the next one
- *   LATE    what is left is given back by a reading of the cursor taken before the permit was closed
+ *   CURSOR  the cursor stands beside the pointer to the window, without an OPEN bit
+ *   REUSE   a retired window's place is used for the next one
+ *   LATE    what is left is given back by a reading of the cursor taken before the window was closed
  * How to run it, and the numbers of states: README.md. */
 #define THREADS 2
-#define PERMITS 3
+#define WINDOWS 3
 #define NONE    9
 #ifndef MAXT
 #define MAXT 5 /* slots 0 .. MAXT-1 */
@@ -19,13 +19,13 @@
 
 byte high = 0; /* the store's mark */
 byte used[MAXT + W + 1];
-byte base[PERMITS], cursor[PERMITS], length[PERMITS]; /* cursor and length count from the base */
-bool usable[PERMITS]; /* OPEN */
-byte now = NONE; /* which permit the threads find */
+byte base[WINDOWS], cursor[WINDOWS], length[WINDOWS]; /* cursor and length count from the base */
+bool usable[WINDOWS]; /* OPEN */
+byte now = NONE; /* which window the threads find */
 byte taken = 0;  /* places used so far */
 
 #ifdef CURSOR
-byte shared = 0; /* the cursor of whatever permit is the present one, absolute */
+byte shared = 0; /* the cursor of whatever window is the present one, absolute */
 #endif
 
 inline issue(slot) {
@@ -38,7 +38,7 @@ proctype thread() {
 end:
     do
     :: atomic { now != NONE -> p = now };
-        b = base[p]; /* never changes while the place is this permit's */
+        b = base[p]; /* never changes while the place is this window's */
         atomic { c = cursor[p]; e = length[p] }; /* the end only rises, so an old reading is a safe one */
 #ifdef CURSOR
         c = shared - b;
@@ -64,7 +64,7 @@ proctype renewer() {
     byte p = 0, stop = 0, at = 0;
 end:
     do
-    :: atomic { now == NONE && taken < PERMITS -> /* claim: the clock may show anything that is not behind the mark */
+    :: atomic { now == NONE && taken < WINDOWS -> /* claim: the clock may show anything that is not behind the mark */
         select(at : 0 .. MAXT - W);
         at = (at > high -> at : high);
         if
