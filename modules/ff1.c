@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits: a permutation chosen by a key of
- * 128 bits and a tweak. AES is libcrypto's, used by nothing else in firn; the rounds are here. Uses
- * nothing of libfirn. */
+/* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits, or of 20 to 128 bits: a
+ * permutation chosen by a key of 128 bits and a tweak. AES is libcrypto's, used by nothing else in
+ * firn; the rounds are here. Uses nothing of libfirn. */
 #include "module.h"
 
+#include <endian.h>
 #include <firn/cipher.h>
 
 #include <openssl/crypto.h>
@@ -12,114 +13,146 @@
 #include <string.h>
 
 enum { ROUNDS = 10, BLOCK = 16, TWEAK_MAX = 32, MESSAGE_MAX = TWEAK_MAX + 2 * BLOCK };
-enum {
-    DIGITS_LEAST = 6,
-    DIGITS_MOST = 19
-}; /* 10^6 is the smallest domain that the standard allows */
+enum { BATCH = 64 }; /* numbers whose blocks of one round are one call of libcrypto */
+
+/* The standard's smallest domain has 10^6 numbers; the greatest ones have halves of 64 bits. */
+static const struct { uint32_t radix, least, most; } lengths[] = {{10, 6, 19}, {2, 20, 128}};
 
 /* Shared by one key, tweak and length; the names are the standard's. */
 typedef struct cipher {
     EVP_CIPHER_CTX *aes;
-    uint64_t power[2];      /* of ten: 10^u and 10^v, u + v digits in all */
-    size_t b;               /* bytes of a half as a number, 3..5 */
-    size_t d;               /* bytes of a round's number: 8 or 12 */
-    uint8_t chained[BLOCK]; /* the cipher's block after P */
-    uint8_t q[MESSAGE_MAX]; /* Q, without the round and the half at its end */
-    size_t q_size;
+    bool binary;         /* radix 2; else 10 */
+    uint64_t power[2];   /* of the radix: to u and to v, u + v digits in all; 0: 2^64 */
+    size_t b;            /* bytes of a half as a number, 2..8 */
+    size_t d;            /* bytes of a round's number: 8 or 12 */
+    uint8_t last[BLOCK]; /* the last block that a round encrypts, before the round's number and the
+                          * half are in its end: all else is the same in every round */
 } cipher;
 
 FIRN_API extern const firn_cipher_ops firn_cipher_module;
 
-/* The next block of a CBC-MAC. */
-static bool chain(const cipher *c, uint8_t block[BLOCK], const uint8_t *message) {
-    uint8_t mixed[BLOCK];
-    int size = 0;
-    for (int i = 0; i < BLOCK; i++) {
-        mixed[i] = block[i] ^ message[i];
-    }
-    return EVP_EncryptUpdate(c->aes, block, &size, mixed, BLOCK) == 1 && size == BLOCK;
+static bool encrypt_blocks(const cipher *c, uint8_t (*blocks)[BLOCK], size_t count) {
+    int size = 0, wanted = (int)count * BLOCK;
+    return EVP_EncryptUpdate(c->aes, blocks[0], &size, blocks[0], wanted) == 1 && size == wanted;
 }
 
-/* The number of a round: the first d bytes of the MAC, modulo one of the powers. */
-static bool round_number(const cipher *c, uint64_t *number, uint8_t i, uint64_t half,
-                         uint64_t power) {
-    uint8_t block[BLOCK], q[MESSAGE_MAX];
-    bool done = true;
-    memcpy(block, c->chained, BLOCK);
-    memcpy(q, c->q, c->q_size);
-    q[c->q_size - c->b - 1] = i;
-    for (size_t j = 0; j < c->b; j++, half >>= 8) {
-        q[c->q_size - 1 - j] = (uint8_t)(half & 0xff);
+/* Eight bytes, the most significant first. */
+static uint64_t load(const uint8_t bytes[8]) {
+    uint64_t number;
+    memcpy(&number, bytes, 8);
+    return be64toh(number);
+}
+
+static void xor_into(uint8_t bytes[8], uint64_t number) {
+    number = htobe64(load(bytes) ^ number);
+    memcpy(bytes, &number, 8);
+}
+
+static uint64_t modulo_power(const cipher *c, uint64_t number, uint64_t power) {
+    return c->binary ? number & (power - 1) : number % power;
+}
+
+/* The number of a round: the first d bytes of a CBC-MAC, modulo one of the powers. */
+static uint64_t round_number(const cipher *c, const uint8_t mac[BLOCK], uint64_t power) {
+    uint64_t number = 0;
+    if (c->binary) { /* 2^64 is a multiple of the power */
+        return load(mac + c->d - 8) & (power - 1);
     }
-    for (size_t position = 0; done && position < c->q_size; position += BLOCK) {
-        done = chain(c, block, q + position);
+    for (size_t i = 0; i < c->d; i += 2) { /* the power has at most 34 bits: nothing overflows */
+        number = (number << 16 | (uint64_t)mac[i] << 8 | mac[i + 1]) % power;
     }
-    *number = 0;
-    for (size_t j = 0; j < c->d; j++) { /* the power has at most 34 bits: nothing overflows */
-        *number = (*number << 8 | block[j]) % power;
+    return number;
+}
+
+/* Round i of one batch. The block of a number depends on the half that the round keeps. */
+static bool do_round(const cipher *c, uint8_t (*blocks)[BLOCK], uint8_t i, firn_halves *numbers,
+                     size_t count, bool back) {
+    const uint64_t power = c->power[i % 2];
+    uint8_t last[BLOCK];
+    memcpy(last, c->last, BLOCK);
+    last[BLOCK - 1 - c->b] ^= i;
+    for (size_t n = 0; n < count; n++) {
+        memcpy(blocks[n], last, BLOCK);
+        xor_into(blocks[n] + BLOCK - 8, back ? numbers[n].first : numbers[n].second);
     }
-    return done;
+    if (!encrypt_blocks(c, blocks, count)) {
+        return false;
+    }
+    for (size_t n = 0; n < count; n++) {
+        const firn_halves in = numbers[n];
+        const uint64_t y = round_number(c, blocks[n], power);
+        numbers[n] = back ? (firn_halves){modulo_power(c, in.second + power - y, power), in.first}
+                          : (firn_halves){in.second, modulo_power(c, in.first + y, power)};
+    }
+    return true;
 }
 
 static int failed(firn_error *error) {
     return module_fail(error, FIRN_ESYSTEM, "libcrypto gives no AES-128: install OpenSSL's own");
 }
 
-static int ff1_encrypt(void *self, uint64_t *out, uint64_t in, firn_error *error) {
-    const cipher *c = self;
-    uint64_t a = in / c->power[1], b = in % c->power[1];
-    for (uint8_t i = 0; i < ROUNDS; i++) {
-        uint64_t power = c->power[i % 2], y;
-        if (!round_number(c, &y, i, b, power)) {
-            return failed(error);
+static int do_rounds(const cipher *c, firn_halves *numbers, size_t count, bool back,
+                     firn_error *error) {
+    uint8_t blocks[BATCH][BLOCK];
+    bool good = true;
+    for (size_t done = 0, size; good && done < count; done += size) {
+        size = count - done < BATCH ? count - done : BATCH;
+        for (uint8_t i = 0; good && i < ROUNDS; i++) {
+            const uint8_t round = back ? (uint8_t)(ROUNDS - 1 - i) : i;
+            good = do_round(c, blocks, round, numbers + done, size, back);
         }
-        y = (a + y) % power;
-        a = b;
-        b = y;
     }
-    *out = a * c->power[1] + b;
-    return FIRN_OK;
+    OPENSSL_cleanse(blocks, (count < BATCH ? count : BATCH) * BLOCK);
+    return good ? FIRN_OK : failed(error);
 }
 
-static int ff1_decrypt(void *self, uint64_t *out, uint64_t in, firn_error *error) {
-    const cipher *c = self;
-    uint64_t a = in / c->power[1], b = in % c->power[1];
-    for (uint8_t i = ROUNDS; i-- > 0;) {
-        uint64_t power = c->power[i % 2], y;
-        if (!round_number(c, &y, i, a, power)) {
-            return failed(error);
-        }
-        y = (b + power - y) % power;
-        b = a;
-        a = y;
-    }
-    *out = a * c->power[1] + b;
-    return FIRN_OK;
+static int ff1_encrypt(void *self, firn_halves *numbers, size_t count, firn_error *error) {
+    return do_rounds(self, numbers, count, false, error);
 }
 
-/* What follows from the number of digits and the tweak. */
-static bool prepare(cipher *c, uint32_t digits, const uint8_t *tweak, size_t tweak_size) {
-    const uint32_t u = digits / 2, v = digits - u;
+static int ff1_decrypt(void *self, firn_halves *numbers, size_t count, firn_error *error) {
+    return do_rounds(self, numbers, count, true, error);
+}
+
+/* The widths that follow from u and v. */
+static void measure(cipher *c, uint32_t radix, uint32_t u, uint32_t v) {
     uint32_t bits = 0;
-    uint8_t p[BLOCK] = {1, 2,  1,      0,
-                        0, 10, ROUNDS, (uint8_t)u,
-                        0, 0,  0,      (uint8_t)digits,
-                        0, 0,  0,      (uint8_t)tweak_size};
+    c->binary = radix == 2;
     c->power[0] = c->power[1] = 1;
     for (uint32_t i = 0; i < v; i++) {
-        c->power[0] *= i < u ? 10 : 1;
-        c->power[1] *= 10;
+        c->power[0] *= i < u ? radix : 1;
+        c->power[1] *= radix;
     }
-    while (UINT64_C(1) << bits < c->power[1]) {
+    while (bits < 64 && (c->power[1] - 1) >> bits > 0) {
         bits++;
     }
     c->b = (bits + 7) / 8;
     c->d = (c->b + 3) / 4 * 4 + 4;
-    c->q_size = (tweak_size + 1 + c->b + BLOCK - 1) / BLOCK * BLOCK; /* zero padding */
+}
+
+/* What follows from the number of digits and the tweak: the MAC of P and of all blocks of Q but the
+ * last one, and what is in that. */
+static bool prepare(cipher *c, uint32_t radix, uint32_t length, const uint8_t *tweak,
+                    size_t tweak_size) {
+    const uint32_t u = length / 2;
+    uint8_t mac[1][BLOCK] = {{1, 2, 1, 0, 0, (uint8_t)radix, ROUNDS, (uint8_t)u, 0, 0, 0,
+                              (uint8_t)length, 0, 0, 0, (uint8_t)tweak_size}};
+    uint8_t q[MESSAGE_MAX] = {0};
+    measure(c, radix, u, length - u);
+    const size_t q_size = (tweak_size + 1 + c->b + BLOCK - 1) / BLOCK * BLOCK; /* zero padding */
     if (tweak_size > 0) {
-        memcpy(c->q, tweak, tweak_size);
+        memcpy(q, tweak, tweak_size);
     }
-    return chain(c, c->chained, p);
+    for (size_t position = 0; position < q_size; position += BLOCK) {
+        if (!encrypt_blocks(c, mac, 1)) {
+            return false;
+        }
+        for (size_t i = 0; i < BLOCK; i++) {
+            mac[0][i] ^= q[position + i];
+        }
+    }
+    memcpy(c->last, mac[0], BLOCK);
+    return true;
 }
 
 static void ff1_close(void *self) {
@@ -129,12 +162,24 @@ static void ff1_close(void *self) {
     free(c);
 }
 
-static int ff1_open(void **self, const uint8_t key[16], uint32_t digits, const uint8_t *tweak,
-                    size_t tweak_size, firn_error *error) {
-    if (digits < DIGITS_LEAST || digits > DIGITS_MOST || tweak_size > TWEAK_MAX) {
-        return module_fail(error, FIRN_ERANGE,
-                           "FF1 of %u digits with a tweak of %zu bytes: %d to %d, at most %d",
-                           (unsigned)digits, tweak_size, DIGITS_LEAST, DIGITS_MOST, TWEAK_MAX);
+static int check_sizes(uint32_t radix, uint32_t length, size_t tweak_size, firn_error *error) {
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        if (lengths[i].radix == radix && length >= lengths[i].least && length <= lengths[i].most &&
+            tweak_size <= TWEAK_MAX) {
+            return FIRN_OK;
+        }
+    }
+    return module_fail(error, FIRN_ERANGE,
+                       "FF1 of %u digits of radix %u with a tweak of %zu bytes: 6 to 19 of radix "
+                       "10, or 20 to 128 of radix 2, and a tweak of at most %d",
+                       (unsigned)length, (unsigned)radix, tweak_size, TWEAK_MAX);
+}
+
+static int ff1_open(void **self, const uint8_t key[16], uint32_t radix, uint32_t length,
+                    const uint8_t *tweak, size_t tweak_size, firn_error *error) {
+    int code = check_sizes(radix, length, tweak_size, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     cipher *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -142,7 +187,8 @@ static int ff1_open(void **self, const uint8_t key[16], uint32_t digits, const u
     }
     c->aes = EVP_CIPHER_CTX_new();
     if (c->aes == NULL || EVP_EncryptInit_ex(c->aes, EVP_aes_128_ecb(), NULL, key, NULL) != 1 ||
-        EVP_CIPHER_CTX_set_padding(c->aes, 0) != 1 || !prepare(c, digits, tweak, tweak_size)) {
+        EVP_CIPHER_CTX_set_padding(c->aes, 0) != 1 ||
+        !prepare(c, radix, length, tweak, tweak_size)) {
         ff1_close(c);
         return failed(error);
     }
@@ -151,7 +197,7 @@ static int ff1_open(void **self, const uint8_t key[16], uint32_t digits, const u
 }
 
 const firn_cipher_ops firn_cipher_module = {
-    .version = 1,
+    .version = 2,
     .name = "ff1",
     .open = ff1_open,
     .encrypt = ff1_encrypt,

@@ -125,6 +125,31 @@ static inline void firn__join(firn_id *id, const firn_id *other) {
     id->top |= other->top;
 }
 
+/* The 122 bits of a UUID that are neither version nor variant. */
+static inline firn_value firn__uuid_free(const firn_id *id) {
+    firn_value top = firn__up(firn__get(id, 80, 48), 74);
+    firn_value mid = firn__up(firn__get(id, 64, 12), 62);
+    firn_value low = firn__get(id, 0, 62);
+    return (firn_value){top.low | mid.low | low.low, top.high | mid.high | low.high};
+}
+
+/* The UUID of a version that has these 122 bits. */
+static inline firn_id firn__uuid_of(firn_value free, uint32_t version) {
+    firn_id id = {0, 0, 0, 128};
+    firn__or(&id, firn__part(free, 0, 62), 0);
+    firn__or(&id, (firn_value){2, 0}, 62);
+    firn__or(&id, firn__part(free, 62, 12), 64);
+    firn__or(&id, (firn_value){version, 0}, 76);
+    firn__or(&id, firn__part(free, 74, 48), 80);
+    return id;
+}
+
+/* The version of a UUID; 0: the ID is of another width or variant. */
+static inline uint32_t firn__uuid_version(const firn_id *id) {
+    const bool is = id->bits == 128 && firn__get(id, 62, 2).low == 2;
+    return is ? (uint32_t)firn__get(id, 76, 4).low : 0;
+}
+
 /* The index of the lowest bit that is set; not for 0. */
 static inline uint32_t firn__lowest(uint64_t bits) {
     return (uint32_t)__builtin_ctzll(bits);

@@ -64,11 +64,7 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
     /* Version and variant replace 6 of the first 128 bits of the hash; the field is the other
      * 122. */
     firn_id_from_bytes(&whole, digest, 128, NULL);
-    firn_value top = firn__up(firn__get(&whole, 80, 48), 74);
-    firn_value mid = firn__up(firn__get(&whole, 64, 12), 62);
-    firn_value low = firn__get(&whole, 0, 62);
-    firn_value value = {top.low | mid.low | low.low, top.high | mid.high | low.high};
-    firn__fields_put(&fields, (uint32_t)field, value);
+    firn__fields_put(&fields, (uint32_t)field, firn__uuid_free(&whole));
     return firn_pack(id, scheme, &fields, error);
 }
 

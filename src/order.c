@@ -4,13 +4,12 @@
 #include "clock.h"
 #include "error.h"
 #include "keys.h"
-#include "module.h"
 #include "nearest.h"
 #include "number.h"
+#include "permutation.h"
 #include "reserve.h"
 #include "store.h"
 
-#include <firn/cipher.h>
 #include <inttypes.h>
 #include <sha2.h>
 #include <stdio.h>
@@ -20,9 +19,7 @@
 enum { TWEAK_MAX = 32, DIGITS_LEAST = 6, DIGITS_MOST = 19 };
 
 struct firn_order {
-    const firn_cipher_ops *ops;
-    void *cipher;
-    void *library;
+    firn__permutation permutation;
     int64_t digits, check, key_id; /* key_id -1: none */
     uint8_t tweak[TWEAK_MAX];
     size_t tweak_size;
@@ -88,29 +85,6 @@ static int read_order_pair(firn_order *order, const firn__pair *pair, firn_error
                          "use digits, key_id, check or tweak");
 }
 
-static int load_cipher(firn_order *order, const char *dir, firn_error *error) {
-    char why[FIRN__MODULE_WHY];
-    order->library = firn__module_open("ff1", dir, why);
-    if (order->library == NULL) {
-        return why[0] != '\0'
-                   ? firn__fail(error, FIRN_ESYSTEM,
-                                "order numbers need the module ff1, which cannot be loaded: %.95s: "
-                                "install what it needs",
-                                why)
-                   : firn__fail(error, FIRN_ESYSTEM,
-                                "order numbers need the module ff1, which is not installed in "
-                                "%.40s: install the package libfirn-modules (Debian), or in firn's "
-                                "source run ./run all, then make install",
-                                firn__module_place());
-    }
-    order->ops = firn__module_symbol(order->library, "firn_cipher_module");
-    if (order->ops == NULL || order->ops->version != 1 || strcmp(order->ops->name, "ff1") != 0) {
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "the module ff1 is of another version: install firn's own");
-    }
-    return FIRN_OK;
-}
-
 static void make_mark(firn_order *order, const uint8_t key[16]) {
     static const char purpose[] = "firn order key";
     uint8_t digest[SHA256_DIGEST_LENGTH];
@@ -141,12 +115,13 @@ int firn_order_open(firn_order **out, const char *text, const uint8_t key[16],
         code = read_order_pair(order, &keys.fields[i], error);
     }
     if (code == FIRN_OK) {
-        code = load_cipher(order, module_dir, error);
+        code = firn__permutation_load(&order->permutation, "order numbers", module_dir, error);
     }
     if (code == FIRN_OK) {
         make_mark(order, key);
-        code = order->ops->open(&order->cipher, key, (uint32_t)order->digits, order->tweak,
-                                order->tweak_size, error);
+        code = order->permutation.ops->open(&order->permutation.cipher, key, 10,
+                                            (uint32_t)order->digits, order->tweak,
+                                            order->tweak_size, error);
     }
     if (code != FIRN_OK) {
         firn_order_close(order);
@@ -160,12 +135,7 @@ void firn_order_close(firn_order *order) {
     if (order == NULL) {
         return;
     }
-    if (order->cipher != NULL) {
-        order->ops->close(order->cipher);
-    }
-    if (order->library != NULL) {
-        firn__module_close(order->library);
-    }
+    firn__permutation_close(&order->permutation);
     free(order);
 }
 
@@ -176,13 +146,25 @@ static uint64_t most_of(const firn_order *order) {
     return firn__power_of_ten((uint32_t)order->digits) - 1;
 }
 
+/* 10 to the number of digits of the second half of an integer. */
+static uint64_t second_power(const firn_order *order) {
+    return firn__power_of_ten((uint32_t)(order->digits + 1) / 2);
+}
+
+static firn_halves split(const firn_order *order, uint64_t integer) {
+    return (firn_halves){integer / second_power(order), integer % second_power(order)};
+}
+
+static uint64_t join(const firn_order *order, firn_halves halves) {
+    return halves.first * second_power(order) + halves.second;
+}
+
 static size_t length_of(const firn_order *order) {
     return (size_t)(order->digits + order->check) + (order->key_id >= 0);
 }
 
 int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t integer,
                      firn_error *error) {
-    uint64_t number;
     size_t length = length_of(order), start = order->key_id >= 0;
     if (integer > most_of(order)) {
         return firn__fail(error, FIRN_ERANGE,
@@ -190,13 +172,14 @@ int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t int
                           ", %d digits): choose a smaller integer, or more digits=",
                           integer, most_of(order), (int)order->digits);
     }
-    int code = order->ops->encrypt(order->cipher, &number, integer, error);
+    firn_halves halves = split(order, integer);
+    int code = order->permutation.ops->encrypt(order->permutation.cipher, &halves, 1, error);
     if (code != FIRN_OK) {
         return code;
     }
     char made[FIRN_ORDER_SIZE];
     snprintf(made, sizeof made, "%.*s%0*" PRIu64, (int)start,
-             &"0123456789"[start ? order->key_id : 0], (int)order -> digits, number);
+             &"0123456789"[start ? order->key_id : 0], (int)order -> digits, join(order, halves));
     if (order->check) {
         made[length - 1] = (char)('0' + check_digit(made, length - 1));
     }
@@ -231,7 +214,12 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
     for (size_t i = start; i < start + (size_t)order->digits; i++) {
         number = number * 10 + (uint64_t)(text[i] - '0');
     }
-    return order->ops->decrypt(order->cipher, integer, number, error);
+    firn_halves halves = split(order, number);
+    int code = order->permutation.ops->decrypt(order->permutation.cipher, &halves, 1, error);
+    if (code == FIRN_OK) {
+        *integer = join(order, halves);
+    }
+    return code;
 }
 
 /* ---- a series -------------------------------------------------------------------------------- */

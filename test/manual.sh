@@ -62,6 +62,8 @@ What do I do in a container, or on several machines?" \
     seq 9 >"$TMPDIR/examples/numbers.txt"
     echo '2019-05-01 08:30:00 tea' >"$TMPDIR/examples/old.log"
     (umask 077 && echo 000102030405060708090a0b0c0d0e0f >"$TMPDIR/examples/order.key")
+    (umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/examples/mask.key")
+    printf '%s\n' 1545844954938404436 >"$TMPDIR/examples/masked.txt"
     {
         sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1"
         for subcommand in $(sed -nE 's/^COMMAND\(([a-z]+),.*/\1/p' cmd/commands.def); do

@@ -353,8 +353,8 @@ static void the_store_does_not_know_the_key(void **state) {
 static bool cipher_fails;
 static const firn_cipher_ops *real_cipher;
 
-static int no_number(void *self, uint64_t *out, uint64_t in, firn_error *error) {
-    (void)self, (void)out, (void)in;
+static int no_number(void *self, firn_halves *numbers, size_t count, firn_error *error) {
+    (void)self, (void)numbers, (void)count;
     *error = (firn_error){.code = FIRN_ESYSTEM, .text = "no cipher today"};
     return FIRN_ESYSTEM;
 }

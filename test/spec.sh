@@ -11,6 +11,9 @@ python3 spec/make.py "$scratch"
 for file in "$scratch"/*.json; do
     check "$(basename "$file") is what make.py writes" cmp "$file" "spec/$(basename "$file")"
 done
+python3 spec/masks.py "$scratch/mask.json"
+check "mask.json is what masks.py writes" cmp "$scratch/mask.json" spec/mask.json
+check "masks.py passes NIST's samples, mask.json and order.json" python3 spec/masks.py
 check "plain.py passes every case" python3 spec/runner.py
 same "README.md shows how many" "$(spec/runner.py)" "$(sed -n '/^\$ spec.runner/ { n; p; }' spec/README.md)"
 

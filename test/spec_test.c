@@ -270,6 +270,55 @@ static void check_order(const json_t *file, const json_t *item) {
     firn_order_close(order);
 }
 
+static firn_id mask_id(const json_t *file, const json_t *item, const char *name) {
+    const char *text = string_of(file, item, name);
+    const bool uuid = strcmp(string_of(file, item, "width"), "uuid") == 0;
+    firn_id id;
+    firn_error error;
+    if (firn_parse(&id, uuid ? FIRN_FORM_UUID : FIRN_FORM_UNSIGNED, 128, text, strlen(text),
+                   &error) != FIRN_OK) {
+        fail_msg("%s: %s", text, error.text);
+    }
+    return id;
+}
+
+static void check_mask(const json_t *file, const json_t *item) {
+    char keys[160], version[16] = "";
+    const char *hex = string_of(file, item, "key");
+    const json_t *uuid = json_object_get(item, "version");
+    const firn_id id = mask_id(file, item, "id");
+    uint8_t key[FIRN_MASK_KEY_SIZE];
+    firn_mask *mask;
+    firn_error error;
+    firn_id out;
+    for (size_t i = 0; i < sizeof key; i++) {
+        assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &key[i]), 1);
+    }
+    if (uuid != NULL) {
+        snprintf(version, sizeof version, " version=%d", (int)json_integer_value(uuid));
+    }
+    snprintf(keys, sizeof keys, "name=%s width=%s key_number=%d%s", string_of(file, item, "name"),
+             string_of(file, item, "width"),
+             (int)json_integer_value(json_object_get(item, "key_number")), version);
+    if (firn_mask_open(&mask, keys, key, FIRN_BUILD_DIR "/firn", &error) != FIRN_OK) {
+        fail_msg("%s: %s", keys, error.text);
+    }
+    if (json_object_get(item, "refused") != NULL) {
+        holds(file, item, firn_mask_apply(mask, &out, &id, 1, NULL) != FIRN_OK, "is not refused");
+    } else {
+        const firn_id masked = mask_id(file, item, "masked");
+        holds(file, item,
+              firn_mask_apply(mask, &out, &id, 1, NULL) == FIRN_OK &&
+                  firn_id_cmp(&out, &masked) == 0 && out.bits == firn_mask_bits(mask),
+              "masked differently");
+        holds(file, item,
+              firn_mask_undo(mask, &out, &masked, 1, NULL) == FIRN_OK &&
+                  firn_id_cmp(&out, &id) == 0,
+              "unmasked differently");
+    }
+    firn_mask_close(mask);
+}
+
 static void check_guess(const json_t *file, const json_t *item) {
     firn_reading readings[FIRN_READINGS_MAX];
     const char *text = string_of(file, item, "text"), *scheme = string_of(file, item, "scheme");
@@ -287,7 +336,7 @@ static const struct {
     {"ranges", check_range},    {"pairs", check_pair},
     {"convert", check_convert}, {"digest", check_digest},
     {"guess", check_guess},     {"locality_start", check_locality_start},
-    {"order", check_order},
+    {"order", check_order},     {"mask", check_mask},
 };
 
 /* What a file says about its scheme itself: layout, form, order and end. */

@@ -3,23 +3,19 @@
  * could read, and is wiped as soon as the library has it. */
 #include "order.h"
 
-#include "named_pipe.h"
 #include "numbers.h"
 #include "shared/interrupt.h"
 #include "shared/json.h"
+#include "shared/key_file.h"
 #include "shared/operands.h"
 #include "store/blocks.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { BLOCK = 1 << 12, KEY_DIGITS = 32, FILE_MOST = 64, KEYS_SIZE = 256 };
+enum { BLOCK = 1 << 12, KEY_DIGITS = 32, FILE_SIZE = 64, KEYS_SIZE = 256 };
 
 static const char *const shape_names[] = {"digits", "key_id", "check", "tweak", NULL};
 
@@ -40,49 +36,10 @@ static bool parse_key(uint8_t key[16], const char *text, size_t length) {
     return is;
 }
 
-/* May nobody but its owner read the file? A pipe has no other readers. */
-static int check_file(session *s, int file, const char *name) {
-    struct stat about;
-    if (fstat(file, &about) != 0 || S_ISDIR(about.st_mode)) {
-        return fail_usage(
-            s, "--key-file %.80s is not a file: name a file that contains 32 hex digits", name);
-    }
-    if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
-        return fail_usage(s,
-                          "other users can read the secret key in %.80s: chmod 600 it, and change "
-                          "the key if somebody may have read it",
-                          name);
-    }
-    return STATUS_DONE;
-}
-
 static int read_file(session *s, uint8_t key[16], const char *name) {
-    char text[FILE_MOST];
-    size_t length = 0;
-    ssize_t got = 1;
-    firn_error error;
-    if (refuse_named_pipe(name, &error) != FIRN_OK) {
-        return fail(s, &error);
-    }
-    int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0 && parse_key(key, name, strlen(name))) {
-        return fail_usage(
-            s, "--key-file needs a file, not the secret key: every user can read arguments, "
-               "so choose another key");
-    }
-    if (file < 0) {
-        return fail_as(s, FIRN_EIO, "cannot open the key file %.80s: %s", name, strerror(errno));
-    }
-    int status = check_file(s, file, name);
-    while (status == STATUS_DONE && got > 0 && length < sizeof text) {
-        got = read(file, text + length, sizeof text - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    close(file);
-    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) {
-        length--;
-    }
-    if (status == STATUS_DONE && !parse_key(key, text, length)) {
+    char text[FILE_SIZE];
+    int status = key_file_read(s, text, sizeof text, name, "32 hex digits");
+    if (status == STATUS_DONE && !parse_key(key, text, strlen(text))) {
         status = fail_usage(s, "%.80s contains no secret key: write 32 hex digits and nothing else",
                             name);
     }
@@ -111,19 +68,15 @@ static int read_key(session *s, uint8_t key[16]) {
 
 /* The words that make the shape, for the library. */
 static int join_shape(session *s, const char *const *also, char keys[KEYS_SIZE]) {
-    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+    int status = key_refuse_argument(s, "--key-file FILE or FIRN_ORDER_KEY");
+    for (size_t i = s->plain_count; status == STATUS_DONE && i < s->operand_count; i++) {
         const char *word = s->operands[i];
-        if (operand_is(word, "key")) {
-            return fail_usage(
-                s, "every user can read a secret key in an argument: use --key-file FILE or "
-                   "FIRN_ORDER_KEY, and choose another key");
-        }
         if (!operand_is_one_of(word, shape_names) && !operand_is_one_of(word, also)) {
             return fail_usage(s, "order has no setting '%.60s': see firn %s --help", word,
                               s->command->name);
         }
     }
-    return operands_join(s, also, 0, keys, KEYS_SIZE);
+    return status == STATUS_DONE ? operands_join(s, also, 0, keys, KEYS_SIZE) : status;
 }
 
 int order_open(session *s, const char *const *also, firn_order **order) {

@@ -17,15 +17,22 @@ typedef struct firn_stream_ops {
                   const uint8_t counter[16]);
 } firn_stream_ops;
 
-/* A cipher over decimal numbers of a fixed length, which a module exports as `firn_cipher_module`.
- * One call at a time per handle. A module uses no function of libfirn. */
+/* A number of `length` digits as two: its first length / 2 digits, and all others. */
+typedef struct firn_halves {
+    uint64_t first, second;
+} firn_halves;
+
+/* A cipher over numbers of a fixed length, which a module exports as `firn_cipher_module`. One call
+ * at a time per handle. A module uses no function of libfirn. */
 typedef struct firn_cipher_ops {
-    uint32_t version; /* 1 */
+    uint32_t version; /* 2 */
     const char *name; /* "ff1" */
-    int (*open)(void **self, const uint8_t key[16], uint32_t digits, const uint8_t *tweak,
-                size_t tweak_size, firn_error *error); /* copies the key */
-    int (*encrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
-    int (*decrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
+    /* Copies the key. `radix` 10: `length` 6..19; `radix` 2: `length` 20..128. */
+    int (*open)(void **self, const uint8_t key[16], uint32_t radix, uint32_t length,
+                const uint8_t *tweak, size_t tweak_size, firn_error *error);
+    /* Encrypts `count` numbers, or decrypts them, in place; they mean nothing after an error. */
+    int (*encrypt)(void *self, firn_halves *numbers, size_t count, firn_error *error);
+    int (*decrypt)(void *self, firn_halves *numbers, size_t count, firn_error *error);
     void (*close)(void *self); /* erases the key */
 } firn_cipher_ops;
 

@@ -743,6 +743,33 @@ FIRN_API int firn_order_series(const firn_order *order, firn_segment **segment, 
                                int64_t start, firn_store *store, firn_error *error);
 FIRN_API void firn_order_close(firn_order *order); /* Frees, and erases the key. NULL is allowed. */
 
+/* ---- mask ------------------------------------------------------------------------------------ */
+#define FIRN_MASK_KEY_SIZE 32 /* bytes of a secret key */
+/* A mask: another ID for each ID, which shows neither time nor volume, and which only the key turns
+ * back. Two IDs never get the same masked ID of one mask. A masked ID authorises nobody: every
+ * number is the masked form of some ID. One thread at a time. */
+typedef struct firn_mask firn_mask;
+/* Opens the mask of a name and a secret key of random bytes. `keys`: name=WORD (needed: 1 to 63
+ * letters, digits, . _ and -); width=63 (the default: integers that are not negative), any other
+ * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
+ * key_number=0..999999999 (1). Any other name, width, version or number is another mask. The
+ * permutation is FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256.
+ * `module_dir` (may be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
+FIRN_API int firn_mask_open(firn_mask **mask, const char *keys,
+                            const uint8_t key[FIRN_MASK_KEY_SIZE], const char *module_dir,
+                            firn_error *error);
+/* The width of the IDs, masked or not, for firn_parse: 64 for width=63, 128 for width=uuid. */
+FIRN_API uint32_t firn_mask_bits(const firn_mask *mask);
+/* Masks `count` IDs; `masked` may be `ids`. FIRN_ERANGE: an ID is too great or negative;
+ * FIRN_EMISMATCH: not a UUID of the version. Masks all IDs or none. */
+FIRN_API int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
+                             firn_error *error);
+/* Turns masked IDs back; `ids` may be `masked`. Errors as firn_mask_apply: a wrong key or name
+ * gives other IDs, not an error. FIRN_EMISMATCH: not a UUID of version 4. */
+FIRN_API int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
+                            firn_error *error);
+FIRN_API void firn_mask_close(firn_mask *mask); /* Frees, and erases the key. NULL is allowed. */
+
 #ifdef __cplusplus
 }
 #endif

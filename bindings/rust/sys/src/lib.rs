@@ -562,6 +562,15 @@ pub struct firn_order {
     _opaque: [u8; 0],
 }
 
+/* ---- mask ---- */
+
+pub const FIRN_MASK_KEY_SIZE: usize = 32;
+
+#[repr(C)]
+pub struct firn_mask {
+    _opaque: [u8; 0],
+}
+
 extern "C" {
     pub fn firn_version() -> *const c_char;
     pub fn firn_strerror(code: c_int) -> *const c_char;
@@ -835,4 +844,27 @@ extern "C" {
         error: *mut firn_error,
     ) -> c_int;
     pub fn firn_order_close(order: *mut firn_order);
+    pub fn firn_mask_open(
+        mask: *mut *mut firn_mask,
+        keys: *const c_char,
+        key: *const u8,
+        module_dir: *const c_char,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_mask_bits(mask: *const firn_mask) -> u32;
+    pub fn firn_mask_apply(
+        mask: *mut firn_mask,
+        masked: *mut firn_id,
+        ids: *const firn_id,
+        count: usize,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_mask_undo(
+        mask: *mut firn_mask,
+        ids: *mut firn_id,
+        masked: *const firn_id,
+        count: usize,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_mask_close(mask: *mut firn_mask);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AES-128 of single blocks under the names of libcrypto, which modules/ff1.c uses elsewhere. */
+/* AES-128 in blocks under the names of libcrypto, which modules/ff1.c uses elsewhere. */
 #ifndef FIRN_WASM_EVP_H
 #define FIRN_WASM_EVP_H
 
@@ -15,7 +15,8 @@ void EVP_CIPHER_CTX_free(EVP_CIPHER_CTX *context); /* erases the key */
 /* `cipher`, `engine` and `iv` are not used: the only cipher is AES-128. */
 int EVP_EncryptInit_ex(EVP_CIPHER_CTX *context, const void *cipher, const void *engine,
                        const uint8_t key[16], const uint8_t *iv);
-int EVP_EncryptUpdate(EVP_CIPHER_CTX *context, uint8_t out[16], int *written, const uint8_t in[16],
+/* `size` is a multiple of 16; `out` may be `in`. */
+int EVP_EncryptUpdate(EVP_CIPHER_CTX *context, uint8_t *out, int *written, const uint8_t *in,
                       int size);
 static inline const void *EVP_aes_128_ecb(void) {
     return NULL;

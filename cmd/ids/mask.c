@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn mask` and `firn unmask`: IDs and their masked forms; `firn mask keygen`: a key for them. Pure
+ * except the key, which is wiped as soon as the library has it. */
+#include "named_pipe.h"
+#include "numbers.h"
+#include "pure_verbs.h"
+#include "shared/json.h"
+#include "shared/key_file.h"
+#include "shared/lines.h"
+#include "shared/operands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, NUMBER_MOST = 999999999 };
+enum { FILE_SIZE = 1024, KEYS_SIZE = 256 };
+
+typedef struct masking {
+    firn_mask *mask;
+    bool back;
+    uint32_t bits;
+    int from, as; /* the forms of an ID and of a masked ID */
+} masking;
+
+/* ---- the key --------------------------------------------------------------------------------- */
+
+/* A line "NUMBER KEY" without other words. Overwrites both results. */
+static bool parse_line(uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE],
+                       const char *line) {
+    const size_t digits = strspn(line, "0123456789");
+    const char *hex = line + digits + strspn(line + digits, " \t");
+    bool is = digits > 0 && digits <= 9 && hex > line + digits &&
+              strspn(hex, "0123456789abcdefABCDEF") == KEY_DIGITS &&
+              hex[KEY_DIGITS + strspn(hex + KEY_DIGITS, " \t\r")] == '\0';
+    for (size_t half = 0; is && half < 2; half++) {
+        firn_id id;
+        uint8_t bytes[20];
+        is = firn_parse(&id, FIRN_FORM_HEX, 128, hex + half * KEY_DIGITS / 2, KEY_DIGITS / 2,
+                        NULL) == FIRN_OK;
+        firn_id_bytes(bytes, &id);
+        memcpy(key + half * 16, bytes, 16);
+        explicit_bzero(bytes, sizeof bytes);
+        explicit_bzero(&id, sizeof id);
+    }
+    if (is) {
+        snprintf(number, NUMBER_SIZE, "%.*s", (int)digits, line);
+    }
+    return is;
+}
+
+/* Exactly one line with a key; empty lines and those that begin with # are comments. */
+static bool parse_file(uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE], char *text) {
+    int found = 0;
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        line += strspn(line, " \t\r");
+        if (line[0] == '\0' || line[0] == '#') {
+            continue;
+        }
+        if (!parse_line(key, number, line)) {
+            return false;
+        }
+        found++;
+    }
+    return found == 1;
+}
+
+static int read_key(session *s, uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE]) {
+    const char *name = s->option[OPTION_KEY_FILE];
+    char text[FILE_SIZE];
+    int status = key_refuse_argument(s, "--key-file FILE");
+    if (status == STATUS_DONE && name == NULL) {
+        status = fail_usage(
+            s, "a mask needs a secret key: run `firn mask keygen FILE` and add --key-file FILE");
+    }
+    if (status == STATUS_DONE) {
+        status = key_file_read(s, text, sizeof text, name, "a key of `firn mask keygen`");
+    }
+    if (status == STATUS_DONE && !parse_file(key, number, text)) {
+        status = fail_usage(s,
+                            "%.80s contains no secret key of a mask: write a line with its number "
+                            "and 64 hex digits, or make a file with `firn mask keygen FILE`",
+                            name);
+    }
+    explicit_bzero(text, sizeof text);
+    return status;
+}
+
+/* ---- keygen ---------------------------------------------------------------------------------- */
+
+static int write_key(session *s, int file, const char *name, uint64_t number) {
+    uint8_t key[FIRN_MASK_KEY_SIZE];
+    char text[FILE_SIZE];
+    bool done = getrandom(key, sizeof key, 0) == sizeof key;
+    int length = snprintf(text, sizeof text,
+                          "# Secret key of firn mask. Keep a copy: without it, no masked ID can be "
+                          "turned back.\n%" PRIu64 " ",
+                          number);
+    for (size_t i = 0; i < sizeof key; i++) {
+        length += snprintf(text + length, sizeof text - (size_t)length, "%02x", key[i]);
+    }
+    text[length++] = '\n';
+    done = done && write(file, text, (size_t)length) == length && fsync(file) == 0;
+    int why = errno;
+    done = close(file) == 0 && done;
+    explicit_bzero(key, sizeof key);
+    explicit_bzero(text, sizeof text);
+    if (!done) {
+        unlink(name);
+        return fail_as(s, FIRN_EIO, "cannot write the key file %.80s: %s", name, strerror(why));
+    }
+    return STATUS_DONE;
+}
+
+static int keygen(session *s) {
+    const char *given = operand_value(s, "key_number"), *name = s->operands[1];
+    uint64_t number = 1;
+    firn_error error;
+    if (s->plain_count != 2) {
+        return fail_usage(s,
+                          "keygen needs one FILE, which it makes: add its name, such as mask.key");
+    }
+    if (s->operand_count > 2 + (size_t)(given != NULL)) {
+        return fail_usage(s, "keygen has no setting '%.60s': see firn mask --help",
+                          s->operands[given == s->operands[2] + strlen("key_number=") ? 3 : 2]);
+    }
+    if (given != NULL && (!number_whole(&number, given) || number > NUMBER_MOST)) {
+        return fail_usage(s, "key_number=%.40s is out of range (0 to %d): choose a number in it",
+                          given, NUMBER_MOST);
+    }
+    if (refuse_named_pipe(name, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) {
+        return fail_usage(s, "%.80s exists, and may be a key in use: name a new file", name);
+    }
+    if (file < 0) {
+        return fail_as(s, FIRN_EIO, "cannot write the key file %.80s: %s", name, strerror(errno));
+    }
+    return write_key(s, file, name, number);
+}
+
+/* ---- masking --------------------------------------------------------------------------------- */
+
+static int mask_line(session *s, void *context, const char *text, size_t length,
+                     firn_error *error) {
+    const masking *work = context;
+    firn_id id, masked;
+    char id_text[FIRN_TEXT_SIZE], masked_text[FIRN_TEXT_SIZE];
+    int code = firn_parse(work->back ? &masked : &id, work->back ? work->as : work->from,
+                          work->bits, text, length, error);
+    if (code == FIRN_OK) {
+        code = work->back ? firn_mask_undo(work->mask, &id, &masked, 1, error)
+                          : firn_mask_apply(work->mask, &masked, &id, 1, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn_format(id_text, &id, work->from);
+    firn_format(masked_text, &masked, work->as);
+    if (s->option[OPTION_JSON] != NULL) {
+        json_line(&s->out, json_pack("{s:s, s:s}", "id", id_text, "masked", masked_text));
+    } else {
+        output_print(&s->out, "%s\n", work->back ? id_text : masked_text);
+    }
+    return FIRN_OK;
+}
+
+static int open_form(session *s, int *form, int option, int preset, uint32_t bits) {
+    const char *name = s->option[option];
+    firn_error error;
+    *form = preset;
+    return name == NULL || (pure_form(form, name, &error) == FIRN_OK &&
+                            pure_form_check(*form, NULL, bits, &error) == FIRN_OK)
+               ? STATUS_DONE
+               : fail(s, &error);
+}
+
+static int open_mask(session *s, masking *work) {
+    static const char *const none[] = {NULL};
+    char keys[KEYS_SIZE], number[NUMBER_SIZE];
+    uint8_t key[FIRN_MASK_KEY_SIZE] = {0};
+    firn_error error;
+    const char *width = operand_value(s, "width");
+    if (operand_value(s, "key_number") != NULL) {
+        return fail_usage(s, "the key file has the number of the key: remove key_number=");
+    }
+    int status = operands_join(s, none, sizeof " key_number=" + NUMBER_SIZE, keys, sizeof keys);
+    status = status == STATUS_DONE ? read_key(s, key, number) : status;
+    if (status == STATUS_DONE) {
+        operands_assume(s, "key_number", number, keys, sizeof keys);
+        int code = firn_mask_open(&work->mask, keys, key, NULL, &error);
+        status = argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+    }
+    explicit_bzero(key, sizeof key);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    work->bits = firn_mask_bits(work->mask);
+    const bool uuid = width != NULL && strcmp(width, "uuid") == 0;
+    const int preset = uuid ? FIRN_FORM_UUID : work->bits > 64 ? FIRN_FORM_BASE32 : FIRN_FORM_DEC;
+    status = open_form(s, &work->from, OPTION_FROM, preset, work->bits);
+    return status == STATUS_DONE ? open_form(s, &work->as, OPTION_AS, work->from, work->bits)
+                                 : status;
+}
+
+static int run(session *s, bool back) {
+    masking work = {.back = back};
+    int status = operands_split(s, 0, 0, SIZE_MAX, "IDs");
+    if (status == STATUS_DONE && !back && s->plain_count > 0 &&
+        strcmp(s->operands[0], "keygen") == 0) {
+        return keygen(s);
+    }
+    status = status == STATUS_DONE ? open_mask(s, &work) : status;
+    status = status == STATUS_DONE ? lines_do(s, s->plain_count > 0 ? s->operands : NULL,
+                                              s->plain_count, mask_line, &work)
+                                   : status;
+    firn_mask_close(work.mask);
+    return status;
+}
+
+int run_mask(session *s) {
+    return run(s, false);
+}
+
+int run_unmask(session *s) {
+    return run(s, true);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Masks: permutations of IDs that show nothing of them, chosen by a secret key and a name. The
+ * permutation is FF1 over the bits of an ID; each mask has a separate key. */
+#include "bits.h"
+#include "error.h"
+#include "hkdf.h"
+#include "keys.h"
+#include "nearest.h"
+#include "permutation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 2^20 is the first power of two above 10^6, the smallest domain that NIST SP 800-38G allows. */
+enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MAX = 63, BATCH = 64 };
+#define KEY_NUMBER_MOST 999999999
+
+struct firn_mask {
+    firn__permutation permutation;
+    uint32_t bits;           /* of the domain: 20..128, and 122 for a UUID */
+    int64_t version;         /* of the UUIDs that are masked; 0: the mask takes integers */
+    int64_t key_number;      /* of the secret key */
+    char name[NAME_MAX + 1]; /* "": not given */
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int read_name(firn_mask *mask, const char *value, firn_error *error) {
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t length = strlen(value);
+    if (length == 0 || length > NAME_MAX || strspn(value, allowed) != length) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "name=%.64s is not the name of a mask: use 1 to %d letters, digits, ., _ "
+                          "and -",
+                          value, NAME_MAX);
+    }
+    memcpy(mask->name, value, length + 1);
+    return FIRN_OK;
+}
+
+static int read_width(firn_mask *mask, const char *value, firn_error *error) {
+    int64_t bits = UUID_BITS;
+    int code = FIRN_OK;
+    if (strcmp(value, "uuid") == 0) {
+        mask->version = 7;
+    } else if (strspn(value, "0123456789") != strlen(value)) {
+        code = firn__fail(error, FIRN_EUSAGE, "width=%.40s is not valid: use %d to %d, or uuid",
+                          value, BITS_LEAST, BITS_MOST);
+    } else {
+        code = firn__number_read(&bits, "width", value, BITS_LEAST, BITS_MOST, error);
+    }
+    mask->bits = (uint32_t)bits;
+    return code;
+}
+
+static int read_pair(firn_mask *mask, const firn__pair *pair, int64_t *version, firn_error *error) {
+    static const char *const names[] = {"name", "width", "version", "key_number", NULL};
+    if (strcmp(pair->name, "name") == 0) {
+        return read_name(mask, pair->value, error);
+    }
+    if (strcmp(pair->name, "width") == 0) {
+        return read_width(mask, pair->value, error);
+    }
+    if (strcmp(pair->name, "version") == 0) {
+        return firn__number_read(version, "version", pair->value, 1, 8, error);
+    }
+    if (strcmp(pair->name, "key_number") == 0) {
+        return firn__number_read(&mask->key_number, "key_number", pair->value, 0, KEY_NUMBER_MOST,
+                                 error);
+    }
+    return firn__unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
+                         "use name, width, version or key_number");
+}
+
+static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
+    firn__keys keys;
+    int64_t version = 0;
+    int code = firn__keys_split(&keys, text, error);
+    for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
+        code = read_pair(mask, &keys.fields[i], &version, error);
+    }
+    if (code == FIRN_OK && mask->name[0] == '\0') {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a mask needs a name, which makes it another one than all others under "
+                          "its key: add name=, such as name=orders");
+    }
+    if (code == FIRN_OK && version != 0 && mask->version == 0) {
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "version=%d is of UUIDs: add width=uuid, or remove version=", (int)version);
+    }
+    mask->version = version != 0 ? version : mask->version;
+    return code;
+}
+
+/* The label of the mask's own key names all that makes it another mask, so no key serves two
+ * constructions. The tweak of FF1 stays empty: it would be the name. */
+static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], firn_error *error) {
+    char label[128], from[16] = "";
+    uint8_t own[16];
+    if (mask->version != 0) {
+        snprintf(from, sizeof from, "-uuid%d", (int)mask->version);
+    }
+    int length = snprintf(label, sizeof label, "firn-ff1-2%s|%" PRIu32 "|%s|%" PRId64, from,
+                          mask->bits, mask->name, mask->key_number);
+    firn__hkdf(own, sizeof own, key, FIRN_MASK_KEY_SIZE, label, (size_t)length);
+    int code =
+        mask->permutation.ops->open(&mask->permutation.cipher, own, 2, mask->bits, NULL, 0, error);
+    explicit_bzero(own, sizeof own);
+    return code;
+}
+
+int firn_mask_open(firn_mask **out, const char *text, const uint8_t key[FIRN_MASK_KEY_SIZE],
+                   const char *module_dir, firn_error *error) {
+    firn_mask *mask = calloc(1, sizeof *mask);
+    if (mask == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a mask");
+    }
+    mask->bits = 63;
+    mask->key_number = 1;
+    int code = read_keys(mask, text, error);
+    if (code == FIRN_OK) {
+        code = firn__permutation_load(&mask->permutation, "masks", module_dir, error);
+    }
+    if (code == FIRN_OK) {
+        code = start_cipher(mask, key, error);
+    }
+    if (code != FIRN_OK) {
+        firn_mask_close(mask);
+        return code;
+    }
+    *out = mask;
+    return FIRN_OK;
+}
+
+void firn_mask_close(firn_mask *mask) {
+    if (mask != NULL) {
+        firn__permutation_close(&mask->permutation);
+        free(mask);
+    }
+}
+
+uint32_t firn_mask_bits(const firn_mask *mask) {
+    return mask->version != 0 ? 128 : mask->bits == 63 ? 64 : mask->bits;
+}
+
+/* ---- masking --------------------------------------------------------------------------------- */
+
+static int refuse_range(const firn_mask *mask, const firn_id *id, firn_error *error) {
+    char text[FIRN_TEXT_SIZE];
+    firn_format(text, id, FIRN_FORM_DEC);
+    if (mask->bits == 63 && id->bits == 64) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "ID %.48s is negative as a signed 64-bit integer, and a mask of 63 bits "
+                          "takes 0 to %" PRId64 ": use width=64",
+                          text, INT64_MAX);
+    }
+    return firn__fail(error, FIRN_ERANGE,
+                      "ID %.48s has more than the %" PRIu32 " bits of the mask: use a larger width",
+                      text, mask->bits);
+}
+
+static int refuse_version(const firn_mask *mask, const firn_id *id, uint32_t wanted,
+                          firn_error *error) {
+    char text[FIRN_TEXT_SIZE];
+    const uint32_t version = firn__uuid_version(id);
+    firn_format(text, id, id->bits == 128 ? FIRN_FORM_UUID : FIRN_FORM_DEC);
+    if (wanted != mask->version) {
+        return firn__fail(error, FIRN_EMISMATCH,
+                          "ID %.48s is not a UUID of version 4, as all masked ones are: give a "
+                          "masked ID",
+                          text);
+    }
+    return version == 0 || version > 8
+               ? firn__fail(error, FIRN_EMISMATCH,
+                            "ID %.48s is not a UUID, and this mask takes UUIDs only: use a width "
+                            "in bits",
+                            text)
+               : firn__fail(error, FIRN_EMISMATCH,
+                            "ID %.48s is a UUID of version %" PRIu32
+                            ", and this mask takes version %" PRIu32 ": use version=%" PRIu32,
+                            text, version, wanted, version);
+}
+
+/* Every ID is checked before the first one is masked. `version`: that UUIDs must have. */
+static int check(const firn_mask *mask, const firn_id *ids, size_t count, uint32_t version,
+                 firn_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (mask->version != 0 && firn__uuid_version(&ids[i]) != version) {
+            return refuse_version(mask, &ids[i], version, error);
+        }
+        const firn_value value = {ids[i].low, ids[i].high};
+        if (mask->version == 0 && (ids[i].top != 0 || !firn__fits(value, mask->bits))) {
+            return refuse_range(mask, &ids[i], error);
+        }
+    }
+    return FIRN_OK;
+}
+
+static firn_halves split(const firn_mask *mask, const firn_id *id) {
+    const uint32_t second = mask->bits - mask->bits / 2;
+    const firn_value value =
+        mask->version != 0 ? firn__uuid_free(id) : (firn_value){id->low, id->high};
+    return (firn_halves){firn__part(value, second, mask->bits / 2).low,
+                         firn__part(value, 0, second).low};
+}
+
+static firn_id join(const firn_mask *mask, firn_halves halves, uint32_t version) {
+    firn_value value = firn__up((firn_value){halves.first, 0}, mask->bits - mask->bits / 2);
+    value.low |= halves.second;
+    return version != 0 ? firn__uuid_of(value, version)
+                        : (firn_id){value.low, value.high, 0, firn_mask_bits(mask)};
+}
+
+typedef int permute(void *self, firn_halves *numbers, size_t count, firn_error *error);
+
+static int permute_all(const firn_mask *mask, permute *step, firn_id *out, const firn_id *ids,
+                       size_t count, uint32_t version, firn_error *error) {
+    firn_halves halves[BATCH];
+    int code = FIRN_OK;
+    for (size_t done = 0, size; code == FIRN_OK && done < count; done += size) {
+        size = count - done < BATCH ? count - done : BATCH;
+        for (size_t i = 0; i < size; i++) {
+            halves[i] = split(mask, &ids[done + i]);
+        }
+        code = step(mask->permutation.cipher, halves, size, error);
+        for (size_t i = 0; code == FIRN_OK && i < size; i++) {
+            out[done + i] = join(mask, halves[i], version);
+        }
+    }
+    return code;
+}
+
+int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
+                    firn_error *error) {
+    int code = check(mask, ids, count, (uint32_t)mask->version, error);
+    return code != FIRN_OK ? code
+                           : permute_all(mask, mask->permutation.ops->encrypt, masked, ids, count,
+                                         mask->version != 0 ? 4 : 0, error);
+}
+
+int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
+                   firn_error *error) {
+    int code = check(mask, masked, count, 4, error);
+    return code != FIRN_OK ? code
+                           : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
+                                         (uint32_t)mask->version, error);
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# firn mask, unmask and mask keygen: forms, files, JSON, and what they refuse. spec/masks.py computes the answers.
+. test/command.tap
+zero=$TMPDIR/zero.key
+(umask 077 && printf '# a comment\n\n1 %064d\n' 0 >"$zero")
+orders="--name orders --key-file $zero"
+
+# ---- masking -------------------------------------------------------------------------------------
+# shellcheck disable=SC2086 # the words of orders
+{
+    says "an integer" 1545844954938404436 mask $orders 1541815603606036480
+    says "and back" 1541815603606036480 unmask $orders 1545844954938404436
+    says "a UUID" ee4010b4-ae5e-47e1-b9da-ad69663a79d9 mask $orders width=uuid 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
+    says "and back" 017f22e2-79b0-7cc3-98c4-dc0c0c07398f unmask $orders width=uuid ee4010b4-ae5e-47e1-b9da-ad69663a79d9
+    says "JSON has both" '{"id":"1541815603606036480","masked":"1545844954938404436"}' mask $orders --json 1541815603606036480
+    says "also of unmask" '{"id":"1541815603606036480","masked":"1545844954938404436"}' unmask $orders --json 1545844954938404436
+    for width in 20 53 63 64 uuid 128; do
+        case $width in
+        uuid) "$FIRN" new uuid7 -n 20 >"$TMPDIR/ids" && forms="uuid hex base58 base64url" ;;
+        128) "$FIRN" new ulid -n 20 >"$TMPDIR/ids" && forms="base32 hex uuid" ;;
+        *) seq 100001 100020 >"$TMPDIR/ids" && forms="dec base58 base32 hex" ;;
+        esac
+        same "there are twenty IDs of width $width" 20 "$(grep -c . "$TMPDIR/ids")"
+        for form in $forms; do
+            "$FIRN" mask $orders width=$width --as "$form" <"$TMPDIR/ids" >"$TMPDIR/masked" 2>"$TMPDIR/said"
+            same "lines of width $width as $form are masked to others" 20 \
+                "$(sort -u "$TMPDIR/masked" "$TMPDIR/ids" | grep -c . | awk '{ print $1 - 20 }')"
+            same "and come back" "$(cat "$TMPDIR/ids")" "$("$FIRN" unmask $orders width=$width --as "$form" <"$TMPDIR/masked" 2>&1)"
+        done
+    done
+    same "a bad line is in its place with --keep-going" "1545844954938404436
+error: character 1 of 1 is 'x': a decimal digit is needed" \
+        "$(printf '1541815603606036480\nx\n' | "$FIRN" mask $orders --keep-going)"
+    same "another name is another mask" 0 "$("$FIRN" mask --name order --key-file "$zero" 1541815603606036480 | grep -c 1545844954938404436)"
+
+    # ---- refusals --------------------------------------------------------------------------------
+    refuses "a negative integer" 1 "is negative .*: use width=64" mask $orders -- -5
+    refuses "a UUID of another version" 1 "is a UUID of version 4, .*: use version=4" \
+        mask $orders width=uuid c232ab00-9414-4d26-a1a5-04e2e4b9b3b7
+    refuses "a UUID that is not masked" 1 "is not a UUID of version 4" unmask $orders width=uuid 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
+    refuses "a small domain" 1 "20 to 128" mask $orders width=19 5
+    refuses "an unknown setting" 2 "did you mean .width.[?]" mask $orders widht=20 5
+    refuses "a form that does not fit" 2 "has no form uuid" mask $orders --as uuid 5
+    refuses "a number for the key" 2 "remove key_number=" mask $orders key_number=1 5
+    refuses "a key among the arguments" 2 "can read a secret key in an argument" mask $orders key=00 5
+}
+refuses "a mask without a name" 2 "add name=" mask --key-file "$zero" 5
+refuses "a mask without a key" 2 "firn mask keygen FILE" mask --name orders 5
+refuses "a key in place of its file" 2 "not the secret key" mask --name orders --key-file "$(printf '%064d' 0)" 5
+refuses "a missing file" 6 "cannot open the key file" mask --name orders --key-file "$TMPDIR/none" 5
+chmod 640 "$zero"
+refuses "a file that others can read" 2 "chmod 600" mask --name orders --key-file "$zero" 5
+chmod 600 "$zero"
+for wrong in '' '1' "$(printf '%064d' 0)" "1 $(printf '%063d' 0)" "1 $(printf '%065d' 0)" "1 $(printf '%064d' 0) more" \
+    "1 $(printf '%064d\n2 %064d' 0 0)" "1234567890 $(printf '%064d' 0)"; do
+    (umask 077 && printf '%s\n' "$wrong" >"$TMPDIR/wrong.key")
+    refuses "a file with '$(printf %.12s "$wrong")...' has no key" 2 "contains no secret key" mask --name orders --key-file "$TMPDIR/wrong.key" 5
+done
+
+# ---- keygen --------------------------------------------------------------------------------------
+made=$TMPDIR/made.key
+check "keygen makes a file" "$FIRN" mask keygen "$made"
+same "that only its owner can read" 600 "$(stat -c %a "$made")"
+check "with a number and 64 hex digits" grep -qxE '1 [0-9a-f]{64}' "$made"
+same "the key works" 5 "$("$FIRN" unmask --name orders --key-file "$made" "$("$FIRN" mask --name orders --key-file "$made" 5)")"
+before=$(cat "$made")
+refuses "an existing file is kept" 2 "exists, and may be a key in use" mask keygen "$made"
+same "as it was" "$before" "$(cat "$made")"
+check "another key has another number" "$FIRN" mask keygen "$TMPDIR/second.key" key_number=2
+check "and other digits" sh -c "grep -qxE '2 [0-9a-f]{64}' '$TMPDIR/second.key' && ! grep -qF '${before##* }' '$TMPDIR/second.key'"
+refuses "keygen needs a file" 2 "needs one FILE" mask keygen
+refuses "only one" 2 "needs one FILE" mask keygen a b
+refuses "and a number in its range" 2 "0 to 999999999" mask keygen "$TMPDIR/third.key" key_number=1000000000
+refuses "keygen has no other setting" 2 "has no setting 'name=x'" mask keygen "$TMPDIR/third.key" name=x
+check "a refused keygen makes no file" [ ! -e "$TMPDIR/third.key" ]
+finish

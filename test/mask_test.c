@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* Masks: permutations that come back, in one call or many; what they refuse; what a masked ID still
+ * shows. The known answers are in spec/mask.json. */
+#include <firn/firn.h>
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../src/hkdf.h"
+#include "chance.h"
+
+#define MODULES FIRN_BUILD_DIR "/firn"
+
+enum { MANY = 1000 };
+
+static const uint8_t secret[FIRN_MASK_KEY_SIZE] = {1, 2, 3};
+
+static firn_mask *opened_with(const char *keys, const uint8_t key[FIRN_MASK_KEY_SIZE]) {
+    firn_mask *mask = NULL;
+    firn_error error = {0};
+    if (firn_mask_open(&mask, keys, key, MODULES, &error) != FIRN_OK) {
+        fail_msg("%s: %s", keys, error.text);
+    }
+    return mask;
+}
+
+static firn_mask *opened(const char *keys) {
+    return opened_with(keys, secret);
+}
+
+static void error_text(const firn_error *error, int code, const char *words) {
+    if (error->code != code || strstr(error->text, words) == NULL ||
+        strchr(error->text, '\n') != NULL) {
+        fail_msg("expected %s '%s', got %s '%s'", firn_errname(code), words,
+                 firn_errname(error->code), error->text);
+    }
+}
+
+static firn_id integer(uint64_t value) {
+    return (firn_id){value, 0, 0, 64};
+}
+
+static firn_id uuid(const char *text) {
+    firn_id id;
+    assert_int_equal(firn_parse(&id, FIRN_FORM_UUID, 128, text, strlen(text), NULL), FIRN_OK);
+    return id;
+}
+
+static firn_id drawn(uint32_t bits) {
+    firn_id id = {chance(), 0, 0, bits};
+    if (bits < 64) {
+        id.low >>= 64 - bits;
+    } else if (bits > 64) {
+        id.high = chance() >> (128 - bits);
+    }
+    return id;
+}
+
+static firn_id drawn_uuid(uint64_t version) {
+    firn_id id = drawn(128);
+    id.high = (id.high & ~(uint64_t)0xf000) | version << 12;
+    id.low = id.low >> 2 | UINT64_C(2) << 62;
+    return id;
+}
+
+/* ---- permutations ---------------------------------------------------------------------------- */
+
+/* RFC 5869, A.3: no salt. It has 42 bytes; these are the first. */
+static void keys_are_those_of_the_rfc(void **state) {
+    static const uint8_t wanted[32] = {0x8d, 0xa4, 0xe7, 0x75, 0xa5, 0x63, 0xc1, 0x8f,
+                                       0x71, 0x5f, 0x80, 0x2a, 0x06, 0x3c, 0x5a, 0x31,
+                                       0xb8, 0xa1, 0x1f, 0x5c, 0x5e, 0xe1, 0x87, 0x9e,
+                                       0xc3, 0x45, 0x4e, 0x5f, 0x3c, 0x73, 0x8d, 0x2d};
+    uint8_t input[22], out[32];
+    (void)state;
+    memset(input, 0x0b, sizeof input);
+    firn__hkdf(out, sizeof out, input, sizeof input, "", 0);
+    assert_memory_equal(out, wanted, sizeof out);
+}
+
+static void twenty_bits_are_a_permutation(void **state) {
+    enum { ALL = 1 << 20 };
+    firn_mask *mask = opened("name=orders width=20");
+    firn_id *ids = calloc(ALL, sizeof *ids);
+    uint8_t *seen = calloc(ALL, 1);
+    (void)state;
+    assert_true(ids != NULL && seen != NULL);
+    for (uint64_t i = 0; i < ALL; i++) {
+        ids[i] = integer(i);
+    }
+    assert_int_equal(firn_mask_apply(mask, ids, ids, ALL, NULL), FIRN_OK);
+    for (size_t i = 0; i < ALL; i++) {
+        assert_true(ids[i].low < ALL && ids[i].bits == 20);
+        assert_int_equal(seen[ids[i].low]++, 0);
+    }
+    assert_int_equal(firn_mask_undo(mask, ids, ids, ALL, NULL), FIRN_OK);
+    for (size_t i = 0; i < ALL; i++) {
+        assert_true(ids[i].low == i);
+    }
+    firn_mask_close(mask);
+    free(ids);
+    free(seen);
+}
+
+static void every_width_comes_back(void **state) {
+    (void)state;
+    for (uint32_t bits = 20; bits <= 128; bits++) {
+        char keys[48];
+        firn_id ids[3], out[3];
+        snprintf(keys, sizeof keys, "name=orders width=%" PRIu32, bits);
+        firn_mask *mask = opened(keys);
+        const uint32_t wide = firn_mask_bits(mask);
+        assert_int_equal(wide, bits == 63 ? 64 : bits);
+        for (int n = 0; n < 100; n++) {
+            ids[0] = drawn(bits);
+            ids[1] = (firn_id){n & 1, 0, 0, bits};
+            ids[2] = (firn_id){bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX,
+                               bits > 64 ? UINT64_MAX >> (128 - bits) : 0, 0, bits};
+            assert_int_equal(firn_mask_apply(mask, out, ids, 3, NULL), FIRN_OK);
+            for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(out[i].bits, wide);
+                assert_true(bits >= 64 ? bits == 128 || out[i].high >> (bits - 64) == 0
+                                       : out[i].low >> bits == 0);
+            }
+            assert_int_equal(firn_mask_undo(mask, out, out, 3, NULL), FIRN_OK);
+            for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(firn_id_cmp(&out[i], &ids[i]), 0);
+            }
+        }
+        firn_mask_close(mask);
+    }
+}
+
+static void every_uuid_becomes_one_of_version_4(void **state) {
+    (void)state;
+    for (uint64_t version = 1; version <= 8; version++) {
+        char keys[48];
+        snprintf(keys, sizeof keys, "name=orders version=%d width=uuid", (int)version);
+        firn_mask *mask = opened(keys);
+        assert_int_equal(firn_mask_bits(mask), 128);
+        for (int n = 0; n < 300; n++) {
+            const firn_id id = drawn_uuid(version);
+            firn_id out;
+            assert_int_equal(firn_mask_apply(mask, &out, &id, 1, NULL), FIRN_OK);
+            assert_true((out.high >> 12 & 15) == 4 && out.low >> 62 == 2 && out.bits == 128);
+            assert_int_equal(firn_mask_undo(mask, &out, &out, 1, NULL), FIRN_OK);
+            assert_int_equal(firn_id_cmp(&out, &id), 0);
+        }
+        firn_mask_close(mask);
+    }
+}
+
+/* FIRN_MASKS=100000000 for a long run. */
+static void a_million_come_back(void **state) {
+    const char *wanted = getenv("FIRN_MASKS");
+    const uint64_t count = wanted != NULL ? strtoull(wanted, NULL, 10) : 1000000;
+    firn_mask *masks[] = {opened("name=orders"), opened("name=orders width=uuid")};
+    (void)state;
+    for (uint64_t done = 0; done < count; done += MANY) {
+        for (int kind = 0; kind < 2; kind++) {
+            firn_id ids[MANY], out[MANY];
+            for (size_t i = 0; i < MANY; i++) {
+                ids[i] = kind == 0 ? drawn(63) : drawn_uuid(7);
+            }
+            assert_int_equal(firn_mask_apply(masks[kind], out, ids, MANY, NULL), FIRN_OK);
+            assert_int_equal(firn_mask_undo(masks[kind], out, out, MANY, NULL), FIRN_OK);
+            for (size_t i = 0; i < MANY; i++) {
+                assert_int_equal(firn_id_cmp(&out[i], &ids[i]), 0);
+            }
+        }
+    }
+    firn_mask_close(masks[0]);
+    firn_mask_close(masks[1]);
+}
+
+static void one_call_for_many_is_many_calls_for_one(void **state) {
+    firn_mask *mask = opened("name=orders width=128");
+    firn_id ids[200], many[200], one;
+    (void)state;
+    for (size_t i = 0; i < 200; i++) {
+        ids[i] = drawn(128);
+    }
+    for (size_t count = 0; count <= 200; count += count < 4 ? 1 : 7) {
+        memset(many, 0, sizeof many);
+        assert_int_equal(firn_mask_apply(mask, many, ids, count, NULL), FIRN_OK);
+        for (size_t i = 0; i < 200; i++) {
+            assert_int_equal(firn_mask_apply(mask, &one, &ids[i], 1, NULL), FIRN_OK);
+            assert_true(i < count ? firn_id_cmp(&one, &many[i]) == 0 : many[i].bits == 0);
+        }
+    }
+    firn_mask_close(mask);
+}
+
+/* Any other key, name, number, width or version is another mask. */
+static void other_masks_are_other_permutations(void **state) {
+    static const char *const others[] = {"name=orderz",          "name=orders key_number=2",
+                                         "name=orders width=64", "name=orders width=62",
+                                         "name=Orders",          "name=orders.",
+                                         "name=order",           "name=orders key_number=0"};
+    uint8_t other[FIRN_MASK_KEY_SIZE] = {1, 2, 3, [31] = 1};
+    firn_mask *mask = opened("name=orders width=63 key_number=1"), *same = opened("name=orders");
+    firn_mask *seventh = opened("name=orders width=uuid"),
+              *fourth = opened("name=orders width=uuid version=4");
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++) {
+        const firn_id id = integer(i);
+        firn_id out, back;
+        assert_int_equal(firn_mask_apply(mask, &out, &id, 1, NULL), FIRN_OK);
+        assert_int_equal(firn_mask_undo(same, &back, &out, 1, NULL), FIRN_OK);
+        assert_int_equal(firn_id_cmp(&back, &id), 0);
+        for (size_t j = 0; j <= sizeof others / sizeof others[0] && i < 20; j++) {
+            firn_mask *two = j < sizeof others / sizeof others[0]
+                                 ? opened(others[j])
+                                 : opened_with("name=orders", other);
+            assert_int_equal(firn_mask_apply(two, &back, &id, 1, NULL), FIRN_OK);
+            assert_int_not_equal(firn_id_cmp(&back, &out), 0);
+            firn_mask_close(two);
+        }
+        const firn_id four = drawn_uuid(4);
+        firn_id seven = four;
+        seven.high |= 0x3000;
+        assert_int_equal(firn_mask_apply(seventh, &out, &seven, 1, NULL), FIRN_OK);
+        assert_int_equal(firn_mask_apply(fourth, &back, &four, 1, NULL), FIRN_OK);
+        assert_int_not_equal(firn_id_cmp(&back, &out), 0);
+    }
+    firn_mask_close(mask);
+    firn_mask_close(same);
+    firn_mask_close(seventh);
+    firn_mask_close(fourth);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void unopened(const char *keys, int code, const char *words) {
+    firn_mask *mask = NULL;
+    firn_error error = {0};
+    assert_int_equal(firn_mask_open(&mask, keys, secret, MODULES, &error), code);
+    error_text(&error, code, words);
+    assert_null(mask);
+}
+
+static void keys_have_their_bounds(void **state) {
+    char name[80] = "name=";
+    (void)state;
+    unopened("", FIRN_EUSAGE, "add name=");
+    unopened("width=63", FIRN_EUSAGE, "add name=");
+    unopened("name=my,orders", FIRN_EUSAGE, "1 to 63 letters");
+    unopened("name=a|b", FIRN_EUSAGE, "1 to 63 letters");
+    memset(name + 5, 'a', 64);
+    unopened(name, FIRN_EUSAGE, "1 to 63 letters");
+    unopened("name=orders width=19", FIRN_ERANGE, "20 to 128");
+    unopened("name=orders width=129", FIRN_ERANGE, "20 to 128");
+    unopened("name=orders width=-64", FIRN_EUSAGE, "20 to 128, or uuid");
+    unopened("name=orders width=text", FIRN_EUSAGE, "20 to 128, or uuid");
+    unopened("name=orders version=7", FIRN_EUSAGE, "add width=uuid");
+    unopened("name=orders width=uuid version=9", FIRN_ERANGE, "1 to 8");
+    unopened("name=orders key_number=1000000000", FIRN_ERANGE, "0 to 999999999");
+    unopened("name=orders widht=63", FIRN_EUSAGE, "did you mean");
+    unopened("name=orders zebra=63", FIRN_EUSAGE, "use name, width, version or key_number");
+    firn_mask_close(NULL);
+}
+
+static void wrong_ids_are_refused(void **state) {
+    firn_mask *positive = opened("name=orders"), *narrow = opened("name=orders width=53");
+    firn_mask *seventh = opened("name=orders width=uuid");
+    firn_id ids[2] = {integer(1), integer(UINT64_MAX)}, out[2] = {{7, 7, 7, 7}, {7, 7, 7, 7}};
+    const firn_id seven = uuid("017f22e2-79b0-7cc3-98c4-dc0c0c07398f"),
+                  one = uuid("c232ab00-9414-11ec-b3c8-9f6bdeced846"),
+                  strange = uuid("017f22e2-79b0-7cc3-d8c4-dc0c0c07398f");
+    firn_error error = {0};
+    (void)state;
+    assert_int_equal(firn_mask_apply(positive, out, ids, 2, &error), FIRN_ERANGE);
+    error_text(&error, FIRN_ERANGE, "ID -1 is negative");
+    error_text(&error, FIRN_ERANGE, "use width=64");
+    assert_int_equal(firn_mask_undo(positive, out, ids, 2, &error), FIRN_ERANGE);
+    ids[1] = integer(UINT64_C(1) << 53);
+    assert_int_equal(firn_mask_apply(narrow, out, ids, 2, &error), FIRN_ERANGE);
+    error_text(&error, FIRN_ERANGE, "ID 9007199254740992 has more than the 53 bits of the mask");
+    assert_int_equal(firn_mask_apply(positive, out, &seven, 1, &error), FIRN_ERANGE);
+    error_text(&error, FIRN_ERANGE, "more than the 63 bits");
+    assert_int_equal(firn_mask_apply(seventh, out, &one, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH,
+               "is a UUID of version 1, and this mask takes version 7: use version=1");
+    assert_int_equal(firn_mask_apply(seventh, out, &strange, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "is not a UUID");
+    assert_int_equal(firn_mask_apply(seventh, out, ids, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "ID 1 is not a UUID");
+    assert_int_equal(firn_mask_undo(seventh, out, &seven, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "is not a UUID of version 4");
+    assert_true(out[0].low == 7 && out[1].bits == 7);
+    firn_mask_close(positive);
+    firn_mask_close(narrow);
+    firn_mask_close(seventh);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* How often each bit is set, and how often it differs from the one before; how many IDs are greater
+ * than the one before. */
+typedef struct tally {
+    int set[128], changed[128], sorted;
+} tally;
+
+static void count_bits(tally *counts, const firn_id *id, const firn_id *before) {
+    for (int bit = 0; bit < 128; bit++) {
+        const uint64_t word = bit < 64 ? id->low >> bit : id->high >> (bit - 64);
+        const uint64_t last = bit < 64 ? before->low >> bit : before->high >> (bit - 64);
+        counts->set[bit] += (int)(word & 1);
+        counts->changed[bit] += (int)((word ^ last) & 1);
+    }
+    counts->sorted += firn_id_cmp(id, before) > 0;
+}
+
+/* Consecutive uuid7 of one millisecond, masked, and random uuid4: each of the 122 bits is set in
+ * half of them, and differs in half of all neighbours. Such a count has a deviation of sqrt(COUNT)
+ * / 2; a random one is more than seven of them away once in 4 * 10^11. Key and IDs are the same in
+ * every run, so the test passes always or never. */
+static void masked_uuids_look_like_random_ones(void **state) {
+    enum { COUNT = 40000, BOUND = 7 * 100 };
+    firn_mask *mask = opened("name=orders width=uuid");
+    (void)state;
+    for (int random = 0; random < 2; random++) {
+        firn_id before = {0}, id = uuid("017f22e2-79b0-7cc3-98c4-dc0c0c000000");
+        tally counts = {0};
+        for (int n = 0; n < COUNT; n++, id.low++) {
+            firn_id out = drawn_uuid(4);
+            if (!random) {
+                assert_int_equal(firn_mask_apply(mask, &out, &id, 1, NULL), FIRN_OK);
+            }
+            count_bits(&counts, &out, &before);
+            before = out;
+        }
+        for (int bit = 0; bit < 128; bit++) {
+            const bool fixed = (bit >= 76 && bit < 80) || bit == 62 || bit == 63;
+            assert_true(fixed || abs(counts.set[bit] - COUNT / 2) < BOUND);
+            assert_true(fixed || abs(counts.changed[bit] - COUNT / 2) < BOUND);
+        }
+        assert_true(abs(counts.sorted - COUNT / 2) < BOUND);
+    }
+    firn_mask_close(mask);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
+        TEST("keys are those of RFC 5869", keys_are_those_of_the_rfc),
+        TEST("twenty bits are a permutation", twenty_bits_are_a_permutation),
+        TEST("every width comes back", every_width_comes_back),
+        TEST("every UUID becomes one of version 4", every_uuid_becomes_one_of_version_4),
+        TEST("a million of 63 and of 122 bits come back", a_million_come_back),
+        TEST("one call for many is many calls for one", one_call_for_many_is_many_calls_for_one),
+        TEST("other masks are other permutations", other_masks_are_other_permutations),
+        TEST("keys have their bounds", keys_have_their_bounds),
+        TEST("wrong IDs are refused", wrong_ids_are_refused),
+        TEST("masked UUIDs look like random ones", masked_uuids_look_like_random_ones),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
