@@ -205,6 +205,7 @@ static void compose_raise(const mysql_store *store, mysql_statement *statement,
                           const firn_records *seen, const firn_records *next,
                           const firn_raise *raise) {
     char seal[SEAL_SIZE], note[FIRN_NOTE_SIZE];
+    const int64_t compared = raise->grant != 0 ? raise->min : -1; /* by its grant, too */
     snprintf(note, sizeof note, "%s", next->note);
     make_seal(store, seal, next->layout);
     if (!seen->key_known) {
@@ -212,10 +213,10 @@ static void compose_raise(const mysql_store *store, mysql_statement *statement,
                       next->mark.grant, note, next->ns, next->layout, next->floor, store->identity);
     } else if (next->own[OWN_SEALED] != 0) {
         maria_compose(store, statement, again_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, raise->min, raise->grant, seal);
+                      next->ns, next->key, raise->min, raise->most, compared, raise->grant, seal);
     } else {
         maria_compose(store, statement, raise_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, raise->min, raise->grant,
+                      next->ns, next->key, raise->min, raise->most, compared, raise->grant,
                       next->ns, next->layout, next->floor, store->identity);
     }
 }

@@ -39,7 +39,8 @@ static const char read_sql[] =
 
 /* Raises a mark whose seal matches, without reading the namespace, which would double the time. The
  * reply has the number of changed rows and, as the last insert ID, the new mark. Its numbers are
- * low and count of the raise; then least and most; least again, and the grant of that. */
+ * low and count of the raise; then least and most; least again, or -1 without a grant, and the
+ * grant of that. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
     " WHERE ns = $ AND `key` = $ AND high BETWEEN # AND # AND (high > # OR `grant` IN (0, ^))"

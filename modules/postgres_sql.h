@@ -128,8 +128,8 @@ static const struct statement_text {
                "UPDATE \"@_mark\" m SET high = greatest(m.high, $3::bigint) + $4::bigint,"
                " \"grant\" = $7::bigint, note = $8 FROM \"@_namespace\" n"
                " WHERE m.ns = $1 AND m.key = $2 AND m.high BETWEEN $5::bigint AND $6::bigint"
-               " AND (m.high > $5::bigint OR m.\"grant\" IN (0, $14::bigint)) AND" UNCHANGED
-               " RETURNING m.high",
+               " AND (m.high > $5::bigint OR $14::bigint = 0 OR m.\"grant\" IN (0, $14::bigint)) "
+               "AND" UNCHANGED " RETURNING m.high",
                14},
     /* The same for a key without a mark. */
     [CREATE] = {"firn_create",

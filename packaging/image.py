@@ -50,7 +50,10 @@ def layer(folder):
 
 def git(*words):
     """What git says about the tree's last commit; nothing without git, or in a tree from an archive."""
-    done = subprocess.run(["git", "-C", TREE, *words], capture_output=True, text=True)
+    try:
+        done = subprocess.run(["git", "-C", TREE, *words], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

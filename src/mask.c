@@ -56,7 +56,8 @@ static int read_width(firn_mask *mask, const char *value, firn_error *error) {
     return code;
 }
 
-static int read_pair(firn_mask *mask, const firn__pair *pair, int64_t *version, firn_error *error) {
+static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *version,
+                          firn_error *error) {
     static const char *const names[] = {"name", "width", "version", "key_number", NULL};
     if (strcmp(pair->name, "name") == 0) {
         return read_name(mask, pair->value, error);
@@ -80,7 +81,7 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
     int64_t version = 0;
     int code = firn__keys_split(&keys, text, error);
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
-        code = read_pair(mask, &keys.fields[i], &version, error);
+        code = read_mask_pair(mask, &keys.fields[i], &version, error);
     }
     if (code == FIRN_OK && mask->name[0] == '\0') {
         return firn__fail(error, FIRN_EUSAGE,
@@ -186,8 +187,8 @@ static int refuse_version(const firn_mask *mask, const firn_id *id, uint32_t wan
 }
 
 /* Every ID is checked before the first one is masked. `version`: that UUIDs must have. */
-static int check(const firn_mask *mask, const firn_id *ids, size_t count, uint32_t version,
-                 firn_error *error) {
+static int check_masked(const firn_mask *mask, const firn_id *ids, size_t count, uint32_t version,
+                        firn_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (mask->version != 0 && firn__uuid_version(&ids[i]) != version) {
             return refuse_version(mask, &ids[i], version, error);
@@ -200,7 +201,7 @@ static int check(const firn_mask *mask, const firn_id *ids, size_t count, uint32
     return FIRN_OK;
 }
 
-static firn_halves split(const firn_mask *mask, const firn_id *id) {
+static firn_halves split_bits(const firn_mask *mask, const firn_id *id) {
     const uint32_t second = mask->bits - mask->bits / 2;
     const firn_value value =
         mask->version != 0 ? firn__uuid_free(id) : (firn_value){id->low, id->high};
@@ -208,7 +209,7 @@ static firn_halves split(const firn_mask *mask, const firn_id *id) {
                          firn__part(value, 0, second).low};
 }
 
-static firn_id join(const firn_mask *mask, firn_halves halves, uint32_t version) {
+static firn_id join_bits(const firn_mask *mask, firn_halves halves, uint32_t version) {
     firn_value value = firn__up((firn_value){halves.first, 0}, mask->bits - mask->bits / 2);
     value.low |= halves.second;
     return version != 0 ? firn__uuid_of(value, version)
@@ -224,11 +225,11 @@ static int permute_all(const firn_mask *mask, permute *step, firn_id *out, const
     for (size_t done = 0, size; code == FIRN_OK && done < count; done += size) {
         size = count - done < BATCH ? count - done : BATCH;
         for (size_t i = 0; i < size; i++) {
-            halves[i] = split(mask, &ids[done + i]);
+            halves[i] = split_bits(mask, &ids[done + i]);
         }
         code = step(mask->permutation.cipher, halves, size, error);
         for (size_t i = 0; code == FIRN_OK && i < size; i++) {
-            out[done + i] = join(mask, halves[i], version);
+            out[done + i] = join_bits(mask, halves[i], version);
         }
     }
     return code;
@@ -236,7 +237,7 @@ static int permute_all(const firn_mask *mask, permute *step, firn_id *out, const
 
 int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
                     firn_error *error) {
-    int code = check(mask, ids, count, (uint32_t)mask->version, error);
+    int code = check_masked(mask, ids, count, (uint32_t)mask->version, error);
     return code != FIRN_OK ? code
                            : permute_all(mask, mask->permutation.ops->encrypt, masked, ids, count,
                                          mask->version != 0 ? 4 : 0, error);
@@ -244,7 +245,7 @@ int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t
 
 int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
                    firn_error *error) {
-    int code = check(mask, masked, count, 4, error);
+    int code = check_masked(mask, masked, count, 4, error);
     return code != FIRN_OK ? code
                            : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
                                          (uint32_t)mask->version, error);

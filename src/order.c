@@ -151,11 +151,11 @@ static uint64_t second_power(const firn_order *order) {
     return firn__power_of_ten((uint32_t)(order->digits + 1) / 2);
 }
 
-static firn_halves split(const firn_order *order, uint64_t integer) {
+static firn_halves split_digits(const firn_order *order, uint64_t integer) {
     return (firn_halves){integer / second_power(order), integer % second_power(order)};
 }
 
-static uint64_t join(const firn_order *order, firn_halves halves) {
+static uint64_t join_digits(const firn_order *order, firn_halves halves) {
     return halves.first * second_power(order) + halves.second;
 }
 
@@ -172,14 +172,15 @@ int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t int
                           ", %d digits): choose a smaller integer, or more digits=",
                           integer, most_of(order), (int)order->digits);
     }
-    firn_halves halves = split(order, integer);
+    firn_halves halves = split_digits(order, integer);
     int code = order->permutation.ops->encrypt(order->permutation.cipher, &halves, 1, error);
     if (code != FIRN_OK) {
         return code;
     }
     char made[FIRN_ORDER_SIZE];
     snprintf(made, sizeof made, "%.*s%0*" PRIu64, (int)start,
-             &"0123456789"[start ? order->key_id : 0], (int)order -> digits, join(order, halves));
+             &"0123456789"[start ? order->key_id : 0], (int)order -> digits,
+             join_digits(order, halves));
     if (order->check) {
         made[length - 1] = (char)('0' + check_digit(made, length - 1));
     }
@@ -214,10 +215,10 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
     for (size_t i = start; i < start + (size_t)order->digits; i++) {
         number = number * 10 + (uint64_t)(text[i] - '0');
     }
-    firn_halves halves = split(order, number);
+    firn_halves halves = split_digits(order, number);
     int code = order->permutation.ops->decrypt(order->permutation.cipher, &halves, 1, error);
     if (code == FIRN_OK) {
-        *integer = join(order, halves);
+        *integer = join_digits(order, halves);
     }
     return code;
 }

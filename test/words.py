@@ -9,6 +9,7 @@ other strings that are sentences are checked too, except for phrases marked `use
 import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -179,8 +180,10 @@ def check_terms(path, lines, terms, tell):
 
 
 def main():
-    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
-    if listed == [""]:  # no git
+    listed = [""]
+    if shutil.which("git") is not None:
+        listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
+    if listed == [""]:  # no git, or a tree from an archive
         listed = [os.path.join(folder, name)[2:] for folder, _, names in os.walk(".") for name in names]
     wanted = sys.argv[1:] or [""]
     with open(beside("words.excused"), encoding="utf-8") as lines:

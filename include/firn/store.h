@@ -137,7 +137,8 @@ static inline int firn_driver_point(const firn_store_options *options, const fir
 /* A raise of a key's mark that the law allows while nothing else changes: a mark of `min` or
  * more with first = max(mark, low) <= most becomes first + count. A mark of exactly `min` must
  * also have `grant`, or the grant 0: a store that lost reservations may have granted the same
- * slots to somebody else. (While `grant` is 0, `min` is 0.) Any other mark needs a new verdict. */
+ * slots to somebody else. While `grant` is 0, no grant is compared. Any other mark needs a new
+ * verdict. */
 typedef struct firn_raise {
     int64_t min, low, most, count;
     uint64_t grant;

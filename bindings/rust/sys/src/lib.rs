@@ -410,7 +410,7 @@ pub struct firn_store_options {
     pub notice_self: *mut c_void,
 }
 
-pub const FIRN_STORE_OPS_VERSION: u32 = 2;
+pub const FIRN_STORE_OPS_VERSION: u32 = 3;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
