@@ -358,7 +358,11 @@ static void *draw(void *argument) {
         firn_error error = {0};
         firn_mark held;
         h->spans[i].count = request.count;
-        if (firn_store_reserve(h->store, &request, &h->spans[i].first, &held, &error) != FIRN_OK) {
+        int code, tries = 0;
+        do { /* on a loaded machine a handle may lose all rounds of its five seconds */
+            code = firn_store_reserve(h->store, &request, &h->spans[i].first, &held, &error);
+        } while (code == FIRN_ESTORE && error.cure == FIRN_CURE_TRY_AGAIN && ++tries < 20);
+        if (code != FIRN_OK) {
             h->failures++;
             print_message("# %s\n", error.text);
         }
