@@ -69,6 +69,7 @@ static bool send_later(resp_connection *connection, const char *bytes, size_t le
         free(parcel);
         return false;
     }
+    connection->queued += length;
     unsent_add((int64_t)length);
     return true;
 }

@@ -74,6 +74,8 @@ struct resp_connection {
     size_t needed; /* size of the rest at which a command may be complete */
     unauthenticated_client unauthenticated; /* in the list of the loop while unauthenticated */
     size_t unsent_seen;                     /* at the last sweep */
+    uint64_t queued;                        /* bytes that ever waited for the client */
+    uint64_t taken_seen;                    /* how many of them it had taken at the last sweep */
     int64_t begun_ms;                       /* all by uv_now: when it was accepted */
     int64_t heard_ms;                       /* last bytes from the client */
     int64_t half_ms;                        /* start of an incomplete command; 0: none */

@@ -409,13 +409,16 @@ static bool is_idle_to_the_end(resp_connection *connection, int64_t now) {
                    is_fresh ? FRESH_END_MS : IDLE_END_MS);
 }
 
-/* Has the client read nothing since the last sweep? */
+/* Has the client read nothing for that long? With a pipeline as much may be unsent at each sweep,
+ * because each reply that the client takes makes room for the next. */
 static bool reads_slowly(resp_connection *connection, int64_t now, int64_t slow_ms) {
     size_t unsent = connection_unsent(connection);
-    if (unsent == 0 || unsent < connection->unsent_seen || connection->unsent_seen == 0) {
+    uint64_t taken = connection->queued - unsent;
+    if (unsent == 0 || connection->unsent_seen == 0 || taken != connection->taken_seen) {
         connection->progress_ms = now;
     }
     connection->unsent_seen = unsent;
+    connection->taken_seen = taken;
     return unsent > 0 && is_past(now, connection->progress_ms, slow_ms);
 }
 
