@@ -32,7 +32,7 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
-/* Returns `code`, or `to` if it is `source`; the error gets that code too. */
+/* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_replace_code(firn_error *error, int code, int from, int to);
 
 /* ---- numbers (module_url.c) ------------------------------------------------------------------ */

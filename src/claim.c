@@ -270,14 +270,14 @@ static int send_claim(firn_gen *gen, firn__claim *claim, bool again, firn__windo
 
 /* Repeats a claim of unknown outcome that a process sharing the generator sent. FIRN_EBUSY: there
  * is no such claim, or its slots are before the clock or too far ahead of it. */
-static int resume(firn_gen *gen, const claim_bounds *wish, firn__window *out, firn_mark *held,
+static int resume(firn_gen *gen, const claim_bounds *bounds, firn__window *out, firn_mark *held,
                   firn_error *error) {
     firn__claim *sent = firn__shared_claim(gen);
     if (sent == NULL || atomic_load_explicit(&sent->grant, memory_order_acquire) == 0) {
         return FIRN_EBUSY;
     }
-    if (sent->earliest + sent->count <= firn__slots_of(gen, wish->tick) ||
-        sent->earliest > firn__slots_of(gen, wish->tick + gen->lead_ticks)) {
+    if (sent->earliest + sent->count <= firn__slots_of(gen, bounds->tick) ||
+        sent->earliest > firn__slots_of(gen, bounds->tick + gen->lead_ticks)) {
         atomic_store_explicit(&sent->grant, 0, memory_order_release);
         return FIRN_EBUSY;
     }
@@ -288,29 +288,29 @@ static int resume(firn_gen *gen, const claim_bounds *wish, firn__window *out, fi
 /* Requests one node. Its first slot is in the present tick, or within the lead if the caller set
  * the node. The own node continues at its mark; another one begins in a later tick than the last
  * ID. */
-static int ask(firn_gen *gen, uint64_t node, bool own, const claim_bounds *wish, firn__window *out,
-               firn_mark *held, firn_error *error) {
-    uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from, grant;
+static int ask(firn_gen *gen, uint64_t node, bool own, const claim_bounds *bounds,
+               firn__window *out, firn_mark *held, firn_error *error) {
+    uint64_t from = own ? bounds->tick : later_tick(gen, bounds->tick), last = from, grant;
     firn__claim mine, *claim = firn__shared_claim(gen);
     claim = claim != NULL ? claim : &mine;
-    if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
-        last = wish->tick + gen->lead_ticks;
+    if ((gen->fixed || (own && bounds->online)) && bounds->tick + gen->lead_ticks > from) {
+        last = bounds->tick + gen->lead_ticks;
     }
     claim->node = node;
     claim->base_tick = from;
-    claim->count = wish->count;
-    claim->earliest = firn__slots_of(gen, from) + wish->offset;
+    claim->count = bounds->count;
+    claim->earliest = firn__slots_of(gen, from) + bounds->offset;
     claim->latest = firn__slots_of(gen, last + 1) - 1;
-    if (wish->online) { /* all of it within the lead, not only its first */
-        int64_t latest = firn__slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
+    if (bounds->online) { /* all of it within the lead, not only its first */
+        int64_t latest = firn__slots_of(gen, bounds->tick + gen->lead_ticks + 1) - bounds->count;
         claim->latest = latest < claim->latest ? latest : claim->latest;
     }
-    if (claim->latest > gen->slot_end - wish->count) {
-        claim->latest = gen->slot_end - wish->count;
+    if (claim->latest > gen->slot_end - bounds->count) {
+        claim->latest = gen->slot_end - bounds->count;
     }
     if (claim->latest < claim->earliest) {
-        return gen->slot_end - wish->count < claim->earliest ? firn__gen_ended(gen, error)
-                                                             : firn__gen_exhausted(gen, error);
+        return gen->slot_end - bounds->count < claim->earliest ? firn__gen_ended(gen, error)
+                                                               : firn__gen_exhausted(gen, error);
     }
     int code = firn__reach_limit(gen, claim->earliest, claim->count, &claim->latest, error);
     if (code == FIRN_OK) {
@@ -386,12 +386,12 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
 }
 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
-static int claim(firn_gen *gen, uint32_t k, const claim_bounds *wish, firn__window *out,
+static int claim(firn_gen *gen, uint32_t k, const claim_bounds *bounds, firn__window *out,
                  firn_error *error) {
     listing list = {.gen = gen, .error = error};
     firn_mark held = {0, 0};
     uint64_t node;
-    int64_t latest = firn__slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
+    int64_t latest = firn__slots_of(gen, later_tick(gen, bounds->tick) + 1) - 1;
     int64_t before_ms = firn__gen_spent_ms();
     bool floor = false;
     int failed = FIRN_OK, code = firn__reach_look(gen, error);
@@ -399,10 +399,10 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *wish, firn__wind
     if (code != FIRN_OK) {
         return code;
     }
-    if (later_tick(gen, wish->tick) >= (uint64_t)gen->slot_end >> gen->s) {
+    if (later_tick(gen, bounds->tick) >= (uint64_t)gen->slot_end >> gen->s) {
         return firn__gen_ended(gen, error); /* also where slots would pass 2^62 */
     }
-    code = resume(gen, wish, out, &held, error);
+    code = resume(gen, bounds, out, &held, error);
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         firn_mark before = held;
         /* A call that waited for a node tries once more; a call whose time went to the store does
@@ -417,7 +417,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *wish, firn__wind
         }
         const bool own =
             gen->fixed || (tried == 0 && gen->past->has_node[k] && node == gen->past->last_node[k]);
-        code = ask(gen, node, own, wish, out, &held, error);
+        code = ask(gen, node, own, bounds, out, &held, error);
         floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high;
         if (floor) {
             break; /* two nodes have the same mark without a grant: it is the floor of all */
@@ -428,13 +428,14 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *wish, firn__wind
         gen->past->last_node[k] = out->node;
         gen->past->has_node[k] = true;
     } else if (code == FIRN_EBUSY) {
-        code = failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, floor, wish->tick, error);
+        code =
+            failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, floor, bounds->tick, error);
     }
     return code;
 }
 
 int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error) {
-    claim_bounds wish = {tick, 0, firn__slots_of(gen, gen->window_ticks), false};
+    claim_bounds bounds = {tick, 0, firn__slots_of(gen, gen->window_ticks), false};
     uint64_t from = later_tick(gen, tick);
     if (from >= (uint64_t)gen->slot_end >> gen->s) {
         return firn__gen_ended(gen, error);
@@ -445,14 +446,14 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
     }
     /* n IDs must fit after any start of the sequence, in a window that may start late in its
      * tick */
-    wish.count = wish.count < needed ? needed : wish.count;
-    wish.count = wish.count < room ? wish.count : room;
+    bounds.count = bounds.count < needed ? needed : bounds.count;
+    bounds.count = bounds.count < room ? bounds.count : room;
     int code;
     firn__window *window = firn__window_new(gen, &code, error);
     if (window == NULL) {
         return code;
     }
-    code = claim(gen, k, &wish, window, error);
+    code = claim(gen, k, &bounds, window, error);
     /* Retires another window of this generator that has the same node: its slots are before the new
      * ones, and it must not issue them after these. */
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
@@ -474,10 +475,10 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
 int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__window *out,
                        firn_error *error) {
     firn__process_state *live = gen->live;
-    claim_bounds wish = {tick, 0, n, true};
-    int code = firn__gen_start(gen, &wish.offset, error);
+    claim_bounds bounds = {tick, 0, n, true};
+    int code = firn__gen_start(gen, &bounds.offset, error);
     if (code == FIRN_OK) {
-        code = claim(gen, 0, &wish, out, error);
+        code = claim(gen, 0, &bounds, out, error);
     }
     if (code == FIRN_OK) {
         gen->past->last_tick = out->base_tick + ((uint64_t)(out->first + n - 1) >> gen->s);

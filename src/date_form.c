@@ -102,7 +102,7 @@ static const struct {
              {10, 2, 0, 59, "the minute must be 00 to 59"},
              {12, 2, 0, 59, "the second must be 00 to 59"}};
 
-/* Reads 17 digits. NULL, or why they are not a valid date; *at is then where. */
+/* Reads 17 digits. NULL, or why they are not a valid date; *position is then where. */
 static const char *get_calendar(uint64_t *ms, const char *text, size_t *position) {
     char usual[FIRN_TIME_SIZE];
     firn_time time;

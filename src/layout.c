@@ -30,7 +30,7 @@ static const char *tick_name(uint32_t tick_ns) {
     return ticks[i].name;
 }
 
-/* Reads a decimal number of at most 3 digits and moves *at. -1: no digit. */
+/* Reads a decimal number of at most 3 digits and moves *position. -1: no digit. */
 static int small_number(const char **position) {
     int number = 0, digits = 0;
     for (; **position >= '0' && **position <= '9' && digits < 3; digits++, (*position)++) {
@@ -59,7 +59,7 @@ static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* 0xVALUE or decimal, up to the colon, of a constant; moves *at. */
+/* 0xVALUE or decimal, up to the colon, of a constant; moves *position. */
 static int read_constant(uint64_t *value, const char *word, const char **position,
                          firn_error *error) {
     char digits[24];

@@ -968,7 +968,7 @@ static void an_task_whose_client_is_gone_costs_numbers_only(void **state) {
 typedef struct entry {
     renewer_task task; /* first */
     char name;
-    enum task_need wish;
+    enum task_need need;
     sem_t *holds; /* runs until this is posted; NULL: not */
 } entry;
 
@@ -982,7 +982,7 @@ static void note_entry(const entry *self, bool ran) {
 
 static enum task_need wish_entry(renewer_task *self, firn_error *why) {
     why->code = FIRN_ESTORE;
-    return ((entry *)self)->wish;
+    return ((entry *)self)->need;
 }
 
 static void run_entry(renewer_task *self) {
@@ -1006,21 +1006,21 @@ static void done_entry(renewer_task *self) {
     sem_post(&ended);
 }
 
-static entry make_entry(char name, enum task_need wish) {
-    return (entry){.task = {.wish = wish_entry,
+static entry make_entry(char name, enum task_need need) {
+    return (entry){.task = {.need = wish_entry,
                             .run = run_entry,
                             .refuse = refuse_entry,
                             .done = done_entry,
                             .client = (uint64_t)name},
                    .name = name,
-                   .wish = wish};
+                   .need = need};
 }
 
 /* Sends all while the renewer is busy, so that they queue, and then lets it work. */
 static void run_entries(entry *all, size_t count, const entry *taken_back) {
     sem_t hold;
     store_renewer *renewer = catalog_renewer(NULL);
-    entry first = make_entry('-', WISH_STAYS);
+    entry first = make_entry('-', NEED_STAYS);
     first.holds = &hold;
     ordered = 0;
     sem_init(&hold, 0, 0);
@@ -1054,7 +1054,7 @@ static void clients_of_a_store_take_turns(void **state) {
     entry all[9];
     (void)state;
     for (size_t i = 0; i < 9; i++) {
-        all[i] = make_entry("aaaaabbac"[i], WISH_STAYS);
+        all[i] = make_entry("aaaaabbac"[i], NEED_STAYS);
     }
     run_entries(all, 9, NULL);
     assert_string_equal(order, "abcabaaaa");
@@ -1066,7 +1066,7 @@ static void what_nobody_wants_any_more_is_not_run(void **state) {
     entry all[6];
     (void)state;
     for (size_t i = 0; i < 6; i++) {
-        all[i] = make_entry("abcdef"[i], i == 1 ? WISH_IS_OVER : i == 0 ? WISH_FADES : WISH_STAYS);
+        all[i] = make_entry("abcdef"[i], i == 1 ? NEED_IS_OVER : i == 0 ? NEED_FADES : NEED_STAYS);
     }
     run_entries(all, 6, NULL); /* a may have left, so the others go first */
     assert_string_equal(order, "Bcdefa");
@@ -1076,7 +1076,7 @@ static void a_full_queue_refuses_those_who_have_most(void **state) {
     static entry all[TASKS_MAX + 1];
     (void)state;
     for (size_t i = 0; i < TASKS_MAX + 1; i++) {
-        all[i] = make_entry(i < TASKS_MAX ? 'a' : 'b', WISH_STAYS);
+        all[i] = make_entry(i < TASKS_MAX ? 'a' : 'b', NEED_STAYS);
     }
     run_entries(all, TASKS_MAX + 1, NULL);
     assert_int_equal(strlen(order), TASKS_MAX + 1);

@@ -106,7 +106,7 @@ static size_t end_of(const text_scan *scan, size_t start) {
     return i * 64 + (size_t)__builtin_ctzll(gaps);
 }
 
-/* The next word that begins at `at` or later, and before the limit. */
+/* The next word that begins at scan->offset or later, and before the limit. */
 static bool next_word(text_scan *scan, size_t *start, size_t *end) {
     for (size_t i = scan->offset / 64; i * 64 < scan->limit; i++) {
         uint64_t starts = starts_of(scan->word, i);

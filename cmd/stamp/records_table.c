@@ -44,7 +44,7 @@ static const char *find_close(const char *position, const char *end, bool last) 
     return NULL;
 }
 
-/* Reads the field at *at and skips its delimiter. */
+/* Reads the field at *position and skips its delimiter. */
 static enum stop read_field(const char **position, const char *end, const records_plan *plan,
                             bool last, field *f, const char **why) {
     const bool quotes = plan->format == &records_csv;

@@ -5,7 +5,7 @@
 
 #include "sections.h"
 
-/* Reads `path` into *set and *to. FIRN_EUSAGE and FIRN_ERANGE with file and line, FIRN_EIO,
+/* Reads `path` into *set and *sections. FIRN_EUSAGE and FIRN_ERANGE with file and line, FIRN_EIO,
  * FIRN_EMEMORY. */
 int config_file_read(server_settings *set, config_sections *sections, const char *path,
                      firn_error *error);

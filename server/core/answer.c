@@ -167,24 +167,24 @@ static void run_sent(renewer_task *self) {
 }
 
 /* Opening is never too late: it serves the requests after this one. */
-static enum task_need wish_sent(renewer_task *self, firn_error *why) {
+static enum task_need need_sent(renewer_task *self, firn_error *why) {
     const sent_task *task = (const sent_task *)self;
-    enum task_need wish =
-        task->client.wish != NULL ? task->client.wish(task->client.self) : WISH_STAYS;
+    enum task_need need =
+        task->client.need != NULL ? task->client.need(task->client.self) : NEED_STAYS;
     if (task->request.must_open) {
-        return wish == WISH_IS_OVER ? WISH_FADES : wish;
+        return need == NEED_IS_OVER ? NEED_FADES : need;
     }
-    if (wish == WISH_IS_OVER || monotonic_ms() > task->client.until_ms) {
+    if (need == NEED_IS_OVER || monotonic_ms() > task->client.until_ms) {
         request_is_late(why);
-        return WISH_IS_OVER;
+        return NEED_IS_OVER;
     }
     bool is_large = task->request.dated && request_is_large(&task->request);
     const char *full = is_large && task->client.full != NULL ? task->client.full() : NULL;
     if (full != NULL) { /* the tasks before this one have used the memory up */
         set_error(why, FIRN_EWINDOW, "%s", full);
-        return WISH_IS_OVER;
+        return NEED_IS_OVER;
     }
-    return wish;
+    return need;
 }
 
 static void refuse_sent(renewer_task *self, const firn_error *why) {
@@ -241,7 +241,7 @@ int request_send(const server_request *request, const task_client *client, sent_
         return renewer == NULL ? error->code
                                : set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    task->task = (renewer_task){.wish = wish_sent,
+    task->task = (renewer_task){.need = need_sent,
                                 .run = run_sent,
                                 .refuse = refuse_sent,
                                 .done = done_sent,

@@ -34,7 +34,7 @@ bool request_is_large(const server_request *request);
 typedef struct task_client {
     void *self;
     void (*finished)(void *self); /* once, in any thread: request_finish is next */
-    enum task_need (*wish)(
+    enum task_need (*need)(
         void *self);           /* renewer's thread, just before the task begins; NULL: stays */
     uint64_t share;            /* clients of one share take turns together */
     int64_t until_ms;          /* CLOCK_MONOTONIC: the task does not begin later */

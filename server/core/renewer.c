@@ -324,13 +324,13 @@ static void refuse_task(renewer_task *task, const firn_error *why) {
 /* Runs the task, unless nobody needs it any more, or others go first. */
 static void run_task(store_renewer *renewer, renewer_task *task) {
     firn_error why;
-    enum task_need wish = task->wish(task, &why);
-    if (wish == WISH_IS_OVER) {
+    enum task_need need = task->need(task, &why);
+    if (need == NEED_IS_OVER) {
         refuse_task(task, &why);
         return;
     }
     pthread_mutex_lock(&renewer->lock);
-    bool later = wish == WISH_FADES && task->turn != TURN_LAST && renewer->waiting > 0;
+    bool later = need == NEED_FADES && task->turn != TURN_LAST && renewer->waiting > 0;
     if (later) {
         enter(renewer, task, TURN_LAST);
     }

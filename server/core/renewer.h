@@ -17,9 +17,9 @@ typedef struct store_renewer store_renewer;
 
 /* Is a task still wanted? */
 enum task_need {
-    WISH_STAYS,
-    WISH_FADES, /* the client may have left: other tasks go first */
-    WISH_IS_OVER
+    NEED_STAYS,
+    NEED_FADES, /* the client may have left: other tasks go first */
+    NEED_IS_OVER
 };
 
 /* Work with a store for a client. Clients take turns: none waits for more than one or two tasks of
@@ -27,7 +27,7 @@ enum task_need {
 typedef struct renewer_task renewer_task;
 struct renewer_task {
     /* All but `done` in the renewer's thread. Just before `run`; the reason if it is over. */
-    enum task_need (*wish)(renewer_task *self, firn_error *why);
+    enum task_need (*need)(renewer_task *self, firn_error *why);
     void (*run)(renewer_task *self);                           /* may wait for the store */
     void (*refuse)(renewer_task *self, const firn_error *why); /* instead of `run` */
     void (*done)(

@@ -32,7 +32,7 @@ static void on_finished(void *self) {
 
 /* A client that has ended its side may still read the reply, or may have closed the connection: the
  * kernel does not say which. */
-static enum task_need wish_of(void *self) {
+static enum task_need need_of(void *self) {
     server_waiter *waiter = self;
     struct pollfd socket = {waiter->fd, POLLRDHUP, 0};
     pthread_mutex_lock(&waiter->owner->lock);
@@ -41,9 +41,9 @@ static enum task_need wish_of(void *self) {
         socket.revents = 0;
     }
     pthread_mutex_unlock(&waiter->owner->lock);
-    return !waits || (socket.revents & (POLLERR | POLLHUP)) != 0 ? WISH_IS_OVER
-           : (socket.revents & POLLRDHUP) != 0                   ? WISH_FADES
-                                                                 : WISH_STAYS;
+    return !waits || (socket.revents & (POLLERR | POLLHUP)) != 0 ? NEED_IS_OVER
+           : (socket.revents & POLLRDHUP) != 0                   ? NEED_FADES
+                                                                 : NEED_STAYS;
 }
 
 /* The connections of one token, or without a token of one address, share a turn. */
@@ -56,7 +56,7 @@ int waiter_send(server_waiter *waiter, const server_request *request, quota_char
                 const access_pass *pass, address_key address, int64_t until_ms, firn_error *error) {
     const task_client client = {.self = waiter,
                                 .finished = on_finished,
-                                .wish = wish_of,
+                                .need = need_of,
                                 .share = share_of(pass, address),
                                 .until_ms = until_ms,
                                 .full = waiter->owner->full};

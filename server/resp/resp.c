@@ -30,7 +30,7 @@ static enum resp_state more(resp_command *out, size_t size) {
     return RESP_MORE;
 }
 
-/* Reads "*12\r\n" at *at and advances it. Only digits, no padding. A number above `most` is refused
+/* Reads "*12\r\n" at *position and advances it. Only digits, no padding. A number above `most` is refused
  * before all digits have arrived. */
 static enum resp_state read_head(resp_command *out, const char *bytes, size_t length,
                                  size_t *position, char mark, size_t most, const char *trouble,
@@ -132,7 +132,7 @@ static bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
 }
 
-/* Reads a word with quotes from *at, writes it at *put. False: unbalanced quotes, or a character
+/* Reads a word with quotes from *position, writes it at *put. False: unbalanced quotes, or a character
  * right after a closing one. */
 static bool read_quoted(const char **position, const char *end, char **put) {
     const char *c = *position;
