@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number at *position, which then is after the number: every spelling that the extension reads, such as
- * " 7", "+7", "007" and "0x7". */
+/* A number at *position, which then is after the number: every spelling that the extension reads,
+ * such as " 7", "+7", "007" and "0x7". */
 static bool read_number(const char **position, uint64_t *number) {
     const char *digits = *position + strspn(*position, " \t\n\v\f\r");
     char *end;

@@ -14,15 +14,15 @@
 #include <string.h>
 
 /* 2^20 is the first power of two above 10^6, the smallest domain that NIST SP 800-38G allows. */
-enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MAX = 63, BATCH = 64 };
+enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MOST = 63, BATCH = 64 };
 #define KEY_NUMBER_MOST 999999999
 
 struct firn_mask {
     firn__permutation permutation;
-    uint32_t bits;           /* of the domain: 20..128, and 122 for a UUID */
-    int64_t version;         /* of the UUIDs that are masked; 0: the mask takes integers */
-    int64_t key_number;      /* of the secret key */
-    char name[NAME_MAX + 1]; /* "": not given */
+    uint32_t bits;            /* of the domain: 20..128, and 122 for a UUID */
+    int64_t version;          /* of the UUIDs that are masked; 0: the mask takes integers */
+    int64_t key_number;       /* of the secret key */
+    char name[NAME_MOST + 1]; /* "": not given */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -31,11 +31,11 @@ static int read_name(firn_mask *mask, const char *value, firn_error *error) {
     static const char allowed[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t length = strlen(value);
-    if (length == 0 || length > NAME_MAX || strspn(value, allowed) != length) {
+    if (length == 0 || length > NAME_MOST || strspn(value, allowed) != length) {
         return firn__fail(error, FIRN_EUSAGE,
                           "name=%.64s is not the name of a mask: use 1 to %d letters, digits, ., _ "
                           "and -",
-                          value, NAME_MAX);
+                          value, NAME_MOST);
     }
     memcpy(mask->name, value, length + 1);
     return FIRN_OK;

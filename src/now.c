@@ -5,7 +5,6 @@
 #include "duration.h"
 #include "entropy.h"
 #include "error.h"
-#include "fork_memory.h"
 
 #include <inttypes.h>
 

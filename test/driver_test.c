@@ -234,17 +234,23 @@ static void others_are_seen(void **state) {
     }
 }
 
-static void a_mark_is_compared_with_its_grant(void **state) {
+/* The handle with the first window, whose mark is first_mark; another handle is in `other`. */
+static firn_store *open_pair(void **state, void (*failpoint)(void *, const char *), bool hasty) {
     firn_request request = ask("snow", "1");
     firn_mark held;
     int64_t first;
     store_of(state);
     here = *state;
-    firn_store *near = open_hooked(here->url, on_point, false);
-    other = open_hooked(here->url, NULL, true);
+    firn_store *near = open_hooked(here->url, failpoint, false);
+    other = open_hooked(here->url, NULL, hasty);
     request.count = WINDOW;
     assert_int_equal(firn_store_reserve(near, &request, &first, &held, NULL), FIRN_OK);
     first_mark = (firn_mark){WINDOW, request.grant};
+    return near;
+}
+
+static void a_mark_is_compared_with_its_grant(void **state) {
+    firn_store *near = open_pair(state, on_point, true);
     act_at = "give_back.before";
     act = other_takes_over;
     const int code = firn_store_give_back(near, "snow", "1", &first_mark, WINDOW / 2, NULL);
@@ -259,16 +265,8 @@ static void a_mark_is_compared_with_its_grant(void **state) {
 
 /* Only the grant shows that the last slots of a handle are another's. */
 static void a_mark_that_was_granted_again_is_noticed(void **state) {
-    firn_request request = ask("snow", "1");
-    firn_mark held;
+    firn_store *near = open_pair(state, NULL, false);
     int64_t first;
-    store_of(state);
-    here = *state;
-    firn_store *near = open_hooked(here->url, NULL, false);
-    other = open_hooked(here->url, NULL, false);
-    request.count = WINDOW;
-    assert_int_equal(firn_store_reserve(near, &request, &first, &held, NULL), FIRN_OK);
-    first_mark = (firn_mark){WINDOW, request.grant};
     other_takes_over();
     assert_int_equal(other_code, FIRN_OK);
     assert_int_equal(other_first, WINDOW / 2);

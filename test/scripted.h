@@ -2,8 +2,8 @@
 /* Seeded scripts for the code of a real driver: above it the engine of stores with several clients,
  * below it a small truthful server in place of the network. Between any two steps of a driver
  * requests and replies are lost, late or doubled, connections break, and the server restarts or
- * loses reservations, as an older copy does. No slot may be granted twice, and when the faults end everybody is granted
- * slots again. The program defines the functions that are declared first. */
+ * loses reservations, as an older copy does. No slot may be granted twice, and when the faults end
+ * everybody is granted slots again. The program defines the functions that are declared first. */
 #ifndef FIRN_TEST_SCRIPTED_H
 #define FIRN_TEST_SCRIPTED_H
 

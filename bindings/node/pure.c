@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pure functions: schemes as (scheme, epoch, bits, digits), IDs as buffers, times as (sec, ns). */
 #include "firn_node.h"
+#include "refusals.h"
 
 #include <firn/recognize.h>
 
@@ -139,14 +140,8 @@ static napi_value range(napi_env env, napi_callback_info info) {
             return end(&c, fail_with(&c, &error));
         }
     }
-    if (scheme.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
-        firn_error_set(&error, FIRN_EUNSORTED, FIRN_CURE_OTHER,
-                       "IDs of %s have texts of several lengths, so texts cannot bound a range: "
-                       "compare their first 17 digits, or the IDs as bytes",
-                       scheme.name);
-        return end(&c, fail_with(&c, &error));
-    }
-    if (firn_range(&ids[0], &ids[1], &scheme, &pinned, &times[0], &times[1], &error) != FIRN_OK) {
+    if (check_bounds(&scheme, &error) != FIRN_OK ||
+        firn_range(&ids[0], &ids[1], &scheme, &pinned, &times[0], &times[1], &error) != FIRN_OK) {
         return end(&c, fail_with(&c, &error));
     }
     napi_create_array_with_length(env, 2, &out);
@@ -155,24 +150,14 @@ static napi_value range(napi_env env, napi_callback_info info) {
     return end(&c, out);
 }
 
-/* Argument i, the name of a form, or the scheme's own form if it is null. -1: thrown. */
-static int form_of(call *c, size_t i, const firn_scheme *scheme) {
-    const char *name = text_of(c, i, NULL);
-    const int form = name != NULL ? firn_form_find(name) : scheme->form;
+/* Argument 4, the name of a form, or the scheme's own form if it is null. -1: thrown. */
+static int form_argument(call *c, const firn_scheme *scheme) {
     firn_error error;
-    if (form >= 0 && firn_form_width(form, scheme->bits) != 0) {
-        return form;
-    }
+    const int form = form_of(text_of(c, 4, NULL), scheme, &error);
     if (form < 0) {
-        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
-                       "there is no form '%.40s': see forms()", name);
-    } else {
-        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
-                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
-                       firn_form_name(form));
+        fail_with(c, &error);
     }
-    fail_with(c, &error);
-    return -1;
+    return form;
 }
 
 /* parse(scheme..., form, text) -> Buffer */
@@ -187,7 +172,7 @@ static napi_value parse(napi_env env, napi_callback_info info) {
         return end(&c, NULL);
     }
     const char *text = text_of(&c, 5, &length);
-    const int form = form_of(&c, 4, &scheme);
+    const int form = form_argument(&c, &scheme);
     if (form < 0) {
         return end(&c, NULL);
     }
@@ -207,7 +192,7 @@ static napi_value format(napi_env env, napi_callback_info info) {
     if (!scheme_of(&c, &scheme) || !id_of(&c, 5, &id, &scheme)) {
         return end(&c, NULL);
     }
-    const int form = form_of(&c, 4, &scheme);
+    const int form = form_argument(&c, &scheme);
     return end(&c, form >= 0 ? string(env, firn_format(text, &id, form)) : NULL);
 }
 

@@ -4,6 +4,7 @@
  * error code, with a firn_error and the name of its cure there. Texts in results end with a zero
  * each. */
 #include "../node/output.h"
+#include "../node/refusals.h"
 #include "object.h"
 #include "platform/jansson.h"
 
@@ -208,12 +209,8 @@ EXPORT(range) int range(uint32_t count) {
     if (code == FIRN_OK) {
         code = fields_of(&pinned, &scheme, count);
     }
-    if (code == FIRN_OK && scheme.form == FIRN_FORM_DATED &&
-        scheme.node_rule == FIRN_NODE_REQUIRED) {
-        code = firn_error_set(&error, FIRN_EUNSORTED, 0,
-                              "IDs of %s have texts of several lengths, so texts cannot bound a "
-                              "range: compare their first 17 digits, or the IDs as bytes",
-                              scheme.name);
+    if (code == FIRN_OK) {
+        code = check_bounds(&scheme, &error);
     }
     if (code == FIRN_OK) {
         code = firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error);
@@ -223,23 +220,6 @@ EXPORT(range) int range(uint32_t count) {
     }
     int size = put_bytes(&least);
     return size > 0 ? size + (int)firn_id_bytes((uint8_t *)out + size, &greatest) : size;
-}
-
-/* The form of a name, or the scheme's own form if it is NULL. -1: `error` says why. */
-static int form_of(const char *name, const firn_scheme *scheme) {
-    const int form = name != NULL ? firn_form_find(name) : scheme->form;
-    if (form >= 0 && firn_form_width(form, scheme->bits) != 0) {
-        return form;
-    }
-    if (form < 0) {
-        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
-                       "there is no form '%.40s': see forms()", name);
-    } else {
-        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_OTHER,
-                       "an ID of %u bits has no form %s: use another form", (unsigned)scheme->bits,
-                       firn_form_name(form));
-    }
-    return -1;
 }
 
 /* scheme, form or null, text -> bytes */
@@ -253,7 +233,7 @@ EXPORT(parse) int parse(void) {
     }
     size_t length;
     const char *name = text_of(NULL), *text = text_of(&length);
-    const int form = form_of(name, &scheme);
+    const int form = form_of(name, &scheme, &error);
     if (form < 0) {
         return fail(FIRN_EUSAGE);
     }
@@ -273,7 +253,7 @@ EXPORT(format) int format(void) {
         return fail(code);
     }
     const char *name = text_of(NULL);
-    const int form = form_of(name, &scheme);
+    const int form = form_of(name, &scheme, &error);
     if (form < 0) {
         return fail(FIRN_EUSAGE);
     }

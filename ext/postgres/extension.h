@@ -171,8 +171,8 @@ typedef struct firn_nodes {
 } firn_nodes;
 
 /* One node of one namespace. All backends issue from the generator in `memory`, which the library
- * shares between processes. Its store is the reservation: what a window needs, the renewer writes into a
- * table first. */
+ * shares between processes. In place of a store it has the reservation, which the renewer writes
+ * into a table before the window is used. */
 typedef struct firn_cell {
     char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
     /* with the lock: */

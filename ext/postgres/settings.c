@@ -28,7 +28,8 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
-/* A longer value would be cut where it is compared with the nodes that firn stores may still hold. */
+/* A longer value would be cut where it is compared with the nodes that firn stores may still
+ * hold. */
 static bool check_node(char **value, void **extra, GucSource source) {
     const size_t size = strlen(*value);
     (void)extra, (void)source;
