@@ -101,7 +101,7 @@ coverage:
 # The library in two files, BUILD/amalgamation/firn.c and firn.h, for a program that contains firn.
 .PHONY: amalgamation
 amalgamation:
-	packaging/amalgamation.sh $(BUILD)/amalgamation
+	packaging/amalgamation.sh "$(BUILD)/amalgamation"
 
 .PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions release-check
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
