@@ -5,7 +5,7 @@
 
     with firn.open("snowflake", store="sqlite:/var/lib/app/firn.db") as gen:
         gen.next()           # an int; strict order, fresh time
-        for id in gen: ...   # from blocks, at most 1 ms old: faster
+        for id in gen: ...   # the same, without an end
 
 README.md has the rules for threads and forks. Every error is a firn.Error with code, name and cure."""
 import atexit
@@ -17,7 +17,8 @@ from . import _firn
 
 __version__ = _firn.version
 __all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "recognize", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
+           "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading",
+           "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -113,22 +114,6 @@ def _datetime(sec, ns):
         return None
 
 
-def _raw(id, name, args, form):
-    """The bytes of an ID given as int, UUID, text or bytes."""
-    if isinstance(id, (bytes, bytearray)):
-        return bytes(id)
-    if isinstance(id, uuid.UUID):
-        return id.bytes
-    if isinstance(id, int) and not isinstance(id, bool):
-        size = (_firn.describe(name, *args)[2] + 7) // 8
-        if not -(1 << 63) <= id < 1 << 8 * size or (id < 0 and size != 8):
-            raise RangeError("%d does not fit in the %d bytes of %s" % (id, size, name))  # noqa: F821
-        return (id & (1 << 8 * size) - 1).to_bytes(size, "big")
-    if isinstance(id, str):
-        return _firn.parse(name, *args, form, id)
-    raise TypeError("an ID is an int, uuid.UUID, str or bytes, not %s" % type(id).__name__)
-
-
 def _type(bits, form):
     """The Python type that suits the scheme: int up to 64 bits, uuid.UUID, else str."""
     if form in ("dec", "unsigned") and bits <= 64:
@@ -136,19 +121,11 @@ def _type(bits, form):
     return uuid.UUID if form == "uuid" else str
 
 
-def _out(raw, name, args):
-    _, _, bits, form, *_ = _firn.describe(name, *args)
-    kind = _type(bits, form)
-    if kind is str:
-        return _firn.format(name, *args, None, raw, None)
-    return int.from_bytes(raw, "big") if kind is int else uuid.UUID(bytes=raw)
-
-
 # ---- generators ----------------------------------------------------------------------------------------------
 
 
 class Generator(_firn.Generator):
-    """Issues IDs. Made by open(). Any thread may call it; close it after its threads."""
+    """Issues IDs, also as an iterator without an end. Made by open(). Any thread may call it; close it after its threads."""
     __slots__ = ()
 
     async def anext(self):
@@ -169,15 +146,6 @@ class Generator(_firn.Generator):
 
         numpy.frombuffer(gen.array(n), numpy.uint64) is an array without a copy."""
         return self._raw(n)
-
-    def ids(self, max_age=0.001):
-        """An endless iterator that takes IDs from blocks. An ID is at most max_age seconds old, at most 1 s.
-
-        IDs of one iterator keep their order. Use one in each thread."""
-        return self._ids(int(max_age * 1000000) or -1)
-
-    def __iter__(self):
-        return self.ids()
 
     def status(self):
         """The state of the generator, as a dict."""
@@ -334,7 +302,7 @@ def pack(scheme, *, epoch=None, bits=None, digits=None, **fields):
         if name == "time":
             value = _firn.time_format(*_instant(value), 9)
         pairs.append((name, _text(name, value)))
-    return _out(_firn.pack(scheme, *args, pairs), scheme, args)
+    return _firn.pack(scheme, *args, pairs)
 
 
 def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
@@ -346,24 +314,18 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
         readings = _firn.guess(str(id))
         if not readings:
             raise TextError("%r is not an ID of a known scheme" % (id,), "name its scheme")  # noqa: F821
-        scheme, form, raw, sure = readings[0]
+        scheme, form, _, sure = readings[0]
         args = _read_as(scheme, form, str(id))
         if sure == "possible":
             raise TextError("%r may be an ID of %s or of another scheme" % (id, scheme), "name its scheme")  # noqa: F821
-    else:
-        raw = _raw(id, scheme, args, form)
-    fields, time = _firn.unpack(scheme, *args, raw)
-    described = _firn.describe(scheme, *args)
+        id = str(id)
     out = Shown()
-    typed = described[3] == "typeid"
-    out.prefix = _firn.prefix(id) if typed and isinstance(id, str) else ""
-    out.scheme, out.id, out.fields = scheme, _out(raw, scheme, args), fields
-    out.text = _firn.format(scheme, *args, None, raw, out.prefix if typed else None)
+    out.scheme = scheme
+    out.prefix, (out.id, out.text), out.fields, time = _firn.show(scheme, *args, form, id)
     out.time = out.time_text = out.unix_ns = None
     if time is not None:
-        sec, ns = time
-        digits = max(0, 9 - len(str(described[5])) + 1) if described[5] < 10**9 else 0
-        out.time_text, out.unix_ns = _firn.time_format(sec, ns, digits), sec * 10**9 + ns
+        out.time_text, sec, ns = time
+        out.unix_ns = sec * 10**9 + ns
         out.time = _datetime(sec, ns)
     return out
 
@@ -372,16 +334,16 @@ def parse(text, scheme, *, form=None, prefix=None, epoch=None, bits=None, digits
     """The ID of a text: an int, a uuid.UUID, or text in the scheme's own form. Refuses what is not an ID of it, and a TypeID
     with another prefix than `prefix`."""
     args = _args(epoch, bits, digits)
-    raw = _firn.parse(scheme, *args, form, text)
+    id = _firn.parse(scheme, *args, form, text)
     if prefix is not None and _firn.prefix(text) != prefix:
         raise MismatchError("the prefix of %r is not %r" % (text, prefix), "name another prefix")  # noqa: F821
-    return _out(raw, scheme, args)
+    return id
 
 
 def format(id, scheme, form=None, *, prefix=None, epoch=None, bits=None, digits=None):
     """An ID as text in a form; None: the scheme's own. `prefix`: of a TypeID."""
     args = _args(epoch, bits, digits)
-    return _firn.format(scheme, *args, form, _raw(id, scheme, args, None), prefix)
+    return _firn.format(scheme, *args, form, id, prefix)
 
 
 def range(scheme, start, end, *, prefix=None, epoch=None, bits=None, digits=None, **pinned):
@@ -391,10 +353,7 @@ def range(scheme, start, end, *, prefix=None, epoch=None, bits=None, digits=None
     if prefix is not None and " prefix:" in " " + _firn.describe(scheme, *args)[1]:
         pinned["prefix"], prefix = prefix, None
     pairs = [(name, _text(name, value)) for name, value in pinned.items()]
-    ends = _firn.range(scheme, *args, _instant(start), _instant(end), pairs)
-    if prefix is not None:
-        return tuple(_firn.format(scheme, *args, None, raw, prefix) for raw in ends)
-    return tuple(_out(raw, scheme, args) for raw in ends)
+    return _firn.range(scheme, *args, _instant(start), _instant(end), pairs, prefix)
 
 
 _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
@@ -402,20 +361,27 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 def convert(id, from_scheme, to_scheme):
     """The same fields in another scheme: uuid1, uuid6, uuid1-swapped."""
-    raw = _firn.convert(from_scheme, to_scheme, _raw(id, from_scheme, (None, None, None), None))
-    return _out(raw, to_scheme, (None, None, None))
+    return _firn.convert(from_scheme, to_scheme, id)
 
 
 def guess(text):
     """The schemes that a text is plausibly an ID of, best first. The schemes of a number are only possible, the most frequent
     owner first."""
     out = []
-    for name, form, raw, sure in _firn.guess(text):
+    for found in _firn.guess(text):
         reading = Reading()
-        reading.scheme, reading.form, reading.sure = name, form, sure
-        reading.id = _out(raw, name, _read_as(name, form, text))
+        reading.scheme, reading.form, reading.id, reading.sure = found
         out.append(reading)
     return out
+
+
+def decode(ids, scheme, field="time", *, epoch=None, bits=None, digits=None):
+    """A field of many IDs, as a bytearray in the machine's byte order: int64 nanoseconds since 1970 for the time, uint64 for
+    another field. `ids` is a buffer as Generator.array() returns.
+
+    numpy.frombuffer(firn.decode(ids, "snowflake"), "datetime64[ns]") is an array of their times."""
+    data = ids if isinstance(ids, bytes) else memoryview(ids).tobytes()
+    return _firn.decode(scheme, *_args(epoch, bits, digits), data, field)
 
 
 def recognize(text):
@@ -437,4 +403,4 @@ def renew_identity():
 def digest(scheme, namespace, name):
     """A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (str or bytes)."""
     name = name.encode() if isinstance(name, str) else bytes(name)
-    return uuid.UUID(bytes=_firn.digest(scheme, str(namespace), name))
+    return _firn.digest(scheme, str(namespace), name)

@@ -22,7 +22,7 @@ typedef struct firn_shared {
     PyTypeObject *uuid;                /* uuid.UUID */
     PyObject *safe;                    /* uuid.SafeUUID.unknown */
     PyObject *int_name, *is_safe_name; /* the slots of a UUID */
-    PyTypeObject *generator, *ids, *segment, *order;
+    PyTypeObject *generator, *segment, *order;
 } firn_shared;
 
 /* What the running interpreter has; NULL with an exception after it has unloaded the module, at its
@@ -39,6 +39,15 @@ PyObject *id_object(const firn_id *id, int result, int form, const char *prefix)
 /* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an
  * exception. */
 int result_of(const firn_scheme *scheme, const char *output, int *form);
+/* The form of a name, or the scheme's own if it is NULL. False: an exception is set. */
+bool form_of(int *form, const char *name, const firn_scheme *scheme);
+/* An ID from an int, a uuid.UUID, bytes, or text in a form (NULL: the scheme's own). False: an
+ * exception is set. */
+bool id_of(firn_id *id, const firn_scheme *scheme, const char *form_name, PyObject *object);
+/* An ID as the type that suits its scheme. */
+PyObject *object_of(const firn_scheme *scheme, const firn_id *id);
+/* The text of an ID in a form. `prefix`, of a TypeID, may be NULL. */
+PyObject *text_of(const firn_id *id, int form, const char *prefix, size_t prefix_size);
 
 /* renewer.c: renewers, forks, and calls on stores. All need the GIL. */
 typedef struct renewer renewer;
@@ -63,7 +72,7 @@ typedef struct users {
 } users;
 int *users_of(users *owner); /* the count in this process */
 
-extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec;
+extern PyType_Spec generator_spec, segment_spec, order_spec;
 extern PyMethodDef pure_functions[], renewer_functions[];
 
 #endif

@@ -342,108 +342,9 @@ static PyObject *generator_layout(PyObject *object, PyObject *none) {
                          (unsigned)scheme->bits);
 }
 
-/* ---- blocks ---- */
-
-/* An iterator that takes IDs from a block. The generator lives as long as it. */
-typedef struct ids {
-    PyObject_HEAD generator *of;
-    firn_block *block;
-    uint32_t bits;
-    users busy; /* threads that fill the block without the GIL: one */
-} ids;
-
-static PyObject *generator_ids(PyObject *object, PyObject *args) {
-    generator *self = (generator *)object;
-    long long age_us;
-    firn_error error = {0};
-    if (!PyArg_ParseTuple(args, "L", &age_us)) {
-        return NULL;
-    }
-    if (self->gen == NULL) {
-        return fail_closed("generator");
-    }
-    const firn_shared *shared = firn_python();
-    if (shared == NULL) {
-        return NULL;
-    }
-    allocfunc allocate = PyType_GetSlot(shared->ids, Py_tp_alloc);
-    ids *made = (ids *)allocate(shared->ids, 0);
-    if (made == NULL) {
-        return NULL;
-    }
-    if (firn_block_open(&made->block, self->gen, age_us, &error) != FIRN_OK) {
-        Py_DECREF(made);
-        return fail(&error);
-    }
-    made->of = self;
-    made->bits = firn_gen_scheme(self->gen)->bits;
-    Py_INCREF(self);
-    return (PyObject *)made;
-}
-
-static PyObject *ids_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-    (void)type;
-    (void)args;
-    (void)named;
-    PyErr_SetString(PyExc_TypeError, "an iterator cannot be made: call ids() of a generator");
-    return NULL;
-}
-
-static void ids_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    ids *self = (ids *)object;
-    firn_block_close(self->block);
-    Py_XDECREF((PyObject *)self->of);
-    freefunc release = PyType_GetSlot(type, Py_tp_free);
-    release(object);
-    Py_DECREF(type);
-}
-
-/* The GIL stays, unless the calls of the generator take time. */
-static int ids_take(ids *self, void *id, firn_error *error) {
-    if (!self->of->sleeps) {
-        return firn_block_next(self->block, id, error);
-    }
-    if (*users_of(&self->busy) > 0) {
-        firn_error_set(error, FIRN_EUSAGE, 0,
-                       "another thread uses the iterator: use one in each thread");
-        return FIRN_EUSAGE;
-    }
-    ++*users_of(&self->busy);
-    const span call = generator_begin(self->of, self->of->online);
-    const int code = firn_block_next(self->block, id, error);
-    generator_end(&call);
-    --*users_of(&self->busy);
-    return code;
-}
-
-static PyObject *ids_next(PyObject *object) {
-    ids *self = (ids *)object;
-    firn_error error = {0};
-    union {
-        uint64_t number;
-        uint8_t bytes[20];
-    } raw;
-    firn_id id;
-    int code, tries = 0;
-    do {
-        if (self->of->gen == NULL) {
-            return fail_closed("generator");
-        }
-        code = ids_take(self, &raw, &error);
-    } while (generator_again(self->of, &code, tries++, &error));
-    if (code != FIRN_OK) {
-        return failed(code, &error);
-    }
-    if (self->bits > 64 && self->of->result == RESULT_UUID) {
-        return uuid_of(raw.bytes);
-    }
-    if (self->bits > 64) {
-        firn_id_from_bytes(&id, raw.bytes, self->bits, NULL);
-    } else {
-        id = (firn_id){raw.number, 0, 0, self->bits};
-    }
-    return id_object(&id, self->of->result, self->of->form, self->of->prefix);
+/* for id in generator: never ends. */
+static PyObject *generator_iterate(PyObject *object) {
+    return generator_next(object, NULL);
 }
 
 static PyMethodDef generator_methods[] = {
@@ -451,22 +352,14 @@ static PyMethodDef generator_methods[] = {
     {"_now", generator_now, METH_NOARGS, NULL},
     {"_many", generator_many, METH_VARARGS, NULL},
     {"_raw", generator_raw, METH_VARARGS, NULL},
-    {"_ids", generator_ids, METH_VARARGS, NULL},
     {"_status", generator_status, METH_NOARGS, NULL},
     {"_layout", generator_layout, METH_NOARGS, NULL},
     {"close", generator_close, METH_NOARGS,
      "close()\n--\n\nGive the window back to the store. Calling it again does nothing."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot generator_slots[] = {{Py_tp_new, (void *)generator_new},
-                                        {Py_tp_dealloc, (void *)generator_dealloc},
-                                        {Py_tp_methods, generator_methods},
-                                        {0, NULL}};
+static PyType_Slot generator_slots[] = {
+    {Py_tp_new, (void *)generator_new},          {Py_tp_dealloc, (void *)generator_dealloc},
+    {Py_tp_methods, generator_methods},          {Py_tp_iter, (void *)PyObject_SelfIter},
+    {Py_tp_iternext, (void *)generator_iterate}, {0, NULL}};
 PyType_Spec generator_spec = {"firn._firn.Generator", sizeof(generator), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, generator_slots};
-
-static PyType_Slot ids_slots[] = {{Py_tp_new, (void *)ids_new},
-                                  {Py_tp_dealloc, (void *)ids_dealloc},
-                                  {Py_tp_iter, (void *)PyObject_SelfIter},
-                                  {Py_tp_iternext, (void *)ids_next},
-                                  {0, NULL}};
-PyType_Spec ids_spec = {"firn._firn.Ids", sizeof(ids), 0, Py_TPFLAGS_DEFAULT, ids_slots};

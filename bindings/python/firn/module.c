@@ -56,7 +56,6 @@ static int shared_clear(PyObject *module) {
     Py_CLEAR(shared->int_name);
     Py_CLEAR(shared->is_safe_name);
     Py_CLEAR(shared->generator);
-    Py_CLEAR(shared->ids);
     Py_CLEAR(shared->segment);
     Py_CLEAR(shared->order);
     return 0;
@@ -94,7 +93,6 @@ PyMODINIT_FUNC PyInit__firn(void) {
     firn_shared *shared = module != NULL ? PyModule_GetState(module) : NULL;
     if (shared == NULL || take_uuid(shared) != 0 ||
         add_type(module, &shared->generator, &generator_spec, "Generator") != 0 ||
-        add_type(module, &shared->ids, &ids_spec, "Ids") != 0 ||
         add_type(module, &shared->segment, &segment_spec, "Segment") != 0 ||
         add_type(module, &shared->order, &order_spec, "Order") != 0 || add_codes(module) != 0 ||
         PyModule_AddFunctions(module, renewer_functions) != 0) {

@@ -139,3 +139,167 @@ int result_of(const firn_scheme *scheme, const char *output, int *form) {
     fail(&error);
     return -1;
 }
+
+/* ---- from and to objects -------------------------------------------------------------------- */
+
+static bool id_of_bytes(firn_id *id, const firn_scheme *scheme, const char *bytes,
+                        Py_ssize_t size) {
+    firn_error error;
+    if ((uint32_t)size != (scheme->bits + 7) / 8) {
+        firn_error_set(&error, FIRN_ERANGE, 0, "%zd bytes: an ID of %s has %u", size, scheme->name,
+                       (unsigned)(scheme->bits + 7) / 8);
+    } else if (firn_id_from_bytes(id, (const uint8_t *)bytes, scheme->bits, &error) == FIRN_OK) {
+        return true;
+    }
+    fail(&error);
+    return false;
+}
+
+/* Two's complement of 8 bytes for a negative integer, which only 64-bit schemes have. */
+static bool id_of_integer(firn_id *id, const firn_scheme *scheme, PyObject *integer) {
+    const long size = (long)(scheme->bits + 7) / 8;
+    int overflow;
+    firn_error error;
+    long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    const bool negative = overflow < 0 || (overflow == 0 && value < 0);
+    PyObject *bytes = NULL;
+    if (overflow == 0 && (value >= 0 || size == 8)) {
+        uint8_t wide[20] = {0};
+        for (int i = 0; i < 8; i++) {
+            wide[12 + i] = (uint8_t)((unsigned long long)value >> (56 - 8 * i));
+        }
+        bytes = size >= 8 || value >> 8 * size == 0
+                    ? PyBytes_FromStringAndSize((const char *)wide + 20 - size, size)
+                    : NULL;
+    } else if (!negative) {
+        bytes = PyObject_CallMethod(integer, "to_bytes", "ls", size, "big");
+        if (bytes == NULL && PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
+            return false;
+        }
+        PyErr_Clear();
+    }
+    if (bytes == NULL && PyErr_Occurred() == NULL) {
+        firn_error_set(&error, FIRN_ERANGE, 0,
+                       "the integer does not fit in the %ld bytes of %s: name another scheme", size,
+                       scheme->name);
+        fail(&error);
+    }
+    const bool good =
+        bytes != NULL && id_of_bytes(id, scheme, PyBytes_AsString(bytes), PyBytes_Size(bytes));
+    Py_XDECREF(bytes);
+    return good;
+}
+
+static bool id_of_uuid(firn_id *id, const firn_scheme *scheme, PyObject *uuid) {
+    PyObject *bytes = PyObject_GetAttrString(uuid, "bytes");
+    const bool good =
+        bytes != NULL && id_of_bytes(id, scheme, PyBytes_AsString(bytes), PyBytes_Size(bytes));
+    Py_XDECREF(bytes);
+    return good;
+}
+
+/* The form of a name, or the scheme's own if it is NULL. False: an exception is set. */
+bool form_of(int *form, const char *name, const firn_scheme *scheme) {
+    const char *names[FIRN_FORM_COUNT + 1] = {NULL};
+    firn_error error;
+    *form = name != NULL ? firn_form_find(name) : scheme->form;
+    if (*form < 0) {
+        for (int i = 0; i < FIRN_FORM_COUNT; i++) {
+            names[i] = firn_form_name(i);
+        }
+        const char *near = firn_nearest(name, names);
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       near != NULL ? "there is no form '%.40s': did you mean `%s`?"
+                                    : "there is no form '%.40s': see firn.forms()",
+                       name, near);
+    } else if (firn_form_width(*form, scheme->bits) == 0) {
+        firn_error_set(&error, FIRN_EUSAGE, 0, "an ID of %u bits has no form %s: use another form",
+                       (unsigned)scheme->bits, firn_form_name(*form));
+    } else if (*form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "the form dated applies to time-random and time-member, not %s: use "
+                       "another form",
+                       scheme->name);
+    } else {
+        return true;
+    }
+    fail(&error);
+    return false;
+}
+
+/* An ID from its text, in a form of that name or, if it is NULL, in the scheme's own. */
+static bool id_of_text(firn_id *id, const firn_scheme *scheme, const char *form_name,
+                       PyObject *text) {
+    firn_fields fields;
+    firn_error error = {0};
+    int form;
+    PyObject *utf8 = form_of(&form, form_name, scheme) ? PyUnicode_AsUTF8String(text) : NULL;
+    if (utf8 == NULL) {
+        return false;
+    }
+    int code = firn_parse(id, form, scheme->bits, PyBytes_AsString(utf8),
+                          (size_t)PyBytes_Size(utf8), &error);
+    if (code == FIRN_OK) {
+        code = firn_unpack(&fields, firn_scheme_seen(scheme, id), id, &error);
+    }
+    Py_DECREF(utf8);
+    if (code != FIRN_OK) {
+        fail(&error);
+    }
+    return code == FIRN_OK;
+}
+
+/* An ID from an int, a uuid.UUID, bytes or text. False: an exception is set. */
+bool id_of(firn_id *id, const firn_scheme *scheme, const char *form_name, PyObject *object) {
+    const firn_shared *shared = firn_python();
+    if (shared == NULL) {
+        return false;
+    }
+    if (PyUnicode_Check(object)) {
+        return id_of_text(id, scheme, form_name, object);
+    }
+    if (PyLong_Check(object) && !PyBool_Check(object)) {
+        return id_of_integer(id, scheme, object);
+    }
+    if (PyObject_TypeCheck(object, shared->uuid)) {
+        return id_of_uuid(id, scheme, object);
+    }
+    if (PyBytes_Check(object)) {
+        return id_of_bytes(id, scheme, PyBytes_AsString(object), PyBytes_Size(object));
+    }
+    if (PyByteArray_Check(object)) {
+        return id_of_bytes(id, scheme, PyByteArray_AsString(object), PyByteArray_Size(object));
+    }
+    PyErr_Format(PyExc_TypeError, "an ID is an int, uuid.UUID, str or bytes, not %R",
+                 (PyObject *)Py_TYPE(object));
+    return false;
+}
+
+/* The text of an ID in a form. `prefix`, of a TypeID, may be NULL. */
+PyObject *text_of(const firn_id *id, int form, const char *prefix, size_t prefix_size) {
+    char text[FIRN_TEXT_SIZE];
+    firn_error error;
+    if (prefix != NULL && form != FIRN_FORM_TYPEID) {
+        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                       "prefix=%.64s applies to the form typeid, not %s: leave it out, or use that "
+                       "form",
+                       prefix, firn_form_name(form));
+    } else if (prefix == NULL && firn_format(text, id, form)[0] == '\0') {
+        firn_error_set(&error, FIRN_EMISMATCH, 0,
+                       "this ID has no form %s, because its time or its digits are out of range: "
+                       "use another form",
+                       firn_form_name(form));
+    } else if (prefix == NULL) {
+        return PyUnicode_FromString(text);
+    } else if (firn_prefix_check(prefix, prefix_size, &error) == FIRN_OK) {
+        return PyUnicode_FromString(firn_prefix_format(text, prefix, id));
+    }
+    return fail(&error);
+}
+
+/* An ID as the type that suits its scheme. */
+PyObject *object_of(const firn_scheme *scheme, const firn_id *id) {
+    int form;
+    const int result = result_of(scheme, NULL, &form);
+    return result == RESULT_TEXT ? text_of(id, form, NULL, 0) : id_object(id, result, form, "");
+}

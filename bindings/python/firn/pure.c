@@ -21,24 +21,6 @@ static bool scheme_of(firn_scheme *scheme, const char *name, const char *epoch, 
     return true;
 }
 
-static bool id_of(firn_id *id, const firn_scheme *scheme, const char *bytes, Py_ssize_t size) {
-    firn_error error;
-    if ((uint32_t)size != (scheme->bits + 7) / 8) {
-        firn_error_set(&error, FIRN_ERANGE, 0, "%zd bytes: an ID of %s has %u", size, scheme->name,
-                       (unsigned)(scheme->bits + 7) / 8);
-    } else if (firn_id_from_bytes(id, (const uint8_t *)bytes, scheme->bits, &error) == FIRN_OK) {
-        return true;
-    }
-    fail(&error);
-    return false;
-}
-
-static PyObject *bytes_of(const firn_id *id) {
-    uint8_t bytes[20];
-    size_t size = firn_id_bytes(bytes, id);
-    return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
-}
-
 static bool put_fields(firn_fields *fields, const firn_scheme *scheme, PyObject *pairs) {
     firn_error error = {0};
     memset(fields, 0, sizeof *fields);
@@ -55,35 +37,6 @@ static bool put_fields(firn_fields *fields, const firn_scheme *scheme, PyObject 
     return true;
 }
 
-/* The form of a name, or the scheme's own if it is NULL. False: an exception is set. */
-static bool form_of(int *form, const char *name, const firn_scheme *scheme) {
-    const char *names[FIRN_FORM_COUNT + 1] = {NULL};
-    firn_error error;
-    *form = name != NULL ? firn_form_find(name) : scheme->form;
-    if (*form < 0) {
-        for (int i = 0; i < FIRN_FORM_COUNT; i++) {
-            names[i] = firn_form_name(i);
-        }
-        const char *near = firn_nearest(name, names);
-        firn_error_set(&error, FIRN_EUSAGE, 0,
-                       near != NULL ? "there is no form '%.40s': did you mean `%s`?"
-                                    : "there is no form '%.40s': see firn.forms()",
-                       name, near);
-    } else if (firn_form_width(*form, scheme->bits) == 0) {
-        firn_error_set(&error, FIRN_EUSAGE, 0, "an ID of %u bits has no form %s: use another form",
-                       (unsigned)scheme->bits, firn_form_name(*form));
-    } else if (*form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
-        firn_error_set(&error, FIRN_EUSAGE, 0,
-                       "the form dated applies to time-random and time-member, not %s: use "
-                       "another form",
-                       scheme->name);
-    } else {
-        return true;
-    }
-    fail(&error);
-    return false;
-}
-
 /* True: an exception says which method of Order to use. */
 static bool is_keyed(const firn_scheme *scheme, const char *method) {
     firn_error error;
@@ -95,7 +48,7 @@ static bool is_keyed(const firn_scheme *scheme, const char *method) {
     return scheme->keyed;
 }
 
-/* pack(scheme, epoch, bits, digits, [(name, value)]) -> bytes */
+/* pack(scheme, epoch, bits, digits, [(name, value)]) -> ID */
 static PyObject *pack(PyObject *module, PyObject *args) {
     (void)module;
     const char *name, *epoch, *bits, *digits;
@@ -109,52 +62,116 @@ static PyObject *pack(PyObject *module, PyObject *args) {
         !put_fields(&fields, &scheme, pairs)) {
         return NULL;
     }
-    return firn_pack(&id, &scheme, &fields, &error) == FIRN_OK ? bytes_of(&id) : fail(&error);
+    return firn_pack(&id, &scheme, &fields, &error) == FIRN_OK ? object_of(&scheme, &id)
+                                                               : fail(&error);
 }
 
-/* unpack(scheme, epoch, bits, digits, bytes) -> ({name: value}, (sec, ns) or None) */
-static PyObject *unpack(PyObject *module, PyObject *args) {
+/* False: an exception is set. */
+static bool read_prefix(char prefix[FIRN_PREFIX_SIZE], PyObject *text) {
+    PyObject *utf8 = PyUnicode_AsUTF8String(text);
+    if (utf8 != NULL) {
+        firn_prefix_read(prefix, PyBytes_AsString(utf8), (size_t)PyBytes_Size(utf8));
+        Py_DECREF(utf8);
+    }
+    return utf8 != NULL;
+}
+
+/* {name: value} */
+static PyObject *fields_object(const firn_fields *fields, const firn_scheme *scheme) {
+    PyObject *values = PyDict_New();
+    for (uint32_t i = 0; values != NULL && i < scheme->slice_count; i++) {
+        char text[FIRN_VALUE_SIZE];
+        if (scheme->slices[i].name[0] == '\0' || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        PyObject *value = PyUnicode_FromString(firn_fields_get(text, fields, scheme, i));
+        if (value == NULL || PyDict_SetItemString(values, scheme->slices[i].name, value) != 0) {
+            Py_CLEAR(values);
+        }
+        Py_XDECREF(value);
+    }
+    return values;
+}
+
+/* (text, sec, ns) of the time of an ID; None: its scheme has none. */
+static PyObject *time_object(const firn_fields *fields, const firn_scheme *scheme) {
+    char text[FIRN_TIME_SIZE];
+    firn_time time;
+    const int field = firn_scheme_field(scheme, "time");
+    if (scheme->tick_ns == 0 || field < 0) {
+        return Py_BuildValue("");
+    }
+    firn_scheme_time(scheme, fields->value[field].low, &time);
+    firn_time_format(text, &time, firn_scheme_digits(scheme));
+    return Py_BuildValue("(sLi)", text, (long long)time.sec, (int)time.ns);
+}
+
+/* The ID and its text, which is the same object where that is the scheme's own. Takes `id`. */
+static PyObject *id_and_text(PyObject *id, const firn_id *bits, const firn_scheme *scheme,
+                             const char *prefix) {
+    PyObject *text = NULL;
+    if (id != NULL && scheme->form != FIRN_FORM_TYPEID && PyUnicode_Check(id)) {
+        Py_INCREF(id);
+        text = id;
+    } else if (id != NULL) {
+        text = text_of(bits, scheme->form, scheme->form == FIRN_FORM_TYPEID ? prefix : NULL,
+                       strlen(prefix));
+    }
+    PyObject *both = text != NULL ? Py_BuildValue("(OO)", id, text) : NULL;
+    Py_XDECREF(id);
+    Py_XDECREF(text);
+    return both;
+}
+
+/* show(scheme, epoch, bits, digits, form, ID)
+ * -> (prefix, (ID, text), {name: value}, (time as text, sec, ns) or None) */
+static PyObject *show(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *epoch, *bits, *digits, *bytes;
-    Py_ssize_t size;
+    const char *name, *epoch, *bits, *digits, *form_name;
+    char prefix[FIRN_PREFIX_SIZE] = "";
+    PyObject *object;
     firn_scheme scheme;
     firn_fields fields;
     firn_error error = {0};
-    firn_time time = {0, 0};
     firn_id id;
-    if (!PyArg_ParseTuple(args, "szzzy#", &name, &epoch, &bits, &digits, &bytes, &size) ||
+    if (!PyArg_ParseTuple(args, "szzzzO", &name, &epoch, &bits, &digits, &form_name, &object) ||
         !scheme_of(&scheme, name, epoch, bits, digits) || is_keyed(&scheme, "read(text)") ||
-        !id_of(&id, &scheme, bytes, size)) {
+        !id_of(&id, &scheme, form_name, object)) {
         return NULL;
     }
     const firn_scheme *seen = firn_scheme_seen(&scheme, &id);
     if (firn_unpack(&fields, seen, &id, &error) != FIRN_OK) {
         return fail(&error);
     }
-    PyObject *values = PyDict_New();
-    for (uint32_t i = 0; values != NULL && i < seen->slice_count; i++) {
-        char text[FIRN_VALUE_SIZE];
-        if (seen->slices[i].name[0] == '\0' || firn_scheme_first(seen, i) != i) {
-            continue;
-        }
-        PyObject *value = PyUnicode_FromString(firn_fields_get(text, &fields, seen, i));
-        if (value == NULL || PyDict_SetItemString(values, seen->slices[i].name, value) != 0) {
-            Py_CLEAR(values);
-        }
-        Py_XDECREF(value);
+    if (scheme.form == FIRN_FORM_TYPEID && PyUnicode_Check(object) &&
+        !read_prefix(prefix, object)) {
+        return NULL;
     }
-    int field = firn_scheme_field(seen, "time");
-    if (values == NULL || seen->tick_ns == 0 || field < 0) {
-        return values == NULL ? NULL : Py_BuildValue("(NO)", values, Py_None);
-    }
-    firn_scheme_time(seen, fields.value[field].low, &time);
-    return Py_BuildValue("(N(Li))", values, (long long)time.sec, (int)time.ns);
+    PyObject *both = id_and_text(object_of(&scheme, &id), &id, &scheme, prefix);
+    PyObject *values = both != NULL ? fields_object(&fields, seen) : NULL;
+    PyObject *time = values != NULL ? time_object(&fields, seen) : NULL;
+    PyObject *shown = time != NULL ? Py_BuildValue("(sOOO)", prefix, both, values, time) : NULL;
+    Py_XDECREF(both);
+    Py_XDECREF(values);
+    Py_XDECREF(time);
+    return shown;
 }
 
-/* range(scheme, epoch, bits, digits, (sec, ns), (sec, ns), [(name, value)]) -> (bytes, bytes) */
+/* Takes both references, which may be NULL after an exception. */
+static PyObject *pair_of(PyObject *least, PyObject *greatest) {
+    PyObject *pair =
+        least != NULL && greatest != NULL ? Py_BuildValue("(OO)", least, greatest) : NULL;
+    Py_XDECREF(least);
+    Py_XDECREF(greatest);
+    return pair;
+}
+
+/* range(scheme, epoch, bits, digits, (sec, ns), (sec, ns), [(name, value)], prefix or None)
+ * -> (ID, ID), with a prefix as text */
 static PyObject *range(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *epoch, *bits, *digits;
+    const char *name, *epoch, *bits, *digits, *prefix;
+    Py_ssize_t size;
     long long from_sec, to_sec;
     firn_time from, to;
     PyObject *pairs;
@@ -162,8 +179,8 @@ static PyObject *range(PyObject *module, PyObject *args) {
     firn_fields pinned;
     firn_error error = {0};
     firn_id least, greatest;
-    if (!PyArg_ParseTuple(args, "szzz(Li)(Li)O!", &name, &epoch, &bits, &digits, &from_sec,
-                          &from.ns, &to_sec, &to.ns, &PyList_Type, &pairs) ||
+    if (!PyArg_ParseTuple(args, "szzz(Li)(Li)O!z#", &name, &epoch, &bits, &digits, &from_sec,
+                          &from.ns, &to_sec, &to.ns, &PyList_Type, &pairs, &prefix, &size) ||
         !scheme_of(&scheme, name, epoch, bits, digits) || !put_fields(&pinned, &scheme, pairs)) {
         return NULL;
     }
@@ -179,104 +196,68 @@ static PyObject *range(PyObject *module, PyObject *args) {
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(&error);
     }
-    return Py_BuildValue("(NN)", bytes_of(&least), bytes_of(&greatest));
+    return prefix != NULL ? pair_of(text_of(&least, scheme.form, prefix, (size_t)size),
+                                    text_of(&greatest, scheme.form, prefix, (size_t)size))
+                          : pair_of(object_of(&scheme, &least), object_of(&scheme, &greatest));
 }
 
-/* parse(scheme, epoch, bits, digits, form, text) -> bytes */
+/* parse(scheme, epoch, bits, digits, form, text) -> ID */
 static PyObject *parse(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *epoch, *bits, *digits, *form_name, *text;
-    Py_ssize_t size;
+    const char *name, *epoch, *bits, *digits, *form_name;
+    PyObject *text;
     firn_scheme scheme;
-    firn_fields fields;
-    firn_error error = {0};
     firn_id id;
-    if (!PyArg_ParseTuple(args, "szzzzs#", &name, &epoch, &bits, &digits, &form_name, &text,
-                          &size) ||
-        !scheme_of(&scheme, name, epoch, bits, digits)) {
+    if (!PyArg_ParseTuple(args, "szzzzU", &name, &epoch, &bits, &digits, &form_name, &text) ||
+        !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, form_name, text)) {
         return NULL;
     }
-    int form;
-    if (!form_of(&form, form_name, &scheme)) {
-        return NULL;
-    }
-    if (firn_parse(&id, form, scheme.bits, text, (size_t)size, &error) != FIRN_OK ||
-        firn_unpack(&fields, firn_scheme_seen(&scheme, &id), &id, &error) != FIRN_OK) {
-        return fail(&error);
-    }
-    return bytes_of(&id);
+    return object_of(&scheme, &id);
 }
 
 /* prefix(text) -> str, of a TypeID */
-static PyObject *prefix_of(PyObject *module, PyObject *args) {
-    (void)module;
+static PyObject *prefix_of(PyObject *module, PyObject *text) {
     char prefix[FIRN_PREFIX_SIZE];
-    const char *text;
-    Py_ssize_t size;
-    if (!PyArg_ParseTuple(args, "s#", &text, &size)) {
-        return NULL;
-    }
-    firn_prefix_read(prefix, text, (size_t)size);
-    return PyUnicode_FromString(prefix);
+    (void)module;
+    return read_prefix(prefix, text) ? PyUnicode_FromString(prefix) : NULL;
 }
 
-/* format(scheme, epoch, bits, digits, form, bytes, prefix or None) -> str */
+/* format(scheme, epoch, bits, digits, form, ID, prefix or None) -> str */
 static PyObject *format(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *epoch, *bits, *digits, *form_name, *bytes, *prefix;
-    char text[FIRN_TEXT_SIZE];
-    Py_ssize_t size, prefix_size;
+    const char *name, *epoch, *bits, *digits, *form_name, *prefix;
+    Py_ssize_t size;
+    PyObject *object;
     firn_scheme scheme;
-    firn_error error;
     firn_id id;
-    if (!PyArg_ParseTuple(args, "szzzzy#z#", &name, &epoch, &bits, &digits, &form_name, &bytes,
-                          &size, &prefix, &prefix_size) ||
-        !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, bytes, size)) {
-        return NULL;
-    }
     int form;
-    if (!form_of(&form, form_name, &scheme)) {
+    if (!PyArg_ParseTuple(args, "szzzzOz#", &name, &epoch, &bits, &digits, &form_name, &object,
+                          &prefix, &size) ||
+        !scheme_of(&scheme, name, epoch, bits, digits) || !id_of(&id, &scheme, NULL, object) ||
+        !form_of(&form, form_name, &scheme)) {
         return NULL;
     }
-    if (prefix == NULL && firn_format(text, &id, form)[0] == '\0') {
-        firn_error_set(&error, FIRN_EMISMATCH, 0,
-                       "this ID has no form %s, because its time or its digits are out of range: "
-                       "use another form",
-                       firn_form_name(form));
-        return fail(&error);
-    }
-    if (prefix == NULL) {
-        return PyUnicode_FromString(text);
-    }
-    if (form != FIRN_FORM_TYPEID) {
-        firn_error_set(&error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                       "prefix=%.64s applies to the form typeid, not %s: leave it out, or use that "
-                       "form",
-                       prefix, firn_form_name(form));
-        return fail(&error);
-    }
-    return firn_prefix_check(prefix, (size_t)prefix_size, &error) == FIRN_OK
-               ? PyUnicode_FromString(firn_prefix_format(text, prefix, &id))
-               : fail(&error);
+    return text_of(&id, form, prefix, (size_t)size);
 }
 
-/* convert(from, to, bytes) -> bytes */
+/* convert(from, to, ID) -> ID */
 static PyObject *convert(PyObject *module, PyObject *args) {
     (void)module;
-    const char *from_name, *to_name, *bytes;
-    Py_ssize_t size;
+    const char *from_name, *to_name;
+    PyObject *object;
     firn_scheme from, to;
     firn_error error = {0};
     firn_id id, out;
-    if (!PyArg_ParseTuple(args, "ssy#", &from_name, &to_name, &bytes, &size) ||
+    if (!PyArg_ParseTuple(args, "ssO", &from_name, &to_name, &object) ||
         !scheme_of(&from, from_name, NULL, NULL, NULL) ||
-        !scheme_of(&to, to_name, NULL, NULL, NULL) || !id_of(&id, &from, bytes, size)) {
+        !scheme_of(&to, to_name, NULL, NULL, NULL) || !id_of(&id, &from, NULL, object)) {
         return NULL;
     }
-    return firn_convert(&out, &to, &id, &from, &error) == FIRN_OK ? bytes_of(&out) : fail(&error);
+    return firn_convert(&out, &to, &id, &from, &error) == FIRN_OK ? object_of(&to, &out)
+                                                                  : fail(&error);
 }
 
-/* guess(text) -> [(scheme, form, bytes, sure)] */
+/* guess(text) -> [(scheme, form, ID, sure)] */
 static PyObject *guess(PyObject *module, PyObject *args) {
     firn_reading readings[FIRN_READINGS_MAX];
     const char *text;
@@ -288,9 +269,12 @@ static PyObject *guess(PyObject *module, PyObject *args) {
     size_t count = firn_guess(readings, text, (size_t)size, -1);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *item =
-            Py_BuildValue("(ssNs)", readings[i].scheme->name, firn_form_name(readings[i].form),
-                          bytes_of(&readings[i].id), firn_sure_name(readings[i].sure));
+        const firn_reading *reading = &readings[i];
+        PyObject *id = object_of(reading->scheme, &reading->id);
+        PyObject *item = id != NULL ? Py_BuildValue("(ssNs)", reading->scheme->name,
+                                                    firn_form_name(reading->form), id,
+                                                    firn_sure_name(reading->sure))
+                                    : NULL;
         if (item == NULL || PyList_Append(list, item) != 0) {
             Py_CLEAR(list);
         }
@@ -298,6 +282,102 @@ static PyObject *guess(PyObject *module, PyObject *args) {
     }
     return list;
 }
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+/* A field of an array of IDs. */
+typedef struct column {
+    const firn_scheme *scheme;
+    uint32_t field;
+    bool timed; /* as nanoseconds since 1970 */
+} column;
+
+/* An ID as Generator.array writes them. */
+static int read_element(firn_id *id, const column *wanted, const char *bytes, firn_error *error) {
+    uint64_t integer;
+    const uint32_t bits = wanted->scheme->bits;
+    if (bits > 64) {
+        return firn_id_from_bytes(id, (const uint8_t *)bytes, bits, error);
+    }
+    memcpy(&integer, bytes, sizeof integer);
+    if (bits == 64 || integer >> bits == 0) {
+        *id = (firn_id){integer, 0, 0, bits};
+        return FIRN_OK;
+    }
+    return firn_error_set(error, FIRN_ERANGE, 0,
+                          "an element has more than the %u bits of %s: name another scheme",
+                          (unsigned)bits, wanted->scheme->name);
+}
+
+static int decode_element(int64_t *out, const column *wanted, const char *bytes,
+                          firn_error *error) {
+    enum { NS_PER_S = 1000000000 };
+    firn_fields fields;
+    firn_time time;
+    firn_id id;
+    int code = read_element(&id, wanted, bytes, error);
+    code = code == FIRN_OK ? firn_unpack(&fields, wanted->scheme, &id, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    *out = (int64_t)fields.value[wanted->field].low;
+    if (!wanted->timed) {
+        return FIRN_OK;
+    }
+    firn_scheme_time(wanted->scheme, fields.value[wanted->field].low, &time);
+    if (__builtin_mul_overflow(time.sec, NS_PER_S, out) ||
+        __builtin_add_overflow(*out, time.ns, out)) {
+        return firn_error_set(error, FIRN_ERANGE, 0,
+                              "a time is outside the years 1678 to 2261, which are all that 64 "
+                              "bits of nanoseconds have: decode that ID with firn.show");
+    }
+    return FIRN_OK;
+}
+
+/* decode(scheme, epoch, bits, digits, bytes, field) -> bytearray of int64 or uint64 */
+static PyObject *decode(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *name, *epoch, *bits, *digits, *bytes, *field_name;
+    Py_ssize_t length;
+    firn_scheme scheme;
+    firn_error error = {0};
+    if (!PyArg_ParseTuple(args, "szzzy#s", &name, &epoch, &bits, &digits, &bytes, &length,
+                          &field_name) ||
+        !scheme_of(&scheme, name, epoch, bits, digits) || is_keyed(&scheme, "read(text)")) {
+        return NULL;
+    }
+    const Py_ssize_t size = scheme.bits <= 64 ? 8 : (Py_ssize_t)(scheme.bits + 7) / 8;
+    const int field = firn_scheme_field(&scheme, field_name);
+    if (length % size != 0) {
+        firn_error_set(&error, FIRN_ERANGE, 0,
+                       "%zd bytes are no whole number of IDs of %s, which have %zd bytes each: "
+                       "give an array of them",
+                       length, scheme.name, size);
+        return fail(&error);
+    }
+    if (field < 0 || firn_scheme_width(&scheme, (uint32_t)field) > 64) {
+        firn_error_set(&error, FIRN_EUSAGE, 0,
+                       "%s has no field '%.40s' of at most 64 bits: see the layout of "
+                       "firn.scheme('%s')",
+                       scheme.name, field_name, scheme.name);
+        return fail(&error);
+    }
+    const column wanted = {&scheme, (uint32_t)field,
+                           scheme.tick_ns != 0 && strcmp(field_name, "time") == 0};
+    PyObject *out = PyByteArray_FromStringAndSize(NULL, length / size * 8);
+    char *place = out != NULL ? PyByteArray_AsString(out) : NULL;
+    for (Py_ssize_t i = 0; out != NULL && i < length / size; i++) {
+        int64_t value;
+        if (decode_element(&value, &wanted, bytes + i * size, &error) != FIRN_OK) {
+            Py_CLEAR(out);
+            return fail(&error);
+        }
+        memcpy(place + i * 8, &value, sizeof value);
+    }
+    return out;
+}
+
+/* ---- formats of others ----------------------------------------------------------------------- */
 
 static PyObject *match_object(const firn_match *match) {
     char position[FIRN_TIME_SIZE];
@@ -343,7 +423,7 @@ static PyObject *recognize(PyObject *module, PyObject *args) {
     return list;
 }
 
-/* digest(scheme, namespace, name) -> bytes */
+/* digest(scheme, namespace, name) -> uuid.UUID */
 static PyObject *digest(PyObject *module, PyObject *args) {
     (void)module;
     const char *scheme_name, *space, *name;
@@ -355,8 +435,9 @@ static PyObject *digest(PyObject *module, PyObject *args) {
         !scheme_of(&scheme, scheme_name, NULL, NULL, NULL)) {
         return NULL;
     }
-    return firn_digest(&id, &scheme, space, name, (size_t)size, &error) == FIRN_OK ? bytes_of(&id)
-                                                                                   : fail(&error);
+    return firn_digest(&id, &scheme, space, name, (size_t)size, &error) == FIRN_OK
+               ? object_of(&scheme, &id)
+               : fail(&error);
 }
 
 /* describe(scheme, epoch, bits, digits) -> (name, layout, bits, form, sorts, tick_ns, note) */
@@ -447,13 +528,14 @@ static PyObject *renew_identity(PyObject *self, PyObject *none) {
 }
 
 PyMethodDef pure_functions[] = {{"pack", pack, METH_VARARGS, NULL},
-                                {"unpack", unpack, METH_VARARGS, NULL},
+                                {"show", show, METH_VARARGS, NULL},
                                 {"range", range, METH_VARARGS, NULL},
                                 {"parse", parse, METH_VARARGS, NULL},
                                 {"format", format, METH_VARARGS, NULL},
-                                {"prefix", prefix_of, METH_VARARGS, NULL},
+                                {"prefix", prefix_of, METH_O, NULL},
                                 {"convert", convert, METH_VARARGS, NULL},
                                 {"guess", guess, METH_VARARGS, NULL},
+                                {"decode", decode, METH_VARARGS, NULL},
                                 {"recognize", recognize, METH_VARARGS, NULL},
                                 {"digest", digest, METH_VARARGS, NULL},
                                 {"describe", describe, METH_VARARGS, NULL},

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""ns per ID, call and loop included, the minimum of 600 bursts, which take turns: next(), a block, an array, and what
-Python has itself, or the packages python-ulid and uuid6 if they are installed."""
+"""ns per ID, call and loop included, the minimum of 600 bursts, which take turns: next(), a for loop, an array, reading, and
+what Python has itself, or the packages python-ulid and uuid6 if they are installed."""
+import collections
+import datetime
+import itertools
 import time
 import uuid
 
@@ -21,10 +24,19 @@ def measure(calls):
 
 
 with firn.open("snowflake", store="memory:", nodes=16) as gen, firn.open("uuid7") as uuids, firn.open("ulid") as ulids:
-    calls = {"snowflake: next": (gen.next, 500, 1), "snowflake: block": (gen.ids().__next__, 500, 1),
+    def drain(gen):
+        collections.deque(itertools.islice(gen, 500), 0)
+
+    text, many, day = str(uuids.next()), bytes(gen.array(5000)), datetime.datetime(2026, 1, 6, tzinfo=datetime.timezone.utc)
+    calls = {"snowflake: next": (gen.next, 500, 1), "snowflake: for": (lambda: drain(gen), 1, 500),
              "snowflake: array": (lambda: gen.array(5000), 1, 5000), "uuid7: next": (uuids.next, 500, 1),
-             "uuid7: block": (uuids.ids().__next__, 500, 1), "ulid: next": (ulids.next, 500, 1),
-             "uuid.uuid4": (uuid.uuid4, 100, 1)}
+             "uuid7: for": (lambda: drain(uuids), 1, 500), "ulid: next": (ulids.next, 500, 1),
+             "uuid.uuid4": (uuid.uuid4, 100, 1), "uuid.UUID(text)": (lambda: uuid.UUID(text), 100, 1),
+             "parse(text, uuid7)": (lambda: firn.parse(text, "uuid7"), 100, 1),
+             "show(int, snowflake)": (lambda: firn.show(1541815603606036480, "snowflake"), 100, 1),
+             "show(text, uuid7)": (lambda: firn.show(text, "uuid7"), 100, 1),
+             "range(snowflake, day)": (lambda: firn.range("snowflake", day, day + datetime.timedelta(1)), 100, 1),
+             "decode(snowflake), an element": (lambda: firn.decode(many, "snowflake"), 1, 5000)}
     try:
         import uuid6
         calls["uuid6: uuid7"] = (uuid6.uuid7, 100, 1)

@@ -2,6 +2,7 @@
 """The package firn: known answers, types, errors, threads, forks, shutdown. Run with -m unittest."""
 import datetime
 import gc
+import itertools
 import json
 import math
 import multiprocessing
@@ -97,7 +98,7 @@ class Formats(unittest.TestCase):
 
     def test_a_typeid_has_a_prefix(self):
         with firn.open("typeid", prefix="user") as gen:
-            ids = [gen.next(), *gen.many(2), next(gen.ids())]
+            ids = [gen.next(), *gen.many(2), next(iter(gen))]
         for id in ids:
             self.assertRegex(id, "^user_[0-7][0-9a-z]{25}$")
             self.assertEqual(firn.show(id, "typeid").prefix, "user")
@@ -172,20 +173,17 @@ class Issue(unittest.TestCase):
     def test_order_across_calls(self):
         with memory(nodes=1) as gen:
             out = [gen.next()] + gen.many(100) + [gen.next()]
-            it = gen.ids(1.0)
-            out += [next(it) for _ in range(1000)]
+            out += list(itertools.islice(gen, 1000))
             self.assertEqual(out, sorted(set(out)))
 
     def test_a_renewed_identity(self):
         with memory(nodes=1) as gen, firn.open("uuid1") as drawn:
-            ids, uuids = gen.ids(1.0), drawn.ids(1.0)
-            node, other = next(ids) >> 12 & 1023, next(uuids)
-            self.assertEqual(next(ids) >> 12 & 1023, node)
-            self.assertEqual(next(uuids).node, other.node)
+            node, other = gen.next() >> 12 & 1023, drawn.next()
+            self.assertEqual(gen.next() >> 12 & 1023, node)
+            self.assertEqual(drawn.next().node, other.node)
             self.assertIsNone(firn.renew_identity())
-            self.assertNotEqual(next(ids) >> 12 & 1023, node)
             self.assertNotEqual(gen.next() >> 12 & 1023, node)
-            self.assertNotEqual(next(uuids).node, other.node)
+            self.assertNotEqual(drawn.next().node, other.node)
 
     def test_arrays(self):
         with memory() as gen:
@@ -198,16 +196,6 @@ class Issue(unittest.TestCase):
             raw = gen.array(10)
             self.assertEqual(len(raw), 160)
             self.assertEqual({uuid.UUID(bytes=bytes(raw[i:i + 16])).version for i in range(0, 160, 16)}, {7})
-
-    def test_old_blocks_are_dropped(self):
-        with memory("uuid7") as gen:
-            it = gen.ids(0.001)
-            first = [next(it) for _ in range(20)][-1]
-            start = time.time()
-            while time.time() - start < 0.2:
-                pass
-            self.assertGreaterEqual(firn.show(next(it)).unix_ns, int(start * 1000) * 10**6)
-            self.assertLess(first, next(it))
 
     def test_back_dated(self):
         with memory() as gen:
@@ -286,17 +274,13 @@ class Bad(unittest.TestCase):
 
     def test_arguments(self):
         with memory() as gen:
-            for call in (lambda: gen.many(-1), lambda: gen.many(1 << 40), lambda: gen.array(-5), lambda: gen.ids(0),
-                         lambda: gen.ids(-1), lambda: gen.ids(2)):
+            for call in (lambda: gen.many(-1), lambda: gen.many(1 << 40), lambda: gen.array(-5)):
                 with self.assertRaises((firn.Error, OverflowError)):
                     call()
             for call in (lambda: gen.many("3"), lambda: gen.many(1.5), lambda: gen.many(None), lambda: gen.at(1.5),
                          lambda: gen.at(None), lambda: gen.next(1)):
                 with self.assertRaises(TypeError):
                     call()
-            for age in (math.nan, math.inf):
-                with self.assertRaises((ValueError, OverflowError)):
-                    gen.ids(age)
             with self.assertRaises(OverflowError):
                 gen.many(1 << 70)
 
@@ -324,11 +308,11 @@ class Bad(unittest.TestCase):
 
     def test_closed(self):
         gen = memory()
-        it = gen.ids()
+        it = iter(gen)
         next(it)
         gen.close()
         gen.close()
-        for call in (gen.next, lambda: gen.many(1), lambda: gen.array(1), gen.ids, gen.status, lambda: next(it),
+        for call in (gen.next, lambda: gen.many(1), lambda: gen.array(1), gen.status, lambda: next(it),
                      lambda: gen.at("2020-01-01"), lambda: gen.scheme):
             with self.assertRaisesRegex(firn.UsageError, "is closed"):
                 call()
@@ -340,8 +324,7 @@ class Bad(unittest.TestCase):
             __index__ = __int__ = __float__ = __str__ = __mul__ = fail
 
         with memory() as gen:
-            for call in (lambda: gen.many(Evil()), lambda: gen.array(Evil()), lambda: gen.ids(Evil()),
-                         lambda: memory(node=Evil()), lambda: firn.Segment("x", store="memory:", kind=Evil()),
+            for call in (lambda: gen.many(Evil()), lambda: gen.array(Evil()), lambda: memory(node=Evil()), lambda: firn.Segment("x", store="memory:", kind=Evil()),
                          lambda: firn.pack("snowflake", time=0, datacenter=0, worker=0, sequence=Evil())):
                 with self.assertRaisesRegex(KeyError, "mine"):
                     call()
@@ -358,14 +341,9 @@ class Bad(unittest.TestCase):
             with self.assertRaisesRegex(firn.UsageError, "is closed"):
                 call()
 
-    def test_an_iterator_cannot_be_made(self):
-        with memory() as gen:
-            with self.assertRaisesRegex(TypeError, "call ids"):
-                type(gen.ids())()
-
     def test_pickling_is_refused(self):
         with memory() as gen:
-            for thing in (gen, gen.ids(), firn.Order(bytes(16)), firn.Segment("x", store="memory:")):
+            for thing in (gen, firn.Order(bytes(16)), firn.Segment("x", store="memory:")):
                 with self.assertRaises(TypeError):
                     pickle.dumps(thing)
 
@@ -378,7 +356,7 @@ class Life(unittest.TestCase):
         gc.collect()
 
     def test_an_iterator_keeps_its_generator(self):
-        it = memory().ids()
+        it = iter(memory())
         gc.collect()
         self.assertLess(next(it), next(it))
 
@@ -387,7 +365,7 @@ class Life(unittest.TestCase):
         gc.set_threshold(1)
         try:
             for _ in range(100):
-                self.me, self.it = self, memory("uuid7").ids()
+                self.me, self.it = self, iter(memory("uuid7"))
                 firn.show(str(next(self.it)))
                 firn.guess("1541815603606036480")
                 with self.assertRaises(firn.TextError):
@@ -400,7 +378,7 @@ class Life(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", """
 import sys, firn
 gen, old = firn.open("snowflake", store="memory:"), firn
-it = gen.ids()
+it = iter(gen)
 for _ in range(20):
     for name in [name for name in sys.modules if name.split(".")[0] == "firn"]:
         del sys.modules[name]
@@ -446,8 +424,7 @@ exec(work)
         def work(n):
             for _ in range(n):
                 with memory("uuid7") as gen:
-                    it = gen.ids()
-                    next(it)
+                    next(gen)
                     gen.many(10)
                     gen.array(10)
                     firn.show(gen.next())
@@ -465,7 +442,7 @@ exec(work)
 
     def test_shutdown_with_a_generator_open(self):
         for end in ("", "sys.exit(3)", "raise SystemExit", "threading.Thread(target=gen.many, args=(10,)).start()"):
-            code = ("import sys, threading, firn\ngen = firn.open('snowflake', store='memory:')\nit = gen.ids()\n"
+            code = ("import sys, threading, firn\ngen = firn.open('snowflake', store='memory:')\nit = gen\n"
                     "next(it)\nclass A: pass\na = A(); a.a = a; a.it = it\n" + end)
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300)
             self.assertEqual((done.returncode, done.stderr), (3 if "3" in end else 0, b""))
@@ -474,7 +451,7 @@ exec(work)
         out, gen = [], memory()
 
         def work():
-            it = gen.ids()
+            it = iter(gen)
             out.append([gen.next() for _ in range(500)] + [next(it) for _ in range(500)] + gen.many(500))
         threads = [threading.Thread(target=work) for _ in range(8)]
         for thread in threads:
@@ -495,7 +472,7 @@ class Forks(unittest.TestCase):
     """As gunicorn --preload: one generator, opened before the workers are forked."""
 
     def issued(self, gen, children=4):
-        it = gen.ids(1.0)
+        it = iter(gen)
         for _ in range(300):
             next(it)
         context = multiprocessing.get_context("fork")

@@ -190,7 +190,7 @@ asyncio.run(main())
 at = store(60000)
 gen, out = firn.open("snowflake", store=at.url, mode="online", max_wait="60s"), []
 at.stop()
-thread = threading.Thread(target=lambda: out.extend([gen.next(), next(gen.ids())]))
+thread = threading.Thread(target=lambda: out.extend([gen.next(), next(gen)]))
 thread.start()
 time.sleep(0.1)
 at.go()
