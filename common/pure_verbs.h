@@ -43,7 +43,7 @@ int pure_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int
                const firn_fields *pinned, const firn_time *from, const firn_time *to,
                firn_error *error);
 
-/* What a conversion makes: `form` is a form, or -1 for `scheme`. */
+/* The result of a conversion: `form` is a form, or -1 for `scheme`. */
 typedef struct pure_target {
     int form;
     firn_scheme scheme;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library asks of a system, on a host that has one process, one thread, no files and no
+/* The system calls of the library, on a host that has one process, one thread, no files and no
  * stores. Time and randomness are the host's. */
 #include "platform/assert.h"
 #include "platform/netdb.h"

@@ -15,7 +15,7 @@ typedef struct packing {
     firn_order *order; /* NULL: the ID is not encrypted */
 } packing;
 
-/* What `new` refuses to issue and `range` to bound, since it sorts before all others. */
+/* `new` does not issue a negative ID and `range` does not bound it: it sorts before all others. */
 static void note_negative(session *s, const packing *work, const firn_id *id) {
     if (work->writer.form == FIRN_FORM_DEC && work->scheme.sorts != FIRN_SORTS_NO &&
         id->bits == 64 && id->low > INT64_MAX) {
@@ -33,7 +33,7 @@ static int put_packed(session *s, const packing *work, const firn_id *id, firn_e
     return FIRN_OK;
 }
 
-/* One line: blank-separated name=value. */
+/* Packs a line of blank-separated name=value. */
 static int pack_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
     packing item = *(const packing *)context, *work = &item; /* with a prefix of the line's own */

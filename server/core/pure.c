@@ -169,12 +169,12 @@ static int answer_range(server_request *request, server_reply *out, firn_error *
 
 /* ---- show and convert ------------------------------------------------------------------------ */
 
-/* What to do if several schemes fit. */
+/* The cure if several schemes fit. */
 static const char *name_it(const server_request *request) {
     return request->worker->http ? "add scheme=NAME" : "add SCHEME name";
 }
 
-/* What to do if a text is another ID in another form. */
+/* The cure if a text is another ID in another form. */
 static const char *read_it(const server_request *request) {
     return request->worker->http ? "add scheme=NAME or from=FORM" : "add SCHEME name or FROM form";
 }

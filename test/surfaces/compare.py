@@ -51,7 +51,7 @@ def wording(text):
 
 
 def is_excused(request, wanted, surface):
-    """What a surface leaves out, by its documentation."""
+    """The requests that a surface leaves out, by its documentation."""
     scheme = request.settings.get("scheme")
     shown = request.verb == "show" and isinstance(wanted, surfaces.Good)
     if surface in ("command", *surfaces.PROGRAMS) and "order" in (request.name, scheme):
