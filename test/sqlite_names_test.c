@@ -263,11 +263,11 @@ static void refused_behind(bool (*prepare)(void), const char *name, const char *
     firn_store_close(store);
     skip_without_mounts(status);
     assert_int_equal(status, 0);
-    assert_int_equal(p.it->granted[0], ROUNDS);
-    assert_int_equal(duplicates(p.it), 0);
-    assert_int_equal(p.it->granted[1], 0);
-    assert_non_null(strstr(p.it->why[1], what));
-    munmap(p.it, sizeof *p.it);
+    assert_int_equal(p.ledger->granted[0], ROUNDS);
+    assert_int_equal(duplicates(p.ledger), 0);
+    assert_int_equal(p.ledger->granted[1], 0);
+    assert_non_null(strstr(p.ledger->why[1], what));
+    munmap(p.ledger, sizeof *p.ledger);
 }
 
 static void a_file_mounted_alone(void **state) {
@@ -292,10 +292,10 @@ static void a_folder_mounted(void **state) {
     int status = draw_in_two(&p);
     skip_without_mounts(status);
     assert_int_equal(status, 0);
-    assert_int_equal(p.it->granted[0], ROUNDS);
-    assert_int_equal(p.it->granted[1], ROUNDS);
-    assert_int_equal(duplicates(p.it), 0);
-    munmap(p.it, sizeof *p.it);
+    assert_int_equal(p.ledger->granted[0], ROUNDS);
+    assert_int_equal(p.ledger->granted[1], ROUNDS);
+    assert_int_equal(duplicates(p.ledger), 0);
+    munmap(p.ledger, sizeof *p.ledger);
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */

@@ -84,6 +84,7 @@ struct http_exchange {
     size_t query_count; /* pairs from the query */
     json_t *json;       /* the parsed body, which owns words of the request; or NULL */
     int64_t retry_s;    /* of Retry-After; 0: 1 */
+    const char *note;   /* of Firn-Note; NULL: none */
     size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;

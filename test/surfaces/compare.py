@@ -97,7 +97,7 @@ def heard(text, surface):
     """The packages do not repeat their arguments, nor guess what they are instead."""
     text = wording(text)
     if surface in surfaces.PACKAGES:
-        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|the time '[^']*'): ", "", text)
+        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|(the time|FROM|TO) '[^']*'): |^(FROM|TO) ", "", text)
         text = re.sub(r" \((valid as|it looks like) [^)]*\)$", "", text)
     return text
 
