@@ -154,7 +154,8 @@ side-by-side: everything
 torture: test-build
 	$(BUILD)/test/torture
 
-# What two copies of one virtual machine repeat: some ten minutes. Needs qemu-system-x86, qemu-utils, e2fsprogs, redis-server.
+# Shows which IDs two copies of one virtual machine repeat. Takes some ten minutes. Needs qemu-system-x86, qemu-utils,
+# e2fsprogs, redis-server.
 torture-clones: everything
 	BUILD=$(BUILD) test/clones/run
 

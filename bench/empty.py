@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a process costs at least: bench/empty.py FIRN [ROUNDS]. `firn new uuid7`, uuidgen, and two programs that do nothing,
+"""The minimum cost of a process: bench/empty.py FIRN [ROUNDS]. `firn new uuid7`, uuidgen, and two programs that do nothing,
 one of them static, start in turns; so does `firn version`, which starts as large a program for one line of text. Prints
 microseconds from spawn to exit and of processor time, minimum, median and the ratio of the medians to uuidgen. Processor
 time hardly depends on other work on the machine. Needs cc and its static C library."""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands share: the list of them, one run of a subcommand, failures. Knows no
- * subcommand; what several share about keys, schemes and IDs is in operands.h and ids.h. */
+/* Declarations that the subcommands share: their list, a run of a subcommand, failures. Knows no
+ * subcommand; operands.h and ids.h have the code for keys, schemes and IDs that several share. */
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
@@ -52,7 +52,7 @@ typedef struct command {
 
 enum { COMMAND_FIELDS = 9 }; /* of --field, one more than stamp takes */
 
-/* One run of the program. */
+/* A run of the program. */
 struct session {
     const command *command;
     const char *option[OPTION_END];     /* NULL: not given; "" where it takes no argument */
@@ -95,7 +95,7 @@ int fail_as(session *s, int code, const char *format, ...) __attribute__((format
 #define fail_usage(s, ...) fail_as(s, FIRN_EUSAGE, __VA_ARGS__)
 /* `firn: note: text` on standard error, unless --quiet is given. `self` is the session. */
 void tell_note(void *self, const char *text);
-/* One line on standard error, in one write. */
+/* Prints a line on standard error, in one write. */
 void tell(const char *lead, const char *text);
 /* Asks at the terminal, unless --yes is given. STATUS_DONE: yes; STATUS_NO; STATUS_USAGE if
  * standard input is not a terminal: `instead` says what to add. */

@@ -80,7 +80,7 @@ enum choose_decision {
     CHOOSE_DECISIONS
 };
 
-/* One scheme, or the integers of a segment. */
+/* A scheme, or the integers of a segment. */
 typedef struct choose_candidate {
     const firn_scheme *scheme; /* NULL: integers of a segment */
     const char *name;

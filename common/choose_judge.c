@@ -258,7 +258,7 @@ static bool refuse_store(choose_candidate *candidate, const choose_answers *answ
            refuse(candidate, CHOOSE_REACH, "its IDs are unique only if a store reserves them");
 }
 
-/* What the owners of a scheme say of new systems. */
+/* Advice of a scheme's owners for new systems. */
 static const struct {
     const char *name, *text;
 } opinions[] = {

@@ -28,7 +28,7 @@ int closing_write(char out[FIRN_LAYOUT_SIZE], const char *why, const char *layou
 int closing_change(firn_store *store, const char *ns, const char *from, const char *to,
                    int64_t *floor, firn_error *error);
 
-/* One of the two stores, and its URL without password and parameters. */
+/* A store of the two, and its URL without password and parameters. */
 typedef struct closing_end {
     firn_store *store;
     const char *name;

@@ -129,7 +129,7 @@ int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code == FIRN_ESYSTEM ? FIRN_OK : code;
 }
 
-/* What a layout says of the reach of its namespace, or NULL: it is the default. */
+/* Finds the reach of a namespace in its layout; NULL: the default reach. */
 static const char *reach_of(const char *layout) {
     const size_t length = strlen(layout), size = sizeof FIRN__LONG_REACH - 1;
     const char *end = layout + (length > size ? length - size : 0);

@@ -69,22 +69,22 @@ json_t *object_prefix(json_t *object, const char *text) {
 
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count) {
     const firn_scheme *scheme = readings->scheme;
-    char position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
     firn_fields fields = {0};
     firn_unpack(&fields, scheme, &readings->id, NULL);
     int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (index >= 0) {
         firn_time time;
         firn_scheme_time(scheme, fields.value[index].low, &time);
-        firn_time_format(position, &time, firn_scheme_digits(scheme));
+        firn_time_format(time_text, &time, firn_scheme_digits(scheme));
         firn_time_unix_ns(ns, &time);
     }
     /* s? accepts NULL; o takes over its argument and fails on NULL */
     json_t *object =
         json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o, s:s}", "id", text, "scheme", scheme->name,
-                  "bits", (json_int_t)scheme->bits, "time", index >= 0 ? position : NULL, "unix_ns",
-                  index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
-                  candidates(readings, count), "sure", reading_sure_name(readings));
+                  "bits", (json_int_t)scheme->bits, "time", index >= 0 ? time_text : NULL,
+                  "unix_ns", index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields),
+                  "candidates", candidates(readings, count), "sure", reading_sure_name(readings));
     return readings->form == FIRN_FORM_TYPEID ? object_prefix(object, text) : object;
 }
 
@@ -102,14 +102,14 @@ static json_t *matches_array(const id_matches *matches) {
     json_t *array = json_array();
     for (size_t i = 0; i < matches->count && array != NULL; i++) {
         const firn_match *match = &matches->list[i];
-        char position[FIRN_TIME_SIZE];
+        char time_text[FIRN_TIME_SIZE];
         if (match->timed) { /* else it is not set */
-            firn_time_format(position, &match->time, match->digits);
+            firn_time_format(time_text, &match->time, match->digits);
         }
         json_t *object =
             json_pack("{s:s, s:s, s:s, s:s?, s:o}", "format", match->format->name, "sure",
                       firn_sure_name(match->sure), "reason", match->reason, "time",
-                      match->timed ? position : NULL, "fields", match_fields(match));
+                      match->timed ? time_text : NULL, "fields", match_fields(match));
         array = json_with(array, object);
     }
     return array;
@@ -132,13 +132,13 @@ json_t *object_of_format(const firn_text_format *format) {
 /* A format says best what the text is. */
 static json_t *object_of_match(const char *text, const firn_reading *readings, size_t count,
                                const firn_match *match) {
-    char position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
     if (match->timed) { /* else it is not set */
-        firn_time_format(position, &match->time, match->digits);
+        firn_time_format(time_text, &match->time, match->digits);
         firn_time_unix_ns(ns, &match->time);
     }
     return json_pack("{s:o, s:n, s:n, s:s?, s:s?, s:o, s:o, s:s, s:s, s:s}", "id",
-                     json_foreign(text), "scheme", "bits", "time", match->timed ? position : NULL,
+                     json_foreign(text), "scheme", "bits", "time", match->timed ? time_text : NULL,
                      "unix_ns", match->timed ? ns : NULL, "fields", match_fields(match),
                      "candidates", candidates(readings, count), "sure", firn_sure_name(match->sure),
                      "what", "format", "remark", match->reason);
@@ -146,10 +146,10 @@ static json_t *object_of_match(const char *text, const firn_reading *readings, s
 
 /* One thing that a text may be. */
 static json_t *possible_object(const id_possible *possible) {
-    char position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
     const firn_reading *reading = possible->reading;
     if (possible->timed) { /* else it is not set */
-        firn_time_format(position, &possible->time, possible->digits);
+        firn_time_format(time_text, &possible->time, possible->digits);
         firn_time_unix_ns(ns, &possible->time);
     }
     return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "scheme",
@@ -158,7 +158,7 @@ static json_t *possible_object(const id_possible *possible) {
                      reading != NULL ? firn_form_name(reading->form) : NULL, "owner",
                      possible->owner != NULL ? possible->owner->title : NULL, "prevalence",
                      possible->owner != NULL ? possible->owner->prevalence : NULL, "time",
-                     possible->timed ? position : NULL, "unix_ns", possible->timed ? ns : NULL);
+                     possible->timed ? time_text : NULL, "unix_ns", possible->timed ? ns : NULL);
 }
 
 /* There is no answer: what the text may be. */

@@ -22,12 +22,20 @@ int pure_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
                : code;
 }
 
-int pure_time(firn_time *time, const char *text, size_t length, firn_error *error) {
+static int read_time(firn_time *time, const char *name, const char *text, size_t length,
+                     firn_error *error) {
     int code = firn_time_parse(time, text, length, error);
-    return code == FIRN_OK
-               ? code
-               : prefix_error(error, code, error,
-                              "the time '%.*s': ", (int)(length < 60 ? length : 60), text);
+    return code == FIRN_OK ? code
+                           : prefix_error(error, code, error, "%s '%.*s': ", name,
+                                          (int)(length < 60 ? length : 60), text);
+}
+
+int pure_time(firn_time *time, const char *text, size_t length, firn_error *error) {
+    return read_time(time, "the time", text, length, error);
+}
+
+int pure_named_time(firn_time *time, const char *name, const char *text, firn_error *error) {
+    return read_time(time, name, text, strlen(text), error);
 }
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -98,6 +106,14 @@ int pure_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
     return code == FIRN_OK ? firn_pack(id, scheme, fields, error) : code;
 }
 
+const char *pure_pack_note(const firn_scheme *scheme, int form, const firn_id *id) {
+    return form == FIRN_FORM_DEC && scheme->sorts != FIRN_SORTS_NO && id->bits == 64 &&
+                   id->low > INT64_MAX
+               ? "this ID is negative as a signed number, and sorts before IDs of earlier times: "
+                 "use the form unsigned or hex"
+               : NULL;
+}
+
 int pure_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int form,
                const firn_fields *pinned, const firn_time *from, const firn_time *to,
                firn_error *error) {
@@ -115,6 +131,18 @@ int pure_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int
     /* The library refuses numbers that become negative. */
     const firn_scheme written = form >= 0 ? describe_as(scheme, form) : *scheme;
     return firn_range(least, greatest, &written, pinned, from, to, error);
+}
+
+int pure_span(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int form,
+              const firn_fields *pinned, const firn_time *from, const firn_time *to,
+              firn_error *error) {
+    int code = pure_range(least, greatest, scheme, form, pinned, from, to, error);
+    uint64_t tick;
+    if (code != FIRN_ELAYOUT || error->cure != FIRN_CURE_OTHER_SCHEME) {
+        return code;
+    }
+    const bool early = firn_scheme_tick(scheme, from, &tick, NULL) != FIRN_OK;
+    return prefix_error(error, code, error, "%s ", early ? "FROM" : "TO");
 }
 
 /* ---- convert --------------------------------------------------------------------------------- */

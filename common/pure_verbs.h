@@ -20,6 +20,8 @@ int pure_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
                firn_error *error);
 /* As firn_time_parse, with the time in the error. */
 int pure_time(firn_time *time, const char *text, size_t length, firn_error *error);
+/* The same with `name` in place of "the time", for an end of a time span: FROM or TO. */
+int pure_named_time(firn_time *time, const char *name, const char *text, firn_error *error);
 
 /* Finds the form of a name. FIRN_EUSAGE: no form has it; the error suggests the nearest name. */
 int pure_form(int *form, const char *name, firn_error *error);
@@ -35,6 +37,9 @@ int pure_prefix(char prefix[FIRN_PREFIX_SIZE], int form, const char *text, size_
 
 /* As firn_pack. FIRN_EUSAGE: the scheme needs a key. */
 int pure_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields, firn_error *error);
+/* A note about a packed ID that is written in a form: as a negative number it sorts before all
+ * others, so generators do not issue it and no range has it. NULL: it is not negative. */
+const char *pure_pack_note(const firn_scheme *scheme, int form, const firn_id *id);
 /* FIRN_EUSAGE: the scheme needs a key, which only the command takes, after `words`. */
 int pure_keyed_check(const firn_scheme *scheme, const char *words, firn_error *error);
 /* As firn_range, for IDs in a form (-1: as numbers or bytes). FIRN_EUNSORTED: IDs in this form do
@@ -42,8 +47,12 @@ int pure_keyed_check(const firn_scheme *scheme, const char *words, firn_error *e
 int pure_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int form,
                const firn_fields *pinned, const firn_time *from, const firn_time *to,
                firn_error *error);
+/* The same for two ends that a user gave: the error names the end that is out of range. */
+int pure_span(firn_id *least, firn_id *greatest, const firn_scheme *scheme, int form,
+              const firn_fields *pinned, const firn_time *from, const firn_time *to,
+              firn_error *error);
 
-/* What a conversion makes: `form` is a form, or -1 for `scheme`. */
+/* The result of a conversion: `form` is a form, or -1 for `scheme`. */
 typedef struct pure_target {
     int form;
     firn_scheme scheme;

@@ -61,7 +61,7 @@ int readings_answer(const firn_reading *readings, id_counts counts, const char *
 void readings_near(firn_reading *readings, id_counts *counts, id_matches *matches,
                    const firn_time *near);
 
-/* One of the things that a text may be. */
+/* A possible reading of a text. */
 typedef struct id_possible {
     const firn_reading *reading; /* or NULL: */
     const firn_match *match;

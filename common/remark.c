@@ -20,7 +20,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
         int digits;
     } units[] = {{"s", 1, 0}, {"ms", 1000, 3}, {"us", 1000000, 6}, {"ns", 1000000000, 9}};
     const uint64_t from = 1000000000, end = TODAY_END; /* from 2001-09-09 */
-    char position[FIRN_TIME_SIZE], text[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE], text[FIRN_TIME_SIZE];
     firn_time time;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
@@ -28,7 +28,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
             time.sec = (int64_t)(number / units[i].unit);
             time.ns = (int32_t)(number % units[i].unit * (1000000000 / units[i].unit));
             snprintf(out, REMARK_SIZE, "as epoch %s it is %s", units[i].name,
-                     firn_time_format(position, &time, units[i].digits));
+                     firn_time_format(time_text, &time, units[i].digits));
         }
     }
     uint64_t seconds = number >= UINT64_C(10000000000000000) ? number / 1000 : number;
@@ -44,7 +44,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
                      part[2], part[3], part[4], part[5], whole ? 0 : (unsigned)(number % 1000));
         if (firn_time_parse(&time, text, (size_t)length, NULL) == FIRN_OK) {
             snprintf(out, REMARK_SIZE, "as a calendar date it is %s",
-                     firn_time_format(position, &time, whole ? 0 : 3));
+                     firn_time_format(time_text, &time, whole ? 0 : 3));
         }
     }
 }
@@ -194,7 +194,7 @@ static bool is_near(size_t w, const char *text, size_t length) {
     return false;
 }
 
-/* What is wrong with a text that almost fits exactly one form. */
+/* Says how a text that almost fits exactly one form is wrong. */
 static void remark_damage(char out[REMARK_SIZE], const char *text, size_t length) {
     size_t near = WHOLE;
     firn_error error;

@@ -12,9 +12,8 @@ enum { REMARK_SIZE = 160 };
  * integer, uuid, hex, none. */
 const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length);
 
-/* What is unusual about a plausible reading: a TypeID of another version than 7, its time, or
- * another meaning of the number; the first only, if the scheme was named. Returns `remark`, perhaps
- * "". */
+/* Says how a plausible reading is unusual: a TypeID of another version than 7, its time, or another
+ * meaning of the number; the first only, if the scheme was named. Returns `remark`, perhaps "". */
 char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text,
                         bool named);
 

@@ -27,7 +27,7 @@ function sql_type(type) {
 # How much slower than the planner's unit, about 50 ns.
 BEGIN { cost["firn_show"] = 150; cost["firn_time"] = 10 }
 
-# One function of PostgreSQL. Its GRANTs name the types of its arguments only.
+# Writes a function of PostgreSQL. Its GRANTs name the types of its arguments only.
 function create(name, arguments, returns, symbol, volatility, parallel, who, types) {
     made[kind] = made[kind] "CREATE FUNCTION " name "(" arguments ") RETURNS " returns "\n    AS 'MODULE_PATHNAME', 'firn_sql_" \
         symbol "' LANGUAGE C " volatility " STRICT PARALLEL " parallel \
@@ -51,7 +51,7 @@ function revoke(name, arguments, list, n, i, types) {
     revoked = revoked (revoked == "" ? "" : ",\n") "    '" name "(" types ")'"
 }
 
-# One entry of the page: a function and its signatures, one per line.
+# Adds to an entry of the page, a function, a line with a signature.
 function add_signature(extension, text) {
     if (extension != last) page = page "\n" extension ":\n\n"
     if (!((heading, extension, text) in listed)) page = page "    " text "\n"

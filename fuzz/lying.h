@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* What is left of the answers; they end with a byte 0xFF. */
+/* The rest of the answers, which end with a byte 0xFF. */
 static const uint8_t *lie_at;
 static size_t lie_left;
 static bool lie_knows; /* the password is among them, so the server may say it */

@@ -42,7 +42,7 @@ static void check_command(const char *bytes, const resp_limits *limits) {
     resp_out_free(&out);
 }
 
-/* What a connection does with the bytes when `first` of them come first, then pieces of a fixed
+/* Reads the bytes as a connection does when `first` of them come first, then pieces of a fixed
  * size. Returns how many bytes were commands; *hash identifies them and the end. */
 static size_t read_pieces(const char *bytes, size_t length, size_t first, size_t step,
                           const resp_limits *limits, uint64_t *hash) {

@@ -242,8 +242,8 @@ static void check_reply(const struct MHD_Connection *client) {
     }
 }
 
-/* One that is parked waits for its renewer, or for no longer than a moment. The longest reply
- * is written in slices of 4096 IDs. */
+/* A parked exchange waits for its renewer, or for no longer than a moment. The longest reply is
+ * written in slices of 4096 IDs. */
 static void go_on(http_exchange *exchange) {
     enum MHD_Result result = MHD_YES;
     for (int i = 0; i < ROUNDS_MOST && exchange->connection->replies == 0 && result == MHD_YES;

@@ -206,14 +206,14 @@ static int take_page(const etcd_store *store, json_t *answer, bytes *next, take_
     return FIRN_OK;
 }
 
-/* Visits the keys from `source` to before `end`, in order, at one revision: *revision, or the
+/* Visits the keys from `first` to before `end`, in order, at one revision: *revision, or the
  * current one if it is 0. */
-static int walk(etcd_store *store, bytes source, const bytes *end, int64_t *revision,
+static int walk(etcd_store *store, bytes first, const bytes *end, int64_t *revision,
                 take_pair *take, void *context, firn_error *error) {
     for (int i = 0; i < PAGES_MOST; i++) {
         json_t *answer = NULL;
         json_t *body =
-            json_pack("{s:o, s:o, s:o, s:o}", "key", etcd_base64(source.text, source.length),
+            json_pack("{s:o, s:o, s:o, s:o}", "key", etcd_base64(first.text, first.length),
                       "rangeEnd", etcd_base64(end->text, end->length), "limit", etcd_number(PAGE),
                       "revision", etcd_number(*revision));
         int code = etcd_ready(store, error);
@@ -227,7 +227,7 @@ static int walk(etcd_store *store, bytes source, const bytes *end, int64_t *revi
         }
         if (code == FIRN_OK) {
             *revision = *revision != 0 ? *revision : store->revision;
-            code = take_page(store, answer, &source, take, context, error);
+            code = take_page(store, answer, &first, take, context, error);
         }
         bool more = json_is_true(json_object_get(answer, "more"));
         json_decref(answer);
@@ -308,25 +308,25 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
 static int etcd_list(void *self, const char *ns, firn_visit *visit, void *context,
                      firn_error *error) {
     etcd_store *store = self;
-    bytes source, end;
+    bytes first, end;
     int64_t revision = 0;
     listing list = {store, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
-    etcd_name_namespace(&source, store, ns != NULL ? ns : "");
-    list.skip = source.length - (ns != NULL ? strlen(ns) : 0);
-    end = source;
+    etcd_name_namespace(&first, store, ns != NULL ? ns : "");
+    list.skip = first.length - (ns != NULL ? strlen(ns) : 0);
+    end = first;
     if (ns != NULL) { /* only that name: the next byte is zero */
         end.length++;
     } else {
-        end = after(&source);
+        end = after(&first);
     }
-    int code = walk(store, source, &end, &revision, take_layout, &list, error);
-    etcd_name_mark(&source, store, ns != NULL ? ns : "", "");
-    source.length -= ns == NULL; /* all: without the zero byte */
+    int code = walk(store, first, &end, &revision, take_layout, &list, error);
+    etcd_name_mark(&first, store, ns != NULL ? ns : "", "");
+    first.length -= ns == NULL; /* all: without the zero byte */
     list.skip = strlen(store->prefix) + strlen("mark/");
-    end = after(&source);
+    end = after(&first);
     if (code == FIRN_OK) {
         list.argument = json_object_iter(list.layouts);
-        code = walk(store, source, &end, &revision, take_mark, &list, error);
+        code = walk(store, first, &end, &revision, take_mark, &list, error);
     }
     if (code == FIRN_OK) {
         code = show_empty(&list, NULL, error);

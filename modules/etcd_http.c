@@ -179,7 +179,7 @@ static void make_url(char out[512], const etcd_store *store, size_t position, co
              host->name, v6 ? "]" : "", host->port != 0 ? host->port : PORT, path);
 }
 
-/* One request to one host. it->begun: something may have been sent. */
+/* Sends a request to one host. call->begun: something may have been sent. */
 static CURLcode post(etcd_call *call, size_t position, const char *path, int64_t call_ms,
                      long *status) {
     etcd_store *store = call->store;
@@ -284,7 +284,7 @@ static outcome refusal_of(const json_t *answer, long status) {
     return out;
 }
 
-/* One attempt; fills *answer on FIRN_OK. */
+/* Makes an attempt; fills *answer on FIRN_OK. */
 static outcome attempt(etcd_call *call, size_t position, const char *path, int64_t call_ms,
                        json_t **answer) {
     long status = 0;

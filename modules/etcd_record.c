@@ -271,8 +271,8 @@ int etcd_read_state(etcd_store *store, etcd_state *now, firn_error *error) {
                                                                           : code;
 }
 
-/* What must still hold: the revisions, and the text of the mark. Another cluster at the same
- * address can have another mark at the same revision, which would be lowered. */
+/* The conditions of a write: the same revisions, and the same text of the mark. Another cluster at
+ * the same address can have another mark at the same revision, which would be lowered. */
 static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
                            const etcd_state *now, const char *was) {
     json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),

@@ -130,8 +130,8 @@ static void measure(cipher *c, uint32_t radix, uint32_t u, uint32_t v) {
     c->d = (c->b + 3) / 4 * 4 + 4;
 }
 
-/* What follows from the number of digits and the tweak: the MAC of P and of all blocks of Q but the
- * last one, and what is in that. */
+/* Computes the values that follow from the number of digits and the tweak: the MAC of P and of all
+ * blocks of Q but the last one, and what is in that. */
 static bool prepare(cipher *c, uint32_t radix, uint32_t length, const uint8_t *tweak,
                     size_t tweak_size) {
     const uint32_t u = length / 2;

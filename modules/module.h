@@ -178,7 +178,8 @@ void module_lookup_leave(module_lookup *lookup);
 
 /* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
-/* What a shared store does with its engine. Each handle begins with a module_link. */
+/* The functions of a shared store that talk to its engine. Each handle begins with a
+ * module_link. */
 typedef struct module_engine {
     size_t size;            /* of a handle */
     const char *parameters; /* that the URL may have, for messages */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One handle of a shared store: its URL, its deadlines, its connection to one of several hosts. */
+/* A handle of a shared store: its URL, its deadlines, its connection to one of several hosts. */
 #include "module.h"
 
 #include <stdio.h>

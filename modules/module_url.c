@@ -87,7 +87,7 @@ static bool read_port(module_host *host, const char *text, size_t length) {
     return true;
 }
 
-/* One host[:port] or [address][:port]. */
+/* Reads one host[:port] or [address][:port]. */
 static bool read_host(module_url *url, const char *text, size_t length) {
     module_host *host = &url->hosts[url->host_count];
     const char *end = text + length, *name = text, *stop, *rest;
@@ -170,14 +170,14 @@ static int read_parts(module_url *url, const char *text, firn_error *error) {
     if (colon == NULL) {
         return bad_url(error, "has no //");
     }
-    const char *source = colon + 3, *query = strchr(source, '?');
-    const char *end = query != NULL ? query : source + strlen(source);
-    const char *slash = memchr(source, '/', (size_t)(end - source));
+    const char *authority = colon + 3, *query = strchr(authority, '?');
+    const char *end = query != NULL ? query : authority + strlen(authority);
+    const char *slash = memchr(authority, '/', (size_t)(end - authority));
     const char *stop = slash != NULL ? slash : end;
-    const char *position = memrchr(source, '@', (size_t)(stop - source));
-    int code =
-        position != NULL ? read_login(url, source, (size_t)(position - source), error) : FIRN_OK;
-    const char *hosts = position != NULL ? position + 1 : source;
+    const char *position = memrchr(authority, '@', (size_t)(stop - authority));
+    int code = position != NULL ? read_login(url, authority, (size_t)(position - authority), error)
+                                : FIRN_OK;
+    const char *hosts = position != NULL ? position + 1 : authority;
     if (slash != NULL && memchr(slash, '@', (size_t)(end - slash)) != NULL) {
         return bad_url(error, "has an @ after a /, perhaps of a password"); /* not shown */
     }

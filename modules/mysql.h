@@ -53,7 +53,7 @@ typedef struct mysql_statement {
     bool ends;      /* the transaction of the verb */
 } mysql_statement;
 
-/* What a statement did. */
+/* The outcome of a statement. */
 typedef struct mysql_reply {
     MYSQL_RES *rows; /* NULL: none */
     uint64_t affected, insert_id;

@@ -78,8 +78,8 @@ static const char greet_sql[] =
  * change at any time. */
 #define TAKEN "coalesce(current_setting('firn.taken', true), '')"
 
-/* What must be so for a mark to be raised: the namespace is as it was read, and current; the
- * session, the table and the extension's nodes are those that this handle knows. */
+/* The conditions for raising a mark: the namespace is as it was read, and current; the session, the
+ * table and the extension's nodes are those that this handle knows. */
 #define UNCHANGED                                                                                  \
     " n.name = $1 AND n.layout = $9 AND n.floor = $10::bigint AND n.identity = " IDENTITY          \
     " AND pg_backend_pid() = $11::int AND '\"@_mark\"'::regclass::oid = $12::oid"                  \
@@ -236,7 +236,7 @@ static inline int64_t postgres_number(const char *cell) {
     return cell != NULL ? strtoll(cell, NULL, 10) : 0;
 }
 
-/* What READ says, by its columns (NULL: a null); the texts are copied. */
+/* Takes the records from the columns of READ (NULL: a null); the texts are copied. */
 static inline void postgres_take_records(firn_records *seen, const char *const cells[READ_COLUMNS],
                                          char layout[FIRN_LAYOUT_SIZE],
                                          char shut[FIRN_LAYOUT_SIZE]) {

@@ -44,7 +44,7 @@ static redis_records own_of(const firn_records *records) {
     return out;
 }
 
-/* What read_lua returns. */
+/* The indexes of read_lua's reply. */
 enum {
     AT_RUN,
     AT_IDENTITY,

@@ -43,7 +43,7 @@ int redis_dial(redis_store *store, const module_host *host, const struct addrinf
 int redis_make_reader(redis_store *store, firn_error *error);
 /* False sets errno. A command that is not complete is never carried out. */
 bool redis_send(const redis_store *store, const char *buf, size_t length, int64_t deadline_ms);
-/* One reply, or NULL with errno. */
+/* Receives a reply, or NULL with errno. */
 redisReply *redis_receive(const redis_store *store, int64_t deadline_ms);
 /* False: none, or the server closed it, or sent something, while it was idle. */
 bool redis_is_open(void *self);

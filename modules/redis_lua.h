@@ -18,10 +18,10 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* What each script sees. The first nine texts, which `seal` names, are all but the key's record
- * that a reservation depends on: the server's run ID (its own, so a copied hash never has it), the
- * records of the store and of the namespace, and, if one of them is missing, whether there is a set
- * of namespaces, and the record of FIRN_ALL_NAMES. */
+/* The state that each script reads. The first nine texts, which `seal` names, are all but the key's
+ * record that a reservation depends on: the server's run ID (its own, so a copied hash never has
+ * it), the records of the store and of the namespace, and, if one of them is missing, whether there
+ * is a set of namespaces, and the record of FIRN_ALL_NAMES. */
 #define LUA_SEE                                                                                    \
     "local ns, index, own, all = unpack(KEYS)\n"                                                   \
     "local name, key = unpack(ARGV)\n"                                                             \

@@ -175,8 +175,8 @@ static int check_whole(sqlite_session *session) {
     return FIRN_OK;
 }
 
-/* What the first use of a key or namespace needs from the disk, before the transaction that others
- * wait for. */
+/* Reads the pages that the first use of a key or namespace needs, before the transaction that
+ * others wait for. */
 static int look_ahead(driven *d, const firn_records *names) {
     firn_records seen;
     int code = FIRN_OK;
@@ -351,7 +351,8 @@ static int sqlite_write(void *self, const firn_records *seen, firn_records *next
                            : code;
 }
 
-/* What this transaction read can be lost: the sync of somebody's commit may have failed. */
+/* The data that this transaction read can be lost: the sync of somebody's commit may have
+ * failed. */
 static int sqlite_confirm(void *self, firn_error *error) {
     driven *d = self;
     int result = sqlite_settle(&d->s);

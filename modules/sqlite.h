@@ -128,7 +128,7 @@ int sqlite_upgrade(const sqlite_session *session, int64_t version);
 
 /* ---- the count next to the file (sqlite_count.c) --------------------------------------------- */
 
-/* What FILE-count contains. */
+/* The contents of FILE-count. */
 typedef struct sqlite_tally {
     int64_t identity;
     uint32_t count; /* of a commit that is durable */

@@ -49,20 +49,20 @@ static const struct {
 
 /* Judges the file, or the nearest existing folder above it. */
 static int check_place(const sqlite_store *store, const char *path, firn_error *error) {
-    char position[PATH_MAX];
+    char existing[PATH_MAX];
     struct statfs place;
-    snprintf(position, sizeof position, "%s", path);
-    while (statfs(position, &place) != 0) {
-        char *slash = strrchr(position, '/');
-        if (errno != ENOENT || strcmp(position, ".") == 0 || strcmp(position, "/") == 0) {
+    snprintf(existing, sizeof existing, "%s", path);
+    while (statfs(existing, &place) != 0) {
+        char *slash = strrchr(existing, '/');
+        if (errno != ENOENT || strcmp(existing, ".") == 0 || strcmp(existing, "/") == 0) {
             return module_fail(error, FIRN_ESTORE,
                                "store %s cannot be reached (%s): name another path",
                                sqlite_tail(path), strerror(errno));
         }
         if (slash == NULL) {
-            strcpy(position, ".");
+            strcpy(existing, ".");
         } else {
-            slash[slash == position] = '\0'; /* "/name" leaves "/" */
+            slash[slash == existing] = '\0'; /* "/name" leaves "/" */
         }
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !store->unsafe; i++) {
@@ -77,16 +77,16 @@ static int check_place(const sqlite_store *store, const char *path, firn_error *
 
 /* Creates the missing folders of a path, for this user only. */
 static int make_folders(const char *path, firn_error *error) {
-    char position[PATH_MAX];
-    snprintf(position, sizeof position, "%s", path);
-    for (char *slash = strchr(position + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        int why = mkdir(position, 0700) == 0 ? 0 : errno;
+        int why = mkdir(folder, 0700) == 0 ? 0 : errno;
         if (why == 0) {
-            chmod(position, 0700); /* a umask may remove the user's own rights */
-        } else if (why != EEXIST && access(position, X_OK) != 0) {
+            chmod(folder, 0700); /* a umask may remove the user's own rights */
+        } else if (why != EEXIST && access(folder, X_OK) != 0) {
             return module_advise(error, FIRN_ESTORE, FIRN_CURE_OTHER_PLACE,
-                                 "folder %s cannot be created (%s)", sqlite_tail(position),
+                                 "folder %s cannot be created (%s)", sqlite_tail(folder),
                                  strerror(why));
         }
         *slash = '/';
@@ -137,7 +137,7 @@ int sqlite_settle_path(sqlite_store *store, const char *path, firn_error *error)
 
 /* ---- one name -------------------------------------------------------------------------------- */
 
-/* What a path leads to. */
+/* The file to which a path leads. */
 typedef struct target {
     dev_t device;
     ino_t inode;
@@ -294,16 +294,16 @@ static int sync_folder(const char *path) {
 }
 
 int sqlite_sync_folders(const sqlite_session *session) {
-    char position[PATH_MAX], *slash;
+    char folder[PATH_MAX], *slash;
     int result = 0;
-    snprintf(position, sizeof position, "%s", session->store->path);
-    while (result == 0 && (slash = strrchr(position, '/')) != position) {
+    snprintf(folder, sizeof folder, "%s", session->store->path);
+    while (result == 0 && (slash = strrchr(folder, '/')) != folder) {
         *slash = '\0';
-        result = sync_folder(position);
+        result = sync_folder(folder);
     }
     if (result != 0 || sync_folder("/") != 0) {
         return module_fail(session->error, FIRN_ESTORE,
-                           "folder %s cannot be synced (%s): check the disk", sqlite_tail(position),
+                           "folder %s cannot be synced (%s): check the disk", sqlite_tail(folder),
                            strerror(errno));
     }
     return FIRN_OK;

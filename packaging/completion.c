@@ -3,9 +3,9 @@
  * key, taken from the same tables as the help. How a shell asks is in firn.bash.in, firn.zsh.in and
  * firn.fish.in.
  *
- * What completes a word follows from how the tables name it: alternatives are divided by |; small
- * letters and digits mean themselves, FORM, SCHEME, COMMAND, URL and FILE what they name,
- * and every other capital (COUNT, TIME, N) is a value that only the user knows. */
+ * The completions of a word follow from its name in the tables: alternatives are divided by |;
+ * small letters and digits mean themselves, FORM, SCHEME, COMMAND, URL and FILE what they name, and
+ * every other capital (COUNT, TIME, N) is a value that only the user knows. */
 #include "pages.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static const struct {
     {"FORM", put_forms}, {"SCHEME", put_schemes}, {"COMMAND", put_commands}, {"URL", put_urls}};
 enum { CLASS_COUNT = sizeof classes / sizeof *classes };
 
-/* One alternative: "strict", "random:N" (its first part), "SCHEME". */
+/* Writes an alternative: "strict", "random:N" (its first part), "SCHEME". */
 static void put_alternative(FILE *page, const char *word, const char *lead) {
     for (size_t i = 0; i < CLASS_COUNT; i++) {
         if (strcmp(word, classes[i].name) == 0) {
@@ -79,7 +79,7 @@ static bool takes_file(const char *grammar) {
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* What can be in each place after the subcommand, without keys. */
+/* The possible operands in each place after the subcommand, without keys. */
 typedef struct operand_list {
     char word[PLACES_MAX][WORD_SIZE]; /* alternatives of all ways of use, divided by | */
     size_t count;
@@ -179,7 +179,7 @@ static key_list list_keys(const command *about) {
 }
 
 /* Fields that can be given as a key: all but constants and the time, which is a separate key.
- * What a generator draws or counts itself only `firn pack` takes. */
+ * Only `firn pack` takes values for fields that a generator draws or counts itself. */
 static bool can_give(const firn_scheme *scheme, uint32_t i, bool pack) {
     int role = scheme->slices[i].role;
     bool drawn = role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER ||
@@ -215,7 +215,7 @@ static void put_sh_commands(FILE *page) {
     fputs("'\n", page);
 }
 
-/* What the value of each option may be; an option that takes none has no line. */
+/* Writes the possible values of each option; an option without a value has no line. */
 static void put_sh_option_values(FILE *page) {
     for (int i = 0; i < OPTION_END; i++) {
         const option_name *name = &option_names[i];

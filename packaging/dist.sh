@@ -28,7 +28,7 @@ for kind in share/man share/bash-completion share/fish share/zsh; do
     found=$(find "$there/stage" -path "*/$kind" -type d | head -n 1)
     [ -z "$found" ] || cp -r "$found" "$there/$name/generated/"
 done
-# What programs and modules link: libraries of the distribution, which are not part of the tarball.
+# The libraries that programs and modules link are the distribution's, and not part of the tarball.
 components=$(find "$there/stage" -type f -exec readelf -d {} + 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
     sort -u | grep -vE '^(libc|ld-linux[^ ]*|libfirn)\.so')
 rm -r "$there/stage" "$there/install.log"

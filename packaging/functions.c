@@ -100,7 +100,7 @@ static void put_comment(FILE *page, const char *text) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* One function of the header, in pieces that point into `prototype`. */
+/* A function of the header, in pieces that point into `prototype`. */
 typedef struct function {
     char prototype[TEXT_SIZE], comment[TEXT_SIZE];
     char type[64], name[64];
@@ -264,7 +264,8 @@ static void put_types(FILE *page) {
 
 /* ---- a page for each function ---------------------------------------------------------------- */
 
-/* What a function does, in one line: its comment up to the first colon, semicolon or full stop. */
+/* Writes a summary of a function in one line: its comment up to the first colon, semicolon or full
+ * stop. */
 static void put_summary(FILE *page, const char *text) {
     char line[TEXT_SIZE];
     text += strncmp(text, "Pure. ", 6) == 0 ? 6 : 0;

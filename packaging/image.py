@@ -49,7 +49,7 @@ def layer(folder):
 
 
 def git(*words):
-    """What git says about the tree's last commit; nothing without git, or in a tree from an archive."""
+    """Git's facts about the tree's last commit; nothing without git, or in a tree from an archive."""
     try:
         done = subprocess.run(["git", "-C", TREE, *words], capture_output=True, text=True)
     except FileNotFoundError:

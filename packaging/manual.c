@@ -9,7 +9,7 @@
 
 /* ---- mdoc ----------------------------------------------------------------------------------- */
 
-/* What roff would read as its own. */
+/* Escapes characters that roff would interpret. */
 static void put_character(FILE *page, char c, bool literal) {
     switch (c) {
     case '\\':
@@ -225,7 +225,8 @@ static void put_errors(FILE *page) {
     fputs(".El\n", page);
 }
 
-/* What leads to each status: status_of says, as when the command ends. */
+/* Lists the causes of each exit status, by the same status_of that the command calls when it
+ * ends. */
 static void put_statuses(FILE *page) {
     fputs(".Bl -tag -width Ds\n.It 0\nDone.\n", page);
     for (int status = STATUS_NO; status <= STATUS_IO; status++) {

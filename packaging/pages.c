@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writers of pages share: lines that are read, pages that are written whole or not at
- * all. */
+/* Functions that the writers of pages share: lines that are read, pages that are written whole or
+ * not at all. */
 #include "pages.h"
 
 #include <errno.h>

@@ -167,10 +167,10 @@ static int64_t next_wake(void) {
     for (unsigned i = 0; i < FIBERS; i++) {
         const sim_fiber *fiber = &sim.fibers[i];
         if (fiber->used && (fiber->waits == NULL || *fiber->waits == 0)) {
-            int64_t position = fiber->wake > fiber->process->paused_until
-                                   ? fiber->wake
-                                   : fiber->process->paused_until;
-            first = position < first ? position : first;
+            int64_t wake = fiber->wake > fiber->process->paused_until
+                               ? fiber->wake
+                               : fiber->process->paused_until;
+            first = wake < first ? wake : first;
         }
     }
     return first;

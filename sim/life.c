@@ -14,8 +14,8 @@
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* What generators of one run issue. `nodes`: number of fixed nodes to choose from; 0: the scheme's
- * fields are given, or it has none. */
+/* The scheme that generators of one run issue. `nodes`: number of fixed nodes to choose from; 0:
+ * the scheme's fields are given, or it has none. */
 typedef struct profile {
     const char *scheme, *keys;
     const char *twin; /* a second scheme of the same namespace */
@@ -348,8 +348,8 @@ static void issue(sim_maker *maker) {
 static void back_date(sim_maker *maker) {
     firn_id ids[AT_MOST];
     firn_error error = {0};
-    int64_t position = NOON - DAY * (1 + (int64_t)draw(2)) + MILLI * (int64_t)draw(3);
-    firn_time time = {position / SECOND, (int32_t)(position % SECOND)};
+    int64_t unix_ns = NOON - DAY * (1 + (int64_t)draw(2)) + MILLI * (int64_t)draw(3);
+    firn_time time = {unix_ns / SECOND, (int32_t)(unix_ns % SECOND)};
     size_t n = 1 + draw(chance(700) ? 2 : 8);
     sim.fiber->calls_in_call = 0;
     int code = firn_at(maker->gen, &time, ids, n, &error);
@@ -381,9 +381,9 @@ static void do_job(const sim_maker *maker) {
     int code = firn_job_open(&job, &config, &error);
     told(maker, code, &error);
     for (unsigned k = 0; k < rows && code == FIRN_OK; k++) {
-        int64_t position = NOON - DAY + (int64_t)(k % 3) * MILLI,
+        int64_t unix_ns = NOON - DAY + (int64_t)(k % 3) * MILLI,
                 shift; /* where others back-date, too */
-        firn_time time = {position / SECOND, (int32_t)(position % SECOND)};
+        firn_time time = {unix_ns / SECOND, (int32_t)(unix_ns % SECOND)};
         firn_id id;
         fiber_point();
         code = firn_job_next(job, &time, &id, &shift, &error);
@@ -452,7 +452,7 @@ static void step(sim_maker *maker) {
 
 /* ---- forks ----------------------------------------------------------------------------------- */
 
-/* What a child tells: in memory that both see. */
+/* A child's report, in memory that both processes see. */
 typedef struct child_log {
     int64_t now; /* at its end */
     bool left;   /* the node of the shared generator, because of the clock */

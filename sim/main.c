@@ -34,7 +34,7 @@ static bool run_seed(uint64_t seed) {
 
 /* ---- many seeds ------------------------------------------------------------------------------ */
 
-/* What the processes share. */
+/* The memory that the processes share. */
 typedef struct results {
     _Atomic uint64_t failed; /* the least seed that did; UINT64_MAX: none */
     _Atomic uint64_t seeds;

@@ -56,7 +56,7 @@ void machine_step(sim_machine *machine, int64_t by_ns);
 
 /* ---- generators, as the judge knows them ----------------------------------------------------- */
 
-/* What one call issued last: order is judged by it. */
+/* The last IDs of a call, by which order is judged. */
 typedef struct last_issue {
     bool any;
     unsigned leaves; /* how often a node had been left for a step back */
@@ -169,7 +169,7 @@ extern const firn_store_ops wire_ops; /* self is the maker */
 void wire_deliver(void);              /* one letter, if there is any */
 void wire_backup(void);               /* the store is copied, and */
 void wire_restore(void);              /* put back as it was then */
-/* What the store does; informs the judge. */
+/* Carries out a request as the store does, and informs the judge. */
 int wire_carry_out(sim_maker *sender, const firn_request *request, int64_t *first, firn_mark *held);
 int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high);
 
@@ -186,7 +186,7 @@ int child_list(const sim_maker *sender, const char *ns, firn_visit *visit, void 
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 
-/* What is known when a call begins. */
+/* The state when a call begins. */
 typedef struct call {
     sim_maker *maker;
     last_issue before;

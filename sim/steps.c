@@ -42,7 +42,7 @@ static int pause_for(void *self, int64_t ns) {
     return FIRN_OK;
 }
 
-/* What has been seen of the clock and of the IDs. */
+/* The readings of the clock and the IDs so far. */
 typedef struct step_record {
     firn_gen *gen;
     const char *name;

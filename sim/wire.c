@@ -53,7 +53,7 @@ void wire_backup(void) {
     note("the store is backed up");
 }
 
-/* What is under way does not reach the copy. */
+/* Messages under way do not reach the copy. */
 void wire_restore(void) {
     firn_store *gone = sim.store;
     sim.store = sim.backup;
@@ -65,7 +65,7 @@ void wire_restore(void) {
     note("the store is restored");
 }
 
-/* What the engines' modules do once the store is known to have lost reservations
+/* Does as the engines' modules do once the store is known to have lost reservations
  * (docs/reference/stores.md): the first request of a namespace that names a guard sets its floor,
  * and until then nothing is granted. */
 static int guard_against(const firn_request *request, firn_request *guarded, firn_mark *held) {

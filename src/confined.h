@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stored layout adds to the layout: the nodes that may be claimed, in front, and the long
- * reach, at the end. The library and what is built on it include this file. */
+/* Parts of a stored layout that a layout does not have: the nodes that may be claimed, in front,
+ * and the long reach, at the end. The library and what is built on it include this file. */
 #ifndef FIRN_CONFINED_H
 #define FIRN_CONFINED_H
 

@@ -47,7 +47,7 @@ typedef struct turn {
     int64_t floor;
 } turn;
 
-/* What a fork wipes. */
+/* The memory of a handle that a fork wipes. */
 typedef struct life {
     uint64_t used; /* 1: the handle was used in this process */
     _Atomic bool
@@ -123,7 +123,8 @@ static void set_mine(engine *e, const firn_records *names, firn_mark mark) {
     }
 }
 
-/* What this handle knows is now in the store's record, or counted from an older one. */
+/* Forgets the reservations that this handle knew: the store's record has them now, or they were
+ * counted from an older record. */
 static void forget(engine *e) {
     e->known = false;
     e->memory = (firn__memory){0};
@@ -294,7 +295,7 @@ static int decide(engine *e, turn *t) {
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What the store has now. */
+/* Reads the store's present records. */
 static int read_records(engine *e, turn *t, bool surely, firn_error *error) {
     firn_records *seen = &t->seen;
     *seen = (firn_records){.ns = seen->ns,

@@ -98,8 +98,8 @@ static int system_fill(void *out, size_t size, firn_error *error) {
     return FIRN_OK;
 }
 
-/* What the cipher did not write is 0. It writes the key first, which stays out of registers here:
- * they are dumped. */
+/* False: the cipher did not write the bytes, which are 0. The cipher writes the key first, which
+ * stays out of registers here: they are dumped. */
 static bool is_written(const uint8_t bytes[16]) {
     uint64_t words[2];
     memcpy(words, bytes, sizeof words);

@@ -33,7 +33,7 @@ typedef struct wiped_region {
     _Atomic(void *) memory; /* NULL: the entry is free */
     size_t size;
     void (*renew)(void *page); /* or NULL; with the lock held */
-    enum firn__renewal rank;
+    enum firn__renew_rank rank;
     struct wiped_region *next, *next_free;
 } wiped_region;
 
@@ -246,7 +246,7 @@ void firn__wiped_free(void *page, size_t size) {
 
 /* ---- a copy of the process ------------------------------------------------------------------- */
 
-void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
+void firn__wiped_renews(void *page, size_t size, enum firn__renew_rank rank,
                         void (*renew)(void *page)) {
     wiped_region *region = find_region(page, whole_size(size));
     lock_lists();
@@ -255,7 +255,7 @@ void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
     unlock_lists();
 }
 
-void firn__wiped_renew(enum firn__renewal rank) {
+void firn__wiped_renew(enum firn__renew_rank rank) {
     firn__wiped_look();
     lock_lists(); /* nobody frees a region during this time */
     for (wiped_region *region = atomic_load_explicit(&regions, memory_order_acquire);

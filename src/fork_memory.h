@@ -10,11 +10,11 @@
 void *firn__wiped(size_t size, int *code, firn_error *error);
 void firn__wiped_free(void *page, size_t size);
 
-/* What another copy of the process may hold too. firn_renew_identity drops it in this order:
- * another thread that replaces a dropped reservation draws from new random bytes, and a dropped ID
- * is replaced from a new reservation. Marks are what handles of stores remember: the other copy may
- * give them back. */
-enum firn__renewal {
+/* State that another copy of the process may hold too, by the order in which firn_renew_identity
+ * drops it: another thread that replaces a dropped reservation draws from new random bytes, and a
+ * dropped ID is replaced from a new reservation. Marks are what handles of stores remember: the
+ * other copy may give them back. */
+enum firn__renew_rank {
     FIRN__RENEW_RANDOM,
     FIRN__RENEW_MARKS,
     FIRN__RENEW_RESERVED,
@@ -23,10 +23,10 @@ enum firn__renewal {
 
 /* `renew` drops what is in the memory, as a fork would wipe it: firn_renew_identity calls it in any
  * thread while others use the memory. It must not wait, and not free or make wiped memory. */
-void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
+void firn__wiped_renews(void *page, size_t size, enum firn__renew_rank rank,
                         void (*renew)(void *page));
 /* Calls `renew` of all memory with this rank. */
-void firn__wiped_renew(enum firn__renewal rank);
+void firn__wiped_renew(enum firn__renew_rank rank);
 
 /* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and
  * each call that reads wiped memory must begin with firn__wiped_look. */

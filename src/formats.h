@@ -22,7 +22,8 @@ typedef bool firn__recognizer(firn_match *out, int *bits, const firn__look *seen
 #define FORMAT(recogniser, ...) firn__recognizer firn__is_##recogniser;
 #include "formats.def"
 
-/* What recognisers return: sets *bits, and the reason, which is cut if it is too long. True. */
+/* The end of a recogniser: sets *bits, and the reason, which is cut if it is too long. Returns
+ * true. */
 bool firn__matched(firn_match *out, int *bits, int chance, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
 /* Adds a field; a value that is too long is cut. */

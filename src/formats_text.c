@@ -291,7 +291,7 @@ bool firn__is_nano64(firn_match *out, int *bits, const firn__look *seen) {
     return firn__matched(out, bits, 12, "the hyphen and a time from 2005 to 2045");
 }
 
-/* One of the 15 bytes, the most significant first. */
+/* Returns byte `i` of the 15, the most significant first. */
 static uint64_t byte_of(const firn_id *id, uint32_t i) {
     return firn__get(id, 8 * (14 - i), 8).low;
 }

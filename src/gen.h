@@ -91,8 +91,8 @@ typedef struct firn__atomic_state {
     _Atomic uint64_t failures; /* renewals and claims that the store failed */
 } firn__atomic_state;
 
-/* What the renewer remembers of the nodes it had. With the renewal lock held; when the generator is
- * shared between processes, in their memory. */
+/* The renewer's memory of its nodes. With the renewal lock held; when the generator is shared
+ * between processes, in their memory. */
 typedef struct firn__node_history {
     uint64_t last_node[FIRN__NODES];
     bool has_node[FIRN__NODES];
@@ -284,9 +284,9 @@ static inline void firn__count(_Atomic uint64_t *count) {
 
 /* ---- the era -------------------------------------------------------------------------------------
  *
- * One word that each event changes: a window is closed, issuing is blocked by a rollback, a process is forked (which
- * wipes it). A call compares it with the one its thread noted instead of looking for each event.
- * Processes that share the generator have another such word in their memory, which is added. */
+ * A word that each event changes: a window is closed, issuing is blocked by a rollback, a process is forked (which
+ * wipes it). A call compares it with the one its thread noted instead of looking for each event. Processes that
+ * share the generator have another such word in their memory, which is added. */
 
 /* In a child that has not adopted the generator it differs from every era that a thread noted. */
 static inline uint64_t firn__era_of(const firn_gen *gen) {
@@ -437,7 +437,7 @@ int64_t firn__gen_spent_ms(void);
 int firn__gen_reserve(firn_gen *gen, firn_request *request, firn__attempts *sending, int64_t *first,
                       firn_error *error);
 
-/* What follows: with the renewal lock held. */
+/* The functions below need the renewal lock. */
 
 /* Without a store: everything from `tick` on. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
@@ -460,7 +460,7 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error);
  * end within the reach. FIRN_ECLOCK: not even those from `from` on do. */
 int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t *latest,
                       firn_error *error);
-/* What a reach other than the default adds to the layout of the namespace. */
+/* The text that a reach other than the default adds to the layout of the namespace. */
 const char *firn__reach_text(const firn_gen *gen);
 /* Sets the guard of a request: the end of the reach. */
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
@@ -471,7 +471,7 @@ int firn__reach_window(firn_gen *gen, firn_error *error);
 
 /* ---- renewal.c: with the renewal lock held --------------------------------------------------- */
 
-/* What an issuer needs from the renewer. */
+/* The request of an issuer to the renewer. */
 typedef struct firn__need {
     const firn__window *window; /* that was seen last; NULL: none */
     uint64_t tick;              /* the present */

@@ -60,7 +60,7 @@ typedef struct {
     bool chance; /* numbers like this are common for other purposes */
 } guess_attempt;
 
-/* What a text shows before it is compared with any scheme. */
+/* The properties of a text before it is compared with any scheme. */
 typedef struct {
     const firn__traits_list *list;
     const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of issue share: how they ask the renewer, and how slots become IDs. */
+/* Code that the kinds of issue share: requests to the renewer, and IDs from slots. */
 #include "issue.h"
 #include "error.h"
 #include "fork_memory.h"

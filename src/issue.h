@@ -29,9 +29,10 @@ enum firn__grab {
     FIRN__GRAB_ENTROPY
 };
 
-/* One compare-and-swap over the cursor of the window that this thread remembers, which was `found`
- * there: n slots from max(cursor, first slot of the present) on, which end at `limit` (at most
- * firn__seen_lead) or before. *slot is the first one, or the requested one. */
+/* Takes n slots with one compare-and-swap of the cursor of the window that this thread remembers;
+ * `found` is the cursor as loaded. The slots start at max(cursor, first slot of the present) and
+ * end at `limit` (at most firn__seen_lead) or before. *slot is the first one, or the requested
+ * one. */
 FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__thread_view *seen,
                                      uint64_t found, uint64_t n, uint64_t limit, bool starts,
                                      uint64_t *slot, firn_error *error) {
@@ -153,7 +154,7 @@ static inline void firn__wipe(firn__sink sink, size_t n) {
 /* Asks the renewer for window k: with need->must the call waits for its turn, else it only
  * tries. */
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
-/* What `ticks` more need from the window: the slots must end after the cursor and the present. */
+/* The request for `ticks` more: the slots must end after the cursor and the present. */
 firn__need firn__tick_need(const firn_gen *gen, firn__window *window, uint64_t tick, int64_t ticks);
 /* A window that can issue that many ticks now, renewed if necessary: for schemes without slots. */
 int firn__ensure(firn_gen *gen, firn__window_view *looked, uint64_t *tick, int64_t ticks,
@@ -167,7 +168,8 @@ int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to
 int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 /* mode=online: exactly the requested IDs, directly from the store. */
 int firn__issue_online(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
-/* One ID with random bits that need no packing. False: take the long way; *id is as it was. */
+/* Issues one ID with random bits that need no packing. False: take the long way; *id is
+ * unchanged. */
 bool firn__next_masked(firn_gen *gen, firn_id *id);
 int firn__issue_random(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);

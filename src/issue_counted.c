@@ -34,7 +34,7 @@ static enum firn__grab begin_tick(const firn_gen *gen, firn__window *window, uin
     }
 }
 
-/* One more of `random`; false past its end. */
+/* Adds one to `random`; false past its end. */
 static bool plus_one(firn_value *random, uint32_t bits) {
     random->low++;
     random->high += random->low == 0;

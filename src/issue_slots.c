@@ -81,7 +81,7 @@ int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *erro
     return code == FIRN_OK ? firn__fill(gen, &taken, sink, n, true, error) : code;
 }
 
-/* One reservation of exactly these slots. */
+/* Reserves exactly these slots. */
 static int reserve_online(firn_gen *gen, size_t n, firn__window *window, uint64_t *steps,
                           firn_error *error) {
     uint64_t tick;

@@ -160,18 +160,18 @@ static void set_capacity(firn_job *job) {
 /* The first tick from `tick` to `last` that has room, and its pair; NULL: none has room. The full
  * ticks on the way then point to the end, so a burst visits each of them a few times only. */
 static uint64_t *tick_with_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
-    uint64_t position = tick, *pair = firn__ticks_pair(&job->ticks, position);
-    while (pair[1] & FULL && position <= last) { /* each step moves by at least one tick */
-        position += pair[1] & ~FULL;
-        pair = firn__ticks_pair(&job->ticks, position);
+    uint64_t free_tick = tick, *pair = firn__ticks_pair(&job->ticks, free_tick);
+    while (pair[1] & FULL && free_tick <= last) { /* each step moves by at least one tick */
+        free_tick += pair[1] & ~FULL;
+        pair = firn__ticks_pair(&job->ticks, free_tick);
     }
-    for (uint64_t passed = tick; passed < position;) {
+    for (uint64_t passed = tick; passed < free_tick;) {
         uint64_t *full = firn__ticks_pair(&job->ticks, passed), count = full[1] & ~FULL;
-        full[1] = FULL | (position - passed);
+        full[1] = FULL | (free_tick - passed);
         passed += count;
     }
-    *found = position;
-    return position <= last ? pair : NULL;
+    *found = free_tick;
+    return free_tick <= last ? pair : NULL;
 }
 
 /* The number of the i-th ID of a tick. */
@@ -266,7 +266,7 @@ static uint64_t forgotten(const firn_job *job) {
 int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
                   firn_error *error) {
     const firn_gen *gen = job->gen;
-    uint64_t tick, position;
+    uint64_t tick, free_tick;
     firn__draw drawn;
     firn__wiped_look();
     if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
@@ -287,15 +287,15 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     }
     uint64_t rest = gen->tick_end - 1 - tick;
     uint64_t last = tick + (rest < job->shift_ticks ? rest : job->shift_ticks);
-    uint64_t *pair = tick_with_room(job, tick, last, &position);
+    uint64_t *pair = tick_with_room(job, tick, last, &free_tick);
     if (pair == NULL) {
         return refuse_room(job, time, rest < job->shift_ticks ? 1 : job->shift_ticks + 1, error);
     }
-    draw(job, position, pair[1], &drawn);
-    firn__ticks_keep(&job->ticks, pair, position);
+    draw(job, free_tick, pair[1], &drawn);
+    firn__ticks_keep(&job->ticks, pair, free_tick);
     pair[1] = pair[1] + 1 < job->capacity ? pair[1] + 1 : FULL | 1;
     firn__gen_pack(gen, &drawn, &job->base, id);
-    *shift_ns = (int64_t)((position - tick) * gen->scheme.tick_ns);
+    *shift_ns = (int64_t)((free_tick - tick) * gen->scheme.tick_ns);
     if (job->disorder_ms > 0 && (!job->any || firn_time_cmp(time, &job->newest) > 0)) {
         job->newest = *time;
         job->any = true;
@@ -355,8 +355,8 @@ static int check_job_name(const firn_job_config *config, firn_error *error) {
                           "the job's name %.20s... has %zu bytes: use at most %d", config->name,
                           length, FIRN_KEY_SIZE - 1);
     }
-    for (const char *position = config->name; *position != '\0'; position++) {
-        if ((unsigned char)*position < ' ' || *position == 127) {
+    for (const char *character = config->name; *character != '\0'; character++) {
+        if ((unsigned char)*character < ' ' || *character == 127) {
             return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                                   "the job's name '%s' contains a control character: leave it out",
                                   config->name);
@@ -436,7 +436,7 @@ static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     return (words[0] & INT64_MAX) | 1;
 }
 
-/* One record per job in the store: the first attempt owns the name. */
+/* The store has one record per job: the first attempt owns the name. */
 static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error *error) {
     firn_gen *gen = job->gen;
     char ns[FIRN_NS_SIZE];

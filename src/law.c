@@ -182,7 +182,7 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
     return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
 }
 
-/* What of the guard is the floor of a doubted namespace. */
+/* The part of the guard that is the floor of a doubted namespace. */
 static int64_t floor_of(const firn__store_record *kept, const firn_request *request) {
     const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
     const bool known = kept->known || kept->now_ms < request->guard_known_ms;

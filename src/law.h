@@ -44,7 +44,7 @@ void firn__forget_last(firn__memory *memory);
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What a store keeps for a request. */
+/* The records of a store for a request. */
 typedef struct firn__store_record {
     bool back;          /* the server shows a loss that the store's record does not have */
     bool known;         /* the namespace has a record */

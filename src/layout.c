@@ -462,12 +462,12 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
                    : read_epoch(&made, epoch, error);
     }
     if (code == FIRN_OK && !firn__scheme_times_fit(&made)) {
-        char source[FIRN_TIME_SIZE];
+        char epoch_text[FIRN_TIME_SIZE];
         code = firn__fail(error, FIRN_ERANGE,
                           "%" PRIu32 " bits of seconds from %s reach beyond the year 292277026596: "
                           "use at most 62",
                           firn__scheme_role_width(&made, FIRN_ROLE_TIME),
-                          firn_time_format(source, &made.epoch, 0));
+                          firn_time_format(epoch_text, &made.epoch, 0));
     }
     if (code == FIRN_OK) {
         *scheme = made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recogniser writes: reason, fields and time of a match; and the digits that it reads. */
+/* The results of a recogniser: reason, fields and time of a match; and the digits that it reads. */
 #include "formats.h"
 #include "number.h"
 

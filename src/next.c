@@ -84,7 +84,7 @@ static FIRN__COLD int refuse_count(const firn_gen *gen, size_t n, int64_t most, 
 static FIRN__COLD int issue(firn_gen *gen, firn__sink sink, size_t n, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms * 1000000, now = 0;
     firn__wiped_look();
-    /* What store calls take counts as waiting too. */
+    /* Time of store calls counts as waiting, too. */
     int64_t since = gen->reserved ? firn__gen_begin(gen) : 0;
     if (n > (size_t)max_count(gen)) {
         return refuse_count(gen, n, max_count(gen), error);

@@ -218,7 +218,7 @@ static void tell_store(const firn_gen *gen, const char *url) {
     }
 }
 
-/* What the namespace's record says: the layout, and a reach other than the default. */
+/* The record of the namespace: the layout, and a reach other than the default. */
 static int name_layout(firn_gen *gen, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
     const char *reach = firn__reach_text(gen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the keys decide once the scheme is known: the kind of generator, its bounds, where the
- * sequence of a tick starts. And the sentences that several files refuse with. Knows no store,
- * window or clock reading. */
+/* Decisions of the keys once the scheme is known: the kind of generator, its bounds, where the
+ * sequence of a tick starts. And the refusals that several files share. Knows no store, window or
+ * clock reading. */
 #include "date_form.h"
 #include "duration.h"
 #include "entropy.h"
@@ -130,7 +130,7 @@ static int set_start(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* What a layout may be when it is read, and not when IDs are issued. */
+/* Refuses layouts that can be read, but not issued. */
 static int check_issuable(const firn_gen *gen, firn_error *error) {
     const firn_scheme *scheme = &gen->scheme;
     bool sequence = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0;
@@ -269,8 +269,8 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* One slice of the sequence, or of the time without one, counts the slots; bits above it are of
- * other slices. */
+/* The lowest slice of the sequence, or of the time without one, counts the slots; bits above it are
+ * of other slices. */
 static void set_run(firn_gen *gen) {
     const int role = gen->s > 0 ? FIRN_ROLE_SEQUENCE : FIRN_ROLE_TIME;
     uint32_t position = gen->scheme.bits, bits = 64;

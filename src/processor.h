@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a processor offers that a copy of a machine's memory does not have: the cycle counter and
+/* Values of a processor that a copy of a machine's memory does not have: the cycle counter and
  * random numbers. Nothing is drawn from it alone: entropy.c mixes it with the kernel's bytes, which
  * alone decide how strong the result is. */
 #ifndef FIRN_PROCESSOR_H

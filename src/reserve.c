@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One reservation, sent until its outcome is known, in bounded time. */
+/* A reservation, sent until its outcome is known, in bounded time. */
 #include "reserve.h"
 
 #include "entropy.h"

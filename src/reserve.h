@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One reservation, sent until its outcome is known. Every caller of firn_store_reserve in the
- * library goes through it; the caller decides how much to reserve, and what a refusal means. */
+/* A reservation, sent until its outcome is known. Every caller of firn_store_reserve in the library
+ * goes through it; the caller decides how much to reserve, and what a refusal means. */
 #ifndef FIRN_RESERVE_H
 #define FIRN_RESERVE_H
 
 #include <firn/firn.h>
 
-/* What a call may spend on a store that answers, however small max_wait is: a claim needs two or
- * three answers. */
+/* The time that a call may spend on a store that answers, however small max_wait is: a claim needs
+ * two or three answers. */
 #define FIRN__STORE_MS 1000
 #define FIRN__SENDINGS 3 /* of one request, in one go */
 

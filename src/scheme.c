@@ -80,7 +80,7 @@ static const firn_scheme schemes[LIST_COUNT] = {
 #include "schemes.def"
 };
 
-/* What a slice has of a draw; 0: it is not drawn. */
+/* The part of a draw in a slice; 0: the slice is not drawn. */
 static inline __attribute__((always_inline)) firn_value drawn(const firn__draw *draw, int role,
                                                               uint32_t from, uint32_t bits,
                                                               uint32_t group) {

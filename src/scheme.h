@@ -5,7 +5,7 @@
 
 #include "bits.h"
 
-/* What changes from ID to ID of a generator; the rest of an ID is a template. */
+/* The part that changes from ID to ID of a generator; the rest of an ID is a template. */
 typedef struct firn__draw {
     uint64_t tick;
     uint64_t count; /* sequence or counter */
@@ -20,8 +20,8 @@ typedef void firn__packer(firn_id *id, const firn_scheme *scheme, const firn__dr
  * its slices. */
 firn__packer *firn__scheme_packer(const firn_scheme *scheme);
 
-/* What one more in the field of this role adds to an ID. 0: not the same for all values (a field
- * that is split, mirrored or absent), or not within the lowest 64 bits. */
+/* The difference of two IDs whose field of this role differs by 1. 0: not the same for all values
+ * (a field that is split, mirrored or absent), or not within the lowest 64 bits. */
 uint64_t firn__scheme_stride(const firn_scheme *scheme, int role);
 
 /* The index of the first slice with this role, or -1. */

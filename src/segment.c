@@ -28,10 +28,11 @@ typedef struct slot_block {
     bool twice; /* its request went out more than once: never given back */
 } slot_block;
 
-/* What a fork wipes: a child fetches its own blocks. Slots of the present block are issued without
- * the lock, so that fetching the next one delays nobody. That is safe while each block is after all
- * earlier ones: a delayed call never meets the `next` that it saw again. Blocks of one slot may
- * come in any order (ticket servers that replace each other do that), and set no limit. */
+/* The memory that a fork wipes: a child fetches its own blocks. Slots of the present block are
+ * issued without the lock, so that fetching the next one delays nobody. That is safe while each
+ * block is after all earlier ones: a delayed call never meets the `next` that it saw again. Blocks
+ * of one slot may come in any order (ticket servers that replace each other do that), and set no
+ * limit. */
 typedef struct segment_shelf {
     struct { /* any thread, at any time */
         /* the first slot that is not handed out */
@@ -138,7 +139,7 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
         free(segment);
         return code;
     }
-    /* One namespace per name: serial and segment with one name continue each other; a ticket's
+    /* Each name is one namespace: serial and segment with one name continue each other; a ticket's
      * increment is its layout. */
     snprintf(segment->ns, sizeof segment->ns, "integer %s", key);
     if (segment->keys.kind == FIRN__TICKET) {

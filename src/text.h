@@ -14,7 +14,7 @@ typedef int firn__reader(firn_id *id, int form, uint32_t bits, const char *text,
 
 extern firn__writer *const firn__writers[FIRN_FORM_COUNT];
 extern firn__reader *const firn__readers[FIRN_FORM_COUNT];
-/* What firn_parse returns for a text that is not an ID. */
+/* The error of firn_parse for a text that is not an ID. */
 int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, firn_error *error);
 /* Whether a text is a prefix of a typeid: [a-z]([a-z_]*[a-z])?, at most 63 characters. */
 bool firn__is_prefix(const char *text, size_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps of a few generators: see thread_cache.h. */
+/* The cache of each thread for a few generators: see thread_cache.h. */
 #include "thread_cache.h"
 
 FIRN_TLS firn__thread_view firn__thread_views[FIRN__SEEN] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps of a few generators. Every entry is checked against its owner's era or
+/* The cache of each thread for a few generators. Every entry is checked against its owner's era or
  * serial, which a fork wipes, so nothing here outlives a fork unseen. */
 #ifndef FIRN_THREAD_CACHE_H
 #define FIRN_THREAD_CACHE_H
@@ -19,7 +19,7 @@
 /* Of no generator: an era begins at random, and is 0 in a forked child. */
 #define FIRN__NO_ERA UINT64_MAX
 
-/* What a thread remembers of a generator: the last reading of its clock, the window that was loaded
+/* A thread's memory of a generator: the last reading of its clock, the window that was loaded
  * before, what follows from both, and the block leased under ordering=thread. All of it counts
  * while the generator's era is the one noted here. Slots are relative to the window's base tick. */
 typedef struct firn__thread_view {

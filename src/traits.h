@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What firn_guess asks about the schemes and forms, computed once from the list of schemes and the
+/* Facts about schemes and forms for firn_guess, computed once from the list of schemes and the
  * table of forms: constants as masks, the ticks of today's IDs, characters and widths of the forms.
  * Knows no text. */
 #ifndef FIRN_TRAITS_H

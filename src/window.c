@@ -149,7 +149,7 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     }
     note_last(gen, window,
               firn__next_of(window)); /* first: a process may be killed after the step */
-    /* One atomic step closes the cursor and returns where issuing stopped. */
+    /* A single atomic step closes the cursor and returns where issuing stopped. */
     uint64_t cursor = atomic_fetch_and_explicit(&window->cursor, ~FIRN__OPEN, memory_order_acq_rel);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(window);
     firn__event(gen);

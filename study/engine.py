@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the study needs of an engine. test/engine starts a private one on loopback and ends it with this process."""
+"""The functions of an engine that the study needs. test/engine starts a private one on loopback and ends it with this process."""
 import importlib
 import os
 import subprocess
@@ -46,11 +46,11 @@ class Engine:
     mark = "%s"  # of a parameter
 
     def batches(self, rows):
-        """What load takes, made where nothing is measured: a transaction each."""
+        """The input of load, made where nothing is measured: a transaction each."""
         return list(pairs(rows))
 
     def forget_log(self):
-        """What a replica has read already, where that takes room."""
+        """Deletes the data that a replica has read already, where they take room."""
 
     def timed(self, sql, values=()):
         """Runs a query to its last row: seconds, and the rows."""

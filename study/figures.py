@@ -34,7 +34,7 @@ def unit(metric):
 
 
 def called(engine, key):
-    """What the engine's own numbers are called there."""
+    """The name of the engine's own numbers there."""
     return OWN.get(engine, "auto_increment") if key in ("serial", *OWN.values()) else key
 
 

@@ -83,7 +83,7 @@ def pack(firn, lines, scheme, form):
 
 
 def records(key, times, owners):
-    """What `firn pack` reads: a line of fields for each ID."""
+    """The input of `firn pack`: a line of fields for each ID."""
     chance = random.Random("%s %s" % (SEED, key.name))
     lines = []
     for row, (at, writer) in enumerate(zip(times, owners)):

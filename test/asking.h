@@ -43,7 +43,7 @@ static void nap(void) {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* What a failpoint does, and how often each was hit. */
+/* The effects of failpoints, and how often each was hit. */
 typedef struct mishap {
     const char *name; /* the failpoint that acts, or NULL */
     void (*act)(void);
@@ -220,9 +220,9 @@ __attribute__((unused)) static double clock_apart(firn_store *store) {
     clock_gettime(CLOCK_REALTIME, &before);
     assert_int_equal(firn_store_now(store, &theirs, NULL), FIRN_OK);
     clock_gettime(CLOCK_REALTIME, &after);
-    double position = (double)theirs.sec + theirs.ns / 1e9,
-           early = (double)before.tv_sec + (double)before.tv_nsec / 1e9 - position,
-           late = position - (double)after.tv_sec - (double)after.tv_nsec / 1e9;
+    double theirs_s = (double)theirs.sec + theirs.ns / 1e9,
+           early = (double)before.tv_sec + (double)before.tv_nsec / 1e9 - theirs_s,
+           late = theirs_s - (double)after.tv_sec - (double)after.tv_nsec / 1e9;
     return early > 0 ? early : late > 0 ? late : 0;
 }
 

@@ -28,7 +28,7 @@ WORKLOADS = {
     "nothing but SQLite": "--database sqlite --rate 20",
     "nothing at all": "",
 }
-# What somebody answers who has run such systems: options, the first answer, what must be among the first three, and why.
+# Answers of somebody who has run such systems: options, the first answer, what must be among the first three, and why.
 EXPERT = {
     "a small service on PostgreSQL": ("--rate 0.01 --nodes 1 --database postgres", "segment", "uuid7 snowflake",
                                       "one database issues all IDs, so its own sequence is the least to run"),
@@ -350,7 +350,7 @@ def check_commands(title, words, result):
 
 
 def converse(lines):
-    """What the command says at a terminal: questions and report together."""
+    """The output of the command at a terminal: questions and report together."""
     ours, theirs = pty.openpty()
     os.write(ours, "".join(line + "\n" for line in lines).encode())
     try:

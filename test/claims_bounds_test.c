@@ -392,7 +392,7 @@ static void a_node_in_use_is_told_with_its_time(void **state) {
     }
 }
 
-/* What the call waited before does not count as the store's time. */
+/* Time that the call waited before does not count as the store's time. */
 static void a_call_that_waited_may_still_claim(void **state) {
     (void)state;
     for (int64_t waited_ms = 600; waited_ms <= 2400; waited_ms += 600) {

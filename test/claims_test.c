@@ -129,7 +129,7 @@ static void a_store_without_a_clock_is_not_compared(void **state) {
 
 /* ---- which node ------------------------------------------------------------------------------ */
 
-/* One of four is kept for back-dated IDs, so three are claimed, each once, and then none is
+/* One node of four is kept for back-dated IDs, so three are claimed, each once, and then none is
  * free. */
 static void every_node_but_one_is_claimed(void **state) {
     firn_gen *gens[3];
@@ -527,7 +527,7 @@ static void no_identity_is_used_again(void **state) {
     closed(gen);
 }
 
-/* What a store that lost reservations may grant: after all that a clock of today can have
+/* A store that lost reservations grants only slots after all that a clock of today can have
  * reserved. */
 static void a_guard_is_15_s_after_the_clock_of_the_store(void **state) {
     (void)state;

@@ -93,7 +93,7 @@ reproducible() {
 
 # ---- the pages, on a separate machine-----------------------------------------------------------
 
-# What "make install" and "ldconfig" write, and the ports that pages name, are this test's own from here on.
+# From here on this test has its own ports that pages name, and its own files that "make install" and "ldconfig" write.
 private_machine() {
     mount --make-rprivate / || return 1
     mkdir -p /srv

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says about the whole: the figures of `firn estimate`. The known answers are exact,
- * computed from the definitions with Python's integers, fractions and 50 decimal digits.
+/* Estimates of the whole from a sample: the figures of `firn estimate`. The known answers are
+ * exact, computed from the definitions with Python's integers, fractions and 50 decimal digits.
  * test/estimate.sh measures how often the intervals contain the truth. */
 #include "check/infer.h"
 

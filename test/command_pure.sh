@@ -47,7 +47,7 @@ packed_as() {
     "$FIRN" pack tsid time="$1" node=0 sequence=0 --as "$2" 2>&1
 }
 same "the last positive number causes no note" 9223372036850581504 "$(packed_as 2089-09-06T15:47:35.551Z dec)"
-same "a negative number does" "firn: note: this ID is negative as a signed number, and sorts before IDs of earlier times: use --as unsigned or --as hex
+same "a negative number does" "firn: note: this ID is negative as a signed number, and sorts before IDs of earlier times: use the form unsigned or hex
 -9223372036854775808" "$(packed_as 2089-09-06T15:47:35.552Z dec | sort -r)"
 same "and its unsigned form does not" 9223372036854775808 "$(packed_as 2089-09-06T15:47:35.552Z unsigned)"
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
@@ -137,8 +137,12 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
 refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
-refuses "a range with an invalid time is a usage error" 2 "the time .tomorrow.: character 1" range uuid7 tomorrow 2024-01-02
-refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
+refuses "a range with an invalid time is a usage error" 2 "FROM .tomorrow.: character 1" range uuid7 tomorrow 2024-01-02
+refuses "so is one with an invalid end" 2 "TO .tomorrow.: character 1" range uuid7 2024-01-02 tomorrow
+refuses "a range past the layout is a no" 1 "TO 2081-.* is outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
+refuses "so is a range before it" 1 "FROM 2001-.* is outside the range of snowflake" range snowflake 2001-01-01 2081-01-01
+refuses "the end of the layout is in no range, but ends one" 1 "TO 2080-07-10T17:30:30.209Z is outside" \
+    range snowflake 2080-01-01 2080-07-10T17:30:30.209001Z
 refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do
     refuses "a range of $scheme is refused with what to do" 2 ": " range $scheme 2024-01-01 2024-01-02

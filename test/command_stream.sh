@@ -57,7 +57,7 @@ for line in 'new uuid7 -n 100000' 'show' 'pack snowflake -' 'convert --to hex --
 done
 (ulimit -f 8 && exec "$FIRN" segment limited --store "sqlite:$TMPDIR/limited.db" "$unsafe" 2>"$TMPDIR/stderr")
 same "and a store that may not grow fails" "3 1" "$? $(grep -vc '^firn: note: ' "$TMPDIR/stderr")"
-# What is opened next would take the place of a closed descriptor: output would go into the connection of a store.
+# The next opened file would take the place of a closed descriptor: output would go into the connection of a store.
 mkfifo "$TMPDIR/never"
 "$FIRN" show --find "$TMPDIR/never" <&- >&- 2>&- &
 waiting=$!

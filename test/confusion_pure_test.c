@@ -346,7 +346,7 @@ static void make_negative(char *out, const struct negative *kind) {
     out[length] = '\0';
 }
 
-/* What show answers with exit status 0; NULL: nothing. */
+/* The answer of show with exit status 0; NULL: nothing. */
 static const char *claim_of(const char *text) {
     firn_reading readings[FIRN_READINGS_MAX];
     firn_match matches[FIRN_MATCHES_MAX];

@@ -31,7 +31,7 @@ OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_comm
 
 
 def gcov(notes):
-    """What gcov counts for one object file: {source: {line: (count, [branch counts])}}"""
+    """The counts of gcov for one object file: {source: {line: (count, [branch counts])}}"""
     done = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", notes], capture_output=True)
     if done.returncode != 0:  # counts that a killed process left half written
         print(f"coverage.py: {notes}: not counted: {done.stderr.decode().strip()}", file=sys.stderr)

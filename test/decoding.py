@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the console and of the decoder page share: counting, the command, and the drawing of an ID.
+# Functions that the tests of the console and of the decoder page share: counting, the command, and the drawing of an ID.
 import json
 import os
 import subprocess
@@ -32,7 +32,7 @@ def firn(*words):
 
 
 def shown(id):
-    """What the command reads; a number as its most frequent scheme, which `choose` chooses in the page."""
+    """The command's reading; a number is read as its most frequent scheme, which `choose` chooses in the page."""
     done = subprocess.run([sys.argv[2], "show", "--json", "--all", id], capture_output=True, text=True, timeout=30)
     best = json.loads(done.stdout)
     if best["sure"] != "possible":

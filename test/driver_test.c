@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What firn/store.h asks of a driver, at the steps of a write: what other handles do in between,
- * forks, stops, kills and restores. Each check runs on each kind of store that processes share, and
- * on a module that is given (make test-store). */
+/* The rules of firn/store.h for a driver, at the steps of a write: acts of other handles in
+ * between, forks, stops, kills and restores. Each check runs on each kind of store that processes
+ * share, and on a module that is given (make test-store). */
 #include "short.h"
 #include "stores.h"
 
@@ -151,7 +151,7 @@ static void other_takes_over(void) {
     }
 }
 
-/* What another client does in between, and the answer to a reservation of `ns` that comes after
+/* The act of another client in between, and the answer to a reservation of `ns` that comes after
  * it. */
 static const struct meeting {
     const char *sentence, *ns, *key;
@@ -471,7 +471,7 @@ static void a_client_is_killed_at_each_step(void **state) {
     }
 }
 
-/* What a child reports. */
+/* A child's report. */
 typedef struct report {
     _Atomic int64_t first;
     _Atomic bool stopped;

@@ -164,7 +164,8 @@ static void memory_that_is_not_wiped_is_not_used(void **state) {
     assert_true(code == FIRN_ESYSTEM && gen == NULL);
 }
 
-/* What a library's thread held at the fork stays locked in the child, which then loads none. */
+/* A lock that a library's thread held at the fork stays locked in the child, which then loads no
+ * library. */
 static int child_may_load(void) {
     int status = 0;
     fflush(NULL);

@@ -181,7 +181,7 @@ static void requests_are_checked(void **state) {
 
 /* ---- a store that answers wrongly ----------------------------------------------------------- */
 
-/* What the next reservation answers: counted up, the scripts of a test. */
+/* The answer to the next reservation: the scripts of a test, counted up. */
 static struct {
     int code;
     int64_t first;

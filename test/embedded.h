@@ -136,7 +136,7 @@ static inline bool same_mark(firn_mark a, firn_mark b) {
     return a.high == b.high && a.grant == b.grant;
 }
 
-/* One line that names what is wrong and, after a colon, what to do. */
+/* The error must be one line that names what is wrong and, after a colon, what to do. */
 static inline void says(const firn_error *error, int code, const char *what) {
     assert_int_equal(error->code, code);
     if (strstr(error->text, what) == NULL || strstr(error->text, ": ") == NULL ||

@@ -26,7 +26,7 @@
 #define PATIENT_MS 60000 /* time-outs that nobody waits for; no disk is slower */
 #define AGAIN_MS   60000 /* how long a store may take to serve again; far more than it does */
 
-/* One engine each; its URL's first host is the proxy's. */
+/* Each row is an engine; its URL's first host is the proxy's. */
 static const struct row {
     const char *name, *apart; /* before and after the number that gives each check its own store */
     char joint;               /* before the parameters */
@@ -38,8 +38,8 @@ static const struct row {
 /* When something happens to a request, and what. */
 enum doing { BY_PROXY, KILLS_SERVER, STOPS_SERVER };
 
-/* What the server made of the request when it was cut off: certainly carried out, certainly not, or
- * one of both. */
+/* The fate of the request when the connection was cut: certainly carried out, certainly not, or
+ * either. */
 enum outcome { DONE, NOT_DONE, EITHER, UNHARMED };
 
 /* How long the client waits for its server. Only what never comes needs a HASTY one. */
@@ -230,7 +230,7 @@ static void keep(int64_t first) {
     here.spans[here.count++] = (span){first, COUNT};
 }
 
-/* What became of a request that was sent again, and again. */
+/* The fate of a request that was sent again, and again. */
 enum settled { NOW, BEFORE, NOW_OR_BEFORE };
 
 /* Sends the request until the store reports its result. Any result counts as

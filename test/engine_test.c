@@ -79,7 +79,7 @@ typedef struct handle {
     bool suspect, remembers;
 } handle;
 
-/* What the driver does wrong. */
+/* The faults of the driver. */
 typedef struct plan {
     bool faults;
     bool hides_foreign; /* injected: says done where another copy carried it out */
@@ -342,7 +342,7 @@ static int truth(handle *h, const sent_request *request, firn_records *next) {
     return FIRN_OK;
 }
 
-/* What happens to the store between a read and the write. */
+/* Disturbs the store between a read and the write. */
 static void disturb(handle *h) {
     firn_request *mine = asked;
     asked = NULL;
@@ -567,7 +567,7 @@ static void draw(client *c, int ns, int key, bool guarded) {
     }
 }
 
-/* One sending. */
+/* Sends a request once. */
 static int ask(handle *h, int ns, int key, bool guarded) {
     client *c = &clients[h - handles][ns * KEYS + key];
     if (c->request.grant == 0 || !c->sent) {
@@ -749,12 +749,11 @@ static void must_issue_again(void) {
 
 /* The same requests each time; the event comes one step of a driver later each time. False: it did
  * not come. */
-static bool all_ask_while(int position, bool unknown) {
+static bool all_ask_while(int steps, bool unknown) {
     begin((plan){0});
     for (int i = 0; i < 3 * HANDLES; i++) {
         saved = i == 3 ? now : saved;
-        steps_left =
-            i == HANDLES ? position : steps_left; /* by then everybody remembers something */
+        steps_left = i == HANDLES ? steps : steps_left; /* by then everybody remembers something */
         if (unknown && i > HANDLES && i % 3 == 2) {
             answer = FIRN_EUNKNOWN;
             undelivered = i % 2 == 0;
@@ -773,11 +772,11 @@ static void the_store_may_change_between_any_two_steps(void **state) {
     (void)state;
     for (event = 0; event < EVENTS; event++) {
         for (int unknown = 0; unknown < 2; unknown++) {
-            int position = 1;
-            while (all_ask_while(position, unknown)) {
-                position++;
+            int steps = 1;
+            while (all_ask_while(steps, unknown)) {
+                steps++;
             }
-            assert_in_range(position, 3 * HANDLES, 20 * HANDLES);
+            assert_in_range(steps, 3 * HANDLES, 20 * HANDLES);
         }
     }
 }
@@ -827,7 +826,8 @@ static int asked_of(handle *h, int ns, int key, int64_t latest) {
     return reserve(h, &request, &first, &held);
 }
 
-/* What another handle reported is not reported again by one that only saw that a key is busy. */
+/* A loss that another handle reported is not reported again by a handle that only saw that a key is
+ * busy. */
 static void a_refused_handle_knows_the_store(void **state) {
     (void)state;
     begin((plan){.hides_losses = true});
@@ -1707,7 +1707,7 @@ static void an_add_starts_from_the_present_mark(void **state) {
     end();
 }
 
-/* What is outside the raise is decided again, by what the store has. */
+/* An amount outside the raise is decided again, by the store's records. */
 static void an_add_keeps_its_bounds(void **state) {
     (void)state;
     begin((plan){0});

@@ -18,7 +18,7 @@
 #define ENGINE_SCRIPT     FIRN_SOURCE_DIR "/test/engine"
 #define ENGINE_LINE_BYTES 1200
 
-/* One that was started, or could not be. */
+/* An engine that was started, or could not be. */
 typedef struct test_engine {
     char kind[16];
     int number; /* two of a kind have two */

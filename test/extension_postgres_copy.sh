@@ -27,7 +27,7 @@ ask() {
     psql -XqAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$port" -U firn postgres 2>&1
 }
 echo 'CREATE EXTENSION firn' | ask
-# What a session has run: the notice, and a wait until the renewer has read it.
+# The commands that a session has run: the notice, and a wait until the renewer has read it.
 notice="/usr/bin/python3 test/serve/vmgenid.py"
 cat >"$TMPDIR/heard" <<EOF
 . test/tap

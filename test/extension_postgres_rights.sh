@@ -31,7 +31,7 @@ stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 
 # ---- default privileges --------------------------------------------------------------------------------------------
 
-# What many guides say, before the extension and its marks exist.
+# The advice of many guides, before the extension and its marks exist.
 ask 'CREATE ROLE mig LOGIN' 'ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO mig' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO mig WITH GRANT OPTION' \
     'ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO mig WITH GRANT OPTION' \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One list of nodes for one PostgreSQL: firn_share_store() moves a store's tables to where the extension reserves too, and
-# leaves closed ones. Extension and store then issue side by side, also with the same nodes, and no ID comes twice.
-# FIRN_SIDE=N: N IDs in the last part (the usual number is small).
+# A PostgreSQL has one list of nodes: firn_share_store() moves a store's tables to where the extension reserves too, and leaves
+# closed ones. Extension and store then issue side by side, also with the same nodes, and no ID comes twice. FIRN_SIDE=N: N IDs
+# in the last part (the usual number is small).
 # shellcheck disable=SC2016 # dollars quote SQL, for the server
 . test/postgres.tap
 private_test "extension and store share a list"

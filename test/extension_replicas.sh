@@ -88,7 +88,7 @@ try_page() {
     same "$1: all columns have the default" 3 \
         "$(echo "SELECT count(*) FROM information_schema.columns WHERE table_schema = '$2' AND column_default LIKE '%snowflake%'" | on second)"
 }
-# What the page warns of; if this does not differ, the comparison sees nothing.
+# Does what the page warns of; if the result does not differ, the comparison sees nothing.
 try_other_way() {
     echo "CREATE DATABASE $2_wrong; USE $2_wrong; SET SESSION binlog_format = ROW; CREATE TABLE t (n INT); INSERT INTO t VALUES (1), (2);
         ALTER TABLE t ADD id BIGINT DEFAULT (snowflake());" | on first
@@ -166,7 +166,7 @@ try_other_way "Galera" cluster
 locked() {
     echo "SET SESSION wsrep_sync_wait = 1; SELECT floor FROM firn_namespace WHERE name = ''" | on "$1" firn
 }
-# One ID of a worker, from a store on one of the servers.
+# Issues an ID of a worker, from a store on one of the servers.
 issue() {
     env -u FIRN_STORE "$FIRN" new snowflake ns=cluster datacenter=0 worker="$2" --store "mysql://firn@127.0.0.1:$1/firn" -q
 }

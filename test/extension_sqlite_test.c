@@ -93,7 +93,7 @@ static int64_t *share(size_t count) {
     return room;
 }
 
-/* One row a step, as a column default would ask. */
+/* Each step inserts one row, as a column default would ask. */
 static size_t take(sqlite3 *db, int64_t *ids, size_t count) {
     sqlite3_stmt *statement = NULL;
     size_t taken = 0;

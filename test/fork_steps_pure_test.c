@@ -44,11 +44,11 @@
 
 typedef struct fork_subject fork_subject;
 
-/* What is called. Generators are opened in this order, and a thread remembers 4: the one 4 lines on
- * takes its place. */
+/* The called functions. Generators are opened in this order, and a thread remembers 4: the one 4
+ * lines on takes its place. */
 struct fork_subject {
     const char *name;
-    int (*issue)(fork_subject *it, firn_id *ids);
+    int (*issue)(fork_subject *subject, firn_id *ids);
     const char *scheme, *keys;
     bool stored; /* granted by the memory store, which is the parent's: children get FIRN_EFORKED */
     bool replaced;  /* the generator that shares its place is used before each call */
@@ -132,8 +132,8 @@ static volatile int bad_child, forks;
 static volatile bool in_child;
 static fork_subject *called;
 static bool returns; /* children finish the call */
-/* What the interrupted call gave each child: the same as the parent if the fork came at the end of
- * the call. */
+/* The result of the interrupted call in each child: the same as the parent if the fork came at the
+ * end of the call. */
 static struct {
     int code;
     firn_id ids[AT_ONCE];

@@ -20,7 +20,8 @@
 
 /* ---- a madvise that does nothing ------------------------------------------------------------ */
 
-/* What madvise does here. Defined before the first use, because the library checks it once. */
+/* The behaviour of madvise here. Defined before the first use, because the library checks it
+ * once. */
 static enum lie {
     HONEST,
     ALWAYS_0, /* to any advice, as qemu-user */

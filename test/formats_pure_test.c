@@ -106,7 +106,7 @@ static void known_answers_are_found(void **state) {
         read_vectors(&known, format->name);
         for (size_t i = 0; i < known.count; i++) {
             firn_match matches[FIRN_MATCHES_MAX];
-            char *text = known.lines[i], *time = strchr(text, '\t'), position[FIRN_TIME_SIZE];
+            char *text = known.lines[i], *time = strchr(text, '\t'), time_text[FIRN_TIME_SIZE];
             if (time == NULL) {
                 continue;
             }
@@ -119,7 +119,8 @@ static void known_answers_are_found(void **state) {
                 return;
             }
             assert_string_equal(
-                match->timed ? firn_time_format(position, &match->time, match->digits) : "-", time);
+                match->timed ? firn_time_format(time_text, &match->time, match->digits) : "-",
+                time);
             assert_null(strstr(match->reason, "__")); /* a name of the code */
             check_fields(text, match, facts);
             answers++;
@@ -288,8 +289,8 @@ static void the_page_says_what_is_taken_for_what(void **state) {
     check_block("confusion", text);
 }
 
-/* What firn_guess finds stays the answer: a format leads in fewer than 1 of 50 IDs of a scheme (1
- * of 64 IDs of scru128 have the version and variant of a UUID), and in none that others
+/* The reading of firn_guess stays the answer: a format leads in fewer than 1 of 50 IDs of a scheme
+ * (1 of 64 IDs of scru128 have the version and variant of a UUID), and in none that others
  * published. */
 static void schemes_are_read_as_before(void **state) {
     (void)state;
@@ -546,7 +547,7 @@ static void a_number_too_big_for_its_alphabet_has_no_format(void **state) {
     assert_int_equal(firn_recognize(matches, NULL, "zzzzzzzzzzzzzzzzzzzzzz", 22), 1); /* a NUID */
 }
 
-/* What their readers take, without the list of formats before them. */
+/* The readers of integers, without the list of formats before them. */
 static void integers_are_whole_or_nothing(void **state) {
     static const struct {
         bool (*read)(char *out, size_t size, const char *text, size_t length);

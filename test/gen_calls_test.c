@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls of a generator do and say around the IDs: how long they wait, how many IDs they
- * take, when to call a step again, what a status says. On a simulated clock. */
+/* Behaviour of a generator's calls around the IDs: how long they wait, how many IDs they take, when
+ * to call a step again, what a status says. On a simulated clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 /* ---- how long a call waits ------------------------------------------------------------------- */
 
-/* What a pause of 1 ms does to the clocks. */
+/* The effect of a pause of 1 ms on the clocks. */
 static int64_t pause_steady_ns, pause_wall_ns;
 
 static int pauses_otherwise(void *self, int64_t ns) {

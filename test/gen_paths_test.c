@@ -314,7 +314,8 @@ static void *visit(void *self) {
     return NULL;
 }
 
-/* One after the other, since only the recorder of this world is not for several at once. */
+/* Threads run one after the other, since only the recorder of this world is not for several at
+ * once. */
 static void threads_take_turns_on_the_nodes(void **state) {
     (void)state;
     for (int many = 2; many <= 4; many += 2) {
@@ -431,8 +432,8 @@ static int64_t time_ms(clockid_t id) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One ID or some, by each of the calls in turn. A call that issues some reads the clock, so
- * `single` leaves it out. */
+/* Issues one ID or several, by each of the calls in turn. A call that issues several reads the
+ * clock, so `single` leaves it out. */
 static size_t issue_in_turn(firn_gen *gen, unsigned turn, bool single, firn_id ids[3]) {
     firn_error error = {0};
     uint64_t numbers[3];

@@ -102,7 +102,7 @@ static void each_random_bit_of_a_run_is_drawn(void **state) {
     }
 }
 
-/* What fits, and nothing while the block has bytes or no bit is random. */
+/* A run draws as many bytes as fit, and none while the block has bytes or no bit is random. */
 static void a_run_draws_what_it_needs(void **state) {
     (void)state;
     for (size_t i = 0; i <= sizeof rows / sizeof rows[0]; i++) {

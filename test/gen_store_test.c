@@ -138,7 +138,7 @@ static void four_nodes_are_held_at_once(void **state) {
     assert_int_equal(world.log.give_backs, 4);
 }
 
-/* One thread continues with the next node when one is used up, in order on each. */
+/* A thread continues with the next node when one is used up, in order on each. */
 static void one_thread_uses_all_its_nodes(void **state) {
     firn_error error = {0};
     uint64_t last[1024] = {0}, id;

@@ -169,7 +169,7 @@ static void every_full_tick_borrows(void **state) {
     each_row(row_borrows, 24);
 }
 
-/* One tick back: nothing is issued again, and the IDs continue. */
+/* The clock steps back by a tick: nothing is issued again, and the IDs continue. */
 static void row_absorbs(const firn_scheme *row, const char *keys) {
     firn_gen *gen = opened(row->name, keys);
     int64_t back = row->tick_ns > (uint32_t)SECOND / 2 ? SECOND : (int64_t)row->tick_ns;
@@ -190,8 +190,8 @@ static void every_row_absorbs_a_tick_back(void **state) {
     each_row(row_absorbs, 24);
 }
 
-/* One day back: generators continue on another node, at once, at the clock's time. Those without a
- * store do so with back=leave. */
+/* The clock steps back by a day: generators continue on another node, at once, at the clock's time.
+ * Those without a store do so with back=leave. */
 static void row_leaves(const firn_scheme *row, const char *keys) {
     char leave[160];
     if (row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL) {

@@ -248,7 +248,7 @@ static inline void each_row(row_check *check, size_t least) {
     assert_true(done >= least && done < 64);
 }
 
-/* One ID follows the other as the row has it. */
+/* An ID follows the other in the order that the scheme promises. */
 static inline void follows(const firn_gen *gen, const firn_id *a, const firn_id *b) {
     const firn_scheme *row = firn_gen_scheme(gen);
     if (slotted(row)) {

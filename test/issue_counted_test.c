@@ -113,8 +113,8 @@ static void a_batch_that_is_refused_uses_nothing_up(void **state) {
     closed(gen);
 }
 
-/* One tick holds all of them, though a counter's 6 ticks would not. Each ID is the one before plus
- * one, also where the lowest 64 bits carry, and nothing after the last is written. */
+/* A single tick holds all of them, though a counter's 6 ticks would not. Each ID is the one before
+ * plus one, also where the lowest 64 bits carry, and nothing after the last is written. */
 static void a_batch_of_ulids_counts_on(void **state) {
     const size_t n = 5000;
     (void)state;

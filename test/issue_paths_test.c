@@ -585,7 +585,7 @@ static void a_shuffled_batch_is_not_counted(void **state) {
 
 /* ---- a fork in the middle of a segment's call ------------------------------------------------ */
 
-/* One integer, or none. */
+/* Returns an integer, or none. */
 static int64_t one_of(firn_segment *segment, int way) {
     int64_t value = 0, count;
     bool due;
@@ -642,7 +642,7 @@ static void store_is_down(bool down) {
     world.log.fated = down ? -1 : 0;
 }
 
-/* What another thread does while this one waits for the lock. */
+/* The act of another thread while this one waits for the lock. */
 static void another_fails(void) {
     const firn__need need = need_of(subject, 1);
     assert_int_equal(firn__ask(subject, 0, &need, NULL), FIRN_ESTORE);

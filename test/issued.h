@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of issuing share: a clock that is moved by hand, and a log of issued IDs, both in
- * memory that several processes see. Judges duplicates and nothing else. */
+/* Tools that the tests of issuing share: a clock that is moved by hand, and a log of issued IDs,
+ * both in memory that several processes see. Judges duplicates and nothing else. */
 #ifndef FIRN_TEST_ISSUED_H
 #define FIRN_TEST_ISSUED_H
 

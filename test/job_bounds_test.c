@@ -269,7 +269,7 @@ static void wide_fields_take_whole_words(void **state) {
     firn_job_close(job);
 }
 
-/* One slot a tick, 1024 ticks: what is refused at the end says why. */
+/* With one slot per tick and 1024 ticks, a refusal at the end says why. */
 static void the_end_is_told_from_a_full_tick(void **state) {
     firn_job_config config = plan("0x0:1 time:10/ms node:5", "node=7");
     (void)state;
@@ -287,7 +287,7 @@ static void the_end_is_told_from_a_full_tick(void **state) {
 
 /* ---- earlier records that are kept ---------------------------------------------------------- */
 
-/* One slot a tick: a table that grows keeps the first tick, in any order and within the
+/* With one slot per tick, a table that grows keeps the first tick, in any order and within the
  * disorder. */
 static void the_earliest_tick_is_kept(void **state) {
     static const struct {
@@ -397,7 +397,7 @@ static void shared_digits_need_the_store(void **state) {
     assert_int_equal(keys_of(&world.log, "time-random key"), 1);
 }
 
-/* What a store holds of a job must be the same in each version: 63 bits of the digest, and odd. */
+/* A store's record of a job must be the same in each version: 63 bits of the digest, and odd. */
 static void the_grant_of_a_job_stays(void **state) {
     (void)state;
     firn_job_config config = plan("snowflake", "node=5");

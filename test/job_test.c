@@ -82,7 +82,7 @@ static uint64_t part(const firn_job *job, const firn_id *id, const char *name) {
     return fields.value[i].low;
 }
 
-/* One back-dated ID of a generator's, as an array. */
+/* A back-dated ID of a generator, as an array. */
 static firn_id *dated_by(firn_gen *gen, const firn_time *time) {
     firn_error error = {0};
     firn_id *id = malloc(sizeof *id);
@@ -959,10 +959,10 @@ static void wide_fields_are_random(void **state) {
             firn_error error = {0};
             firn_fields fields;
             firn_id id = row_at(job, scattered((size_t)i), NULL);
-            int position = firn_scheme_field(firn_job_scheme(job), "random");
+            int random_index = firn_scheme_field(firn_job_scheme(job), "random");
             assert_int_equal(firn_unpack(&fields, firn_job_scheme(job), &id, &error), FIRN_OK);
-            high[run][i] = fields.value[position].high;
-            low[run][i] = fields.value[position].low;
+            high[run][i] = fields.value[random_index].high;
+            low[run][i] = fields.value[random_index].low;
         }
         firn_job_close(job);
     }

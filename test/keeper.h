@@ -21,7 +21,7 @@ typedef struct keeper_packet {
 
 struct test_keeper;
 
-/* One client. Its thread alone uses it. */
+/* A client. Its thread alone uses it. */
 typedef struct keeper_link {
     struct test_keeper *keeper;
     int client, server, server_port;

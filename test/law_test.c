@@ -23,7 +23,7 @@ static const struct bounds {
 #define GRANTS        2 /* the request's grant is the mark's; another one */
 #define LAYOUTS       2
 
-/* One combination; its numbers make its namespace or its key. */
+/* A combination; its numbers make its namespace or its key. */
 typedef struct law_combination {
     size_t floor, bounds, guard, mark, grant, layout;
 } law_combination;
@@ -278,7 +278,7 @@ static void check_raise(const firn__verdict *verdict, firn__store_record kept,
     assert_int_equal(verdict->raise.count, request->count);
 }
 
-/* What applies to every verdict. */
+/* Checks the rules of every verdict. */
 static void check_verdict(const firn__store_record *kept, const firn__memory *memory,
                           const firn_request *request) {
     firn__verdict verdict;

@@ -115,7 +115,7 @@ stores=$(for module in modules/*.c; do
 done)
 same "src/stores.def has each module that is a store" "" \
     "$(absent "$stores" src/stores.def)"
-# What a module itself says that it takes, when a URL has something else.
+# Each module lists the parameters that it takes, when a URL has something else.
 for module in etcd redis zookeeper postgres mysql; do
     grep -q "^STORE(\"$module\"" src/stores.def || continue
     path=

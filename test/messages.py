@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["src", "modules", "common", "server"]
 CALLS = {"firn__fail": 2, "firn_error_set": 3, "module_fail": 2, "module_advise": 3, "set_error": 2}  # the place of the format
 ROOM = int(re.search(r"char text\[(\d+)\];\n\} firn_error", (ROOT / "include/firn/firn.h").read_text()).group(1)) - 1
-# What prefix_error puts before a text: "line 18446744073709551615: " of firn stamp, "'...': " with 50 bytes and "..."
+# The longest prefix that prefix_error puts before a text: "line 18446744073709551615: " of firn stamp, "'...': " with 50 bytes
+# and "..."
 PREFIX = 60
 # An argument, and the most bytes of it. Arguments in the sources come first; then names by what they are names of.
 BOUNDS = [

@@ -580,7 +580,7 @@ static void reply_that_is_lost(void **state) {
     firn_store_close(store);
 }
 
-/* What makes an earlier grant durable must be committed. */
+/* The write that makes an earlier grant durable must be committed. */
 static void own_grant_inside(void **state) {
     (void)state;
     meets_its_own_inside(url_of("own", ""));
@@ -660,7 +660,7 @@ static void names_that_look_similar(void **state) {
     firn_store_close(store);
 }
 
-/* What people read must not fail a reservation. */
+/* Notes for people must not fail a reservation. */
 static void long_notes(void **state) {
     firn_store *store = open_store("%s", url_of("notes", ""));
     char note[9000];

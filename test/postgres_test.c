@@ -65,7 +65,7 @@ static void tables_that_forget(void **state) {
     not_opened(url, "UNLOGGED");
 }
 
-/* What changes a mark in the statement that grants, or after it. */
+/* Triggers could change a mark in the statement that grants, or after it. */
 static void triggers_are_refused(void **state) {
     static const struct {
         const char *make, *drop, *name;
@@ -428,7 +428,7 @@ static void copied_databases(void **state) {
     firn_store_close(store);
 }
 
-/* What this handle was granted is gone, though the server looks the same. */
+/* The grants of this handle are gone, though the server looks the same. */
 static void marks_that_were_lost(void **state) {
     firn_store *store = open_store("%s", url_of("lost", ""));
     (void)state;
@@ -580,8 +580,8 @@ static void reply_that_is_lost(void **state) {
     firn_store_close(store);
 }
 
-/* What makes an earlier grant durable must be committed: it writes the row of the namespace
- * again. */
+/* The write that makes an earlier grant durable must be committed: it writes the row of the
+ * namespace again. */
 static void own_grant_inside(void **state) {
     (void)state;
     meets_its_own_inside(url_of("own", ""));

@@ -82,7 +82,7 @@ if(FIRN_TESTS)
     wrap_calls(renew_test madvise)
     wrap_calls(shared_test pthread_mutexattr_setrobust)
     wrap_calls(random_test getrandom dlsym firn__processor_noise)
-    wrap_calls(wiped_test mmap64 munmap madvise calloc pthread_atfork sched_yield)
+    wrap_calls(fork_memory_test mmap64 munmap madvise calloc pthread_atfork sched_yield)
     wrap_calls(server_failing_test
         malloc calloc realloc aligned_alloc strdup open_memstream fopen64 fstat64 lstat64 chmod flock
         getrandom getrlimit64 localtime_r socket listen accept4 setsockopt getsockopt getsockname
@@ -219,7 +219,7 @@ if(FIRN_TESTS)
     endif()
 endif()
 
-# What firn costs on real engines, compared with bare statements of the client libraries that the modules use.
+# Measures firn's cost on real engines, compared with bare statements of the client libraries that the modules use.
 if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_command_objects AND NOT FIRN_SANITIZE)
     file(GLOB sources CONFIGURE_DEPENDS bench/engines/*.c)
     foreach(module postgres mysql redis etcd zookeeper)
@@ -232,7 +232,7 @@ if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_command_objects AND NOT FIRN_SANIT
     target_include_directories(firn_bench_engines PRIVATE ${FIRN_POSTGRES_INCLUDE} ${FIRN_MYSQL_INCLUDE})
 endif()
 
-# What bench/server/compare.py and test/serve_*.sh ask servers with.
+# The client with which bench/server/compare.py and test/serve_*.sh ask servers.
 file(GLOB sources CONFIGURE_DEPENDS bench/server/*.c)
 if(sources AND NOT FIRN_PURE AND NOT FIRN_FUZZ AND NOT FIRN_SANITIZE)
     add_firn_program(bench firn_load SOURCES ${sources})

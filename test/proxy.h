@@ -34,7 +34,7 @@ enum proxy_fault {
     PROXY_FAULTS
 };
 
-/* One direction of a connection. */
+/* A direction of a connection. */
 typedef struct proxy_flow {
     int from, to;
     size_t length;

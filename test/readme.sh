@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What the README and docs/guides/languages.md promise besides their commands (test/clone.sh): the C program has no warnings,
-# the hints of the server work, the README stays short. docs/reference/schemes.md has the table of the library; with
-# --write COMMAND (make readme) the table is written.
+# Promises of the README and docs/guides/languages.md besides their commands (test/clone.sh): the C program has no warnings, the
+# hints of the server work, the README stays short. docs/reference/schemes.md has the table of the library; with --write COMMAND
+# (make readme) the table is written.
 . test/tap
 tree=$(pwd)
 schemes=$tree/docs/reference/schemes.md

@@ -17,7 +17,7 @@ static int start_server(void **state) {
     return 0;
 }
 
-/* What redis-cli prints for a command, one line. */
+/* The answer of redis-cli to a command, one line. */
 __attribute__((format(printf, 2, 3))) static void cli(char answer[100], const char *format, ...) {
     char command[600];
     va_list arguments;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What a release is made of: make dist gives the same bytes twice and a tree that builds, and make abi finds a function
-# that was removed.
+# The parts of a release: make dist gives the same bytes twice and a tree that builds, and make abi finds a function that was
+# removed.
 . test/tap
 if ! command -v git >/dev/null; then
     skip "a release" "git is missing"

@@ -287,7 +287,7 @@ static int see_order(void) {
             int code, rank = (i + shift) % 4;
             pages[i] = firn__wiped(64, &code, NULL);
             CHECK(pages[i] != NULL);
-            firn__wiped_renews(pages[i], 64, (enum firn__renewal)rank, renews[rank]);
+            firn__wiped_renews(pages[i], 64, (enum firn__renew_rank)rank, renews[rank]);
         }
         firn_renew_identity();
         for (int i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One reservation, sent until its outcome is known: how often, for how long, and which answers are
+/* A reservation, sent until its outcome is known: how often, for how long, and which answers are
  * believed. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define GRANT 99
 
-/* What the store answers, in order. */
+/* The answers of the store, in order. */
 static struct {
     int codes[8];
     firn_mark held; /* when it is busy */

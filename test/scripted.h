@@ -114,7 +114,7 @@ static void draw(client *c, int ns, int key, bool guarded) {
     }
 }
 
-/* One sending of a request, as firn__reserve makes it. */
+/* Sends a request once, as firn__reserve does. */
 static int ask(int h, int place, bool guarded) {
     client *c = &clients[h][place];
     if (c->request.grant == 0 || !c->sent) {

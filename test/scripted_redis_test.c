@@ -247,7 +247,7 @@ static void parse(command *out, const char *text) {
     }
 }
 
-/* What becomes of a command. */
+/* The fate of a command. */
 enum fate { ANSWERED, DOUBLED, UNKNOWN_SCRIPT, LOST, LATER, UNHEARD, FATES };
 
 static ssize_t lie_send(int fd, const char *buf, size_t size) {

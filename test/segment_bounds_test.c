@@ -444,7 +444,8 @@ static void an_advance_goes_to_the_least_number_from_there(void **state) {
     }
 }
 
-/* One that was asked for twice is not given back, so the next one comes, and nothing at the end. */
+/* A number that was asked for twice is not given back, so the next one comes, and nothing at the
+ * end. */
 static void an_advance_that_was_asked_for_twice_skips_one(void **state) {
     int64_t next = -77;
     (void)state;

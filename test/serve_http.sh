@@ -212,6 +212,10 @@ refuses "in a form whose texts sort" 422 "do not sort" '/v1/range/uuid7?from=202
 lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
 json "pack builds an ID from its fields" '.ids == ["1234567890123456789"]' \
     '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
+late='/v1/pack/tsid?time=2089-09-06T15:47:35.552Z&node=0&sequence=0'
+same "a packed ID that is a negative number has the note of firn pack" \
+    "$("$FIRN" pack tsid time=2089-09-06T15:47:35.552Z node=0 sequence=0 --as dec 2>&1 >/dev/null | sed 's/^firn: note: //')" "$(header Firn-Note "$late&as=dec")"
+same "in another form it has none" "" "$(header Firn-Note "$late&as=hex")"
 json "schemes lists the table" 'type == "array" and length > 30 and (map(.name) | index("snowflake") != null)' /v1/schemes
 for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=mariadb" "sort=yes&hide=time" "has_store=no"; do
     # shellcheck disable=SC2046 # words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What pages of other sites can do to a server without tokens, in a real browser: test/serve_pages.py.
+# Attacks by pages of other sites on a server without tokens, in a real browser: test/serve_pages.py.
 . test/tap
 for tool in chromium /usr/bin/python3; do
     command -v "$tool" >/dev/null && continue

@@ -114,7 +114,7 @@ static void configure(const char *settings, const char *sections) {
 
 static char log_text[1 << 16];
 
-/* What was logged since the server started, as far as it fits. */
+/* The log since the server started, as far as it fits. */
 static const char *read_log(void) {
     int file = open(log_path, O_RDONLY | O_CLOEXEC);
     off_t size = file < 0 ? 0 : lseek(file, 0, SEEK_END);
@@ -356,7 +356,7 @@ static bool is_fair(const http_ask *ask) {
     return reply[0] == '-' && code > 1 && reply[1 + code] == ' ' && strcspn(reply, "\r") > 2 + code;
 }
 
-/* What a refused call has broken may need a moment: a store is tried again, a port is closed. */
+/* Recovery from a refused call may need a moment: a store is tried again, a port is closed. */
 static void await_good(const http_ask *ask) {
     time_t end = time(NULL) + PATIENCE_S;
     for (send_ask(ask); !is_good(ask); send_ask(ask)) {
@@ -516,7 +516,7 @@ static void each_call_for_tls_and_a_token_may_be_refused(void **state) {
 
 /* ---- the start and the reload --------------------------------------------------------------- */
 
-/* One line, and a matching status. */
+/* A refused start prints one line, with a matching status. */
 static void judge_refused_start(int status) {
     const char *log = read_log(), *line = strstr(log, "firn: ");
     bool alone = line != NULL && strchr(line, '\n') == line + strlen(line) - 1;

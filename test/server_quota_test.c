@@ -85,7 +85,7 @@ static void a_charge_is_given_back_once(void **state) {
     assert_int_equal(atomic_load(&shop.until), until);
 }
 
-/* What time has given back is not given back again. */
+/* A charge that time has refunded is not refunded again. */
 static void an_old_charge_is_worth_nothing(void **state) {
     quota_charge old, fresh;
     (void)state;

@@ -47,7 +47,7 @@ static void nap(int ms) {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
-/* One client's request and what came of it. */
+/* A client's request and its outcome. */
 typedef struct task_call {
     server_request request;
     server_reply reply;
@@ -224,7 +224,7 @@ static void keep(hand *self, size_t *position, const server_reply *got) {
     }
 }
 
-/* One at a time or 64 at once, sometimes an exclusive block. */
+/* Requests one ID at a time or 64 at once, sometimes an exclusive block. */
 static void *work(void *self) {
     hand *state = self;
     task_call asking = ask_for(state->by, state->verb, state->name, NULL);
@@ -548,8 +548,8 @@ static void back_dated_ids_carry_their_instant(void **state) {
         assert_int_equal(call.reply.count, 200);
         for (size_t j = 0; j < 200; j++) {
             assert_int_equal(firn_unpack(&fields, scheme, &call.reply.ids[j], NULL), FIRN_OK);
-            int position = firn_scheme_field(scheme, "time");
-            firn_scheme_time(scheme, fields.value[position].low, &time);
+            int time_index = firn_scheme_field(scheme, "time");
+            firn_scheme_time(scheme, fields.value[time_index].low, &time);
             assert_int_equal(time.sec, 1614834367);
             assert_true(j == 0 || firn_id_cmp(&call.reply.ids[j], &call.reply.ids[j - 1]) != 0);
         }
@@ -1083,7 +1083,7 @@ static void a_full_queue_refuses_those_who_have_most(void **state) {
     assert_memory_equal(order, "Aab", 3);
 }
 
-/* What the store holds under a key of a namespace. */
+/* The store's record of a key of a namespace. */
 typedef struct look {
     const char *ns;
     int64_t high;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What systemd passes to the server: sockets, names, a socket for messages and a watchdog; well
+/* Input from systemd to the server: sockets, names, a socket for messages and a watchdog; well
  * formed or not. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -391,8 +391,8 @@ static void killed_processes_stop_nobody_and_repeat_nothing(void **state) {
     assert_int_equal(twice(), 0);
 }
 
-/* What is killed: a claim, a renewal, and a claim after a pause; the first and the last from the
- * store's answer on. */
+/* The killed operation: a claim, a renewal, and a claim after a pause; the first and the last from
+ * the store's answer on. */
 enum { CLAIM, RENEWAL, CLAIM_AGAIN, KINDS };
 
 static void traced_work(void *kind) {
@@ -665,7 +665,7 @@ static int open_in(const char *folder, firn_gen **gen, firn_error *error) {
     return firn_open_with(gen, &config, error);
 }
 
-/* One URL, but two files: others who use the second one would not see the grants of the first. */
+/* Two files have one URL: others who use the second one would not see the grants of the first. */
 static void two_files_under_one_path_are_refused(void **state) {
     char home[4096], word[300], two[300], command[700];
     const char *parent = getenv("TMPDIR");

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What a loop adds to its counter: 1, or `step` in the short form. */
+/* The step of a loop: 1, or `step` in the short form. */
 static inline int short_step(int step) {
     return getenv("TEST_SHORT") != NULL ? step : 1;
 }

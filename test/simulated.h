@@ -79,7 +79,7 @@ static inline firn_clock clock_on(simulated *self) {
 
 /* ---- store ---------------------------------------------------------------------------------- */
 
-/* What happens to the next reservations. */
+/* The fate of the next reservations. */
 enum fate {
     FATE_GOOD,
     FATE_DOWN, /* not carried out, and said so */

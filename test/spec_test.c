@@ -339,7 +339,7 @@ static const struct {
     {"order", check_order},     {"mask", check_mask},
 };
 
-/* What a file says about its scheme itself: layout, form, order and end. */
+/* Checks a file's statements about its scheme: layout, form, order and end. */
 static void check_scheme(const json_t *file) {
     static const char *const sorts[] = {"no", "per node", "by tick", "yes"};
     char layout[FIRN_LAYOUT_SIZE];

@@ -95,10 +95,10 @@ static void draw_often(id_ledger *ledger, int who, const char *name) {
     snprintf(ledger->why[who], sizeof ledger->why[who], "%s", error.text);
 }
 
-/* One draws from firn.db, the other, after `prepare` in its own mount namespace, from
+/* One process draws from firn.db, the other, after `prepare` in its own mount namespace, from
  * `name`. */
 typedef struct pair {
-    id_ledger *it;
+    id_ledger *ledger;
     const char *name;
     bool (*prepare)(void);
 } pair;
@@ -107,28 +107,28 @@ static int draw_behind_a_mount(void *argument) {
     pair *p = argument;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         !p->prepare()) {
-        atomic_fetch_add(&p->it->ready, 1);
+        atomic_fetch_add(&p->ledger->ready, 1);
         return SKIPPED;
     }
-    draw_often(p->it, 1, p->name);
+    draw_often(p->ledger, 1, p->name);
     return 0;
 }
 
 static int draw_in_two(pair *p) {
-    p->it = new_ledger();
+    p->ledger = new_ledger();
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         alarm(HUNG_S);
-        draw_often(p->it, 0, "firn.db");
+        draw_often(p->ledger, 0, "firn.db");
         _exit(0);
     }
     int status = in_child(draw_behind_a_mount, p), other = -1;
     assert_int_equal(waitpid(child, &other, 0), child);
     assert_int_equal(other, 0);
-    print_message("# %d and %d blocks; the other: %s\n", p->it->granted[0], p->it->granted[1],
-                  p->it->why[1]);
+    print_message("# %d and %d blocks; the other: %s\n", p->ledger->granted[0],
+                  p->ledger->granted[1], p->ledger->why[1]);
     return status;
 }
 
@@ -263,11 +263,11 @@ static void refused_behind(bool (*prepare)(void), const char *name, const char *
     firn_store_close(store);
     skip_without_mounts(status);
     assert_int_equal(status, 0);
-    assert_int_equal(p.it->granted[0], ROUNDS);
-    assert_int_equal(duplicates(p.it), 0);
-    assert_int_equal(p.it->granted[1], 0);
-    assert_non_null(strstr(p.it->why[1], what));
-    munmap(p.it, sizeof *p.it);
+    assert_int_equal(p.ledger->granted[0], ROUNDS);
+    assert_int_equal(duplicates(p.ledger), 0);
+    assert_int_equal(p.ledger->granted[1], 0);
+    assert_non_null(strstr(p.ledger->why[1], what));
+    munmap(p.ledger, sizeof *p.ledger);
 }
 
 static void a_file_mounted_alone(void **state) {
@@ -292,10 +292,10 @@ static void a_folder_mounted(void **state) {
     int status = draw_in_two(&p);
     skip_without_mounts(status);
     assert_int_equal(status, 0);
-    assert_int_equal(p.it->granted[0], ROUNDS);
-    assert_int_equal(p.it->granted[1], ROUNDS);
-    assert_int_equal(duplicates(p.it), 0);
-    munmap(p.it, sizeof *p.it);
+    assert_int_equal(p.ledger->granted[0], ROUNDS);
+    assert_int_equal(p.ledger->granted[1], ROUNDS);
+    assert_int_equal(duplicates(p.ledger), 0);
+    munmap(p.ledger, sizeof *p.ledger);
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -412,7 +412,7 @@ static void removed_and_made_again_beside_its_count(void **state) {
     firn_store_close(store);
 }
 
-/* What killed creators left is removed, and what a creator at work has not. */
+/* Files that killed creators left are removed, and files of a creator at work are not. */
 static void left_by_a_creator(void **state) {
     static const char *const names[] = {"firn.db-new.aB3dE6", "firn.db-new.aB3dE6-journal",
                                         "firn.db-new.zzzzzz", "firn.db.backup",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the embedded store does when its place, its file, the system below it or its own process
- * fails. The verbs as such are store_test.c's. */
+/* The embedded store when its place, its file, the system below it or its own process fails.
+ * store_test.c tests the verbs as such. */
 #include "embedded.h"
 
 #include <errno.h>
@@ -593,7 +593,7 @@ static void a_full_disk(void **state) {
 
 /* ---- every call fails once ------------------------------------------------------------------ */
 
-/* What is tried under faults. */
+/* An operation that is tried under faults. */
 typedef struct trial {
     const char *name;
     int (*run)(firn_store *store, firn_error *error);
@@ -698,7 +698,7 @@ static void ask_again(firn_store *store, const trial *t) {
     }
 }
 
-/* One run with the n-th call failing. Returns false when there was no n-th call. */
+/* Runs the trial with the n-th call failing. Returns false when there was no n-th call. */
 static bool one_fault(const trial *t, enum fault kind, bool sticky, bool cut, int n, int *unknown) {
     firn_store_options options = safe_options();
     firn_store *store = NULL;
@@ -900,7 +900,7 @@ static void killed_at_each_point(void **state) {
 
 /* ---- fork ----------------------------------------------------------------------------------- */
 
-/* What the children of a fork inside a verb do with the store. */
+/* The children of a fork inside a verb, and their use of the store. */
 typedef struct fork_point {
     firn_store *store;
     const char *at;

@@ -341,7 +341,7 @@ static void overlaps_are_found(void **state) {
     assert_int_equal(overlaps(spans, 4, &total), 30);
 }
 
-/* One of many that draw from the same key. */
+/* A thread of many that draw from the same key. */
 typedef struct hand {
     firn_store *store;
     span *spans;
@@ -432,7 +432,7 @@ static void processes_share_a_key(void **state) {
     munmap(spans, size);
 }
 
-/* What is not shared with the child says so there, instead of granting from a copy. */
+/* A store that is not shared with the child says so there, instead of granting from a copy. */
 static void a_child_is_refused(void **state) {
     firn_store *store = store_of(state);
     int status = -1;
@@ -718,8 +718,8 @@ static void tickets_advance(firn_segment *segment, firn_segment *two, int64_t la
     assert_true(ticket(two) >= next);
 }
 
-/* One holder notices; then everybody knows, also who never reserved, of every namespace, also of
- * one that was lost altogether. */
+/* One holder notices the loss; then every handle has seen it, also one that never reserved, for
+ * every namespace, also one that was lost altogether. */
 static void all_are_informed(void **state) {
     firn_store *holder = store_of(state), *idle = NULL, *fresh = NULL;
     const bench *b = *state;
@@ -846,7 +846,7 @@ static firn_store *second(void **state) {
     return other;
 }
 
-/* What a handle remembers of the floor does not count, be it the higher or the lower one. */
+/* A handle's memory of the floor does not count, be it the higher or the lower one. */
 static void floors_are_lowered(void **state) {
     firn_store *store = store_of(state), *other = second(state);
     granted(store, ask("1", 10, 100, 100, 11), 100);

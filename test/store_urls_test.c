@@ -33,7 +33,7 @@ static const struct {
 } engines[] = {
     {"postgres", "/d"}, {"mysql", "/d"}, {"redis", "/1"}, {"etcd", ""}, {"zookeeper", "/d"}};
 
-/* What all of them refuse: S is the scheme, P the path. */
+/* URLs that all of them refuse: S is the scheme, P the path. */
 static const refused_url all[] = {
     {"S:h", FIRN_EUSAGE, "//"},
     {"S://h:0P", FIRN_EUSAGE, "port"},
@@ -90,8 +90,8 @@ static const refused_url all[] = {
     {"S://hP?connect_timeout=99999999999999999999999ms", FIRN_ERANGE, "connect_timeout="},
 };
 
-/* What one refuses. F is a folder: empty, long, key.pem (not a certificate) and password are files
- * in it, and pipe is a named pipe that nobody writes. */
+/* URLs that one of them refuses. F is a folder: empty, long, key.pem (not a certificate) and
+ * password are files in it, and pipe is a named pipe that nobody writes. */
 static const refused_url one[] = {
     {"postgres://h/d?tls=verify&ca=F/pipe", FIRN_EUSAGE, "is a named pipe"},
     {"postgres://h/d?sslmode=verify-full&sslrootcert=F/pipe", FIRN_EUSAGE, "is a named pipe"},

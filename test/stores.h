@@ -25,8 +25,8 @@
 
 #define PATIENT "60s" /* time-outs: nobody waits for one to pass, and no disk is slower */
 
-/* One engine each. Those with `apart` are real servers, each started once by its name; that and a
- * number after the server's URL give each check its own store. */
+/* Each row is an engine. Engines with `apart` are real servers, each started once by its name; that
+ * and a number after the server's URL give each check its own store. */
 static struct row {
     const char *name, *url, *apart;
     char joint;         /* before the parameters */
@@ -61,7 +61,7 @@ static struct row {
 /* Set by a test in which no engine crashes: the disk is not waited for. */
 static bool stores_fast;
 
-/* What one check works on. */
+/* The objects of one check. */
 typedef struct bench {
     const struct row *row;
     test_engine *server;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One list of requests to the command, HTTP, RESP, the extensions of SQLite, PostgreSQL and MariaDB, and the packages for Python,
-# Node.js, Go, Java and Rust: the same answers, codes and cures. test/surfaces/ has the list, the surfaces, and for each language a
-# program in drivers/.
+# Sends one list of requests to the command, HTTP, RESP, the extensions of SQLite, PostgreSQL and MariaDB, and the packages for
+# Python, Node.js, Go, Java and Rust: the same answers, codes and cures. test/surfaces/ has the list, the surfaces, and for each
+# language a program in drivers/.
 # shellcheck disable=SC2154 # prefix, of ext/postgres/private.sh
 . test/tap
 PYTHONDONTWRITEBYTECODE=1

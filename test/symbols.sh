@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the binaries export, need and are hardened with, compared with the header, which is the contract.
+# The exports, needs and hardening of the binaries, compared with the header, which is the contract.
 . test/tap
 library=$BUILD/libfirn.so.0
 module=$BUILD/firn/sqlite.so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library computes or chooses once for texts, when several threads need it at the same
- * moment: each gets the right answer, whether it was first or not. */
+/* The tables that the library computes or chooses once for texts, when several threads need them at
+ * the same moment: each gets the right answer, whether it was first or not. */
 #include <firn/firn.h>
 
 #include <setjmp.h>

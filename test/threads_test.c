@@ -23,7 +23,7 @@
 
 /* ---- a crew --------------------------------------------------------------------------------- */
 
-/* What a thread does, and what it found. */
+/* The task of a thread, and its findings. */
 typedef struct hand {
     firn_gen *gen;
     firn_id *ids;
@@ -145,7 +145,8 @@ static firn_status status_of(firn_gen *gen) {
 
 /* ---- rows and orders ------------------------------------------------------------------------ */
 
-/* One scheme each; `step_ns` moves the clock with each reading, so that ticks pass and fill up. */
+/* Each row is a scheme; `step_ns` moves the clock with each reading, so that ticks pass and fill
+ * up. */
 static const struct row {
     const char *sentence, *scheme, *keys;
     int64_t step_ns;

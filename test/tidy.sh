@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a machine can keep tidy: licences, nothing of anybody's machine, no file that nobody builds or runs.
+# Checks that a machine can make: licences, nothing of anybody's machine, no file that nobody builds or runs.
 . test/tap
 # With git only what is, or could be, committed; a tree without git is taken as a whole.
 files() {

@@ -27,7 +27,7 @@
 enum { CELLS = 16, LINE_SIZE = 4096 };
 enum status { OK, REFUSE, PEER_BUG, STATUSES };
 
-/* One line of a file: its cells, and the names of their columns. */
+/* A line of a file: its cells, and the names of their columns. */
 typedef struct {
     const char *file;
     int line;
@@ -494,7 +494,7 @@ static void check_flake(const row *r) {
 
 /* ---- locality ------------------------------------------------------------------------------- */
 
-/* What the layout says, put together by hand. */
+/* The text of the layout, put together by hand. */
 static const char *locality_text(char out[40], bool variable, uint64_t counter, const char *pid,
                                  uint64_t mac, uint64_t ms) {
     char digits[9], w[9] = "";
@@ -536,7 +536,7 @@ static void agree_on_locality(const row *r, const char *pid, uint64_t mac, const
     agree(r, scheme, pairs, 4, FIRN_FORM_UUID, right);
 }
 
-/* What the peer wrote can be read unchanged. */
+/* The peer's text can be read unchanged. */
 static bool reads_locality(const row *r, uint64_t counter, const char *pid, uint64_t mac,
                            const char *ms) {
     char time[64];
@@ -1323,7 +1323,7 @@ static void check_ticket(const row *r) {
     release(&ticket);
 }
 
-/* What is stored was handed out before, as a block. */
+/* The stored number was handed out before, as a block. */
 static void check_ticket_after(const row *r) {
     char keys[128];
     allocation ticket;
@@ -1355,7 +1355,7 @@ static void check_ticket_after(const row *r) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* What a file may hold. */
+/* The kinds of lines that a file may have. */
 enum { A = 1 << OK, AR = A | 1 << REFUSE, AP = A | 1 << PEER_BUG, ARP = AR | 1 << PEER_BUG };
 
 /* ---- decimal -------------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ SCRIPTS = {"py": QUOTES, "ex": QUOTES, "exs": QUOTES, **dict.fromkeys("js mjs ts
 
 
 def language(path, text):
-    """What SCRIPTS has for the file, or None."""
+    """The entry of SCRIPTS for the file, or None."""
     shebang = re.match(r"#!.*\b(python3|sh|bash)\b", text)
     ending = {"python3": "py", "sh": "sh", "bash": "sh"}[shebang.group(1)] if shebang else path.rpartition(".")[2]
     return SCRIPTS.get(ending)

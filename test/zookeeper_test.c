@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is ZooKeeper's own: its URLs, rights, records, clock and several hosts. What every engine
- * does is tested in store_test.c, what happens to it in engine_faults_test.c. */
+/* The peculiarities of ZooKeeper: its URLs, rights, records, clock and several hosts. store_test.c
+ * tests the behaviour of every engine, engine_faults_test.c the faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -245,7 +245,7 @@ static test_engine *server_of(int number, firn_store **store) {
     return engine;
 }
 
-/* What a handle was granted is not granted to it again when the key itself was forgotten. */
+/* A handle's grants are not granted to it again when the key itself was forgotten. */
 static void a_lost_key_is_noticed(void **state) {
     firn_store *store = NULL;
     int64_t first;

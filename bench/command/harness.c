@@ -96,7 +96,7 @@ static void find_best_rate(void) {
     }
 }
 
-/* One burst, and the rates around it. */
+/* A burst, and the rates around it. */
 typedef struct rate_sample {
     double ns, low_rate, high_rate;
 } rate_sample;
@@ -276,7 +276,7 @@ static void enter(contestant *self, const bench_case *about, const bench_api *ap
     self->failed = !self->open || !calibrate(&self->run);
 }
 
-/* One burst, kept if its mode is clear. False: it has enough of them. */
+/* Runs a burst, and keeps it if its mode is clear. False: the contestant has enough bursts. */
 static bool take_turn(contestant *self, int round) {
     int wanted = self->run.slow ? BENCH_REPEATS : self->run.threads > 0 ? THREAD_ROUNDS : ROUNDS;
     int patience = self->run.threads > 0 ? 2 : PATIENCE;

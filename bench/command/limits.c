@@ -206,7 +206,7 @@ static bool work_aes(void *context, uint64_t n) {
     return true;
 }
 
-/* What uuid4 in bulk cannot avoid: the bytes are masked into IDs, and erased. */
+/* The work that uuid4 in bulk cannot avoid: bytes are masked into IDs, and erased. */
 static bool work_aes_ids(void *context, uint64_t n) {
     static firn_id ids[REFILL / 16];
     (void)context;

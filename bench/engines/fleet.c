@@ -89,7 +89,7 @@ static double server_cpu_s(const test_engine *engine) {
     return strtod(line, NULL) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* One number that a statement selects; -1: none. */
+/* The number that a statement selects; -1: none. */
 static double ask_server(const test_engine *engine, const char *statement) {
     char where[200];
     snprintf(where, sizeof where, "host=127.0.0.1 port=%lu user=firn dbname=postgres",

@@ -6,7 +6,7 @@
 
 #include "../command/bench.h"
 
-/* One line of the report. */
+/* A line of the report. */
 typedef struct figure {
     const char *name;
     bool peer;      /* what firn's figure above it is compared with */

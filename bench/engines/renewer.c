@@ -43,7 +43,7 @@ static void watch_turn(watch *self) {
     }
 }
 
-/* One run of a generator. */
+/* A run of a generator. */
 typedef struct running {
     const char *keys;
     bool kept; /* by a thread; else only the first window is claimed */
@@ -139,7 +139,7 @@ static bool run_once(running *self) {
     return fine;
 }
 
-/* What the machine does to a thread that only reads the clock. */
+/* The longest pause of a thread that only reads the clock: the machine's own. */
 static double slowest_reading(void) {
     watch turns;
     watch_begin(&turns);

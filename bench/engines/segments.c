@@ -14,7 +14,7 @@ enum {
     WARM_UP = 6 * FULL_STEP
 };
 
-/* One range that is measured. */
+/* A measured range. */
 typedef struct counting {
     const char *name;
     int64_t wait_ns; /* of the store */

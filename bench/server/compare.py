@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What firn serve costs, compared with Redis and nginx on the same machine.
+"""The cost of firn serve, compared with Redis and nginx on the same machine.
 
     compare.py [--json] [--write FILE] [--rounds N] [--seconds S] [BUILD]     needs firn-serve and firn_load in BUILD, redis-server, nginx
 
@@ -146,7 +146,7 @@ class Bench:
             process.wait(serving.PATIENCE_S)
 
     def load(self, server, words, pipeline=1, rate=None, connections=50, even=False, seconds=None):
-        """What the load generator tells."""
+        """The report of the load generator."""
         line = [f"{self.build}/bench/firn_load", "--port", self.ports[server], "--pipeline", pipeline]
         line += ["--seconds", seconds or self.seconds]
         line += ["--connections", connections, "--cpu-of", ",".join(map(str, self.pids[server]))]

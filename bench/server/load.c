@@ -160,7 +160,7 @@ static void lose(const char *why) {
     gone = true;
 }
 
-/* One question, as often as is sent together. */
+/* Sends a request as often as requests are sent together. */
 static void ask(load_connection *connection) {
     ssize_t sent = send(connection->fd, question, question_size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent != (ssize_t)question_size) {

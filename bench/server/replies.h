@@ -13,7 +13,7 @@
 #define REST_SIZE 65536
 #define DEPTH_MAX 4 /* arrays within arrays */
 
-/* One connection's; the zero value is at the beginning. */
+/* The replies of a connection. The zero value is at the beginning. */
 typedef struct load_replies {
     bool is_http;
     uint64_t whole;              /* replies */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What processes have used of processors, all threads together, and of memory. */
+/* Processor time of processes, all threads together, and their memory. */
 #ifndef FIRN_BENCH_USAGE_H
 #define FIRN_BENCH_USAGE_H
 

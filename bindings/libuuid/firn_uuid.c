@@ -179,7 +179,7 @@ EXPORT time_t uuid_time(const uuid_t uuid, struct timeval *out) {
 }
 
 #ifdef __LP64__
-/* What uuid.h of libuuid 2.40 declares as uuid_time where time_t has 64 bits. */
+/* The function that uuid.h of libuuid 2.40 declares as uuid_time where time_t has 64 bits. */
 EXPORT time_t uuid_time64(const uuid_t uuid, struct timeval *out)
     __attribute__((alias("uuid_time")));
 #endif

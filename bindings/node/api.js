@@ -425,7 +425,7 @@ function firnApi (native, addonError) {
     return outOf(args, call('pack', ...args, pairs(fields)))
   }
 
-  /** What an ID contains. Without a scheme, the best reading of a text, which must be likely: a number has none. */
+  /** Returns the contents of an ID. Without a scheme, the best reading of a text, which must be likely: a number has none. */
   function show (id, scheme, options = {}) {
     let form = optional('form', options.form)
     let bytes

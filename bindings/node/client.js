@@ -58,7 +58,7 @@ class Client {
     this.#headers = { accept: 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   }
 
-  // One ID. fields: as: a text form; other fields belong to the scheme, such as { prefix: 'user' }.
+  // Returns one ID. fields: as: a text form; other fields belong to the scheme, such as { prefix: 'user' }.
   async next (name, fields = {}) {
     return (await this.many(name, 1, fields))[0]
   }

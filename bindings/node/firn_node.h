@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the C part of the package firn for Node.js share (Node-API 6, Node 18 and
+/* Declarations that the C files of the package firn for Node.js share (Node-API 6, Node 18 and
  * later). Nothing is static, so that each worker thread has its own instance.
  *
  * Errors are thrown as plain objects {code, text, ...}, which index.js turns into FirnError. */

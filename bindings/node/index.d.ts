@@ -165,7 +165,7 @@ export function open<T extends ID = any> (scheme: string, options?: OpenOptions)
 export function openAsync<T extends ID = any> (scheme: string, options?: OpenOptions): Promise<Generator<T>>
 /** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
 export function pack (scheme: string, fields: Record<string, Value>, options?: SchemeOptions): ID
-/** What an ID contains. Without a scheme, the best reading of a text. */
+/** Returns the contents of an ID. Without a scheme, the best reading of a text. */
 export function show (id: ID, scheme?: string | null, options?: SchemeOptions & { form?: string }): Shown
 /** The ID of a text; refuses what is not an ID of the scheme. */
 export function parse (id: string, scheme: string, options?: SchemeOptions & { form?: string, prefix?: string }): ID

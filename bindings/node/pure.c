@@ -277,9 +277,9 @@ static napi_value recognize(napi_env env, napi_callback_info info) {
         }
         napi_set_named_property(env, value, "fields", fields);
         if (match->timed) { /* else it is not set */
-            char position[FIRN_TIME_SIZE];
-            firn_time_format(position, &match->time, match->digits);
-            napi_set_named_property(env, value, "timeText", string(env, position));
+            char time_text[FIRN_TIME_SIZE];
+            firn_time_format(time_text, &match->time, match->digits);
+            napi_set_named_property(env, value, "timeText", string(env, time_text));
         }
         napi_set_element(env, out, i, value);
     }

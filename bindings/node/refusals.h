@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the packages for Node.js and WebAssembly refuse and the library does not, in the same
+/* Refusals of the packages for Node.js and WebAssembly that the library does not make, in the same
  * words. */
 #ifndef FIRN_REFUSALS_H
 #define FIRN_REFUSALS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What calls do while a store is stopped: a file of SQLite that another process has locked. The loop lets it continue, so a call
-// that blocks the loop waits for ever.
+// Calls while a store is stopped: a file of SQLite that another process has locked. The loop lets it continue, so a call that
+// blocks the loop waits for ever.
 'use strict'
 
 const assert = require('node:assert')

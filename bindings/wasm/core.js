@@ -11,7 +11,7 @@ const firnCore = (() => {
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
 
-  // What firn.wasm imports. A page, a worker and every other host has its own instance, so its own state.
+  // The imports of firn.wasm. A page, a worker and every other host has its own instance, so its own state.
   const imports = (memory, crypto) => ({
     firn: {
       wall: () => Date.now(),
@@ -177,7 +177,7 @@ const firnCore = (() => {
         const [name, layout, bits, form, sorts] = textsFrom('describe', ...args)
         return { name, layout, bits: Number(bits), form, sorts }
       },
-      // What the command prints with --json, for the console.
+      // The object that the command prints with --json, for the console.
       showObject: (text, scheme, form) => JSON.parse(textFrom('show', text, scheme, form)),
       schemeObject: (...args) => JSON.parse(textFrom('row', ...args)),
 

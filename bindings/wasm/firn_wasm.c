@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits, its bytes, and a
- * zero; the length 2^32-1 is null. A call returns how many bytes it wrote at out(), or a negative
- * error code, with a firn_error and the name of its cure there. Texts in results end with a zero
- * each. */
+/* The functions that core.js calls. Arguments are in one buffer, each as a length of 32 bits, its
+ * bytes, and a zero; the length 2^32-1 is null. A call returns how many bytes it wrote at out(), or
+ * a negative error code, with a firn_error and the name of its cure there. Texts in results end
+ * with a zero each. */
 #include "../node/output.h"
 #include "../node/refusals.h"
 #include "object.h"
@@ -519,7 +519,7 @@ static int put_ids(const generator *self, const firn_id *ids, size_t count) {
     return (int)position;
 }
 
-/* One ID: 64 bits, a text without the zero, or bytes. */
+/* Issues one ID: 64 bits, a text without the zero, or bytes. */
 EXPORT(next) int next(generator *self) {
     firn_id id;
     int code = firn_next(self->gen, &id, &error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library asks of a system, on a host that has one process, one thread, no files and no
+/* The system calls of the library, on a host that has one process, one thread, no files and no
  * stores. Time and randomness are the host's. */
 #include "platform/assert.h"
 #include "platform/netdb.h"
@@ -171,7 +171,7 @@ typedef struct renewal {
     struct renewal *next;
     void *page;
     void (*renew)(void *page);
-    enum firn__renewal rank;
+    enum firn__renew_rank rank;
 } renewal;
 static renewal *renewals;
 
@@ -191,7 +191,7 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
     return page;
 }
 
-void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
+void firn__wiped_renews(void *page, size_t size, enum firn__renew_rank rank,
                         void (*renew)(void *page)) {
     (void)size;
     renewal *self = malloc(sizeof *self);
@@ -202,7 +202,7 @@ void firn__wiped_renews(void *page, size_t size, enum firn__renewal rank,
     renewals = self;
 }
 
-void firn__wiped_renew(enum firn__renewal rank) {
+void firn__wiped_renew(enum firn__renew_rank rank) {
     for (renewal *self = renewals; self != NULL; self = self->next) {
         if (self->rank == rank) {
             self->renew(self->page);

@@ -116,7 +116,7 @@ static void reach_line(file_search *search, output *out) {
 
 static void put_note(session *s, const text_scan *found) {
     const firn_scheme *scheme = found->readings[0].scheme;
-    char position[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE];
     output_text(&s->out, " ");
     output_text(&s->out, color_of(s, TONE_BLUE));
     output_text(&s->out, "[");
@@ -124,7 +124,7 @@ static void put_note(session *s, const text_scan *found) {
     output_text(&s->out, readings_sure(found->readings, found->counts) ? "" : "?");
     if (found->timed) {
         output_text(&s->out, " ");
-        output_text(&s->out, firn_time_format(position, &found->time, firn_scheme_digits(scheme)));
+        output_text(&s->out, firn_time_format(time_text, &found->time, firn_scheme_digits(scheme)));
     }
     output_text(&s->out, "]");
     output_text(&s->out, color_plain(s));
@@ -175,7 +175,7 @@ static void put_found(session *s, file_search *search) {
     put_note(s, &search->scan);
 }
 
-/* What is left of a piece after its last ID. */
+/* Prints the rest of a piece after its last ID. */
 static void end_piece(session *s, file_search *search, size_t end) {
     end = end > search->start ? end : search->start;
     if (search->json) {

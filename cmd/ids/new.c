@@ -45,13 +45,13 @@ static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
 }
 
 static void note_future(session *s, const issue *work) {
-    char position[FIRN_TIME_SIZE], text[160];
+    char time_text[FIRN_TIME_SIZE], text[160];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (work->time.sec > now.tv_sec) {
         snprintf(text, sizeof text,
                  "%s is in the future: these IDs sort after all IDs issued until then",
-                 firn_time_format(position, &work->time, 0));
+                 firn_time_format(time_text, &work->time, 0));
         tell_note(s, text);
     }
 }

@@ -115,7 +115,7 @@ int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t
     return code;
 }
 
-/* What an integer is written with. */
+/* The cipher and scheme with which an integer is written. */
 typedef struct numbering {
     firn_order *order;
     const firn_scheme *scheme;

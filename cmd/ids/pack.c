@@ -15,25 +15,19 @@ typedef struct packing {
     firn_order *order; /* NULL: the ID is not encrypted */
 } packing;
 
-/* What `new` refuses to issue and `range` to bound, since it sorts before all others. */
-static void note_negative(session *s, const packing *work, const firn_id *id) {
-    if (work->writer.form == FIRN_FORM_DEC && work->scheme.sorts != FIRN_SORTS_NO &&
-        id->bits == 64 && id->low > INT64_MAX) {
-        tell_note(s, "this ID is negative as a signed number, and sorts before IDs of earlier "
-                     "times: use --as unsigned or --as hex");
-    }
-}
-
 static int put_packed(session *s, const packing *work, const firn_id *id, firn_error *error) {
     if (work->order != NULL) {
         return order_put(s, work->order, &work->scheme, id->low, error);
     }
-    note_negative(s, work, id);
+    const char *note = pure_pack_note(&work->scheme, work->writer.form, id);
+    if (note != NULL) {
+        tell_note(s, note);
+    }
     writer_put(&work->writer, s, id, 1);
     return FIRN_OK;
 }
 
-/* One line: blank-separated name=value. */
+/* Packs a line of blank-separated name=value. */
 static int pack_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
     packing item = *(const packing *)context, *work = &item; /* with a prefix of the line's own */

@@ -6,11 +6,9 @@
 #include "shared/json.h"
 #include "shared/operands.h"
 
-#include <string.h>
-
-static int read_time(session *s, const char *text, firn_time *time) {
+static int read_end(session *s, const char *name, const char *text, firn_time *time) {
     firn_error error;
-    int code = pure_time(time, text, strlen(text), &error);
+    int code = pure_named_time(time, name, text, &error);
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
@@ -38,10 +36,10 @@ int run_range(session *s) {
         status = writer_open(s, &scheme, &writer);
     }
     if (status == STATUS_DONE) {
-        status = read_time(s, s->operands[1], &from);
+        status = read_end(s, "FROM", s->operands[1], &from);
     }
     if (status == STATUS_DONE) {
-        status = read_time(s, s->operands[2], &to);
+        status = read_end(s, "TO", s->operands[2], &to);
     }
     if (status == STATUS_DONE) {
         const bool field = firn_scheme_field(&scheme, "prefix") >= 0;
@@ -50,7 +48,7 @@ int run_range(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    if (pure_range(&least, &greatest, &scheme, writer.form, &pinned, &from, &to, &error) !=
+    if (pure_span(&least, &greatest, &scheme, writer.form, &pinned, &from, &to, &error) !=
         FIRN_OK) {
         return fail(s, &error);
     }

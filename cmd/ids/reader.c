@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options say about how IDs are read. The reading itself is in reading.c. */
+/* Reads the options that say how IDs are read. The reading itself is in reading.c. */
 #include "ids.h"
 #include "pure_verbs.h"
 #include "shared/lines.h"

@@ -297,7 +297,7 @@ static bool is_mixed(kinds count, int form) {
            (form != FIRN_FORM_BASE32HEX || count.large == 0);
 }
 
-/* One of the shapes, or a UUID, or a typeid with its prefix. */
+/* True for one of the shapes, a UUID, or a typeid with its prefix. */
 static bool is_sure(text_scan *scan, size_t start, size_t end, kinds count) {
     const size_t length = end - start;
     if (is_uuid(scan, start, end)) {

@@ -16,7 +16,7 @@ enum {
     SCAN_INTEGER_MAX = 20
 };
 
-/* What to find. */
+/* The IDs to find. */
 typedef struct scan_want {
     const firn_scheme *scheme; /* NULL: IDs of all schemes */
     int form;                  /* of `scheme`; -1: its own, and decimal or hex */

@@ -28,7 +28,7 @@ typedef struct showing {
     const firn_time *near; /* NULL: no --near */
 } showing;
 
-/* One field of an ID. */
+/* A field of an ID. */
 typedef struct shown_field {
     const char *name;
     enum tone tone;
@@ -64,13 +64,13 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
 /* A reading in a line: scheme, form, time. */
 static void put_reading(output *out, const firn_reading *reading) {
     const firn_scheme *scheme = reading->scheme;
-    char position[FIRN_TIME_SIZE] = "";
+    char time_text[FIRN_TIME_SIZE] = "";
     firn_time time;
     if (id_time(&time, scheme, &reading->id) > 0) {
-        firn_time_format(position, &time, firn_scheme_digits(scheme));
+        firn_time_format(time_text, &time, firn_scheme_digits(scheme));
     }
     output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(reading->form),
-                 position[0] != '\0' ? "  " : "", position);
+                 time_text[0] != '\0' ? "  " : "", time_text);
 }
 
 /* The other schemes that are plausible, from `first` on; a scheme again only if the ID is another
@@ -107,18 +107,18 @@ static void put_formats(output *out, const id_matches *matches, size_t first, bo
     bool any = false;
     for (size_t i = first; i < matches->count; i++) {
         const firn_match *match = &matches->list[i];
-        char lead[160], position[FIRN_TIME_SIZE] = "";
+        char lead[160], detail[FIRN_TIME_SIZE] = "";
         if (strcmp(match->format->name, "integer") == 0 ||
             (owned && has_owner(match->format->name))) {
             continue;
         }
         if (match->timed) {
-            firn_time_format(position, &match->time, match->digits);
+            firn_time_format(detail, &match->time, match->digits);
         } else if (match->count > 0) {
-            snprintf(position, sizeof position, "%.40s", match->fields[0].value);
+            snprintf(detail, sizeof detail, "%.40s", match->fields[0].value);
         }
         snprintf(lead, sizeof lead, "    %-19s  %-9s  %s%s", match->format->name,
-                 firn_sure_name(match->sure), position, position[0] != '\0' ? "  " : "");
+                 firn_sure_name(match->sure), detail, detail[0] != '\0' ? "  " : "");
         output_text(out, any ? "" : "  formats that are not schemes:\n");
         output_wrap(out, lead, 6, match->reason);
         any = true;
@@ -139,7 +139,7 @@ static void put_all(output *out, const firn_reading *readings, id_counts counts)
 static void put_match(session *s, const char *text, const firn_reading *readings, id_counts counts,
                       const id_matches *matches) {
     const firn_match *match = &matches->list[0];
-    char position[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE];
     int names = match->timed ? 4 : 0;
     for (uint32_t i = 0; i < match->count; i++) {
         const int length = (int)strlen(match->fields[i].name);
@@ -149,7 +149,7 @@ static void put_match(session *s, const char *text, const firn_reading *readings
                  match->format->title, firn_sure_name(match->sure));
     if (match->timed) {
         output_print(&s->out, "  %-*s  %s\n", names, "time",
-                     firn_time_format(position, &match->time, match->digits));
+                     firn_time_format(time_text, &match->time, match->digits));
     }
     for (uint32_t i = 0; i < match->count; i++) {
         output_print(&s->out, "  %-*s  %s\n", names, match->fields[i].name, match->fields[i].value);
@@ -163,26 +163,26 @@ static void put_match(session *s, const char *text, const firn_reading *readings
     }
 }
 
-/* What a number may be, with the owners. Returns how many that are. */
+/* Lists the systems whose ID a number may be, with their owners. Returns how many there are. */
 static size_t put_owned(output *out, const id_possible *list, size_t count) {
     size_t owned = 0;
     for (size_t i = 0; i < count; i++) {
         const firn_reading *reading = list[i].reading;
-        char position[FIRN_TIME_SIZE] = "";
+        char time_text[FIRN_TIME_SIZE] = "";
         if (reading == NULL && list[i].owner == NULL) {
             continue;
         }
         if (list[i].timed) {
-            firn_time_format(position, &list[i].time, list[i].digits);
+            firn_time_format(time_text, &list[i].time, list[i].digits);
         }
         output_text(out, owned++ > 0 ? "" : POSSIBLE_TITLE);
         const char *name = reading != NULL ? reading->scheme->name : list[i].match->format->name;
         const char *form = reading != NULL ? firn_form_name(reading->form) : "format";
         if (list[i].owner != NULL) {
-            output_print(out, "    %-16s  %-8s  %-24s  %s\n", name, form, position,
+            output_print(out, "    %-16s  %-8s  %-24s  %s\n", name, form, time_text,
                          list[i].owner->title);
         } else {
-            output_print(out, "    %-16s  %-8s  %s\n", name, form, position);
+            output_print(out, "    %-16s  %-8s  %s\n", name, form, time_text);
         }
     }
     return owned;
@@ -311,7 +311,7 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     return FIRN_OK;
 }
 
-/* What the lines are: order numbers of a key, or IDs. */
+/* Chooses how lines are read: as order numbers of a key, or as IDs. */
 static int open_input(session *s, showing *work) {
     static const char *const none[] = {NULL};
     const char *name = s->option[OPTION_SCHEME];

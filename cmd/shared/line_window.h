@@ -23,7 +23,7 @@ typedef struct line_window {
 /* A note, once, if the file is standard input and a terminal: the command waits for somebody who
  * types. */
 void note_terminal(int file);
-/* What people call an input: a path, or - for standard input. */
+/* The name of an input for people: a path, or - for standard input. */
 const char *input_name(const char *name);
 /* FIRN_EIO: it cannot be read, for the reason in errno. */
 int input_failed(const char *name, firn_error *error);

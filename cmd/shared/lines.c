@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What lines_ahead looks at: words, or what is read of standard input. */
+/* The bytes that lines_ahead reads: words, or the beginning of standard input. */
 static char buffer[1 << 16]; /* static for its size */
 static line_window in = {.file = STDIN_FILENO, .buffer = buffer, .size = sizeof buffer};
 static char **words_left;

@@ -111,7 +111,7 @@ int atomic_output_open(atomic_output *file, session *s, const char *path, firn_e
     return out.file < 0 ? no_write(file, errno, error) : FIRN_OK;
 }
 
-/* What a rename did is durable when its folder is. */
+/* Syncs the folder: only then is a rename durable. */
 static bool sync_folder(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');

@@ -49,7 +49,7 @@ int jobs_add_field(stamp_jobs *jobs, const firn_scheme *scheme, const char *text
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What the library says about one node it would say about each. */
+/* Prints a message once: the library would repeat it for each node. */
 static void tell_once(void *self, const char *text) {
     stamp_jobs *jobs = self;
     if (!jobs->reported && jobs->config.notice != NULL) {

@@ -80,7 +80,7 @@ static bool take_number(parts *p, int count, int32_t least, int32_t most, int32_
     return true;
 }
 
-/* One of `count` names of three letters each; its place from 1. */
+/* Reads one of `count` names of three letters each; *out is its place from 1. */
 static bool take_name(parts *p, const char *names, int32_t count, int32_t *out) {
     for (int32_t i = 0; i < count && p->end - p->start >= 3; i++) {
         if (memcmp(p->start, names + (size_t)i * 3, 3) == 0) {
@@ -172,7 +172,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What may follow a time in a longer text: nothing that could belong to it. */
+/* A time in a longer text must be followed by nothing that could belong to the time. */
 static bool ends(const char *position, const char *end) {
     return position == end ||
            (!is_digit(*position) && !is_letter(*position) && strchr(".+-/_", *position) == NULL);
@@ -215,7 +215,7 @@ static bool take_offset(parts *p, const char *position, bool blank) {
     return true;
 }
 
-/* What follows the time of day, if it is a zone. */
+/* Reads a zone after the time of day. */
 static void take_zone(parts *p, bool zone_told) {
     bool blank = p->end - p->start >= 2 && *p->start == ' ';
     const char *position = p->start + blank;

@@ -54,7 +54,7 @@ typedef struct records_plan {
     json_piece values[SHAPE_VALUES];        /* of the line that matched */
 } records_plan;
 
-/* One record. Texts are in the window, and good until it moves. */
+/* A record. Texts are in the window, and good until it moves. */
 typedef struct record {
     size_t size;        /* with its line end; 0: it is not all there yet */
     size_t lines;       /* of the text that it takes; 0: not counted */

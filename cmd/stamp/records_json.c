@@ -196,7 +196,7 @@ static int place_id(const records_plan *plan, const char *text, const char *obje
     return FIRN_OK;
 }
 
-/* What a record is, from its members. */
+/* Sets the record from its members. */
 static int read_members(records_plan *plan, const char *text, const member *time, const member *id,
                         const member fields[RECORDS_FIELDS], record *r, firn_error *error) {
     int code = place_id(plan, text, shape_skip_blank(text), id, r, error);

@@ -18,7 +18,7 @@ typedef struct field {
     bool quoted;
 } field;
 
-/* What a record holds. */
+/* The contents of a record. */
 typedef struct cut_record {
     size_t count; /* of fields */
     field time, id;

@@ -97,7 +97,7 @@ static int read_fields(session *s, stamp_run *run) {
     return STATUS_DONE;
 }
 
-/* One character, or tab. Letters and digits would part times and numbers. */
+/* A delimiter is one character, or `tab`. Letters and digits would part times and numbers. */
 static int read_delimiter(session *s, stamp_run *run) {
     const char *given = s->option[OPTION_DELIMITER];
     if (given == NULL) {

@@ -8,7 +8,7 @@
 
 enum { ZONE_CACHE = 1024 };
 
-/* What became of a minute of local time. */
+/* A minute of local time, as a zone maps it. */
 typedef struct zone_minute {
     int64_t minute; /* since 1970, of local time; plus 1, since 0 marks an empty entry */
     int32_t offset; /* s east of UTC */

@@ -17,7 +17,7 @@
 #define NAMES_MAX 4                      /* also for back-dated IDs, jobs and the shared key */
 #define OWNER_MAX (FIRN_NS_SIZE - 1 - 6) /* bytes of a namespace that has those */
 
-/* What the store has of the namespace. */
+/* The records of the namespace in the store. */
 typedef struct forget_survey {
     firn_time now;
     char ns[FIRN_NS_SIZE];

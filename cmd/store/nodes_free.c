@@ -109,8 +109,8 @@ static int read_bounds(session *s, const free_target *target, const firn_scheme 
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
-/* One slot is reserved right at the mark, which fails if anybody has moved it, and all of it given
- * back down to `lowered`. */
+/* Reserves one slot right at the mark, which fails if anybody has moved the mark, and gives all of
+ * it back down to `lowered`. */
 static int lower(session *s, firn_store *store, const free_target *target, int64_t lowered,
                  int64_t guard) {
     firn_error error;

@@ -52,7 +52,7 @@ static int put_one(session *s, void *context, int64_t value, firn_error *error) 
     return FIRN_OK;
 }
 
-/* One block, printed as its first and last integer. */
+/* Prints a block as its first and last integer. */
 static int put_range(session *s, firn_segment *range, int64_t count, int64_t *first) {
     firn_error error;
     if (count == 0) {

@@ -34,7 +34,7 @@ def color(number):
 
 
 def styled(text):
-    """What a terminal shows, as HTML: colours, bold and dim."""
+    """The text of a terminal as HTML: colours, bold and dim."""
     out, style = [], {}
     for escape, plain in re.findall(r"(?:\x1b\[([\d;]*)m)|([^\x1b]+)", text):
         if plain:

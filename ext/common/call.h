@@ -11,7 +11,7 @@
 enum { SQL_ARGUMENTS_MOST = 6, SQL_ANSWER_SIZE = 8192 };
 enum { SQL_OWN_FORM = -2 }; /* a target: the form of the scheme that the ID has */
 
-/* What an argument or an answer is. */
+/* The type of an argument or an answer. */
 enum sql_type {
     SQL_TEXT,
     SQL_BYTES,
@@ -51,7 +51,7 @@ typedef struct sql_call {
     char subject[SQL_TEXT_SIZE]; /* its text; "" until sql_subject writes it */
 } sql_call;
 
-/* One function. Returns 0, or a FIRN_E code with it->error. */
+/* A SQL function. Returns 0, or a FIRN_E code with call->error. */
 typedef int sql_function(sql_call *call);
 
 #define SQLITE_PURE(name, call, types, arguments) sql_function sql_##call;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the functions cost in a real server: ns a row over the same query with a column, compared with MariaDB's own; and a
+# Cost of the functions in a real server: ns per row more than the same query with a column, compared with MariaDB's own; and a
 # million rows inserted with each kind of key. Rounds are interleaved, the median of each is printed.
 #
 #   BUILD=build ext/mariadb/bench.sh [ROUNDS]

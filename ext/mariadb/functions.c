@@ -19,7 +19,7 @@ __attribute__((weak)) extern void my_printf_error(unsigned int number, const cha
 
 typedef struct function function;
 
-/* What a statement keeps for one call. */
+/* The memory of a statement for a call. */
 typedef struct mariadb_call {
     sql_call sql; /* with the arguments of the row, and the answer */
     const function *f;
@@ -38,7 +38,7 @@ typedef struct mariadb_call {
 typedef int worker(mariadb_call *call);
 
 enum returns { INTEGER, STRING };
-/* What a generator of ext/functions.def returns. */
+/* The result type of a generator of ext/functions.def. */
 #define RETURNS_INT  INTEGER
 #define RETURNS_UUID STRING
 #define RETURNS_TEXT STRING
@@ -123,7 +123,7 @@ static void read_digits(mariadb_call *call) {
     }
 }
 
-/* What the arguments of a pure function mean. */
+/* Reads the arguments of a pure function. */
 static int understand(mariadb_call *call, const UDF_ARGS *args) {
     int code = FIRN_OK;
     call->sql.scheme = NULL;

@@ -151,7 +151,7 @@ static void answer_take(firn_take *own, firn_take *take) {
     }
 }
 
-/* What cells remember of marks may be lower after firn_take_over(). */
+/* Cells forget their guards: marks may be lower after firn_take_over(). */
 static void forget_guards(const renewal_round *round) {
     for (int i = 0; i < FIRN_TAKES; i++) {
         const firn_take *take = &round->takes[i];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What an ID costs in SQL, compared with the server's own ways: sh ext/postgres/bench.sh, with BUILD (default: build). Each
-# round runs every statement once, the empty one too, whose time is taken off; printed is the median of the rounds.
-# Then a million rows with each kind of key. ROUNDS (7) and ROWS (1000000) may be set.
+# Cost of an ID in SQL, compared with the server's own functions: sh ext/postgres/bench.sh, with BUILD (default: build). Each
+# round runs every statement once, the empty one too, whose time is taken off; printed is the median of the rounds. Then a
+# million rows with each kind of key. ROUNDS (7) and ROWS (1000000) may be set.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the bench compares with.
+-- The other functions that the bench compares.
 CREATE EXTENSION IF NOT EXISTS firn;
 CREATE SEQUENCE IF NOT EXISTS bench_sequence;
 -- the PL/pgSQL function that people used before

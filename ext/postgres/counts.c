@@ -241,14 +241,14 @@ static Datum bytes_of(const mark_chunk *chunk) {
 }
 
 /* Where a tick is, or belongs. */
-static int place_of(const piece *in, uint32 position) {
+static int place_of(const piece *in, uint32 offset) {
     int low = 0, high = in->count;
-    if (high > 0 && in->ticks[high - 1].at < position) {
+    if (high > 0 && in->ticks[high - 1].at < offset) {
         return high;
     }
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (in->ticks[middle].at < position) {
+        if (in->ticks[middle].at < offset) {
             low = middle + 1;
         } else {
             high = middle;
@@ -258,10 +258,10 @@ static int place_of(const piece *in, uint32 position) {
 }
 
 static uint32 *used_in(const mark_book *book, mark_chunk *chunk, uint64 tick) {
-    uint32 position = (uint32)(tick & ((UINT64CONST(1) << book->chunk_bits) - 1));
-    piece *in = &chunk->pieces[position >> (book->chunk_bits - PIECE_BITS)];
-    int i = place_of(in, position);
-    if (i == in->count || in->ticks[i].at != position) {
+    uint32 offset = (uint32)(tick & ((UINT64CONST(1) << book->chunk_bits) - 1));
+    piece *in = &chunk->pieces[offset >> (book->chunk_bits - PIECE_BITS)];
+    int i = place_of(in, offset);
+    if (i == in->count || in->ticks[i].at != offset) {
         if (in->count == in->room) {
             int more = in->room > 0 ? in->room * 2 : 4;
             size_t size = (size_t)more * sizeof *in->ticks;
@@ -270,7 +270,7 @@ static uint32 *used_in(const mark_book *book, mark_chunk *chunk, uint64 tick) {
             in->room = more;
         }
         memmove(in->ticks + i + 1, in->ticks + i, (size_t)(in->count - i) * sizeof *in->ticks);
-        in->ticks[i] = (tick_count){position, 0};
+        in->ticks[i] = (tick_count){offset, 0};
         in->count++;
     }
     return &in->ticks[i].used;
@@ -593,8 +593,8 @@ void firn_counted_next(firn_counted *counted, const firn_time *time, firn_id *id
         (void)load(counted, i);
     }
     FIRN_CHECK(firn_job_next(counted->job, time, id, &shift_ns, &error));
-    uint64 position = tick + (uint64)shift_ns / scheme->tick_ns;
-    mark_chunk *chunk = load(counted, (int64)(position >> counted->book->chunk_bits));
-    (*used_in(counted->book, chunk, position))++;
+    uint64 given_tick = tick + (uint64)shift_ns / scheme->tick_ns;
+    mark_chunk *chunk = load(counted, (int64)(given_tick >> counted->book->chunk_bits));
+    (*used_in(counted->book, chunk, given_tick))++;
     chunk->given = true;
 }

@@ -97,7 +97,7 @@ static inline void firn_check_sign(const firn_id *id, bool is_signed) {
     }
 }
 
-/* What the library takes as a scheme: the name without the changes after it, or a layout. */
+/* The scheme for the library: the name without the changes after it, or a layout. */
 const char *firn_recipe_base(const firn_recipe *recipe, const char *scheme);
 
 enum firn_reading_of { FIRN_OF_FIELDS, FIRN_OF_KEYS };
@@ -170,7 +170,7 @@ typedef struct firn_nodes {
     } of[FIRN_NODES];
 } firn_nodes;
 
-/* One node of one namespace. All backends issue from the generator in `memory`, which the library
+/* A node of a namespace. All backends issue from the generator in `memory`, which the library
  * shares between processes. In place of a store it has the reservation, which the renewer writes
  * into a table before the window is used. */
 typedef struct firn_cell {
@@ -253,8 +253,7 @@ void firn_shared_list_nodes(char *out, size_t size);
 typedef int64 firn_patience;
 
 int64 firn_patience_left(firn_patience *waited); /* ms */
-/* What a process waits for, as pg_stat_activity shows it. Before PostgreSQL 17 all are
- * "Extension". */
+/* Causes of a wait, as pg_stat_activity shows them. Before PostgreSQL 17 all are "Extension". */
 enum firn_wait { FIRN_WAIT_REQUESTS, FIRN_WAIT_RENEWER, FIRN_WAIT_CLOCK };
 uint32 firn_wait_event(enum firn_wait what);
 /* Sleeps until the server interrupts it, for `ms` at most. */
@@ -276,7 +275,7 @@ void firn_shared_ask(enum firn_ask what, const char *nodes);
 
 /* ---- a backend's generators (issuer.c) ------------------------------------------------------- */
 
-/* One that issues from a cell. */
+/* An issuer takes IDs from a cell. */
 typedef struct firn_issuer {
     firn_gen *gen; /* NULL: its window is still waited for */
     firn_store *store;
@@ -293,7 +292,7 @@ void firn_issuer_next(firn_issuer *issuer, firn_id *id);
 /* IDs of the backend's own generator. Waits if they are too far ahead of the clock, so that a long
  * INSERT continues. */
 void firn_next_of(firn_gen *gen, firn_id *id);
-/* What the library tells people. */
+/* Logs the library's messages for people. */
 void firn_tell(void *self, const char *text);
 
 /* ---- tables that only firn touches (private.c) ----------------------------------------------- */
@@ -355,7 +354,7 @@ ArrayType *firn_registry_nodes(const char *ns);
 
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
 
-/* One that this transaction has opened; void when firn_counted_era has changed. */
+/* A counted job that this transaction has opened; void when firn_counted_era has changed. */
 typedef struct firn_counted firn_counted;
 extern uint64 firn_counted_era;
 

@@ -82,9 +82,9 @@ static inline uint64 copies_now(void) {
     return firn_slots != NULL ? pg_atomic_read_u64(&firn_slots->copies) : 0;
 }
 
-/* What was prepared may be another copy's too. A node of a store is claimed again. The nodes of
- * this server are only opened again: their marks were copied with the machine, so other windows of
- * them would not differ. */
+/* Another copy of the machine may have the same prepared windows. A node of a store is claimed
+ * again. The nodes of this server are only opened again: their marks were copied with the machine,
+ * so other windows of them would not differ. */
 static void see_copies(void) {
     if (made_after != copies_now()) {
         made_after = copies_now();
@@ -350,7 +350,7 @@ FIRN_ENTRY(instagram, issue_of(fcinfo, "instagram", "shard", PG_GETARG_INT32(0),
 FIRN_ENTRY(region_of, issue_of(fcinfo, "region", "region", PG_GETARG_INT32(0), FIRN_AS_INT))
 FIRN_ENTRY(time_member, issue_of(fcinfo, "time-member", "member", PG_GETARG_INT64(0), FIRN_AS_TEXT))
 
-/* One generator for all prefixes. */
+/* All prefixes have one generator. */
 static Datum issue_typeid(const text *prefix) {
     static maker_place place;
     size_t size = VARSIZE_ANY_EXHDR(prefix);

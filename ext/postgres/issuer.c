@@ -108,7 +108,7 @@ static void write_keys(firn_issuer *issuer, const firn_recipe *recipe) {
     }
 }
 
-/* What the caller's fields add to each ID. */
+/* Computes the part of each ID that the caller's fields set. */
 static void set_fields(firn_issuer *issuer, const firn_recipe *recipe) {
     const firn_scheme *scheme = &recipe->scheme;
     firn_fields none = {0}, given = {0};

@@ -206,8 +206,8 @@ static bool inherits(Relation table) {
            (table->rd_rel->relhassubclass && find_inheritance_children(own, NoLock) != NIL);
 }
 
-/* What an owner of former days may have left. Even a function of PostgreSQL's own may run others:
- * query_to_xml. */
+/* An earlier owner may have left column defaults. Even a function of PostgreSQL's own may run
+ * others: query_to_xml. */
 static bool has_default(Relation table) {
     const TupleConstr *constraints = RelationGetDescr(table)->constr;
     return constraints != NULL && (constraints->num_defval > 0 || constraints->num_check > 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens when the server, or a session, loads the extension, and its settings: firn.NAME in
- * postgresql.conf and SET. */
+/* _PG_init, which runs when the server or a session loads the extension, and the settings:
+ * firn.NAME in postgresql.conf and SET. */
 #include "extension.h"
 
 #include "miscadmin.h"

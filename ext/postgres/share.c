@@ -179,7 +179,7 @@ static void join_records(Oid owner, const records *given, const char *shared) {
     firn_private_leave(before);
 }
 
-/* What the extension has reserved so far, and what it took for old rows. */
+/* Takes over the extension's marks, and its nodes for old rows. */
 static void take_marks(Oid owner, const char *identity) {
     static const char namespaces[] =
         "SELECT json_agg(t)::text FROM (SELECT '' AS name, '' AS layout, 'new' AS identity, 0 AS "

@@ -30,8 +30,8 @@ static void add(sql_call *call, const char *format, ...) {
 static void add_string(sql_call *call, const char *text) {
     StringInfoData out;
     char *ascii = pstrdup(text);
-    for (char *position = ascii; *position != '\0'; position++) {
-        *position = *position < ' ' || *position > '~' ? '?' : *position;
+    for (char *byte = ascii; *byte != '\0'; byte++) {
+        *byte = *byte < ' ' || *byte > '~' ? '?' : *byte;
     }
     initStringInfo(&out);
     escape_json(&out, ascii);
@@ -84,9 +84,9 @@ static void add_candidates(sql_call *call) {
 }
 
 static void add_possible(sql_call *call, const id_possible *possible) {
-    char position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
     if (possible->timed) {
-        firn_time_format(position, &possible->time, possible->digits);
+        firn_time_format(time_text, &possible->time, possible->digits);
         firn_time_unix_ns(ns, &possible->time);
     }
     add(call, "{");
@@ -95,7 +95,7 @@ static void add_possible(sql_call *call, const id_possible *possible) {
     add_member(call, "form", firn_form_name(possible->reading->form));
     add_member(call, "owner", possible->owner != NULL ? possible->owner->title : NULL);
     add_member(call, "prevalence", possible->owner != NULL ? possible->owner->prevalence : NULL);
-    add_member(call, "time", possible->timed ? position : NULL);
+    add_member(call, "time", possible->timed ? time_text : NULL);
     add_member(call, "unix_ns", possible->timed ? ns : NULL);
     add(call, "}");
 }
@@ -125,19 +125,20 @@ static void add_best(sql_call *call) {
     const firn_reading *best = &call->readings[0];
     const firn_scheme *scheme = best->scheme;
     const int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    char text[READING_TEXT_SIZE], position[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE], remark[REMARK_SIZE];
+    char text[READING_TEXT_SIZE], time_text[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE],
+        remark[REMARK_SIZE];
     firn_fields fields = {0};
     firn_time time;
     firn_unpack(&fields, scheme, &best->id, NULL);
     if (index >= 0) {
         firn_scheme_time(scheme, fields.value[index].low, &time);
-        firn_time_format(position, &time, firn_scheme_digits(scheme));
+        firn_time_format(time_text, &time, firn_scheme_digits(scheme));
         firn_time_unix_ns(ns, &time);
     }
     add_member(call, "id", reading_text(text, best, sql_subject(call)));
     add_member(call, "scheme", scheme->name);
     add(call, ",\"bits\":%" PRIu32, scheme->bits);
-    add_member(call, "time", index >= 0 ? position : NULL);
+    add_member(call, "time", index >= 0 ? time_text : NULL);
     add_member(call, "unix_ns", index >= 0 ? ns : NULL);
     add(call, ",\"fields\":{");
     for (uint32_t i = 0; i < scheme->slice_count; i++) {

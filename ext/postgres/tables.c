@@ -82,10 +82,10 @@ static const char create[] =
     " at timestamptz NOT NULL,"
     " PRIMARY KEY (system, timeline, marks));"
     "COMMENT ON TABLE firn_marks.handover IS 'firn: firn_hand_over() before a planned switchover';"
-    /* One row: the server, timeline and tables that firn_marks.mark is complete for. A node without
-     * a row of this server there issues nothing before `until`. After a promotion with these
-     * tables: the timeline that it ended, and the `until` of that one. `renewer` is the last
-     * renewer's number. */
+    /* This table has one row: the server, timeline and tables that firn_marks.mark is complete for.
+     * A node without a row of this server there issues nothing before `until`. After a promotion
+     * with these tables: the timeline that it ended, and the `until` of that one. `renewer` is the
+     * last renewer's number. */
     "CREATE TABLE IF NOT EXISTS firn_marks.server ("
     " one boolean PRIMARY KEY,"
     " system bigint NOT NULL,"
@@ -630,9 +630,9 @@ static int64 guarded_slot(const firn_cell *cell) {
     return slot_of(cell, &until, GUARD_TICKS);
 }
 
-/* What the table keeps of a cell. A mark that is absent, or of another server, timeline or table,
- * may be lost: then the floor is the end of the guard. Returns false, and why, when nothing of it
- * may be issued. */
+/* Reads a cell's record in the table. A mark that is absent, or of another server, timeline or
+ * table, may be lost: then the floor is the end of the guard. Returns false, and why, when nothing
+ * of it may be issued. */
 static bool read_mark(const firn_cell *cell, firn__store_record *kept, firn_error *why) {
     arguments list = {0};
     bool is_null;
@@ -691,9 +691,8 @@ static int64 floor_of_stores(const firn_cell *cell) {
     return guarded ? slot_in(cell, (int)(left / 1000) + 1) : 0;
 }
 
-/* What firn_marks grants is granted if the shared list, where stores reserve too, grants it:
- * perhaps later slots. After a loss of that list: a record that is gone may have had a reach of 10
- * min. */
+/* firn_marks grants slots only if the shared list, where stores reserve too, grants them: perhaps
+ * later slots. After a loss of that list: a record that is gone may have had a reach of 10 min. */
 static bool reserve_shared(const firn_cell *cell, firn_request *request, int64_t *first,
                            firn_reservation *reservation) {
     enum { LONGER_S = 600 };
@@ -900,8 +899,8 @@ static const char *read_hand_over(const char **until, bool *is_valid) {
 static void take_back(firn_take *take, arguments *list) {
     const char *until;
     bool is_valid;
-    const char *position = read_hand_over(&until, &is_valid);
-    if (position == NULL) {
+    const char *handed_over = read_hand_over(&until, &is_valid);
+    if (handed_over == NULL) {
         set_error(&take->why, FIRN_EUSAGE,
                   "this server did not hand its nodes over: there is nothing to take back");
     } else if (is_valid && take->what != FIRN_ASK_TAKE_BACK_NOW) {
@@ -909,7 +908,7 @@ static void take_back(firn_take *take, arguments *list) {
                   "a standby with the hand-over of %s UTC may issue without a guard until %s UTC: "
                   "wait until then, or, if no such standby will be promoted, SELECT "
                   "firn_take_back(standbys_discarded => true)",
-                  position, until);
+                  handed_over, until);
     } else {
         add_time(list, guard_from(firn_now()));
         run(take_back_here, list);
@@ -954,13 +953,13 @@ void firn_tables_do(firn_take *task) {
 bool firn_tables_refuse(firn_error *why) {
     const char *until;
     bool is_valid;
-    const char *position = read_hand_over(&until, &is_valid);
-    if (position == NULL) {
+    const char *handed_over = read_hand_over(&until, &is_valid);
+    if (handed_over == NULL) {
         return false;
     }
     set_error(why, FIRN_EWINDOW,
               "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
               "promoted, SELECT firn_take_back()",
-              position);
+              handed_over);
     return true;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What firn's functions cost in SQLite, compared with SQLite's own.
+"""The cost of firn's functions in SQLite, compared with SQLite's own.
 
     bench.py [--rows] LIBRARY     libfirn_sqlite.so of a build
 
@@ -34,8 +34,7 @@ FUNCTIONS = [
     "random()",
     "lower(hex(randomblob(16)))",
 ]
-# What a row's key is called, its table's columns and what follows them, and what is inserted for it: "" leaves it
-# to the column.
+# The name of a row's key, its table's columns and the text after them, and the inserted expression: "" leaves it to the column.
 KEYS = [
     ("INTEGER, AUTOINCREMENT", "id INTEGER PRIMARY KEY AUTOINCREMENT", "", ""),
     ("INTEGER, the rowid, snowflake()", "id INTEGER PRIMARY KEY", "", "snowflake()"),

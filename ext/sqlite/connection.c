@@ -25,7 +25,7 @@ sql_connection *connection_new(sqlite3 *db) {
     return connection;
 }
 
-/* What is not given back expires. */
+/* Releases the list. IDs that are not given back expire. */
 static void close_list(held_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         firn_close(list->all[i].gen, NULL);

@@ -31,7 +31,7 @@ int sign_check(int kind, const firn_scheme *scheme, const firn_id *id, bool allo
 int text_of(sql_value *text, sqlite3_value *value, int i, firn_error *error);
 /* Finds 'integer', 'text' or 'blob'. */
 bool kind_of(int *form, const char *name);
-/* One of these, or the name of a form. FIRN_EUSAGE. */
+/* Reads one of these, or the name of a form. FIRN_EUSAGE. */
 int as_of(int *form, sqlite3_value *value, int i, firn_error *error);
 /* Can an ID of the scheme be returned like that? FIRN_EUSAGE. */
 int as_check(int kind, const firn_scheme *scheme, firn_error *error);
@@ -94,7 +94,7 @@ int add_generators(sql_connection *connection); /* generators.c */
 int add_readers(sql_connection *connection);    /* readers.c */
 int add_tables(sql_connection *connection);     /* tables.c */
 
-/* One SQL function. */
+/* A SQL function. */
 typedef void function(sqlite3_context *context, int count, sqlite3_value **values);
 typedef struct function_row {
     const char *name;

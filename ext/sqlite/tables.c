@@ -46,8 +46,9 @@ struct table_row {
     const char *name, *schema;
     int shown, needed, most; /* columns before the arguments; arguments */
     int flags;
-    int (*begin)(ids_table *it, ids_cursor *at, firn_error *error);
-    int (*next)(ids_table *it, ids_cursor *at, firn_error *error); /* to the next row, or at->end */
+    int (*begin)(ids_table *table, ids_cursor *at, firn_error *error);
+    int (*next)(ids_table *table, ids_cursor *at,
+                firn_error *error); /* to the next row, or at->end */
     void (*column)(const ids_cursor *at, sqlite3_context *context, int i);
 };
 
@@ -150,7 +151,7 @@ static int step_of_text(int64_t *ns, sql_value text, firn_error *error) {
         text.text);
 }
 
-/* One day by default. Steps must not share a tick, whose IDs would count twice. */
+/* A step is one day by default. Steps must not share a tick, whose IDs would count twice. */
 static int step_of(ids_cursor *cursor, firn_error *error) {
     sqlite3_value *value = cursor->arguments[3];
     int64_t ns = 86400 * SECOND;

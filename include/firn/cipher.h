@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What firn's two modules with a cipher export. Between libfirn and its modules; not installed. */
+/* Exports of firn's two modules with a cipher. Between libfirn and its modules; not installed. */
 #ifndef FIRN_CIPHER_H
 #define FIRN_CIPHER_H
 

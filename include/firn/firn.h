@@ -75,9 +75,9 @@ enum {
     FIRN_ERRORS(FIRN_X)
 #undef FIRN_X
 };
-/* What to do about an error: name, number, words. A program decides by the number; the words are
- * for people, in the terms of this header. docs/reference/errors.md has the words of the command,
- * the server and SQL. OTHER: the text says what to do, without a number. */
+/* The cures of errors: name, number, words. A program decides by the number; the words are for
+ * people, in the terms of this header. docs/reference/errors.md has the words of the command, the
+ * server and SQL. OTHER: the text says what to do, without a number. */
 #define FIRN_CURES(X)                                                                              \
     X(OTHER, 1, "do what the text says")                                                           \
     X(SPELLING, 2, "use the name that the text suggests")                                          \
@@ -143,7 +143,7 @@ typedef struct firn_span {
     uint16_t at, length;
 } firn_span;
 
-/* One error. `text` is one line, "what is wrong (value, limit): what to do", and is never cut.
+/* An error. `text` is one line, "what is wrong (value, limit): what to do", and is never cut.
  *
  * The layout is fixed, 512 bytes, without a size by which it could grow: callers declare an error
  * without setting it (`firn_error error;`), so the library could not trust a size in it. Members to
@@ -205,7 +205,7 @@ FIRN_API int firn_time_cmp(const firn_time *a, const firn_time *b); /* Compares 
 /* ---- scheme ---------------------------------------------------------------------------------- */
 #define FIRN_SLICES_MAX 12
 #define FIRN_NAME_SIZE  24
-/* What a slice contains. */
+/* The contents of a slice. */
 enum firn_role {
     FIRN_ROLE_CONST,    /* a constant: written when packing, checked when reading */
     FIRN_ROLE_TIME,     /* ticks since the epoch */
@@ -256,7 +256,7 @@ enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
 /* The hash of a digest field; with a counter: it begins at firn_locality_start, not at random. */
 enum firn_hash { FIRN_HASH_NONE, FIRN_HASH_MD5, FIRN_HASH_SHA1 };
 
-/* One slice of an ID. A field may have several slices; its index is the index of the first. */
+/* A slice of an ID. A field may have several slices; its index is the index of the first. */
 typedef struct firn_slice {
     char name[16];  /* of the field or the constant; a constant may have none: "" */
     uint8_t role;   /* enum firn_role */
@@ -391,7 +391,7 @@ FIRN_API char *firn_prefix_format(char text[FIRN_TEXT_SIZE], const char *prefix,
  * (certain). */
 enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
 
-/* One reading of a text. */
+/* A reading of a text. */
 typedef struct firn_reading {
     const firn_scheme *scheme;
     int form;
@@ -459,7 +459,7 @@ typedef struct firn_mark {
     uint64_t grant; /* of the last reservation; 0 after a give back */
 } firn_mark;
 
-/* One key in a listing. The strings are valid during the call. */
+/* A key in a listing. The strings are valid during the call. */
 typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;

@@ -21,7 +21,7 @@ typedef struct firn_text_format {
 } firn_text_format;
 #define FIRN_MATCHES_MAX  8
 #define FIRN_MATCH_FIELDS 6
-/* One field of a text, as text. */
+/* A field of a text, as text. */
 typedef struct firn_match_field {
     const char *name;
     char value[72];

@@ -45,10 +45,10 @@ extern "C" {
  * new namespace (`shut`). */
 #define FIRN_ALL_NAMES "integer *"
 
-/* What `read` found, and what `write` is to make of it. Texts that `read` sets are the driver's,
- * and stay valid until its next `read`; those in `next` are the caller's or the same as in
- * `seen`, and a note there may be longer: cut it. Before `read`, texts are "", numbers 0, and
- * the rest false. */
+/* The records that `read` found, and the records that `write` must make of them. Texts that `read`
+ * sets are the driver's, and stay valid until its next `read`; those in `next` are the caller's or
+ * the same as in `seen`, and a note there may be longer: cut it. Before `read`, texts are "",
+ * numbers 0, and the rest false. */
 typedef struct firn_records {
     /* Set by the engine. */
     const char *ns, *key;  /* whose records */
@@ -119,7 +119,7 @@ static inline int firn_driver_fail(firn_error *error, int code, const char *form
 
 /* ---- failpoints ------------------------------------------------------------------------------ */
 
-/* What a write is part of. */
+/* The operation to which a write belongs. */
 typedef enum firn_verb { FIRN_VERB_RESERVE, FIRN_VERB_GIVE_BACK, FIRN_VERB_RELABEL } firn_verb;
 
 /* Where tests interrupt a write: before anything of it is sent; when it was sent, or is complete
@@ -232,7 +232,7 @@ typedef struct firn_driver {
      * wrong. After FIRN_EFORKED it only closes descriptors. */
     int (*end)(void *self, int code);
 
-    /* What this handle saw of the witness counts no longer: the store's record has the loss. */
+    /* Forgets the witness that this handle saw: the store's record has the loss. */
     void (*forget)(void *self);
 
     /* Optional: the slots of this namespace are another program's ("table leaf_alloc"), or NULL.
@@ -269,7 +269,7 @@ typedef struct firn_driver {
     int (*others)(void *self, firn_visit *visit, void *context, firn_error *error);
 } firn_driver;
 
-/* What a module exports. */
+/* The export of a module. */
 FIRN_API extern const firn_driver firn_store_driver;
 
 /* ---- inline functions ------------------------------------------------------------------------ */

@@ -13,9 +13,8 @@
 #include <linux/stat.h>
 #undef __GLIBC__
 
-static inline int statx(int position, const char *path, int flags, unsigned mask,
-                        struct statx *out) {
-    return (int)syscall(SYS_statx, position, path, flags, mask, out);
+static inline int statx(int folder, const char *path, int flags, unsigned mask, struct statx *out) {
+    return (int)syscall(SYS_statx, folder, path, flags, mask, out);
 }
 #endif
 

@@ -73,7 +73,7 @@ static int unknown_flag(const char *text, const char *next, firn_error *error) {
         did_you_mean(advice, near != NULL ? flag : NULL, "run firn serve --help for a list"));
 }
 
-/* One flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */
+/* Reads a flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */
 static int read_flag(flag_values *flags, const char *flag, const char *next, bool *used,
                      firn_error *error) {
     size_t length = strcspn(flag, "=");

@@ -116,7 +116,7 @@ function niceAbove(value) {
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= value);
 }
 
-// One chart: a caption with the newest values, and one line per series. `height` maps a value to 0..1 of the plot.
+// Draws a chart: a caption with the newest values, and one line per series. `height` maps a value to 0..1 of the plot.
 function drawChart(figure, caption, series, ticks, height) {
   const span = [HISTORY_S / 4, HISTORY_S / 2].find((n) => n >= live.samples.length) || HISTORY_S;
   const path = (key) => {
@@ -309,7 +309,7 @@ function fillCell(box, content) {
   meter.toggleAttribute("data-low", share < 0.2);
 }
 
-// What is left of a window or a block, relative to the maximum that this page has seen: the length of the next one is unknown.
+// The rest of a window or a block, relative to the maximum that this page has seen: the length of the next one is unknown.
 const fullest = new Map();
 function shareOf(kind, name, left) {
   const key = `${kind} ${name}`;

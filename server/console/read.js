@@ -10,7 +10,7 @@ const EXAMPLES = {
   objectid: "507f1f77bcf86cd799439011",
   ksuid: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
 };
-// What a field's role means, and its tones: the field takes the first one that no other field of the scheme has.
+// Meanings of a field's roles, and their tones: the field takes the first one that no other field of the scheme has.
 const ROLES = {
   constant: { tones: ["grey"], meaning: "the same in every ID of this scheme" },
   time: { tones: ["blue"], meaning: "time of issue" },
@@ -408,7 +408,7 @@ function drawWithoutScheme(shown) {
   );
 }
 
-// What a number may be. A scheme is a button that decodes the number as its ID.
+// Lists the systems whose ID a number may be. A scheme is a button that decodes the number as its ID.
 function drawPossible(shown, layout) {
   const readings = layout ? [] : (shown.readings || []).filter(({ scheme, owner }) => scheme || owner);
   byId("possible").hidden = readings.length === 0;

@@ -86,7 +86,7 @@ static bool read_rest(access_token *token, const char *text) {
     return token->ids_s <= QUOTA_MOST && end[strspn(end, blanks)] == '\0';
 }
 
-/* One line without its newline. Errors never quote it, because it may be a token. */
+/* Reads a line without its newline. Errors never quote it, because it may be a token. */
 static int read_line(access_table *table, const char *path, int number, char *text,
                      firn_error *error) {
     static const char blanks[] = " \t\r";
@@ -136,7 +136,7 @@ static int read_line(access_table *table, const char *path, int number, char *te
     return FIRN_OK;
 }
 
-/* One line without its newline; *ends: it was not there, the file has ended. */
+/* Reads a line without its newline. *ends: the file ended without a newline. */
 static const char *next_line(FILE *file, char *text, size_t size, bool *ends) {
     size_t length = 0;
     int byte = getc(file);

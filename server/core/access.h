@@ -39,7 +39,8 @@ typedef struct account {
     struct account *next;
 } account;
 
-/* What a client has authenticated with; its role is computed again when the tokens change. */
+/* The token with which a client has authenticated. Its role is computed again when the tokens
+ * change. */
 typedef struct access_pass {
     uint64_t load; /* the load of tokens it was compared with */
     bool has_token;

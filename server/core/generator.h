@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One firn_gen with its text form, renewer and counters. Other generators are in catalog.h. */
+/* A generator of the server: a firn_gen with its text form, renewer and counters. Other generators
+ * are in catalog.h. */
 #ifndef FIRN_GENERATOR_H
 #define FIRN_GENERATOR_H
 
@@ -15,7 +16,7 @@
 #define KEYS_SIZE   512 /* bytes of the keys of a generator or a segment */
 #define RECENT_SIZE 256 /* recent IDs that each worker keeps for SPREAD */
 
-/* What one worker issued; no two threads share a cache line. */
+/* The counts of one worker's IDs; no two threads share a cache line. */
 typedef struct generator_tally {
     _Alignas(64) _Atomic uint64_t issued;
     _Atomic uint32_t next; /* index in `recent`, never reduced */

@@ -115,7 +115,7 @@ static void add_strings(text_out *out, json_t *object) {
     }
 }
 
-/* One element of an array at the top. */
+/* Adds an element of an array at the top. */
 static void add_item(text_out *out, json_t *item, bool first) {
     if (json_is_object(item) && !is_empty(item)) {
         add_text(out, first ? "" : "\n");

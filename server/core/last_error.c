@@ -8,7 +8,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all errors */
 
-/* One outage can appear as any of these codes. */
+/* An outage can appear as any of these codes. */
 static bool is_outage(int code) {
     return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_EIO ||
            code == FIRN_ESYSTEM || code == FIRN_EWINDOW;

@@ -26,7 +26,7 @@ void *name_table_find(const name_table *in, word name);
 /* The i-th, or NULL. Any thread. */
 void *name_table_at(const name_table *in, size_t i);
 bool name_table_is_full(const name_table *in);
-/* One thread at a time; the table must have room and no entry of that name. */
+/* For one thread at a time; the table must have room and no entry of that name. */
 void name_table_add(name_table *table, void *thing);
 
 #endif

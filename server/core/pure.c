@@ -126,11 +126,14 @@ static int answer_pack(server_request *request, server_reply *out, firn_error *e
                            : code;
     code = code == FIRN_OK ? pure_pack(&id, &scheme, &fields, error) : code;
     code = code == FIRN_OK ? ids_read_form(request, &scheme, !field, error) : code;
+    if (code == FIRN_OK) {
+        out->note = pure_pack_note(&scheme, request->form, &id);
+    }
     return code == FIRN_OK ? reply_id(request, &id, out, error) : code;
 }
 
 static int read_time(firn_time *time, const server_request *request, const char *key,
-                     firn_error *error) {
+                     const char *name, firn_error *error) {
     char room[VALUE_SIZE];
     const char *text;
     int code = text_of(room, &text, request, key, error);
@@ -138,7 +141,7 @@ static int read_time(firn_time *time, const server_request *request, const char 
         return set_error(error, FIRN_EUSAGE, "%s is missing: use %s", key,
                          request->worker->http ? "from=TIME and to=TIME" : "FROM time and TO time");
     }
-    return code == FIRN_OK ? pure_time(time, text, strlen(text), error) : code;
+    return code == FIRN_OK ? pure_named_time(time, name, text, error) : code;
 }
 
 static int answer_range(server_request *request, server_reply *out, firn_error *error) {
@@ -151,11 +154,11 @@ static int answer_range(server_request *request, server_reply *out, firn_error *
     int code = make_scheme(&scheme, request, request->name, error);
     code =
         code == FIRN_OK ? ids_read_form(request, &scheme, !has_prefix_field(&scheme), error) : code;
-    code = code == FIRN_OK ? read_time(&from, request, "from", error) : code;
-    code = code == FIRN_OK ? read_time(&to, request, "to", error) : code;
+    code = code == FIRN_OK ? read_time(&from, request, "from", "FROM", error) : code;
+    code = code == FIRN_OK ? read_time(&to, request, "to", "TO", error) : code;
     code = code == FIRN_OK ? read_fields(&pinned, &scheme, request, others, error) : code;
     code = code == FIRN_OK
-               ? pure_range(&ends[0], &ends[1], &scheme, request->form, &pinned, &from, &to, error)
+               ? pure_span(&ends[0], &ends[1], &scheme, request->form, &pinned, &from, &to, error)
                : code;
     if (code != FIRN_OK) {
         return code;
@@ -169,12 +172,12 @@ static int answer_range(server_request *request, server_reply *out, firn_error *
 
 /* ---- show and convert ------------------------------------------------------------------------ */
 
-/* What to do if several schemes fit. */
+/* The cure if several schemes fit. */
 static const char *name_it(const server_request *request) {
     return request->worker->http ? "add scheme=NAME" : "add SCHEME name";
 }
 
-/* What to do if a text is another ID in another form. */
+/* The cure if a text is another ID in another form. */
 static const char *read_it(const server_request *request) {
     return request->worker->http ? "add scheme=NAME or from=FORM" : "add SCHEME name or FROM form";
 }
@@ -243,7 +246,7 @@ static int answer_show(const server_request *request, server_reply *out, firn_er
                          parameter_text(given, request, word_of("all"), word_of(all)),
                          request->worker->http ? "all=1" : "ALL 1");
     }
-    code = code == FIRN_OK && nears ? read_time(&near, request, "near", error) : code;
+    code = code == FIRN_OK && nears ? read_time(&near, request, "near", "the time", error) : code;
     if (code == FIRN_OK) {
         code = read_id(request, text, &reader, readings, &counts, &matches, error);
     }

@@ -77,7 +77,8 @@ typedef struct server_reply {
     bool is_signed;
     int64_t first, increment, run;
     json_t *json;
-    bool is_table; /* json is the table of schemes, which never changes: its text can be kept */
+    const char *note; /* about the reply, which HTTP has room for; NULL: none */
+    bool is_table;    /* json is the table of schemes, which never changes: its text can be kept */
 } server_reply;
 
 /* ---- parameters ------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One segment, and the lists of segments that need a step. */
+/* A segment, and the lists of segments that need a step. */
 #include "segment.h"
 
 #include "errors.h"

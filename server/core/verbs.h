@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each verb does. answer.h calls these. */
+/* The functions of the verbs. answer.h calls them. */
 #ifndef FIRN_VERBS_H
 #define FIRN_VERBS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One HTTP request and its reply: the types and the parameters. serve.h handles it. */
+/* An HTTP request and its reply: the types and the parameters. serve.h handles it. */
 #ifndef FIRN_EXCHANGE_H
 #define FIRN_EXCHANGE_H
 
@@ -17,7 +17,7 @@ typedef struct route route;
 
 #define BODY_MOST 16384 /* bytes of the body of a POST */
 
-/* One thread of the HTTP listener and its connections. Used by that thread only, except the
+/* A thread of the HTTP listener and its connections. Only that thread uses them, except the
  * lock. */
 typedef struct http_loop {
     pthread_t thread;
@@ -84,6 +84,7 @@ struct http_exchange {
     size_t query_count; /* pairs from the query */
     json_t *json;       /* the parsed body, which owns words of the request; or NULL */
     int64_t retry_s;    /* of Retry-After; 0: 1 */
+    const char *note;   /* of Firn-Note; NULL: none */
     size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;
@@ -111,7 +112,7 @@ struct route {
     enum role role;
     bool posts;
     enum MHD_Result (*write)(http_exchange *http, const server_reply *of);
-    enum MHD_Result (*fail)(http_exchange *it, int code, const firn_error *error);
+    enum MHD_Result (*fail)(http_exchange *http, int code, const firn_error *error);
     enum MHD_Result (*page)(http_exchange *http);
 };
 

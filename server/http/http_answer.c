@@ -26,7 +26,7 @@ static void add_header(struct MHD_Response *response, const char *name, const ch
     MHD_add_response_header(response, name, value);
 }
 
-/* Retry-After: exactly for failures that can pass. */
+/* Retry-After: exactly for failures that can pass. Firn-Note: about a packed ID. */
 static void add_rare_headers(const http_exchange *exchange, struct MHD_Response *response,
                              unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) {
@@ -42,6 +42,9 @@ static void add_rare_headers(const http_exchange *exchange, struct MHD_Response 
         seconds[write_number(seconds, (uint64_t)(exchange->retry_s > 0 ? exchange->retry_s : 1),
                              false)] = '\0';
         add_header(response, "Retry-After", seconds);
+    }
+    if (status == MHD_HTTP_OK && exchange->note != NULL) {
+        add_header(response, "Firn-Note", exchange->note);
     }
 }
 

@@ -48,9 +48,9 @@ static size_t write_id(char *out, const http_exchange *exchange, const server_re
 
 /* ---- one ------------------------------------------------------------------------------------- */
 
-/* One number as text, the most frequent reply: the exchange's previous reply is sent again with
- * other bytes, which saves ten allocations. Nobody reads the old bytes: an exchange is reused only
- * after its reply was sent. */
+/* Writes one number as text, the most frequent reply: the exchange's previous reply is sent again
+ * with other bytes, which saves ten allocations. Nobody reads the old bytes: an exchange is reused
+ * only after its reply was sent. */
 static enum MHD_Result write_one(http_exchange *exchange, const server_reply *reply) {
     struct usual_reply *usual = &exchange->usual;
     char digits[NUMBER_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the result of a request becomes over HTTP: IDs, integers, JSON or a problem. */
+/* Writes the result of a request over HTTP: IDs, integers, JSON or a problem. */
 #include "http_reply.h"
 
 #include "core/catalog.h"

@@ -139,8 +139,8 @@ static double open_files(void) {
     if (files == NULL) {
         return NAN;
     }
-    for (const struct dirent *position; (position = readdir(files)) != NULL;) {
-        count += position->d_name[0] != '.';
+    for (const struct dirent *file; (file = readdir(files)) != NULL;) {
+        count += file->d_name[0] != '.';
     }
     closedir(files);
     return (double)(count - 1); /* without the folder itself */
@@ -154,12 +154,12 @@ static double files_most(void) {
 /* The same in each answer, although the clock may be set. */
 static double start_s(void) {
     static _Atomic int64_t start;
-    int64_t position = atomic_load_explicit(&start, memory_order_relaxed);
-    if (position == 0) {
-        position = (int64_t)time(NULL) - server_uptime_s();
-        atomic_store_explicit(&start, position, memory_order_relaxed);
+    int64_t begun_s = atomic_load_explicit(&start, memory_order_relaxed);
+    if (begun_s == 0) {
+        begun_s = (int64_t)time(NULL) - server_uptime_s();
+        atomic_store_explicit(&start, begun_s, memory_order_relaxed);
     }
-    return (double)position;
+    return (double)begun_s;
 }
 
 static bool read_process(size_t i, char *labels, double *values) {

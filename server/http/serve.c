@@ -100,6 +100,7 @@ static enum MHD_Result refuse_quota(http_exchange *exchange, int64_t wait_ms) {
 
 static enum MHD_Result write_reply(http_exchange *exchange, const server_reply *reply) {
     log_access(exchange, false);
+    exchange->note = reply->note;
     return exchange->route->write(exchange, reply);
 }
 

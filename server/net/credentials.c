@@ -119,7 +119,7 @@ static int make_identity(tls_identity **out, const char *cert, const char *key, 
     return FIRN_OK;
 }
 
-/* What all sessions share; once. */
+/* Prepares, once, the data that all sessions share. */
 static int prepare(firn_error *error) {
     if (asks != NULL) {
         return FIRN_OK;

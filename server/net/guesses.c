@@ -17,7 +17,7 @@ enum {
     EACH_MS = 20
 };
 
-/* One address. Only wrong tokens start the delay, or clients with valid ones could delay each other
+/* An address. Only wrong tokens start the delay, or clients with valid ones could delay each other
  * for ever; its length depends on all tries. */
 typedef struct guess_place {
     int64_t wrong, tries; /* tries: wrong ones that did not wait, and all that waited */

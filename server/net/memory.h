@@ -15,7 +15,8 @@
 #define BODIES_ARE_FULL                                                                            \
     "the memory for clients is used up (clients_mib): send at most 4096 bytes, or try again later"
 
-/* What each client may have although the sum is full, so that small requests are always served. */
+/* Each client may have this much even if the sum is full, so that small requests are always
+ * served. */
 #define MEMORY_LEAST 4096
 
 /* Below 0: it is free again. */

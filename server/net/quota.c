@@ -49,8 +49,8 @@ static size_t take(int64_t *until, int64_t ids_s, size_t times, int64_t each, in
     return times;
 }
 
-/* What is given back of a charge that ended at `charged_until`, if only `ids` of it are kept. Time
- * has given back the part before now, which must not return twice. */
+/* The refund of a charge that ended at `charged_until`, if only `ids` of it are kept. Time has
+ * refunded the part before now, which must not return twice. */
 static int64_t refund_of(int64_t charged_until, int64_t ids_s, int64_t taken, int64_t ids,
                          int64_t now) {
     int64_t rest = cost_of(taken, ids_s) - cost_of(ids, ids_s), left = charged_until - now;

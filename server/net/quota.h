@@ -7,7 +7,7 @@
 #include "addresses.h"
 #include "core/access.h"
 
-/* What a request has taken from the quotas. All zero: nothing. */
+/* The charge of a request to the quotas. All zero: nothing. */
 typedef struct quota_charge {
     account *account;
     address_key from;

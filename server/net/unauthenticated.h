@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* One connection; zero: in no list. */
+/* A connection; zero: in no list. */
 typedef struct unauthenticated_client {
     list_link place;
     address_key address;
@@ -41,7 +41,7 @@ void unauthenticated_remove(unauthenticated_list *list, unauthenticated_client *
 /* Makes room for a connection when all allowed ones are open. False: nothing to close. Else *out,
  * already removed, must be closed; NULL: another thread must call unauthenticated_owed. */
 bool unauthenticated_make_room(unauthenticated_list *list, unauthenticated_client **out);
-/* One to close because another thread needed room, already removed; NULL: none. */
+/* A connection to close because another thread needed room, already removed; NULL: none. */
 unauthenticated_client *unauthenticated_owed(unauthenticated_list *list);
 
 #endif

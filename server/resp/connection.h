@@ -27,10 +27,12 @@ typedef struct resp_connection resp_connection;
 /* Callbacks of the listener. */
 typedef struct connection_events {
     /* plain bytes in the lane's buffer: use or keep them */
-    void (*bytes)(resp_connection *it, const char *bytes, size_t length);
-    void (*drained)(resp_connection *it); /* few enough bytes are unsent: reading can resume */
-    void (*ended)(resp_connection *it);   /* the client has ended its side, but may still read */
-    void (*closed)(resp_connection *it);  /* last call */
+    void (*bytes)(resp_connection *connection, const char *bytes, size_t length);
+    void (*drained)(
+        resp_connection *connection); /* few enough bytes are unsent: reading can resume */
+    void (*ended)(
+        resp_connection *connection); /* the client has ended its side, but may still read */
+    void (*closed)(resp_connection *connection); /* last call */
 } connection_events;
 
 /* Shared by the connections of a loop. */
@@ -45,7 +47,7 @@ typedef struct resp_lane {
     char *plain;   /* allocated for the first TLS connection */
 } resp_lane;
 
-/* What must happen before the next command is read. */
+/* The events for which a connection waits before it reads the next command. */
 enum waiting {
     WAIT_NOTHING,
     WAIT_TURN,    /* other connections are served first */

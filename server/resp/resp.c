@@ -279,7 +279,7 @@ static void line(resp_out *out, char mark, const char *text) {
     }
 }
 
-/* One line of valid UTF-8. */
+/* Writes a line of valid UTF-8. */
 static char *write_escaped(char *position, const char *text) {
     static const char hex[] = "0123456789abcdef";
     size_t length = strlen(text);

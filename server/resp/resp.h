@@ -29,7 +29,7 @@ extern const resp_limits resp_limits_unauthenticated; /* unauthenticated clients
 
 enum resp_state { RESP_MORE, RESP_COMMAND, RESP_BAD };
 
-/* One command. Its words point into the bytes read, or into `line` if inline. */
+/* A command. Its words point into the bytes read, or into `line` if inline. */
 typedef struct resp_command {
     size_t size;  /* bytes used; RESP_MORE: bytes needed at least */
     size_t count; /* words; 0: blank line, empty or negative array, without a reply */

@@ -104,7 +104,7 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
 
 /* ---- what the loop tells --------------------------------------------------------------------- */
 
-/* One turn for each waiting connection, for ROUND_NS; the others stay first in the queue. Those
+/* Gives a turn to each waiting connection, for ROUND_NS; the others stay first in the queue. Those
  * that need another turn are queued again. */
 static void on_idle(uv_idle_t *idle) {
     resp_loop *loop = idle->data;

@@ -27,7 +27,7 @@ DRAIN_S = 3  # HAProxy asks every second
 
 
 def block(kind):
-    """What the page prints between ```kind and ```."""
+    """The text of the page between ```kind and ```."""
     with open(PAGE) as page:
         return re.search(rf"^```{kind}\n(.*?)^```$", page.read(), re.S | re.M)[1]
 

@@ -212,7 +212,7 @@ def store_gone():
 
 
 def answers_in_time(server):
-    """What needs the store now: over RESP, and over HTTP. The commands after it on the same connection are answered too."""
+    """Requests that need the store now: over RESP, and over HTTP. The commands after it on the same connection are answered too."""
     dated = ("FIRN.NEW", "ids", "TIME", "2024-02-03T04:05:06Z")
     for words in (("FIRN.BLOCK", "counted"), ("FIRN.NODES",), dated):
         with server.client() as client:

@@ -51,7 +51,7 @@ def the_container(pod):
 
 
 def agrees(name):
-    """What would be refused, or would never become ready, because two files say different things."""
+    """Objects that would be refused, or would never become ready, because two files say different things."""
     all_ = documents(name)
     kustomization, workload = all_["Kustomization"], all_[KINDS[name]]
     pod, settings = workload["spec"]["template"]["spec"], settings_of(name)["server"]
@@ -100,7 +100,7 @@ def selectors(it, path):
 
 
 def selections(resources, pods):
-    """What each selector finds among `pods`, and what it should find. None selects nothing, {} everything."""
+    """The pods that each selector finds among `pods`, and the pods that it should find. None selects nothing, {} everything."""
     for resource in resources:
         kind = resource["kind"]
         found = dict(selectors(resource, kind))
@@ -161,7 +161,7 @@ def monitor():
 
 
 def guide():
-    """What docs/guides/kubernetes.md says about these files."""
+    """The statements of docs/guides/kubernetes.md about these files."""
     with open("docs/guides/kubernetes.md") as file:
         text = file.read()
     for name in ("base", "sidecar"):

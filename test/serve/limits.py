@@ -22,7 +22,7 @@ PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
 SANITIZED = os.path.dirname(os.environ["FIRN"]) != os.environ["BUILD"] + "/bin"
 SLOW_S = 2
 MIB = 1024
-# What a test may make the server grow by and leave it to its allocator: far below what a declared length would be.
+# The server's memory may grow by this much in a test, because of its allocator: far less than a declared length.
 GROWTH_KIB = 64 * MIB
 WIDE = """
 [generator wide]
@@ -278,7 +278,7 @@ def few_descriptors():
 
 
 def threads_and_few_descriptors():
-    """What the threads themselves have open reduces the connections."""
+    """Files that the threads themselves have open reduce the number of connections."""
     server = serve("threads", files=300, slow="3600s", loops=24, http_threads=2)
     early = server.client()
     early.ask("INCR", "counted")
@@ -511,7 +511,7 @@ def http_guesses(server):
 
 
 def floods_of_strangers():
-    """What they send and do not read is kept out of memory and out of replies_mib."""
+    """Data that they send and do not read is kept out of memory and out of replies_mib."""
     count = 600
     server = guarded("floods", slow="3600s", replies_mib=1)
     before = serving.rss_kib(server.pid)
@@ -561,7 +561,7 @@ def send_what_fits(to, data):
 
 
 def bytes_of_strangers():
-    """What strangers send uses little of the memory of clients: a half command, and what waits for a delayed token."""
+    """Bytes of strangers use little of the memory of clients: a half command, and commands that wait for a delayed token."""
     count = 150
     server = guarded("bytes", slow="3600s")
     held = lambda: float(server.metrics(ADMIN)["firn_clients_memory_bytes"])

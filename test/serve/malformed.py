@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is not HTTP, or too much or too little of it, byte by byte over a socket: an error reply or a closed connection, and
+"""Bytes that are not HTTP, or too many or too few, one by one over a socket: an error reply or a closed connection, and
 the server continues. The cases are the classes in which parsers of HTTP have been fooled (smuggling, folding, bare line
 ends), and the bounds of a header."""
 import json
@@ -43,7 +43,7 @@ def read_all(line):
 
 
 def send(to, data, then_end=True):
-    """What is replied to these bytes, when nothing follows."""
+    """The reply to these bytes, when nothing follows."""
     with connect(to) as line:
         try:
             line.sendall(data)
@@ -185,7 +185,7 @@ def oversized_requests():
     }
     for what, (data, status) in cases.items():
         said, _ = send(to, data)
-        # What the client still sends when it is refused may make the kernel drop the reply.
+        # Bytes that the client still sends when it is refused may make the kernel drop the reply.
         found = statuses(said)
         allowed = {414: (414, 431)}.get(status, status if isinstance(status, tuple) else (status,))
         tap.check(what, found in ([one] for one in allowed) or (len(data) > 9000 and found == []), said[:300])

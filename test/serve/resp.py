@@ -310,7 +310,7 @@ def two_servers_on_one_store():
 
 
 def what_was_sent_before_the_end():
-    """What the kernel took before SIGTERM is answered, to the last command; clients that send more are not waited for."""
+    """Bytes that the kernel took before SIGTERM are answered, to the last command; clients that send more are not waited for."""
     for sentence, setup in {"": {}, "through a small window, ": {"buffer": 4096}}.items():
         it = server(f"end{len(setup)}", stop="60s").start()
         with Client(it.port) as client, Client(it.port) as going_on:

@@ -498,7 +498,7 @@ def readiness():
 
 
 def readiness_of_replies():
-    """What another program replies, at each kind of address."""
+    """Replies of another program, at each kind of address."""
     one = serving.Server(f"{TMPDIR}/replies", PROGRAM, "")
     replies = (
         ("http", b"HTTP/1.1 200 OK\r\n\r\n", 0, ""),

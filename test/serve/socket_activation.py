@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What systemd does for a socket unit: socket_activation.py NAME=ADDRESS... -- COMMAND... listens on each address (HOST:PORT,
+"""Does as systemd for a socket unit: socket_activation.py NAME=ADDRESS... -- COMMAND... listens on each address (HOST:PORT,
 [HOST]:PORT or a path), and becomes the command with the sockets as descriptors 3, 4, ... and their names in the environment."""
 import os
 import socket

@@ -177,7 +177,7 @@ def open_batches():
 
 
 def answers_that_nobody_reads():
-    """What is held for HTTP clients that leave is given back once: not never, and not twice."""
+    """Memory that is held for HTTP clients that leave is given back once: not never, and not twice."""
     server = serve("unread")
     for kind in ("wide?n=65536", "wide?n=20000&time=2024-03-01", "uuid7?n=65536"):
         for _ in range(30):

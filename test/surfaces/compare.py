@@ -51,7 +51,7 @@ def wording(text):
 
 
 def is_excused(request, wanted, surface):
-    """What a surface leaves out, by its documentation."""
+    """The requests that a surface leaves out, by its documentation."""
     scheme = request.settings.get("scheme")
     shown = request.verb == "show" and isinstance(wanted, surfaces.Good)
     if surface in ("command", *surfaces.PROGRAMS) and "order" in (request.name, scheme):
@@ -97,7 +97,7 @@ def heard(text, surface):
     """The packages do not repeat their arguments, nor guess what they are instead."""
     text = wording(text)
     if surface in surfaces.PACKAGES:
-        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|the time '[^']*'): ", "", text)
+        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|(the time|FROM|TO) '[^']*'): |^(FROM|TO) ", "", text)
         text = re.sub(r" \((valid as|it looks like) [^)]*\)$", "", text)
     return text
 

@@ -51,7 +51,7 @@ def of_scheme(spec):
 
 
 def of_texts():
-    """What is not known to be of one scheme."""
+    """Texts that are not known to be IDs of one scheme."""
     for case in json.load(open("spec/guesses.json"))["guess"][:24]:
         yield ask("show", case["text"])
         yield ask("convert", case["text"], to="hex")

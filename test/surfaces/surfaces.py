@@ -147,7 +147,7 @@ class Resp:
 
 
 class Sql:
-    """What the three extensions share: firn_VERB(id or scheme, ...)."""
+    """The calls that the three extensions share: firn_VERB(id or scheme, ...)."""
 
     def call(self, request):
         """(function, arguments), or None."""

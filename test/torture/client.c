@@ -155,7 +155,7 @@ void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns) {
 
 /* ---- one life after the other --------------------------------------------------------------- */
 
-/* One generator, or key of integers, with its own store. */
+/* A generator, or a key of integers, with its own store. */
 typedef struct torture_maker {
     firn_store *store;
     grant_recorder *recorder;
@@ -324,7 +324,7 @@ static int fill(client *c, torture_maker *maker, firn_error *error) {
     }
 }
 
-/* One lot, or an opening that it needs. */
+/* Issues a lot, or opens the generator that it needs. */
 static void one_step(client *c, torture_maker *maker) {
     firn_error error = {0};
     int64_t begun_ms = now_ms();

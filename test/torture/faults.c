@@ -228,7 +228,7 @@ void run_stalled(scene *s) {
 
 /* ---- a holder that is paused ---------------------------------------------------------------- */
 
-/* One node that can be claimed; the other is history's. */
+/* This layout has one node that can be claimed; the other is history's. */
 #define ONE "0x0:1 time:41/ms@@2024-01-01 node:1 sequence:12"
 
 static const role only_claimed = {"claimed", LIVE, ONE, "ns=one window=400ms max_wait=0", 1},

@@ -96,7 +96,7 @@ static int by_life_and_node(const void *a, const void *b) {
     return x->life != y->life ? (x->life < y->life ? -1 : 1) : by_place(x, y);
 }
 
-/* What a life gave up is taken off its grants before that: the last ones, back to where issuing
+/* Takes a range that a life gave up off its earlier grants: the last slots, back to where issuing
  * stopped. */
 static void take_off(torture_grant *kept, size_t n, const torture_grant *given) {
     for (size_t j = n; j-- > 0 && kept[j].life == given->life;) {

@@ -392,7 +392,7 @@ static uint64_t greatest_integer(const id_ledger *ledger) {
     return most;
 }
 
-/* What firn segment advance prints; 0: it failed. */
+/* The number that firn segment advance prints; 0: it failed. */
 static uint64_t advance(scene *s, uint64_t least) {
     char command[900];
     unsigned long long next = 0;

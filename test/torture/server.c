@@ -36,8 +36,8 @@ void server_stop(void) {
     engines_stop();
 }
 
-/* One engine each: what gives a store its own place after its URL, and what comes before
- * parameters. */
+/* Each row is an engine: the text that gives a store its own place after its URL, and the text
+ * before parameters. */
 static const struct row {
     const char *scheme, *apart;
     char joint;

@@ -87,8 +87,8 @@ void server_stop(void); /* of this process alone */
 #define POINTS 6
 extern const char *const points[POINTS]; /* of every engine's writes */
 
-/* One client's place; the next one takes it when that is killed. Times are of now_ms(),
- * 0: never. */
+/* A client's place; the next client takes it when this one is killed. Times are of now_ms(), 0:
+ * never. */
 typedef struct torture_seat {
     pid_t pid;
     _Atomic int64_t good_ms;                /* the last lot */
@@ -99,7 +99,7 @@ typedef struct torture_seat {
     char text[sizeof(((firn_error *)0)->text)];
 } torture_seat;
 
-/* What clients and their scene share. */
+/* The memory that clients and their scene share. */
 typedef struct world {
     torture_seat seats[SEATS];
     _Atomic bool stop;
@@ -112,7 +112,7 @@ typedef struct world {
     id_ledger *ledger;
 } world;
 
-/* What came of it, in shared memory. */
+/* The outcome of a scene, in shared memory. */
 typedef struct report {
     bool done, failed, skipped;
     size_t ids, grants;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scene knows about its clients: which issue, fail, recover, and how fast. Starts and kills
+/* A scene's knowledge of its clients: which issue, fail, recover, and how fast. Starts and kills
  * nobody. */
 #include "torture.h"
 

@@ -67,7 +67,7 @@ template <typename T> returned<T> give(int code, T value, const firn_error &erro
     return code == 0 ? result<T>(std::move(value)) : result<T>(error);
 }
 #else
-/* What every function throws. what() is one line: what is wrong, the limit, and what to do. */
+/* The exception of every function. what() is one line: what is wrong, the limit, and what to do. */
 class error : public std::runtime_error {
   public:
     explicit error(const firn_error &from)

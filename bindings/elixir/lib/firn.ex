@@ -233,7 +233,8 @@ defmodule Firn do
     with {:ok, options} <- known(firn, :options), do: attempt(firn, options, words, read, 1, now() + options.max_wait, 0, nil, %{})
   end
 
-  # What the client knows, without asking a server. It may be waiting for the reply to another request.
+  # Answers from the client's own memory, without a request to a server. The client may be waiting for the reply to another
+  # request.
   defp known(firn, what) do
     {:ok, GenServer.call(firn, what)}
   catch

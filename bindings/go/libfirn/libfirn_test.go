@@ -504,7 +504,8 @@ func TestNothingLeaks(t *testing.T) {
 	if os.Getenv("FIRN_LEAKS") == "" {
 		t.Skip("FIRN_LEAKS is not set")
 	}
-	// What is in use, by what cannot come from a heap that only grew: allocated bytes of C, of Go, and pages that a fork wipes.
+	// Memory in use, measured so that a heap that only grew does not count: allocated bytes of C, of Go, and pages that a fork
+	// wipes.
 	inUse := func() (c, golang, wiped int) {
 		debug.FreeOSMemory() // collects
 		var stats runtime.MemStats

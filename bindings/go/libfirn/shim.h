@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Go cannot call or lay out itself: results by value, so that the hot path allocates nothing,
- * and structures with pointers, which must not be in Go memory. */
+/* Functions for calls and structures that Go cannot make itself: results by value, so that the hot
+ * path allocates nothing, and structures with pointers, which must not be in Go memory. */
 #ifndef FIRN_GO_SHIM_H
 #define FIRN_GO_SHIM_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of libfirnjni share: the C part of the package firn for Java (17 and later).
+/* Declarations that the files of libfirnjni share: the C part of the package firn for Java (17 and
+ * later).
  *
  * Rules of this border: text crosses as UTF-8 in byte[], because JNI's own strings are modified
  * UTF-8; an ID of more than 64 bits crosses as three longs (high, low, top); a function that

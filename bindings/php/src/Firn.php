@@ -21,7 +21,7 @@ namespace Firn;
 /** Every error of this file. $reason: the name of the server's error ("USAGE", "STORE", ...), or its HTTP status. */
 class Error extends \RuntimeException
 {
-    /** What to do, a part of the message; its name in firn.h; the wrong value; its limit. '': the error has none. */
+    /** The cure, a part of the message; its name in firn.h; the wrong value; its limit. '': the error has none. */
     public readonly string $cure, $cureName, $value, $limit;
 
     /** @param array<string, mixed> $problem the reply of the server */
@@ -96,7 +96,7 @@ final class Client
     }
 
     /**
-     * One ID.
+     * Returns one ID.
      *
      * @param array<string, mixed> $fields 'as' => a text form, or fields of the scheme, such as 'prefix' => 'user'
      */
@@ -309,7 +309,7 @@ final class Client
     }
 
     /**
-     * One request, on the open connection if there is one.
+     * Sends a request, on the open connection if there is one.
      *
      * @return array{int, string} status and body; status 0: no reply, and why
      */

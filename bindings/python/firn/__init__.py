@@ -252,7 +252,7 @@ class Scheme(_Record):
 
 
 class Shown(_Record):
-    """What an ID contains: scheme, id, text, fields (text by name), time (datetime, or None outside years 1 to 9999),
+    """The contents of an ID: scheme, id, text, fields (text by name), time (datetime, or None outside years 1 to 9999),
     time_text (RFC 3339) and unix_ns; without a time in the scheme, these three are None. `prefix` of a TypeID, which `text`
     has too; else ""."""
     __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns", "prefix")
@@ -306,7 +306,7 @@ def pack(scheme, *, epoch=None, bits=None, digits=None, **fields):
 
 
 def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
-    """What an ID contains. Without a scheme, the text must have a best reading that is likely: a number has none."""
+    """Returns the contents of an ID. Without a scheme, the text must have a best reading that is likely: a number has none."""
     args = _args(epoch, bits, digits)
     if scheme is None:
         if not isinstance(id, (str, uuid.UUID)):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the C part share. They use the limited API of Python 3.9; __init__.py makes it
+/* Declarations that the C files share. They use the limited API of Python 3.9; __init__.py makes it
  * Python's. */
 #ifndef FIRN_PYTHON_H
 #define FIRN_PYTHON_H
@@ -25,8 +25,8 @@ typedef struct firn_shared {
     PyTypeObject *generator, *segment, *order;
 } firn_shared;
 
-/* What the running interpreter has; NULL with an exception after it has unloaded the module, at its
- * end. */
+/* The state of the running interpreter; NULL with an exception after the interpreter has unloaded
+ * the module, at its end. */
 firn_shared *firn_python(void);
 
 /* Raises the exception of error->code, or says that something is closed. Both return NULL. */

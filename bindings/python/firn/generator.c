@@ -147,7 +147,7 @@ static void generator_end(const span *call) {
     --*users_of(&call->self->busy);
 }
 
-/* One ID. With `waits`, also if that takes time. */
+/* Issues one ID. With `waits`, also if that takes time. */
 static int generator_one(generator *self, firn_id *id, bool waits, firn_error *error) {
     int code, tries = 0;
     do {
@@ -179,7 +179,7 @@ static PyObject *generator_next(PyObject *object, PyObject *none) {
                            : failed(code, &error);
 }
 
-/* One ID, or None if next would wait. */
+/* Returns one ID, or None if next would wait. */
 static PyObject *generator_now(PyObject *object, PyObject *none) {
     generator *self = (generator *)object;
     firn_error error = {0};

@@ -380,7 +380,7 @@ static PyObject *decode(PyObject *module, PyObject *args) {
 /* ---- formats of others ----------------------------------------------------------------------- */
 
 static PyObject *match_object(const firn_match *match) {
-    char position[FIRN_TIME_SIZE];
+    char time_text[FIRN_TIME_SIZE];
     PyObject *fields = PyDict_New();
     for (uint32_t i = 0; fields != NULL && i < match->count; i++) {
         PyObject *value = PyUnicode_FromString(match->fields[i].value);
@@ -393,11 +393,11 @@ static PyObject *match_object(const firn_match *match) {
         return NULL;
     }
     if (match->timed) { /* else it is not set */
-        firn_time_format(position, &match->time, match->digits);
+        firn_time_format(time_text, &match->time, match->digits);
     }
     return Py_BuildValue("(ssOsNz)", match->format->name, firn_sure_name(match->sure),
                          match->leads ? Py_True : Py_False, match->reason, fields,
-                         match->timed ? position : NULL);
+                         match->timed ? time_text : NULL);
 }
 
 /* recognize(text) -> [(format, sure, leads, reason, {name: value}, time as text or None)] */

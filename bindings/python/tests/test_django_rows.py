@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
     dependencies = [("shop", "0001_initial")]
     operations = [migrations.AddField("order", "public_id", firn.django.IdField(editable=False))]
 """
-# What each process of the project begins with: starting Django takes longer than its work.
+# The beginning of each process of the project: starting Django takes longer than its work.
 PRELUDE = """
 import importlib
 import django

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What calls wait for while a store is stopped, and what becomes of it in a fork: renewers, coroutines, signals, the end.
+"""Calls that wait while a store is stopped, and their state in a fork: renewers, coroutines, signals, the end.
 
 Each scenario runs in its own process. SQLite is stopped by a lock of another process, PostgreSQL by a proxy that keeps
 what the client says. A call that waits where it must not, waits until the store continues, which is a failure."""

@@ -65,7 +65,7 @@ module Firn
       forget
     end
 
-    # One ID. `as` is a text form; other fields belong to the scheme, such as prefix: "user".
+    # Returns one ID. `as` is a text form; other fields belong to the scheme, such as prefix: "user".
     def next(name, as: nil, **fields)
       many(name, 1, as: as, **fields).first
     end
@@ -138,7 +138,7 @@ module Firn
 
     private
 
-    # What next and many return: the form to ask for, and whether that is an Integer. Asked of a server once per name.
+    # The result of next and many: the form to ask for, and whether that is an Integer. Asked of a server once per name.
     def output(name)
       @outputs[name] ||= begin
         raise RequestError, "the name is empty: give the name of a scheme or generator" if name.to_s.empty?
@@ -201,7 +201,7 @@ module Firn
       raise UnreachableError, "no server answered (#{reasons}): start firn serve there, or correct the addresses"
     end
 
-    # One command on an idle or new connection, which stays open only if a whole reply was read.
+    # Sends a command on an idle or new connection, which stays open only if a whole reply was read.
     def ask(address, command)
       kept, redis = @mutex.synchronize do
         forget unless @pid == Process.pid # a connection of the parent is the parent's

@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 macro_rules! kinds {
     ($($kind:ident $name:ident = $value:expr, $text:expr;)*) => {
-        /// What went wrong, as in [`Error::kind`]: one for each error of `firn.h`.
+        /// The kind of the error, as in [`Error::kind`]: one for each error of `firn.h`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorKind {
@@ -77,7 +77,7 @@ impl Error {
         &self.0.text
     }
 
-    /// What to do: the end of the sentence, or `""` if it does not say.
+    /// The cure: the end of the sentence, or `""` if the sentence has none.
     pub fn cure(&self) -> &str {
         &self.0.cure
     }
@@ -92,12 +92,12 @@ impl Error {
         text_of(unsafe { sys::firn_curename(self.cure_code().into()) }).unwrap_or("?")
     }
 
-    /// What was given or found, as in the sentence; `""` if the error has no value.
+    /// The value that was given or found, as in the sentence; `""` if the error has no value.
     pub fn value(&self) -> &str {
         &self.0.value
     }
 
-    /// What the value should have been, such as `"0 to 1023"`; `""` if the error has no limit.
+    /// The limit of the value, such as `"0 to 1023"`; `""` if the error has no limit.
     pub fn limit(&self) -> &str {
         &self.0.limit
     }

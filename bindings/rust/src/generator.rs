@@ -43,7 +43,7 @@ pub struct Builder {
     renewer: bool,
 }
 
-/// What generators, segments and order numbers have in common.
+/// Code that generators, segments and order numbers share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub keys: Vec<(String, String)>,
@@ -198,7 +198,7 @@ pub struct Status {
     pub stays: bool,
 }
 
-/// What a generator issues IDs as: [`Id`], [`Uuid`], or `u64` for IDs of up to 64 bits.
+/// The type of the IDs that a generator issues: [`Id`], [`Uuid`], or `u64` for IDs of up to 64 bits.
 pub trait Output: Sized + private::Output {}
 impl Output for u64 {}
 impl Output for Id {}

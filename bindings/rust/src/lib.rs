@@ -26,7 +26,7 @@ pub use scheme::{forms, guess, show, Changes, Fields, Reading, Scheme, Shown, So
 pub use segment::{Segment, SegmentBuilder};
 pub use time::parse_time;
 
-/// What the compiler refuses.
+/// Programs that the compiler refuses.
 ///
 /// A block is used by one thread at a time:
 /// ```compile_fail,E0277

@@ -46,7 +46,7 @@ pub enum Sorts {
     Yes,
 }
 
-/// What [`Scheme::changed`] replaces in a scheme.
+/// The parts of a scheme that [`Scheme::changed`] replaces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes<'a> {
     /// the epoch, as RFC 3339
@@ -103,7 +103,7 @@ impl<N: Into<String>, V: ToString> FromIterator<(N, V)> for Fields {
     }
 }
 
-/// What an ID contains.
+/// The contents of an ID.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Shown {
@@ -234,7 +234,7 @@ impl Scheme {
         Ok(self.id(raw))
     }
 
-    /// What an ID contains. Refuses an ID that is not of this scheme.
+    /// Returns the contents of an ID. Refuses an ID that is not of this scheme.
     pub fn show(&self, id: &Id) -> Result<Shown> {
         let values = self.unpack(&id.raw)?;
         let seen = self.seen(&id.raw);
@@ -390,7 +390,7 @@ pub fn guess(text: &str) -> Vec<Reading> {
     readings.collect()
 }
 
-/// What the best reading of a text contains. Refuses a text that has no likely one: a number has none.
+/// Returns the contents of the best reading of a text. Refuses a text that has no likely one: a number has none.
 pub fn show(text: &str) -> Result<Shown> {
     match guess(text).first() {
         Some(best) if best.sure == Sure::Possible => Err(Error::new(

@@ -236,7 +236,7 @@ fn odd_texts_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// What the list above also needs of a scheme.
+/// The other needs of the list above from a scheme.
 trait NextText {
     fn next_text(&self, form: &str) -> Result<()>;
 }

@@ -18,7 +18,7 @@ mod c {
     }
 }
 
-/// What a child of `fork` writes.
+/// The text that a child of `fork` writes.
 fn in_child(work: impl FnOnce() -> String) -> String {
     let (mut mine, mut its) = UnixStream::pair().unwrap();
     let pid = unsafe { c::fork() };

@@ -61,7 +61,7 @@ fn signature(of: &str, name: &str) -> String {
     declared(if result.is_empty() { "c_void" } else { result }, &format!("{name}({arguments})"), false)
 }
 
-/// What follows each `mark`, up to `end`.
+/// The texts after each `mark`, up to `end`.
 fn each<'a>(text: &'a str, mark: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(mark).skip(1).map(move |part| part.split(end).next().unwrap_or(""))
 }

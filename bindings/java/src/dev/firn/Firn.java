@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What the library knows: schemes, text forms, and what a text may be. */
+/** The library's pure functions: schemes, text forms, and the readings of a text. */
 public final class Firn {
     private Firn() {
     }

@@ -10,7 +10,7 @@ public final class FirnException extends RuntimeException {
     /** The kind of error. */
     private final Code code;
 
-    /** What is wrong, what to do, the name of that in firn.h, the wrong value, and its limit. */
+    /** The cause, the cure, the cure's name in firn.h, the wrong value, and its limit. */
     private final String reason;
     private final String cure;
     private final String cureName;

@@ -92,7 +92,7 @@ public final class Id implements Comparable<Id> {
     }
 
     /**
-     * What the ID contains.
+     * Returns the contents of the ID.
      *
      * @return fields and time
      * @throws FirnException MISMATCH: an ID that was packed elsewhere does not belong to the scheme
@@ -152,7 +152,7 @@ public final class Id implements Comparable<Id> {
     }
 
     /**
-     * What an ID contains.
+     * The contents of an ID.
      *
      * @param id the ID
      * @param fields the fields, from the most significant on: decimal, 0x hex if random, or the hex of an address

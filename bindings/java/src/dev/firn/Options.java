@@ -94,7 +94,7 @@ public final class Options<T> {
     }
 
     /**
-     * What the store notes with each reservation. Segments and order numbers have none.
+     * The note that the store keeps with each reservation. Segments and order numbers have none.
      *
      * @param text for people; null: program, host and pid
      * @return this

@@ -138,7 +138,7 @@ public final class FirnClient {
         }
 
         /**
-         * What makes the connections: for certificates, proxies, an executor.
+         * The HttpClient that makes the connections: for certificates, proxies, an executor.
          *
          * @param builder a builder of the JDK's client
          * @return this
@@ -315,7 +315,7 @@ public final class FirnClient {
     // ---- reading -------------------------------------------------------------------------------------------------
 
     /**
-     * What an ID contains: "scheme", "time", "unix_ns", "candidates", "fields.sequence" and others.
+     * Returns the contents of an ID: "scheme", "time", "unix_ns", "candidates", "fields.sequence" and others.
      *
      * @param id the text of an ID
      * @return names and values
@@ -326,7 +326,7 @@ public final class FirnClient {
     }
 
     /**
-     * What an ID contains, read as an ID of one scheme: an integer may be an ID of several.
+     * Returns the contents of an ID, read as an ID of one scheme: an integer may be an ID of several.
      *
      * @param id the text of an ID
      * @param scheme its scheme
@@ -486,7 +486,7 @@ public final class FirnClient {
             .map(one -> one.getKey() + ": " + one.getValue()).toList()) + "): start firn serve there, or correct the addresses");
     }
 
-    /** One request. Status 0: no reply, and why. The limit includes the body; the limit of an HttpRequest does not. */
+    /** Sends a request. Status 0: no reply, and why. The limit includes the body; the limit of an HttpRequest does not. */
     private Reply ask(String method, String uri) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(uri)).header("Accept", "text/plain")
             .method(method, HttpRequest.BodyPublishers.noBody());

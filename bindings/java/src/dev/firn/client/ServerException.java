@@ -10,7 +10,7 @@ public abstract sealed class ServerException extends RuntimeException {
     /** The server's name of the error. */
     private final String reason;
 
-    /** What to do, its name in firn.h, the wrong value, and its limit. */
+    /** The cure, its name in firn.h, the wrong value, and its limit. */
     private final String cure;
     private final String cureName;
     private final String value;

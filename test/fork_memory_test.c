@@ -27,7 +27,7 @@
 
 /* ---- what the library calls ------------------------------------------------------------------ */
 
-/* What the kernel says to an advice; errno is set in any case, as if by an earlier failure. */
+/* The kernel's answer to an advice; errno is set in any case, as if by an earlier failure. */
 typedef struct answer {
     int result, error;
 } answer;
@@ -323,7 +323,7 @@ static pid_t copy(bool bare) {
     return child;
 }
 
-/* What a child finds, and its own child after it, by fork and by clone. */
+/* Checks the memory in a child, and in the child's own child, by fork and by clone. */
 static void family(char *kept[3], const size_t sizes[3], int depth, bool bare) {
     for (int i = 0; i < 3; i++) {
         for (size_t position = 0; position < sizes[i]; position++) {
@@ -383,7 +383,8 @@ static void watched_families(void) {
     families();
 }
 
-/* What a child frees is no longer mapped again in its own children, and everything else is. */
+/* Memory that a child frees is no longer mapped again in its own children, and all other memory
+ * is. */
 static void a_child_frees(void) {
     watching();
     char *kept[3] = {wiped(100), wiped(100), wiped(100)};

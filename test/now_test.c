@@ -406,7 +406,8 @@ static void the_time_stays_until_the_clock_has_caught_up(void **state) {
     closed(gen);
 }
 
-/* One by one and in lots: after a used-up counter comes the counter of the next tick. */
+/* IDs are issued one by one and in lots: after a used-up counter comes the counter of the next
+ * tick. */
 static void the_time_that_stays_moves_on_with_a_full_counter(void **state) {
     static const char *const schemes[] = {"time:33/s random:27 counter:4",
                                           "time:42/ms random:62 sequence:4"};
