@@ -108,7 +108,8 @@ printf '%s;\n' 'ALTER SCHEMA s RENAME TO s_old' 'ALTER SCHEMA n RENAME TO s' COM
 exec 7>&-
 wait "$holder" "$mover"
 same "nor do tables that take the place of others" none "$(trapped)"
-ask 'DROP SCHEMA IF EXISTS s, s_old, n CASCADE' 'DROP SCHEMA IF EXISTS firn_store CASCADE' 'DROP SCHEMA IF EXISTS firn_marks CASCADE' >/dev/null
+ask 'DROP SCHEMA IF EXISTS s, s_old, n CASCADE' 'DROP SCHEMA IF EXISTS firn_store CASCADE' 'DROP SCHEMA IF EXISTS firn_marks CASCADE' \
+    'COMMENT ON ROLE firn_owner IS NULL' >/dev/null
 
 # ---- the move ------------------------------------------------------------------------------------------------------------
 
@@ -124,11 +125,25 @@ ask 'ALTER TABLE firn_namespace RENAME TO kept_namespace' 'CREATE VIEW firn_name
 says "and views" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'firn_namespace'
 same "nothing of it stays" f "$(ask "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'firn_store')")"
 ask 'DROP VIEW firn_namespace' 'ALTER TABLE kept_namespace RENAME TO firn_namespace' >/dev/null
+says "a schema that search_path reads as another is refused" "$(ask "SELECT firn_share_store('app', '\"\$user\".firn')")" 'Rename the schema'
+as app 'BEGIN' 'LOCK TABLE firn_mark IN ACCESS SHARE MODE' 'SELECT pg_sleep(60)' >/dev/null &
+holder=$!
+locks() {
+    [ "$(ask "SELECT count(*) FROM pg_locks WHERE relation = 'firn_mark'::regclass AND granted")" = 1 ]
+}
+await locks
+says "a table that somebody holds is waited for, but not for long" "$(ask "SELECT firn_share_store('app', 'public.firn')")" 'lock timeout'
+ask "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60);'" >/dev/null
+wait "$holder"
 database=other ask 'CREATE EXTENSION firn' >/dev/null
+mkdir "$place/space" && chown --reference="$place/data" "$place/space"
+ask "CREATE TABLESPACE space LOCATION '$place/space'" 'ALTER ROLE firn SET default_tablespace = space' >/dev/null
 says "the list is in one database" "$(database=other ask "SELECT firn_share_store('app')")" 'Connect to that one'
 as app 'CREATE FUNCTION public.concat_ws(text, text, text, oid, oid) RETURNS text LANGUAGE plpgsql AS
     $$BEGIN ALTER ROLE app SUPERUSER; RETURN 1; END$$' >/dev/null
 same "a superuser moves the tables" "" "$(ask "SELECT firn_share_store('app', 'public.firn')")"
+same "where the database is, in spite of the caller's settings" 0 "$(ask "SELECT count(*) FROM pg_class WHERE reltablespace <> 0
+    AND relnamespace IN ('firn_store'::regnamespace, 'public'::regnamespace)")"
 same "without calling a function of the tables' owner" f "$(ask "SELECT rolsuper FROM pg_roles WHERE rolname = 'app'")"
 ask 'DROP FUNCTION public.concat_ws' >/dev/null
 says "the list is not moved into itself" "$(ask "SELECT firn_share_store('app', 'firn_store.firn')")" 'is the shared list itself'
@@ -263,4 +278,10 @@ same "after an advance they are" current "$(all_names)"
 lost_store second
 ask "SELECT firn_share_store('app', 'second.firn')" >/dev/null
 same "nor those that a store may have lost, by the list's record" "in doubt" "$(all_names)"
+ask 'ALTER SCHEMA firn_store RENAME TO ids' 'DROP SCHEMA firn_marks CASCADE' >/dev/null
+says "no second list begins after firn_marks was dropped" "$(ask "SELECT firn_share_store('app')")" 'the shared list is gone'
+ask 'COMMENT ON ROLE firn_owner IS NULL' >/dev/null
+same "after the list was left, one does" "" "$(ask "SELECT firn_share_store('app')")"
+same "which does not vouch for marks that the extension may have lost" "gone back" \
+    "$(ask "SELECT identity FROM firn_store.firn_namespace WHERE name = ''")"
 finish

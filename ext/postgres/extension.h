@@ -379,6 +379,8 @@ extern bool firn_is_renewer; /* this process */
 void firn_hold(void);
 
 bool firn_tables_exist(void);
+/* Has firn_marks lost no mark, for certain? False: also while a guard runs. */
+bool firn_tables_are_sure(void);
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others
  * could change. */
 void firn_tables_prepare(void);

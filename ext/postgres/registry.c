@@ -9,11 +9,13 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/comment.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 
 #include "../../modules/postgres_sql.h"
@@ -182,20 +184,31 @@ static const firn_driver driver = {.version = FIRN_DRIVER_VERSION,
 
 /* ---- reservations ---------------------------------------------------------------------------- */
 
-static const char noted[] = "firn: shared with stores by the schema " FIRN_REGISTRY;
+#define NOTED "firn: shared with stores by the schema " FIRN_REGISTRY
 
 static bool is_noted(Oid marks) {
     const char *comment = OidIsValid(marks) ? GetComment(marks, NamespaceRelationId, 0) : NULL;
-    return comment != NULL && strcmp(comment, noted) == 0;
+    return comment != NULL && strcmp(comment, NOTED) == 0;
 }
 
-/* A comment comes along in dumps, and only the owner of the schema may change it. */
+static bool is_owner_noted(void) {
+    static const char text[] =
+        "SELECT FROM pg_shdescription WHERE objoid = to_regrole('" FIRN_OWNER
+        "') AND classoid = 'pg_authid'::regclass AND description = '" NOTED "'";
+    return OidIsValid(get_role_oid(FIRN_OWNER, true)) &&
+           SPI_execute(text, true, 1) == SPI_OK_SELECT && SPI_processed > 0;
+}
+
+/* Comments come along in dumps. Only the owner of the schema may change the first one; DROP SCHEMA
+ * removes it, and leaves the second, which all databases see. */
 void firn_registry_note(void) {
     Oid marks = get_namespace_oid(MARKS, true);
     if (OidIsValid(marks) && !is_noted(marks)) {
-        CreateComments(marks, NamespaceRelationId, 0, noted);
+        CreateComments(marks, NamespaceRelationId, 0, NOTED);
         CommandCounterIncrement();
     }
+    CreateSharedComments(get_role_oid(FIRN_OWNER, false), AuthIdRelationId, NOTED);
+    CommandCounterIncrement();
 }
 
 /* Without its list, firn_marks would grant what stores hold; and a list that was left lacks what
@@ -210,11 +223,12 @@ Oid firn_registry_lock(bool joins) {
                                " lacks what the extension has granted without it"),
                         errhint("Join them: SELECT firn_share_store(ROLE).")));
     }
-    if (!OidIsValid(owner) && shared) {
+    if (!OidIsValid(owner) && (shared || is_owner_noted())) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("firn: the shared list is gone (schema " FIRN_REGISTRY ")"),
                         errhint("Rename or restore it so that it is there again; or, once no "
-                                "program uses it, COMMENT ON SCHEMA " MARKS " IS NULL.")));
+                                "program uses it, COMMENT ON SCHEMA " MARKS
+                                " IS NULL and COMMENT ON ROLE " FIRN_OWNER " IS NULL.")));
     }
     return owner;
 }

@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -78,14 +79,20 @@ static char *ask_as(Oid role, const char *text) {
     return value;
 }
 
+/* Until the end of the GUC level. */
+static void set(const char *name, const char *value) {
+    (void)set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                            false);
+}
+
 /* Makes tables in a schema. Only for statements that call no function, since the schema's owner may
  * have a function of the same name. */
 static void run_in(const char *schema, const char *text) {
     int level = NewGUCNestLevel();
-    (void)set_config_option("search_path", psprintf("%s, pg_temp", quote_identifier(schema)),
-                            PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-    (void)set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
-                            GUC_ACTION_SAVE, true, 0, false);
+    set("search_path", psprintf("%s, pg_temp", quote_identifier(schema)));
+    set("client_min_messages", "warning");
+    set("default_tablespace", "");
+    set("default_table_access_method", "heap");
     run("%s", text);
     AtEOXact_GUC(false, level);
 }
@@ -179,21 +186,22 @@ static void join_records(Oid owner, const records *given, const char *shared) {
     firn_private_leave(before);
 }
 
-/* Takes over the extension's marks, and its nodes for old rows. */
+/* Joins the marks of live IDs and of old rows that the extension has. While its own guard runs, as
+ * after a promotion or without its tables, the list does not vouch for them. */
 static void take_marks(Oid owner, const char *identity) {
-    static const char namespaces[] =
-        "SELECT json_agg(t)::text FROM (SELECT '' AS name, '' AS layout, 'new' AS identity, 0 AS "
-        "floor"
-        " UNION ALL (SELECT DISTINCT ON (ns) ns, layout, 'new', 0 FROM firn_marks.mark"
-        " WHERE ns <> '')) t";
+    static const char store[] = "SELECT json_agg(t)::text FROM (SELECT '' AS name, '' AS layout,"
+                                " '%s' AS identity, 0 AS floor%s) t";
+    static const char namespaces[] = " UNION ALL (SELECT DISTINCT ON (ns) ns, layout, '%s', 0"
+                                     " FROM firn_marks.mark WHERE ns <> '')";
     static const char marks[] =
         "SELECT coalesce(json_agg(t), '[]')::text FROM (SELECT ns, node AS key, high, 0 AS grant,"
         " 'extension' || coalesce(', job ' || job, '') AS note FROM firn_marks.mark"
         " WHERE ns <> '') t";
-    if (OidIsValid(firn_private_lock("firn_marks", "mark"))) {
-        const records own = {run("%s", namespaces), run("%s", marks), identity};
-        join_records(owner, &own, identity);
-    }
+    const bool there = OidIsValid(firn_private_lock("firn_marks", "mark"));
+    const char *state = firn_tables_are_sure() ? "new" : "gone back";
+    const records own = {run(store, state, there ? psprintf(namespaces, state) : ""),
+                         there ? run("%s", marks) : "[]", identity};
+    join_records(owner, &own, identity);
 }
 
 static void create_registry(void) {
@@ -297,6 +305,9 @@ static void move_store(const char *given, Oid owner, const char *shared) {
                "Write SCHEMA.PREFIX, as public.firn.");
     }
     old_store store = {.schema = strVal(linitial(parts)), .prefix = strVal(lsecond(parts))};
+    if (strcmp(store.schema, "$user") == 0) { /* means another schema in search_path */
+        refuse(given, "is in a schema of that name", "Rename the schema first.");
+    }
     if (strcmp(store.schema, FIRN_REGISTRY) == 0) {
         refuse(given, "is the shared list itself", "Name the tables of a store elsewhere.");
     }
@@ -338,18 +349,30 @@ static void check_caller(void) {
 /* The renewer waits for the first lock, then finds the list with all that it has reserved. The note
  * that there is a list needs a schema. No schema is renamed until the end. */
 static void lock_marks(void) {
-    if (!OidIsValid(get_namespace_oid("firn_marks", true))) {
+    Oid schema = get_namespace_oid("firn_marks", true);
+    if (!OidIsValid(schema)) {
         firn_caller before = firn_private_enter(BOOTSTRAP_SUPERUSERID);
         run("CREATE SCHEMA firn_marks");
         firn_private_leave(before);
         firn_private_revoke("firn_marks", NULL);
-    } else if (OidIsValid(firn_private_lock("firn_marks", "mark"))) {
+    } else if (!firn_tables_exist()) { /* nor can the renewer make them before the end */
+        LockDatabaseObject(NamespaceRelationId, schema, 0, AccessExclusiveLock);
+    }
+    if (OidIsValid(firn_private_lock("firn_marks", "mark"))) {
         run("LOCK TABLE firn_marks.mark IN SHARE ROW EXCLUSIVE MODE");
     }
     LockRelationOid(NamespaceRelationId, ShareRowExclusiveLock);
 }
 
+/* The renewer waits for what this transaction waits for, while windows end. */
+static void bound_waits(void) {
+    if (LockTimeout == 0) {
+        set("lock_timeout", "3s");
+    }
+}
+
 static void share(const char *role, const char *tables) {
+    bound_waits();
     lock_marks();
     Oid owner = make_registry();
     const char *identity = begin_registry(owner);

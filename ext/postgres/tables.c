@@ -569,6 +569,22 @@ void firn_tables_prepare(void) {
     note_use();
 }
 
+bool firn_tables_are_sure(void) {
+    static const char any_use[] = "SELECT FROM pg_shdescription WHERE objoid = 0 AND classoid = "
+                                  "'pg_database'::regclass";
+    arguments list = {0};
+    if (!firn_tables_exist()) {
+        return run(any_use, &list) == 0;
+    }
+    read_identity();
+    add_me(&list);
+    if (run(read_here, &list) == 0) {
+        return false;
+    }
+    read_here_row();
+    return here.until <= firn_now();
+}
+
 /* ---- marks of live IDs ----------------------------------------------------------------------- */
 
 enum { OTHERS = 2 }; /* a grant that no request has: libfirn's are odd */
