@@ -45,7 +45,7 @@ sanitize:
 # so gcc warns of what it cannot follow.
 memory:
 	$(CONFIGURE) -B $(MEMORY) -DCMAKE_BUILD_TYPE=Debug -DFIRN_HARDENED=OFF -DFIRN_WERROR=OFF -DCMAKE_C_FLAGS="-O1 $(CFLAGS)"
-	$(COMPILE) $(MEMORY) --target firn_command firn_server module_sqlite -j$(JOBS)
+	$(COMPILE) $(MEMORY) --target firn_command firn_lab firn_server module_sqlite -j$(JOBS)
 fuzz:
 	CC=$(CLANG) $(CONFIGURE) -B $(FUZZ) -DFIRN_FUZZ=ON -DFIRN_WERROR=ON
 	$(COMPILE) $(FUZZ) -j$(JOBS)
@@ -111,7 +111,7 @@ apt-repo:
 	BUILD=$(BUILD) KEY="$(KEY)" packaging/apt-repo.sh
 rpm:
 	BUILD=$(BUILD) packaging/rpm.sh
-# The command and the server for any Linux, each one file, in BUILD/static/PROCESSOR.
+# The command, the laboratory and the server for any Linux, each one file, in BUILD/static/PROCESSOR.
 static:
 	BUILD=$(BUILD) packaging/static.sh
 # An OCI image of them, from nothing, in BUILD/image (SOURCE: the URL of this repository, for its labels).

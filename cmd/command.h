@@ -43,12 +43,15 @@ typedef struct command {
     const char *name;
     const char *operands;
     const char *summary;
-    int (*run)(session *s); /* returns the exit status */
     const option_text *options;
     const key_text *keys;
     const example_text *examples, *verbs;
     bool verbatim; /* its words are not parsed */
+    bool lab;      /* a part of the program firn-lab */
 } command;
+
+/* Runs a subcommand; returns the exit status. */
+typedef int (*command_run)(session *s);
 
 enum { COMMAND_FIELDS = 9 }; /* of --field, one more than stamp takes */
 
@@ -61,7 +64,7 @@ struct session {
     char **operands; /* NULL-terminated; options as name=value are not among them */
     size_t operand_count;
     char *texts;        /* free space after the operands, for the texts of settings */
-    char **words;       /* of a verbatim command: all arguments, its name first */
+    char **words;       /* of a command whose words are not parsed: of the whole program */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     int colors;         /* of standard output (color.h): 0, 16 or 256 */
     output out;
@@ -72,6 +75,11 @@ extern const command commands[]; /* ends with a name of NULL */
 #define COMMAND(id, operands, summary) int run_##id(session *s);
 #include "commands.def"
 
+/* The whole program. `runs` has a function for each row of `commands`, NULL for a row of the other program, which
+ * `elsewhere` gets. Returns the exit status. */
+int command_main(int count, char **words, const command_run runs[], command_run elsewhere);
+/* Becomes the program firn-lab with the words of the session. An exit status if that is not possible. */
+int become_lab(session *s);
 /* By name, or NULL. */
 const command *command_find(const char *name);
 /* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for

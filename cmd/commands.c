@@ -45,14 +45,14 @@
 #include "commands.def"
 
 const command commands[] = {
-#define ENTRY(id, operands, summary, verbatim)                                                     \
-    {#id,       operands,      summary,    run_##id, options_##id,                                 \
-     keys_##id, examples_##id, verbs_##id, verbatim},
-#define COMMAND(id, operands, summary)  ENTRY(id, operands, summary, false)
-#define VERBATIM(id, operands, summary) ENTRY(id, operands, summary, true)
+#define ENTRY(id, operands, summary, verbatim, lab)                                                \
+    {#id, operands, summary, options_##id, keys_##id, examples_##id, verbs_##id, verbatim, lab},
+#define COMMAND(id, operands, summary)  ENTRY(id, operands, summary, false, false)
+#define VERBATIM(id, operands, summary) ENTRY(id, operands, summary, true, false)
+#define LAB(id, operands, summary)      ENTRY(id, operands, summary, false, true)
 #include "commands.def"
 #undef ENTRY
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, false, false},
 };
 
 /* Of firn serve: the server's own list has them. */
@@ -95,23 +95,23 @@ int command_unknown(session *s, const char *word) {
 
 /* ---- help ----------------------------------------------------------------------------------- */
 
-void command_list(session *s) {
-    output_text(
-        &s->out,
-        "usage: firn COMMAND ...\n\nGenerate, read and convert IDs for distributed systems.\n\n");
+static void put_commands(output *out, bool lab) {
     for (const command *row = commands; row->name != NULL; row++) {
-        output_print(&s->out, "  %-8s  %s\n", row->name, row->summary);
+        if (row->lab == lab) {
+            output_print(out, "  %-8s  %s\n", row->name, row->summary);
+        }
     }
+}
+
+void command_list(session *s) {
+    output_text(&s->out, "usage: firn COMMAND ...\n\n");
+    put_commands(&s->out, false);
     output_text(&s->out,
                 "\n"
-                "SCHEME is a kind of ID from `firn schemes`, such as snowflake, or a layout such\n"
-                "as \"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339, such as\n"
-                "2024-02-29T12:00:00Z, a date, or @SECONDS[.FRACTION] since 1970, or @NUMBERms. A\n"
-                "segment is a named sequence of integers. Options and settings are given as\n"
-                "--name value or name=value. Run `firn COMMAND --help` for details.\n"
-                "\n"
-                "Exit status: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n"
-                "5 exhausted or busy, 6 input or output, 128 + N ended by signal N.\n");
+                "SCHEME is a kind of ID from `firn schemes`, or a layout such as\n"
+                "\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339, a date, or\n"
+                "@SECONDS. Options are --name value or name=value; firn COMMAND --help has them.\n"
+                "Exit status: 0 done, 1 no, 2 usage, 3 store, 4 clock, 5 exhausted, 6 I/O.\n");
 }
 
 /* A flag or a key and what it does, in 80 columns. */
@@ -179,6 +179,10 @@ void command_help(session *s, const command *about, bool all) {
                  about->summary + 1);
     put_examples(out, about);
     put_verbs(out, about);
+    if (strcmp(about->name, "lab") == 0) {
+        output_text(out, "\n");
+        put_commands(out, true);
+    }
     output_print(out, "\n%s", has_default(about, all) ? "Defaults are in parentheses.\n" : "");
     for (const option_text *option = about->options; option->option != OPTION_END; option++) {
         if (all || !is_rare(option)) {

@@ -4,8 +4,9 @@
  * firn.fish.in.
  *
  * The completions of a word follow from its name in the tables: alternatives are divided by |;
- * small letters and digits mean themselves, FORM, SCHEME, COMMAND, URL and FILE what they name, and
- * every other capital (COUNT, TIME, N) is a value that only the user knows. */
+ * small letters and digits mean themselves, FORM, SCHEME, COMMAND, URL and FILE what they name,
+ * WORD a word of the laboratory, and every other capital (COUNT, TIME, N) is a value that only the
+ * user knows. */
 #include "pages.h"
 
 #include <string.h>
@@ -34,6 +35,14 @@ static void put_commands(FILE *page, const char *lead) {
     }
 }
 
+static void put_lab_words(FILE *page, const char *lead) {
+    for (const command *row = commands; row->name != NULL; row++) {
+        if (row->lab) {
+            fprintf(page, "%s%s ", lead, row->name);
+        }
+    }
+}
+
 static void put_urls(FILE *page, const char *lead) {
     for (const store_line *line = store_lines; line->scheme != NULL; line++) {
         int slashes = (int)strspn(line->rest, ":/");
@@ -44,8 +53,11 @@ static void put_urls(FILE *page, const char *lead) {
 static const struct {
     const char *name;
     void (*put)(FILE *page, const char *lead);
-} classes[] = {
-    {"FORM", put_forms}, {"SCHEME", put_schemes}, {"COMMAND", put_commands}, {"URL", put_urls}};
+} classes[] = {{"FORM", put_forms},
+               {"SCHEME", put_schemes},
+               {"COMMAND", put_commands},
+               {"WORD", put_lab_words},
+               {"URL", put_urls}};
 enum { CLASS_COUNT = sizeof classes / sizeof *classes };
 
 /* Writes an alternative: "strict", "random:N" (its first part), "SCHEME". */
@@ -398,7 +410,8 @@ static void put_fish_keys(FILE *page, const command *about, size_t place) {
 static void put_fish_lines(FILE *page) {
     for (const command *about = commands; about->name != NULL; about++) {
         operand_list list = list_operands(about);
-        fprintf(page, "\ncomplete -c firn -n __firn_first -f -a %s", about->name);
+        fprintf(page, "\ncomplete -c firn -n '__firn_first%s' -f -a %s",
+                about->lab ? "" : " outside", about->name);
         put_fish_text(page, about->summary);
         for (const option_text *option = about->options; option->option != OPTION_END; option++) {
             put_fish_option(page, about, option);

@@ -129,9 +129,12 @@ static void put_command_keys(FILE *page, const command *about) {
     fputs(".El\n", page);
 }
 
-static void put_commands(FILE *page) {
+static void put_rows(FILE *page, bool lab) {
     for (const command *row = commands; row->name != NULL; row++) {
-        fprintf(page, ".Ss firn %s\n.Nm Cm ", row->name);
+        if (row->lab != lab) {
+            continue;
+        }
+        fprintf(page, ".Ss firn %s\n%s Cm ", row->name, lab ? ".Ic firn" : ".Nm");
         put_argument(page, row->name);
         if (row->operands[0] != '\0') {
             fputs(" Ar ", page);
@@ -142,6 +145,14 @@ static void put_commands(FILE *page) {
         put_options(page, row);
         put_command_keys(page, row);
     }
+}
+
+static void put_commands(FILE *page) {
+    put_rows(page, false);
+}
+
+static void put_lab_commands(FILE *page) {
+    put_rows(page, true);
 }
 
 /* ---- keys of a generator --------------------------------------------------------------------- */
@@ -381,6 +392,7 @@ static void put_parameters(FILE *page) {
 const page_part manual_parts[] = {
     {"os", put_os},
     {"commands", put_commands},
+    {"lab-commands", put_lab_commands},
     {"keys", put_keys},
     {"errors", put_errors},
     {"statuses", put_statuses},

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the command and the server as static programs with musl, which start on any Linux, into BUILD/static/PROCESSOR:
-# make static [PROCESSORS='x86_64 aarch64']. The SQLite store is inside; other stores, order numbers and TLS are in the
-# packages. musl and the libraries are built from Debian's sources, which apt fetches with its own lists, so that the
+# Builds the command, the laboratory and the server as static programs with musl, which start on any Linux, into
+# BUILD/static/PROCESSOR: make static [PROCESSORS='x86_64 aarch64']. The SQLite store is inside; other stores, order numbers
+# and TLS are in the packages. musl and the libraries are built from Debian's sources, which apt fetches with its own lists, so that the
 # machine's stay as they are; they are kept in BUILD/static. With TESTS=1 it builds C tests too, in PROCESSOR/build/tests/test.
 set -eu
 cd "$(dirname "$0")/.."
@@ -115,6 +115,10 @@ for processor in ${PROCESSORS:-x86_64 aarch64}; do
     [ -e "$there/lib/libsqlite3.a" ] || (quietly "$processor-libraries" libraries)
     quietly "$processor-firn" firn
     [ -z "${TESTS:-}" ] || [ "$processor" != "$(uname -m)" ] || quietly "$processor-tests" tests
-    cp "$there/build/firn/bin/firn" "$there/build/firn/bin/firn-serve" "$there/"
-    echo "firn: $BUILD/static/$processor: firn $(stat -c %s "$there/firn"), firn-serve $(stat -c %s "$there/firn-serve") bytes"
+    set --
+    for program in firn firn-lab firn-serve; do
+        cp "$there/build/firn/bin/$program" "$there/"
+        set -- "$@" "$program $(stat -c %s "$there/$program") bytes"
+    done
+    echo "firn: $BUILD/static/$processor: $1, $2, $3"
 done

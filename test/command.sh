@@ -6,22 +6,26 @@
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
 says "firn --version prints the version of the header" "firn $version" --version
 says "firn version prints the same version" "firn $version" version
-subcommands=$(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' cmd/commands.def)
+subcommands=$(sed -nE 's/^(COMMAND|LAB)\(([a-z]*),.*/\2/p' cmd/commands.def lab/lab.def)
 "$FIRN" --help >"$TMPDIR/help" 2>&1
+"$FIRN" lab >"$TMPDIR/lab" 2>&1
+check "firn --help fits a screen of 24 lines with a prompt" [ "$(wc -l <"$TMPDIR/help")" -le 23 ]
+same "and its lines fit 80 columns" "" "$(awk 'length > 80' "$TMPDIR/help" "$TMPDIR/lab")"
+same "firn help lab and firn lab --help are firn lab" "$(cat "$TMPDIR/lab" "$TMPDIR/lab")" "$("$FIRN" help lab && "$FIRN" lab --help)"
 for subcommand in $subcommands; do
-    check "firn --help lists $subcommand" grep -qE "^  $subcommand " "$TMPDIR/help"
+    check "firn --help, or for the laboratory firn lab, lists $subcommand" grep -qE "^  $subcommand " "$TMPDIR/help" "$TMPDIR/lab"
     ask "$subcommand" --help
     same "firn $subcommand --help is usage on standard output, status 0" "0 usage: firn $subcommand" \
         "$status $(printf '%s\n' "$out" | head -n 1 | grep -o "^usage: firn $subcommand")"
     # the first words of the options are the same as in the list
     for option in $(awk -v want="$subcommand" '
         /^OPTION\(/ { split($0, part, /[(,"]+ *"?/); name[part[2]] = part[3] }
-        /^COMMAND\(/ { split($0, part, /[(,]/); now = part[2] }
-        /^(TAKES|RARELY)\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def); do
+        /^(COMMAND|LAB)\(/ { split($0, part, /[(,]/); now = part[2] }
+        /^(TAKES|RARELY)\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def lab/lab.def); do
         check "firn help $subcommand all lists --$option" sh -c "'$FIRN' help $subcommand all | grep -qe '--$option'"
     done
 done
-same "the help of each subcommand fits a screen of 40 lines, and begins with two examples" "" "$(for subcommand in $subcommands serve; do
+same "the help of each subcommand fits a screen of 40 lines, and begins with two examples" "" "$(for subcommand in $subcommands serve lab; do
     "$FIRN" "$subcommand" --help | awk -v name="$subcommand" '
         (NR == 5 || NR == 6 && name != "version") && index($0, "  firn " name) != 1 { print name ": no example" }
         END { if (NR > 40) print name ": " NR " lines" }'

@@ -6,7 +6,7 @@
 # ---- help ------------------------------------------------------------------------------------------
 same "no line of any help is wider than 80 columns" "" "$(
     "$FIRN" --help | awk 'length > 80'
-    for command in $("$FIRN" help | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do "$FIRN" "$command" --help; done | awk 'length > 80')"
+    for command in $({ "$FIRN" help && "$FIRN" lab; } | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do "$FIRN" "$command" --help; done | awk 'length > 80')"
 
 # ---- 2: usage ------------------------------------------------------------------------------------
 refuses "a path is not a store, and the sentence says how to write one" 2 \
@@ -14,6 +14,17 @@ refuses "a path is not a store, and the sentence says how to write one" 2 \
 refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean .firn new.[?]" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
+refuses "a command of firn in the laboratory" 2 "'new' is not in the laboratory: run .firn new." lab new uuid7
+refuses "an unknown command in the laboratory has a neighbour" 2 "no command 'chose': did you mean .firn choose.[?]" lab chose
+mkdir "$TMPDIR/alone"
+cp "$FIRN" "$TMPDIR/alone/firn"
+for words in "odds uuid7" "lab odds uuid7"; do
+    # shellcheck disable=SC2086 # words, to be split
+    same "without the laboratory, firn $words says what to install" \
+        "6 firn: 'odds' is in the laboratory, which is not installed: install the package firn-lab (Debian), or put firn-lab next to firn, in $(printf '%.60s' "$TMPDIR/alone")" \
+        "$(said=$("$TMPDIR/alone/firn" $words 2>&1); echo "$? $said")"
+done
+same "and help shows its commands" "$("$FIRN" lab && "$FIRN" odds --help)" "$("$TMPDIR/alone/firn" lab && "$TMPDIR/alone/firn" odds --help)"
 refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean .--json.[?]" new uuid7 --jsn
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x

@@ -27,7 +27,7 @@ same "the walks of docs/explanation/design.md have functions that are in their f
         [ "$caller" = - ] || grep -qE "^ .*[^a-z_]$function\(" "$caller" || echo "$caller does not call $function"
     done)"
 
-code="src modules common cmd server ext bindings include packaging examples model sim spec fuzz bench study test"
+code="src modules common cmd lab server ext bindings include packaging examples model sim spec fuzz bench study test"
 same "the files and functions that docs/explanation/ and CONTRIBUTING.md name exist" "" \
     "$(cat docs/explanation/*.md CONTRIBUTING.md | grep -oE '`[a-z0-9_/.-]+[.](c|h|def|sh|py)`|`[a-z0-9_]+[(][)]`' | tr -d '`' | sort -u |
     while read -r name; do

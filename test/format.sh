@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/tap
 formatter=${CLANG_FORMAT:-clang-format-14} # of one version, since each breaks some lines elsewhere
-files=$(find include src modules common cmd server packaging sim test fuzz bench ext bindings -name '*.[ch]' 2>/dev/null | sort)
+files=$(find include src modules common cmd lab server packaging sim test fuzz bench ext bindings -name '*.[ch]' 2>/dev/null | sort)
 
 if [ "${1:-}" = --write ]; then
     # shellcheck disable=SC2086 # names without blanks

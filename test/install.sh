@@ -7,7 +7,7 @@ prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt"
 libdir=$(dirname "$(find "$stage" -name libfirn.a)")
 for file in include/firn/firn.h include/firn/recognize.h include/firn/store.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
     share/man/man1/firn.1 share/man/man3/firn.3 share/man/man7/firn-schemes.7 share/man/man7/firn-stores.7 \
-    bin/firn-serve share/man/man8/firn-serve.8 share/doc/firn/firn.ini lib/systemd/system/firn.service lib/systemd/system/firn.socket \
+    bin/firn-serve bin/firn-lab share/man/man1/firn-lab.1 share/man/man8/firn-serve.8 share/doc/firn/firn.ini lib/systemd/system/firn.service lib/systemd/system/firn.socket \
     share/bash-completion/completions/firn share/zsh/site-functions/_firn share/fish/vendor_completions.d/firn.fish; do
     check "$file is installed" test -s "$prefix/$file"
 done
@@ -16,7 +16,7 @@ for file in libfirn.so libfirn.so.0 firn/sqlite.so pkgconfig/firn.pc; do
 done
 same "links of installed pages lead to files that are installed too" "" "$(test/links "$prefix/share/doc/firn")"
 same "nothing that is installed names the build" "" \
-    "$(grep -rlF -e "$BUILD" -e "$(pwd)" "$stage" | grep -v '/bin/firn$')"
+    "$(grep -rlF -e "$BUILD" -e "$(pwd)" "$stage" | grep -vE '/bin/firn(-lab)?$')"
 
 cat >"$TMPDIR/use.c" <<'TEXT'
 #include <firn/recognize.h>

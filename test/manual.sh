@@ -19,7 +19,7 @@ has() {
 
 # ---- the pages -------------------------------------------------------------------------------------
 
-pages="man1/firn.1 man3/firn.3 man7/firn-schemes.7 man7/firn-stores.7 man8/firn-serve.8"
+pages="man1/firn.1 man1/firn-lab.1 man3/firn.3 man7/firn-schemes.7 man7/firn-stores.7 man8/firn-serve.8"
 for page in $pages; do
     if has mandoc "$page has no warning of mandoc"; then
         same "$page has no warning of mandoc" "" "$(mandoc -T lint -W warning "$man/$page" 2>&1)"
@@ -40,11 +40,15 @@ absent() {
     done
 }
 firn_1=$TMPDIR/firn.1.txt
+lab_1=$TMPDIR/firn-lab.1.txt
 if [ -s "$firn_1" ]; then
     same "firn(1) has a part for each subcommand" "$(sed -nE 's/^(COMMAND|VERBATIM)\(([a-z]+),.*/firn \2/p' cmd/commands.def)" \
         "$(sed -nE 's/^   (firn [a-z]+)$/\1/p' "$firn_1")"
-    same "firn(1) has each option" "" "$(absent "$(sed -nE 's/^OPTION\([A-Z_]+, "([a-z-]+)",.*/--\1/p' cmd/commands.def)" "$firn_1")"
-    same "firn(1) has each key of a subcommand" "" "$(absent "$(sed -nE 's/^(KEY|RARE)\("([A-Za-z_]+)".*/\2/p' cmd/commands.def)" "$firn_1")"
+    same "and firn-lab(1) for each of the laboratory" "$(sed -nE 's/^LAB\(([a-z]+),.*/firn \1/p' lab/lab.def)" \
+        "$(sed -nE 's/^   (firn [a-z]+)$/\1/p' "$lab_1")"
+    cat "$firn_1" "$lab_1" >"$TMPDIR/pages.txt"
+    same "they have each option" "" "$(absent "$(sed -nE 's/^OPTION\([A-Z_]+, "([a-z-]+)",.*/--\1/p' cmd/commands.def)" "$TMPDIR/pages.txt")"
+    same "and each key of a subcommand" "" "$(absent "$(sed -nE 's/^(KEY|RARE)\("([A-Za-z_]+)".*/\2/p' cmd/commands.def lab/lab.def)" "$TMPDIR/pages.txt")"
     same "firn(1) has each key of a generator" "" "$(absent "$(sed -nE 's/^(NUMBER|DURATION|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)" "$firn_1")"
     same "firn(1) has each text form" "" "$(absent "dec hex uuid urn braced base32 base32hex base36 base58 base62 bin" "$firn_1")"
     same "firn(1) has each exit status" "0 1 2 3 4 5 6 128" \
@@ -65,8 +69,8 @@ What do I do in a container, or on several machines?" \
     (umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/examples/mask.key")
     printf '%s\n' 1545844954938404436 >"$TMPDIR/examples/masked.txt"
     {
-        sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1"
-        for subcommand in $(sed -nE 's/^COMMAND\(([a-z]+),.*/\1/p' cmd/commands.def); do
+        sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$TMPDIR/pages.txt"
+        for subcommand in $(sed -nE 's/^(COMMAND|LAB|VERBATIM)\(([a-z]+),.*/\2/p' cmd/commands.def lab/lab.def | grep -vx serve); do
             "$FIRN" "$subcommand" --help | sed -nE 's/^  (firn [a-z].*[^ ]) +# .*/\1/p'
         done
     } >"$TMPDIR/examples.list"
@@ -74,7 +78,7 @@ What do I do in a container, or on several machines?" \
         case $line in *--store*://* | "firn store move"* | "firn bench"*) continue ;; esac
         (cd "$TMPDIR/examples" && sh -c "'$FIRN' ${line#firn }" </dev/null) >"$TMPDIR/said" 2>&1 || { echo "$line:" && cat "$TMPDIR/said"; }
     done <"$TMPDIR/examples.list")
-    same "each example of firn(1) and of the help does what it says" "" "$wrong"
+    same "each example of firn(1), firn-lab(1) and the help does what it says" "" "$wrong"
 fi
 firn_3=$TMPDIR/firn.3.txt
 headers=$TMPDIR/headers # all public ones
@@ -127,9 +131,9 @@ for module in etcd redis zookeeper postgres mysql; do
     same "src/stores.def has each parameter of $module" "$wanted" "$has_lines"
 done
 # LD_PRELOAD is the linker's: src/module.c only looks whether it is set.
-variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | grep -vx LD_PRELOAD | sort -u)
-cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
-same "each variable of the environment that is read is in firn(1) or firn-stores(7)" "" \
+variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/*.c lab/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | grep -vx LD_PRELOAD | sort -u)
+cat "$TMPDIR/pages.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
+same "each variable of the environment that is read is in firn(1), firn-lab(1) or firn-stores(7)" "" \
     "$(absent "$variables" "$TMPDIR/both.txt")"
 (export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && cd / && "$BUILD/firn_pages" page "$OLDPWD/packaging/firn.1.in" "$TMPDIR/again" "$OLDPWD/include/firn/firn.h")
 check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TMPDIR/again"
@@ -163,6 +167,10 @@ firn segment orders ki => kind=
 firn segment or =>
 firn nodes fr => free
 firn spread snowflake hist => history=
+firn lab => lab
+firn lab c => check choose
+firn lab xy =>
+firn lab spread snowflake hist => history=
 firn stamp log.csv --scheme snowflake data => datacenter=
 firn stamp log.csv --scheme=leaf work => worker=
 firn stamp log.csv --on-error s => skip stop

@@ -64,7 +64,7 @@ lists=$(sed -n "/^to_build='/,/'$/p; /^modules='/p; /^extensions='/p" run | sed 
 same "debian/control builds with the packages of ./run" "$lists" \
     "$(sed -n '/^Build-Depends:/,/^Standards/s/^ \([a-z0-9-]*\),\{0,1\}$/\1/p' debian/control | grep -vE '^(dh-.*|python3-.*)$' | sort)"
 packages=$(sed -n 's/^Package: //p' debian/control)
-for file in $(grep -rhoE '(libfirn|firn)-(store-[a-z]+|modules|server)' src cmd --include='*.c' | grep -v 'store-$' | sort -u); do
+for file in $(grep -rhoE '(libfirn|firn)-(store-[a-z]+|modules|server|lab)' src cmd --include='*.c' | grep -v 'store-$' | sort -u); do
     printf '%s\n' "$packages" | grep -qx "$file" || unknown="${unknown:-} $file"
 done
 same "the packages that errors name exist" "" "${unknown:-}"

@@ -27,7 +27,7 @@ if(FIRN_TESTS OR FIRN_STORE_TESTS)
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)
         file(STRINGS ${source} threads REGEX pthread_create)
-        string(REGEX MATCH "^(server|command)_" program ${name}) # whose objects the test needs
+        string(REGEX MATCH "^(server|command|lab)_" program ${name}) # whose objects the test needs
         if(program AND NOT TARGET firn_${program}objects)
             continue()
         elseif(threads OR NOT FIRN_SANITIZE STREQUAL "thread") # as test/run-all chooses
@@ -220,14 +220,14 @@ if(FIRN_TESTS)
 endif()
 
 # Measures firn's cost on real engines, compared with bare statements of the client libraries that the modules use.
-if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_command_objects AND NOT FIRN_SANITIZE)
+if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_lab_objects AND NOT FIRN_SANITIZE)
     file(GLOB sources CONFIGURE_DEPENDS bench/engines/*.c)
     foreach(module postgres mysql redis etcd zookeeper)
         if(NOT TARGET module_${module})
             message(FATAL_ERROR "bench/ needs the module ${module}: ./run all installs what it lacks")
         endif()
     endforeach()
-    add_firn_program(bench firn_bench_engines SOURCES ${sources} LIBRARIES firn_command_objects
+    add_firn_program(bench firn_bench_engines SOURCES ${sources} LIBRARIES firn_lab_objects
         ${FIRN_LIB_pq} ${FIRN_LIB_mariadb} ${FIRN_LIB_hiredis} ${FIRN_LIB_curl-gnutls} ${FIRN_LIB_zookeeper_mt})
     target_include_directories(firn_bench_engines PRIVATE ${FIRN_POSTGRES_INCLUDE} ${FIRN_MYSQL_INCLUDE})
 endif()

@@ -31,11 +31,11 @@ check "and the licence is where REUSE looks for it" cmp LICENSE LICENSES/MIT.txt
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY|LD_PRELOAD')"
 }
 
-own='(src|modules|server|cmd|common|ext|include)/'
+own='(src|modules|server|cmd|lab|common|ext|include)/'
 # The library does not know the command, and no code reads the sentence of an error: it has a code and a cure.
 # shellcheck disable=SC2046
 {
-    verbs=$(sed -n 's/^COMMAND(\([a-z]*\).*/\1/p' cmd/commands.def | paste -sd'|')
+    verbs=$(sed -nE 's/^(COMMAND|LAB|VERBATIM)\(([a-z]*).*/\2/p' cmd/commands.def lab/lab.def | paste -sd'|')
     same "no sentence of the library or its modules names the command or its options" "" \
         "$(grep -nE "\"[^\"]*(--[a-z][a-z-]+|\<firn ($verbs)\>)" $(of '^(src|modules)/.*\.([ch]|def)$') | grep -vE 'etcdctl get --prefix|" /[*] ')"
     same "nothing searches the text of an error" "" \
@@ -65,11 +65,11 @@ else
     skip "$explicit" "clang or jq is missing"
 fi
 
-for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|server|bench)/.*\.c$'); do
+for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|lab|server|bench)/.*\.c$'); do
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
 for file in $(of '\.(h|def)$' | grep -vE '^(include|packaging/static)/|^test/counted[.]h$'); do # make coverage includes the last
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd server packaging sim test fuzz bench ext bindings || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd lab server packaging sim test fuzz bench ext bindings || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 

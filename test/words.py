@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HEADERS = ("include/firn/firn.h", "include/firn/recognize.h", "include/firn/store.h")
-PRODUCT = ("src/", "modules/", "common/", "cmd/", "server/", "ext/", "packaging/")
+PRODUCT = ("src/", "modules/", "common/", "cmd/", "lab/", "server/", "ext/", "packaging/")
 COLUMNS = 120
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimates of the whole from a sample: the figures of `firn estimate`. The known answers are
  * exact, computed from the definitions with Python's integers, fractions and 50 decimal digits.
- * test/estimate.sh measures how often the intervals contain the truth. */
-#include "check/infer.h"
+ * test/lab_estimate.sh measures how often the intervals contain the truth. */
+#include "infer.h"
 
 #include <math.h>
 #include <setjmp.h>

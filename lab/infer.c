@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See infer.h. Small samples are computed exactly, by inverting the distribution of the sample;
  * large ones by a normal distribution of the same mean and variance. docs/reference/streams.md
- * names the formulas, test/estimate.sh measures how often the intervals contain the truth. */
+ * names the formulas, test/lab_estimate.sh measures how often the intervals contain the truth. */
 #include "infer.h"
 
 #include <math.h>

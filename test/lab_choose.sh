@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# See test/choose.py.
+# See test/lab_choose.py.
 . test/tap
 postgres='' mysql=''
 start() {
@@ -12,7 +12,7 @@ start() {
 }
 command -v psql >/dev/null && postgres=$(start postgres)
 mysql=$(start mysql)
-POSTGRES=$postgres MYSQL=$mysql PYTHONDONTWRITEBYTECODE=1 python3 test/choose.py
+POSTGRES=$postgres MYSQL=$mysql PYTHONDONTWRITEBYTECODE=1 python3 test/lab_choose.py
 status=$?
 for engine in postgres mysql; do
     [ ! -d "$TMPDIR/$engine" ] || test/engine stop "$TMPDIR/$engine"
