@@ -195,7 +195,7 @@ EACH bool table_has(id_table *table, const uint64_t *key, uint64_t hash, uint32_
     }
 }
 
-/* One block; only IDs in slice `pass` of `passes`. False: the table is full. */
+/* Reads a block; only IDs in slice `pass` of `passes`. False: the table is full. */
 EACH bool add_block(duplicate_finder *finder, id_table *table, uint32_t part, const uint64_t *keys,
                     size_t count, uint64_t index, uint32_t pass, uint32_t passes, uint64_t *repeats,
                     uint32_t words) {
@@ -281,7 +281,7 @@ static bool part_may_repeat(duplicate_finder *finder, uint32_t part) {
     return may;
 }
 
-/* One slice of a part. *full: there are too many different ones for the table. */
+/* Reads a slice of a part. *full: there are too many different ones for the table. */
 static int add_slice(duplicate_finder *finder, uint32_t part, uint32_t pass, uint32_t passes,
                      uint64_t *repeats, bool *full, firn_error *error) {
     const spill_stream *stream = &finder->kept.streams[part];

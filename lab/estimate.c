@@ -18,7 +18,7 @@
 
 enum { HIDDEN_MAX = 8, SENTENCE_SIZE = 320, GRAIN_LEAST = 6, UNGUESSED = 60 /* bits */ };
 
-/* What an ID reveals of the rate. */
+/* The part of an ID that reveals the rate. */
 enum rate_kind { RATE_NONE, RATE_INTEGERS, RATE_SEQUENCE, RATE_COUNTER };
 
 typedef struct estimate_findings {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says about the whole, with 95 % intervals. Pure numbers: it knows no IDs. */
+/* Estimates of the whole from a sample, with 95 % intervals. Pure numbers: this file knows no IDs.
+ */
 #ifndef FIRN_INFER_H
 #define FIRN_INFER_H
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What firn_guess takes for a number rather than an ID. */
+/* From here on, firn_guess takes digits for an ID rather than for a number. */
 #define NUMBER_LEAST UINT64_C(10000000000000)
 
 /* How far the clock of an issuer may be ahead, in seconds. */
@@ -27,7 +27,7 @@ static bool fits(const firn_scheme *scheme, const firn_id *id) {
     return timed > 0 ? is_today(&time) : timed == 0;
 }
 
-/* What the first ID may be. */
+/* Reads the first ID: its schemes are those of the sample. */
 static int learn(id_sample *sample, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;

@@ -8,7 +8,7 @@
 
 enum { SAMPLE_MAX = 1000000, SAMPLE_SCHEMES = 16 };
 
-/* One ID. */
+/* An ID. */
 typedef struct id_sighting {
     firn_id id;
     bool seen;      /* `time` is known */

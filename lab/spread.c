@@ -288,7 +288,7 @@ static int add_sample(session *s, spread_run *spread) {
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-/* What the counts of one way say. */
+/* The judgement of the counts of one way. */
 typedef struct spread_verdict {
     double value, odds; /* of chi-square */
     double fullest;     /* IDs of the fullest shard, its fair share being 1 */

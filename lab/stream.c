@@ -339,7 +339,7 @@ static int refill(void *context, firn_error *error) {
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-/* What a line is that is not read in passing; a bad one gets 0 bits. */
+/* Reads a line that was not read in passing; a bad line gets 0 bits. */
 static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error) {
     char *text, place[128];
     size_t length;

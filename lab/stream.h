@@ -39,7 +39,7 @@ typedef struct id_stream {
     char buffer[STREAM_SIZE + STREAM_SLACK];
 } id_stream;
 
-/* One batch: lines that follow each other in one file. */
+/* A batch: lines that follow each other in one file. */
 typedef struct id_batch {
     size_t file;   /* index of its name */
     uint64_t line; /* number of its first line, from 1 */

@@ -186,7 +186,7 @@ static void join_records(Oid owner, const records *given, const char *shared) {
     firn_private_leave(before);
 }
 
-/* Joins the marks of live IDs and of old rows that the extension has. While its own guard runs, as
+/* Joins the marks of live IDs and of back-dated ones that the extension has. While its own guard runs, as
  * after a promotion or without its tables, the list does not vouch for them. */
 static void take_marks(Oid owner, const char *identity) {
     static const char store[] = "SELECT json_agg(t)::text FROM (SELECT '' AS name, '' AS layout,"
