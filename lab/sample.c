@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* From here on, firn_guess takes digits for an ID rather than for a number. */
+/* firn_guess takes a smaller integer for a number, not for an ID. */
 #define NUMBER_LEAST UINT64_C(10000000000000)
 
 /* How far the clock of an issuer may be ahead, in seconds. */
@@ -27,7 +27,7 @@ static bool fits(const firn_scheme *scheme, const firn_id *id) {
     return timed > 0 ? is_today(&time) : timed == 0;
 }
 
-/* Reads the first ID: its schemes are those of the sample. */
+/* Reads the first ID: its possible schemes are the sample's. */
 static int learn(id_sample *sample, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;

@@ -157,15 +157,6 @@ static PyObject *show(PyObject *module, PyObject *args) {
     return shown;
 }
 
-/* Takes both references, which may be NULL after an exception. */
-static PyObject *pair_of(PyObject *least, PyObject *greatest) {
-    PyObject *pair =
-        least != NULL && greatest != NULL ? Py_BuildValue("(OO)", least, greatest) : NULL;
-    Py_XDECREF(least);
-    Py_XDECREF(greatest);
-    return pair;
-}
-
 /* range(scheme, epoch, bits, digits, (sec, ns), (sec, ns), [(name, value)], prefix or None)
  * -> (ID, ID), with a prefix as text */
 static PyObject *range(PyObject *module, PyObject *args) {
@@ -196,9 +187,16 @@ static PyObject *range(PyObject *module, PyObject *args) {
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(&error);
     }
-    return prefix != NULL ? pair_of(text_of(&least, scheme.form, prefix, (size_t)size),
-                                    text_of(&greatest, scheme.form, prefix, (size_t)size))
-                          : pair_of(object_of(&scheme, &least), object_of(&scheme, &greatest));
+    PyObject *ends[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && (i == 0 || ends[0] != NULL); i++) {
+        const firn_id *id = i == 0 ? &least : &greatest;
+        ends[i] = prefix != NULL ? text_of(id, scheme.form, prefix, (size_t)size)
+                                 : object_of(&scheme, id);
+    }
+    PyObject *pair = ends[1] != NULL ? Py_BuildValue("(OO)", ends[0], ends[1]) : NULL;
+    Py_XDECREF(ends[0]);
+    Py_XDECREF(ends[1]);
+    return pair;
 }
 
 /* parse(scheme, epoch, bits, digits, form, text) -> ID */

@@ -104,6 +104,9 @@ class Formats(unittest.TestCase):
             self.assertEqual(firn.show(id, "typeid").prefix, "user")
             self.assertEqual(firn.show(id, "typeid").text, id)
             self.assertEqual(firn.format(firn.parse(id, "typeid", prefix="user"), "typeid", prefix="user"), id)
+        for call in (lambda: firn.range("typeid", 0, 10**9, prefix="Bad"), lambda: firn.format(ids[0], "typeid", prefix="Bad")):
+            with self.assertRaisesRegex(firn.UsageError, "not a valid prefix"):
+                call()
             with self.assertRaises(firn.MismatchError):
                 firn.parse(id, "typeid", prefix="org")
         self.assertEqual(firn.show("prefix_0123456789abcdefghjkmnpqrs", "typeid").fields["version"], "5")
