@@ -74,7 +74,7 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     int code = firn_mask_load(&out->mask, line->keys, path, NULL, error);
     if (code == FIRN_OK && line->fingerprint[0] == '\0') {
         code = set_error(error, FIRN_EUSAGE,
-                         "mask %.63s has no fingerprint, by which another key is noticed: add "
+                         "mask %.63s has no fingerprint, which shows another key: add "
                          "fingerprint=%.8s, if it is a new name or this is its key",
                          line->name, firn_mask_fingerprint(out->mask));
     }

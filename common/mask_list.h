@@ -23,7 +23,7 @@ typedef struct mask_list {
 
 /* Opens every mask of the file. A key file is in the folder of the list, unless its path is
  * absolute. A mask without a fingerprint is refused, because a name has one key for ever; the error
- * tells the fingerprint. FIRN_EUSAGE, FIRN_ERANGE: with the line; FIRN_EIO, FIRN_ESYSTEM. */
+ * has the fingerprint. FIRN_EUSAGE, FIRN_ERANGE: with the line; FIRN_EIO, FIRN_ESYSTEM. */
 int mask_list_read(mask_list *list, const char *path, firn_error *error);
 /* NULL: there is no such mask; `error` says so, and the nearest name. */
 listed_mask *mask_list_find(const mask_list *list, const char *name, size_t length,

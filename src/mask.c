@@ -127,10 +127,11 @@ static int check_print(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], c
     }
     return mask->expected[0] == '\0' || strcmp(mask->print, mask->expected) == 0
                ? FIRN_OK
-               : firn__fail(error, FIRN_EUSAGE,
-                            "mask %.63s has fingerprint %.8s, not %.8s: another key, width or version "
-                            "masked IDs under this name; use these, or a new name",
-                            mask->name, mask->print, mask->expected);
+               : firn__fail(
+                     error, FIRN_EUSAGE,
+                     "mask %.63s has fingerprint %.8s, not %.8s: another key, width or version "
+                     "masked IDs under this name; use these, or a new name",
+                     mask->name, mask->print, mask->expected);
 }
 
 /* The label of the mask's own key names all that makes it another mask, so no key serves two
