@@ -25,7 +25,7 @@ function sql_type(type) {
 }
 
 # How much slower than the planner's unit, about 50 ns.
-BEGIN { cost["firn_show"] = 150; cost["firn_time"] = 10 }
+BEGIN { cost["firn_show"] = 150; cost["firn_time"] = cost["firn_mask"] = cost["firn_unmask"] = 10 }
 
 # Writes a function of PostgreSQL. Its GRANTs name the types of its arguments only.
 function create(name, arguments, returns, symbol, volatility, parallel, who, types) {
@@ -86,7 +86,7 @@ FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
             part[6] = "SAFE"
             part[7] = "everybody"
         }
-        kind = part[5] == "IMMUTABLE" && part[4] != "check_count" ? "pure" : part[4] ~ /^stamp_|^confirm|^hand_|^take_/ ? "old" : "issue"
+        kind = part[4] ~ /mask/ ? "mask" : part[5] == "IMMUTABLE" && part[4] != "check_count" ? "pure" : part[4] ~ /^stamp_|^confirm|^hand_|^take_/ ? "old" : "issue"
         optional = part[2] ~ /\[/
         for (i = 0; i <= optional; i++) { # without what is in [], and with it
             arguments = part[2]
@@ -109,6 +109,7 @@ FILENAME !~ /[.]def$/ {
     if ($0 == "-- @ISSUE@") printf "%s", made["issue"]
     else if ($0 == "-- @MANY@") printf "%s", many
     else if ($0 == "-- @OLD@") printf "%s", made["old"]
+    else if ($0 == "-- @MASK@") printf "%s", made["mask"]
     else if ($0 == "-- @PURE@") printf "%s", made["pure"]
     else if ($0 == "-- @REVOKED@") print revoked
     else print

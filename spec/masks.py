@@ -114,11 +114,20 @@ def subkey(key, label):
     return hmac.new(secret, label.encode() + b"\1", hashlib.sha256).digest()[:16]
 
 
+def label_of(case):
+    uuid = case["width"] == "uuid"
+    return "firn-ff1-2%s|%d|%s|%d" % ("-uuid%d" % case.get("version", 7) if uuid else "", 122 if uuid else int(case["width"]),
+                                      case["name"], case["key_number"])
+
+
+def fingerprint(case):
+    return subkey(bytes.fromhex(case["key"]), "fingerprint|" + label_of(case))[:4].hex()
+
+
 def masked(case, text, back=False):
     """The masked form of an ID, or with `back` the ID of a masked form. ValueError: it is refused."""
     uuid = case["width"] == "uuid"
     bits, version = 122 if uuid else int(case["width"]), case.get("version", 7)
-    label = "firn-ff1-2%s|%d|%s|%d" % ("-uuid%d" % version if uuid else "", bits, case["name"], case["key_number"])
     value = int(text.replace("-", ""), 16) if uuid else int(text)
     if uuid:
         if value >> 76 & 15 != (4 if back else version) or value >> 62 & 3 != 2:
@@ -126,7 +135,7 @@ def masked(case, text, back=False):
         value = value >> 80 << 74 | (value >> 64 & 0xfff) << 62 | value & (1 << 62) - 1
     if not 0 <= value < 1 << bits:
         raise ValueError(text)
-    value = number_of(ff1(subkey(bytes.fromhex(case["key"]), label), b"", 2, digits_of(value, 2, bits), back), 2)
+    value = number_of(ff1(subkey(bytes.fromhex(case["key"]), label_of(case)), b"", 2, digits_of(value, 2, bits), back), 2)
     if not uuid:
         return str(value)
     value = value >> 74 << 80 | (version if back else 4) << 76 | (value >> 62 & 0xfff) << 64 | 2 << 62 | value & (1 << 62) - 1
@@ -158,7 +167,7 @@ def cases():
                     "name": ["orders", "a", "Public.IDs_of-2026", "x" * 63][number], "width": width}
             case.update({"version": version} if version else {})
             case.update({"key_number": [1, 0, 2, 999999999][number], "id": text})
-            case["masked"] = masked(case, text)
+            case.update({"masked": masked(case, text), "fingerprint": fingerprint(case)})
             yield case
     one = {"key": "00" * 32, "name": "orders"}
     for width, version, text in [("63", 0, "9223372036854775808"), ("20", 0, "1048576"), ("64", 0, "18446744073709551616"),
@@ -177,7 +186,7 @@ def write(path):
 
 def holds(case):
     try:
-        return masked(case, case["id"]) == case.get("masked") and masked(case, case["masked"], True) == case["id"]
+        return masked(case, case["id"]) == case.get("masked") and fingerprint(case) == case["fingerprint"] and masked(case, case["masked"], True) == case["id"]
     except ValueError:
         return case.get("refused", False)
 

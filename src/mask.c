@@ -15,6 +15,7 @@
 
 /* 2^20 is the first power of two above 10^6, the smallest domain that NIST SP 800-38G allows. */
 enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MOST = 63, BATCH = 64 };
+enum { PRINT_BYTES = 4, PRINT_DIGITS = 2 * PRINT_BYTES }; /* of a fingerprint */
 #define KEY_NUMBER_MOST 999999999
 
 struct firn_mask {
@@ -23,6 +24,7 @@ struct firn_mask {
     int64_t version;          /* of the UUIDs that are masked; 0: the mask takes integers */
     int64_t key_number;       /* of the secret key */
     char name[NAME_MOST + 1]; /* "": not given */
+    char print[PRINT_DIGITS + 1], expected[PRINT_DIGITS + 1]; /* fingerprints; expected "": any */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -56,9 +58,21 @@ static int read_width(firn_mask *mask, const char *value, firn_error *error) {
     return code;
 }
 
+static int read_print(firn_mask *mask, const char *value, firn_error *error) {
+    if (strlen(value) != PRINT_DIGITS || strspn(value, "0123456789abcdef") != PRINT_DIGITS) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "fingerprint=%.40s is not valid: use the %d hex digits of `firn mask "
+                          "fingerprint`",
+                          value, PRINT_DIGITS);
+    }
+    memcpy(mask->expected, value, sizeof mask->expected);
+    return FIRN_OK;
+}
+
 static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *version,
                           firn_error *error) {
-    static const char *const names[] = {"name", "width", "version", "key_number", NULL};
+    static const char *const names[] = {"name",       "width",       "version",
+                                        "key_number", "fingerprint", NULL};
     if (strcmp(pair->name, "name") == 0) {
         return read_name(mask, pair->value, error);
     }
@@ -72,8 +86,11 @@ static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *vers
         return firn__number_read(&mask->key_number, "key_number", pair->value, 0, KEY_NUMBER_MOST,
                                  error);
     }
+    if (strcmp(pair->name, "fingerprint") == 0) {
+        return read_print(mask, pair->value, error);
+    }
     return firn__unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use name, width, version or key_number");
+                         "use name, width, version, key_number or fingerprint");
 }
 
 static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
@@ -97,6 +114,26 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
     return code;
 }
 
+/* The fingerprint shows that another key, width or version is used under the name, and does not help
+ * to find the key: it is derived from the secret key as the mask's own key is, with another label. */
+static int check_print(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], const char *label,
+                       firn_error *error) {
+    char other[160];
+    uint8_t bytes[PRINT_BYTES];
+    int length = snprintf(other, sizeof other, "fingerprint|%s", label);
+    firn__hkdf(bytes, sizeof bytes, key, FIRN_MASK_KEY_SIZE, other, (size_t)length);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        snprintf(mask->print + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return mask->expected[0] == '\0' || strcmp(mask->print, mask->expected) == 0
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_EUSAGE,
+                     "mask %.63s has fingerprint %.8s, not %.8s: another key, width or version "
+                     "masked IDs under this name; use these, or a new name",
+                     mask->name, mask->print, mask->expected);
+}
+
 /* The label of the mask's own key names all that makes it another mask, so no key serves two
  * constructions. The tweak of FF1 stays empty: it would be the name. */
 static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], firn_error *error) {
@@ -107,8 +144,12 @@ static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], 
     }
     int length = snprintf(label, sizeof label, "firn-ff1-2%s|%" PRIu32 "|%s|%" PRId64, from,
                           mask->bits, mask->name, mask->key_number);
+    int code = check_print(mask, key, label, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     firn__hkdf(own, sizeof own, key, FIRN_MASK_KEY_SIZE, label, (size_t)length);
-    int code =
+    code =
         mask->permutation.ops->open(&mask->permutation.cipher, own, 2, mask->bits, NULL, 0, error);
     explicit_bzero(own, sizeof own);
     return code;
@@ -148,6 +189,14 @@ uint32_t firn_mask_bits(const firn_mask *mask) {
     return mask->version != 0 ? 128 : mask->bits == 63 ? 64 : mask->bits;
 }
 
+int firn_mask_form(const firn_mask *mask) {
+    return mask->version != 0 ? FIRN_FORM_UUID : mask->bits > 64 ? FIRN_FORM_BASE32 : FIRN_FORM_DEC;
+}
+
+const char *firn_mask_fingerprint(const firn_mask *mask) {
+    return mask->print;
+}
+
 /* ---- masking --------------------------------------------------------------------------------- */
 
 static int refuse_range(const firn_mask *mask, const firn_id *id, firn_error *error) {
@@ -164,12 +213,12 @@ static int refuse_range(const firn_mask *mask, const firn_id *id, firn_error *er
                       text, mask->bits);
 }
 
-static int refuse_version(const firn_mask *mask, const firn_id *id, uint32_t wanted,
+static int refuse_version(const firn_mask *mask, const firn_id *id, bool masked,
                           firn_error *error) {
     char text[FIRN_TEXT_SIZE];
     const uint32_t version = firn__uuid_version(id);
     firn_format(text, id, id->bits == 128 ? FIRN_FORM_UUID : FIRN_FORM_DEC);
-    if (wanted != mask->version) {
+    if (masked) {
         return firn__fail(error, FIRN_EMISMATCH,
                           "ID %.48s is not a UUID of version 4, as all masked ones are: give a "
                           "masked ID",
@@ -182,16 +231,17 @@ static int refuse_version(const firn_mask *mask, const firn_id *id, uint32_t wan
                             text)
                : firn__fail(error, FIRN_EMISMATCH,
                             "ID %.48s is a UUID of version %" PRIu32
-                            ", and this mask takes version %" PRIu32 ": use version=%" PRIu32,
-                            text, version, wanted, version);
+                            ", and this mask takes version %d: use version=%" PRIu32,
+                            text, version, (int)mask->version, version);
 }
 
-/* Every ID is checked before the first one is masked. `version`: that UUIDs must have. */
-static int check_masked(const firn_mask *mask, const firn_id *ids, size_t count, uint32_t version,
+/* Every ID is checked before the first one is masked. `masked`: they are masked already. */
+static int check_masked(const firn_mask *mask, const firn_id *ids, size_t count, bool masked,
                         firn_error *error) {
+    const uint32_t version = masked ? 4 : (uint32_t)mask->version;
     for (size_t i = 0; i < count; i++) {
         if (mask->version != 0 && firn__uuid_version(&ids[i]) != version) {
-            return refuse_version(mask, &ids[i], version, error);
+            return refuse_version(mask, &ids[i], masked, error);
         }
         const firn_value value = {ids[i].low, ids[i].high};
         if (mask->version == 0 && (ids[i].top != 0 || !firn__fits(value, mask->bits))) {
@@ -237,7 +287,7 @@ static int permute_all(const firn_mask *mask, permute *step, firn_id *out, const
 
 int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
                     firn_error *error) {
-    int code = check_masked(mask, ids, count, (uint32_t)mask->version, error);
+    int code = check_masked(mask, ids, count, false, error);
     return code != FIRN_OK ? code
                            : permute_all(mask, mask->permutation.ops->encrypt, masked, ids, count,
                                          mask->version != 0 ? 4 : 0, error);
@@ -245,7 +295,7 @@ int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t
 
 int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
                    firn_error *error) {
-    int code = check_masked(mask, masked, count, 4, error);
+    int code = check_masked(mask, masked, count, true, error);
     return code != FIRN_OK ? code
                            : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
                                          (uint32_t)mask->version, error);

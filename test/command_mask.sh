@@ -33,11 +33,23 @@ error: character 1 of 1 is 'x': a decimal digit is needed" \
         "$(printf '1541815603606036480\nx\n' | "$FIRN" mask $orders --keep-going)"
     same "another name is another mask" 0 "$("$FIRN" mask --name order --key-file "$zero" 1541815603606036480 | grep -c 1545844954938404436)"
 
+    # ---- fingerprints: spec/masks.py computes this one ------------------------------------------
+    says "a mask has a fingerprint" 78555f0c mask fingerprint $orders width=uuid
+    print=$out
+    says "with it, the mask is the same" ee4010b4-ae5e-47e1-b9da-ad69663a79d9 \
+        mask $orders width=uuid fingerprint="$print" 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
+    refuses "another width has another one" 2 "has fingerprint .*, not $print: another key, width" mask $orders fingerprint="$print" 5
+    refuses "and another version" 2 "has fingerprint" mask $orders width=uuid version=4 fingerprint="$print" 5
+    refuses "a fingerprint has 8 digits" 2 "use the 8 hex digits" mask $orders fingerprint=12345 5
+    refuses "fingerprint takes no ID" 2 "takes no ID" mask fingerprint $orders 5
+
     # ---- refusals --------------------------------------------------------------------------------
     refuses "a negative integer" 1 "is negative .*: use width=64" mask $orders -- -5
     refuses "a UUID of another version" 1 "is a UUID of version 4, .*: use version=4" \
         mask $orders width=uuid c232ab00-9414-4d26-a1a5-04e2e4b9b3b7
     refuses "a UUID that is not masked" 1 "is not a UUID of version 4" unmask $orders width=uuid 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
+    refuses "nor is a UUID of another version, if version 4 is masked" 1 "as all masked ones are: give a masked ID" \
+        unmask $orders width=uuid version=4 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
     refuses "a small domain" 1 "20 to 128" mask $orders width=19 5
     refuses "an unknown setting" 2 "did you mean .width.[?]" mask $orders widht=20 5
     refuses "a form that does not fit" 2 "has no form uuid" mask $orders --as uuid 5
@@ -66,6 +78,7 @@ same "the key works" 5 "$("$FIRN" unmask --name orders --key-file "$made" "$("$F
 before=$(cat "$made")
 refuses "an existing file is kept" 2 "exists, and may be a key in use" mask keygen "$made"
 same "as it was" "$before" "$(cat "$made")"
+refuses "another key has another fingerprint" 2 "has fingerprint" mask --name orders --key-file "$made" width=uuid fingerprint="$print" 5
 check "another key has another number" "$FIRN" mask keygen "$TMPDIR/second.key" key_number=2
 check "and other digits" sh -c "grep -qxE '2 [0-9a-f]{64}' '$TMPDIR/second.key' && ! grep -qF '${before##* }' '$TMPDIR/second.key'"
 refuses "keygen needs a file" 2 "needs one FILE" mask keygen

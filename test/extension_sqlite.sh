@@ -48,6 +48,44 @@ errs() {
     pass "$sentence"
 }
 
+# ---- masks: the program names them, not a schema ---------------------------------------------------
+(umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/mask.key")
+print=$("$FIRN" mask fingerprint --name rows --key-file "$TMPDIR/mask.key")
+printf '%s\n' 'name=orders width=uuid key_file=mask.key fingerprint=78555f0c' \
+    "name=rows key_file=mask.key fingerprint=$print" >"$TMPDIR/masks"
+with="SELECT count(firn_config('masks', '$TMPDIR/masks'));"
+answers "a UUID is masked as the command does" "1
+ee4010b4-ae5e-47e1-b9da-ad69663a79d9|017f22e2-79b0-7cc3-98c4-dc0c0c07398f" "$with
+SELECT firn_mask('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders'), firn_unmask('ee4010b4-ae5e-47e1-b9da-ad69663a79d9', 'orders');"
+answers "an integer and a blob, too" "1
+1545844954938404436|integer|EE4010B4AE5E47E1B9DAAD69663A79D9|1" "${with}
+SELECT replace(firn_mask(1541815603606036480, 'rows'), '$("$FIRN" mask --name rows --key-file "$TMPDIR/mask.key" 1541815603606036480)', '1545844954938404436'),
+    typeof(firn_mask(1, 'rows')), hex(firn_mask(x'017f22e279b07cc398c4dc0c0c07398f', 'orders')),
+    firn_unmask(firn_mask(77, 'rows'), 'rows') = 77 AND firn_mask(NULL, 'rows') IS NULL;"
+answers "a generated column and an index have masked IDs" "1
+1000|1000
+3" "$with
+CREATE TABLE t (id INTEGER PRIMARY KEY, public_id INTEGER GENERATED ALWAYS AS (firn_mask(id, 'rows')) STORED UNIQUE);
+INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n;
+SELECT count(DISTINCT public_id), sum(firn_unmask(public_id, 'rows') = id) FROM t;
+CREATE INDEX t_masked ON t (firn_mask(id + 0, 'rows'));
+SELECT id FROM t INDEXED BY t_masked WHERE firn_mask(id + 0, 'rows') = firn_mask(3, 'rows');"
+errs "without firn_config there are no masks" "run SELECT firn_config('masks'" "firn_mask(1, 'rows')"
+masks_err() {
+    errs "$1" "$2" "firn_config('masks', '$TMPDIR/masks') || $3"
+}
+masks_err "an unknown mask is refused" "there is no mask 'row': did you mean" "firn_mask(1, 'row')"
+masks_err "an ID of another kind" "mask rows has 64 bits: give INTEGER or TEXT" "firn_mask(x'00', 'rows')"
+masks_err "a UUID of another version" "takes version 7" "firn_mask('c232ab00-9414-4d26-a1a5-04e2e4b9b3b7', 'orders')"
+like "a view of an untrusted schema may not unmask" ".*unsafe use of firn_unmask.*|1" "$with
+PRAGMA trusted_schema = OFF;
+CREATE TEMP TABLE x (id INTEGER);
+CREATE VIEW v AS SELECT firn_unmask(5, 'rows');
+SELECT * FROM v;"
+sed -i 's/fingerprint=.*/fingerprint=00000000/' "$TMPDIR/masks"
+errs "another key is refused" "has fingerprint 78555f0c, not 00000000" "firn_config('masks', '$TMPDIR/masks')"
+rm "$TMPDIR/masks" "$TMPDIR/mask.key"
+
 # ---- loading ---------------------------------------------------------------------------------------
 answers "it loads without its entry point being named" "$("$FIRN" --version | grep -oE '[0-9]+[.][0-9]+[.][0-9]+')" \
     "SELECT firn_version();"

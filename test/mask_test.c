@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -84,6 +86,75 @@ static void keys_are_those_of_the_rfc(void **state) {
     memset(input, 0x0b, sizeof input);
     firn__hkdf(out, sizeof out, input, sizeof input, "", 0);
     assert_memory_equal(out, wanted, sizeof out);
+}
+
+/* Writes the secret key with some of its digits, and a number, for its owner alone or others too. */
+static const char *key_file(int digits, mode_t mode) {
+    static char path[300];
+    const char *dir = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%.200s/mask_test.%d.key", dir != NULL ? dir : ".", (int)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "# mine\n\n 17 \t010203%0*d\r\n", digits - 6, 0) > 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+static void unloaded(const char *keys, const char *path, const char *words) {
+    firn_mask *mask = NULL;
+    firn_error error = {0};
+    assert_int_equal(firn_mask_load(&mask, keys, path, MODULES, &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, words);
+    assert_null(mask);
+}
+
+static void a_key_comes_from_a_file_too(void **state) {
+    firn_mask *mask = NULL, *other = opened("name=orders width=uuid key_number=17");
+    const firn_id id = uuid("017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
+    firn_id out, same;
+    char wide[1100] = "";
+    (void)state;
+    memset(wide, 'x', sizeof wide - 1);
+    const char *path = key_file(64, 0600);
+    assert_int_equal(firn_mask_load(&mask, "name=orders width=uuid", path, MODULES, NULL), FIRN_OK);
+    assert_string_equal(firn_mask_fingerprint(mask), firn_mask_fingerprint(other));
+    assert_int_equal(firn_mask_apply(mask, &out, &id, 1, NULL), FIRN_OK);
+    assert_int_equal(firn_mask_apply(other, &same, &id, 1, NULL), FIRN_OK);
+    assert_int_equal(firn_id_cmp(&out, &same), 0);
+    assert_int_equal(firn_mask_form(mask), FIRN_FORM_UUID);
+    firn_mask_close(mask);
+    firn_mask_close(other);
+    unloaded("name=orders key_number=17", path, "remove key_number=");
+    unloaded(wide, path, "use at most");
+    unloaded("name=orders", key_file(63, 0600), "contains no secret key");
+    unloaded("name=orders", key_file(65, 0600), "contains no secret key");
+    unloaded("name=orders", key_file(64, 0604), "chmod 600");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    unloaded("name=orders", path, "named pipe");
+    assert_int_equal(unlink(path), 0);
+    unloaded("name=orders", ".", "is not a file");
+}
+
+static void another_mask_has_another_fingerprint(void **state) {
+    static const char *const others[] = {"name=order", "name=orders width=64",
+                                         "name=orders width=uuid", "name=orders key_number=2",
+                                         "name=orders width=uuid version=4"};
+    static const uint8_t key[FIRN_MASK_KEY_SIZE] = {1, 2, 4};
+    char keys[80];
+    firn_mask *mask = opened("name=orders"), *made = NULL;
+    firn_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(keys, sizeof keys, "%s fingerprint=%s", others[i], firn_mask_fingerprint(mask));
+        assert_int_equal(firn_mask_open(&made, keys, secret, MODULES, &error), FIRN_EUSAGE);
+        error_text(&error, FIRN_EUSAGE, "use these, or a new name");
+    }
+    snprintf(keys, sizeof keys, "name=orders fingerprint=%s", firn_mask_fingerprint(mask));
+    assert_int_equal(firn_mask_open(&made, keys, key, MODULES, &error), FIRN_EUSAGE);
+    firn_mask_close(opened(keys));
+    firn_mask_close(mask);
 }
 
 static void twenty_bits_are_a_permutation(void **state) {
@@ -263,8 +334,11 @@ static void keys_have_their_bounds(void **state) {
     unopened("name=orders version=7", FIRN_EUSAGE, "add width=uuid");
     unopened("name=orders width=uuid version=9", FIRN_ERANGE, "1 to 8");
     unopened("name=orders key_number=1000000000", FIRN_ERANGE, "0 to 999999999");
+    unopened("name=orders fingerprint=1234567", FIRN_EUSAGE, "use the 8 hex digits");
+    unopened("name=orders fingerprint=1234567G", FIRN_EUSAGE, "use the 8 hex digits");
     unopened("name=orders widht=63", FIRN_EUSAGE, "did you mean");
-    unopened("name=orders zebra=63", FIRN_EUSAGE, "use name, width, version or key_number");
+    unopened("name=orders zebra=63", FIRN_EUSAGE,
+             "use name, width, version, key_number or fingerprint");
     firn_mask_close(NULL);
 }
 
@@ -352,6 +426,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("keys are those of RFC 5869", keys_are_those_of_the_rfc),
+        TEST("a key comes from a file, too", a_key_comes_from_a_file_too),
+        TEST("another mask has another fingerprint", another_mask_has_another_fingerprint),
         TEST("twenty bits are a permutation", twenty_bits_are_a_permutation),
         TEST("every width comes back", every_width_comes_back),
         TEST("every UUID becomes one of version 4", every_uuid_becomes_one_of_version_4),

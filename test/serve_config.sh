@@ -58,7 +58,7 @@ other() {
     log) echo json ;;
     log_level) echo debug ;;
     access_log_lines) echo request ;;
-    access_log | tls_cert | tls_key | tls_client_ca | tokens | hosts) echo "/$1" ;;
+    access_log | tls_cert | tls_key | tls_client_ca | tokens | masks | hosts) echo "/$1" ;;
     idle | slow | wait | drain | stop) echo 2s ;;
     *) sed -nE "s/^NUMBER\($1, [0-9]+, [0-9]+, ([0-9]+).*/\1/p; s/^SWITCH\($1, 0.*/yes/p; s/^SWITCH\($1, 1.*/no/p" $list ;;
     esac

@@ -315,6 +315,9 @@ static void check_mask(const json_t *file, const json_t *item) {
               firn_mask_undo(mask, &out, &masked, 1, NULL) == FIRN_OK &&
                   firn_id_cmp(&out, &id) == 0,
               "unmasked differently");
+        holds(file, item,
+              strcmp(firn_mask_fingerprint(mask), string_of(file, item, "fingerprint")) == 0,
+              "has another fingerprint");
     }
     firn_mask_close(mask);
 }

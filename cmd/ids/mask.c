@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn mask` and `firn unmask`: IDs and their masked forms; `firn mask keygen`: a key for them. Pure
- * except the key, which is wiped as soon as the library has it. */
+/* `firn mask` and `firn unmask`: IDs and their masked forms; `firn mask keygen`: a key for them; `firn
+ * mask fingerprint`: of a mask. The library reads the key. */
 #include "named_pipe.h"
 #include "numbers.h"
 #include "pure_verbs.h"
@@ -17,7 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, NUMBER_MOST = 999999999 };
+enum { NUMBER_MOST = 999999999 };
 enum { FILE_SIZE = 1024, KEYS_SIZE = 256 };
 
 typedef struct masking {
@@ -26,69 +26,6 @@ typedef struct masking {
     uint32_t bits;
     int from, as; /* the forms of an ID and of a masked ID */
 } masking;
-
-/* ---- the key --------------------------------------------------------------------------------- */
-
-/* A line "NUMBER KEY" without other words. Overwrites both results. */
-static bool parse_line(uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE],
-                       const char *line) {
-    const size_t digits = strspn(line, "0123456789");
-    const char *hex = line + digits + strspn(line + digits, " \t");
-    bool is = digits > 0 && digits <= 9 && hex > line + digits &&
-              strspn(hex, "0123456789abcdefABCDEF") == KEY_DIGITS &&
-              hex[KEY_DIGITS + strspn(hex + KEY_DIGITS, " \t\r")] == '\0';
-    for (size_t half = 0; is && half < 2; half++) {
-        firn_id id;
-        uint8_t bytes[20];
-        is = firn_parse(&id, FIRN_FORM_HEX, 128, hex + half * KEY_DIGITS / 2, KEY_DIGITS / 2,
-                        NULL) == FIRN_OK;
-        firn_id_bytes(bytes, &id);
-        memcpy(key + half * 16, bytes, 16);
-        explicit_bzero(bytes, sizeof bytes);
-        explicit_bzero(&id, sizeof id);
-    }
-    if (is) {
-        snprintf(number, NUMBER_SIZE, "%.*s", (int)digits, line);
-    }
-    return is;
-}
-
-/* Exactly one line with a key; empty lines and those that begin with # are comments. */
-static bool parse_file(uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE], char *text) {
-    int found = 0;
-    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
-        line += strspn(line, " \t\r");
-        if (line[0] == '\0' || line[0] == '#') {
-            continue;
-        }
-        if (!parse_line(key, number, line)) {
-            return false;
-        }
-        found++;
-    }
-    return found == 1;
-}
-
-static int read_key(session *s, uint8_t key[FIRN_MASK_KEY_SIZE], char number[NUMBER_SIZE]) {
-    const char *name = s->option[OPTION_KEY_FILE];
-    char text[FILE_SIZE];
-    int status = key_refuse_argument(s, "--key-file FILE");
-    if (status == STATUS_DONE && name == NULL) {
-        status = fail_usage(
-            s, "a mask needs a secret key: run `firn mask keygen FILE` and add --key-file FILE");
-    }
-    if (status == STATUS_DONE) {
-        status = key_file_read(s, text, sizeof text, name, "a key of `firn mask keygen`");
-    }
-    if (status == STATUS_DONE && !parse_file(key, number, text)) {
-        status = fail_usage(s,
-                            "%.80s contains no secret key of a mask: write a line with its number "
-                            "and 64 hex digits, or make a file with `firn mask keygen FILE`",
-                            name);
-    }
-    explicit_bzero(text, sizeof text);
-    return status;
-}
 
 /* ---- keygen ---------------------------------------------------------------------------------- */
 
@@ -183,43 +120,54 @@ static int open_form(session *s, int *form, int option, int preset, uint32_t bit
 
 static int open_mask(session *s, masking *work) {
     static const char *const none[] = {NULL};
-    char keys[KEYS_SIZE], number[NUMBER_SIZE];
-    uint8_t key[FIRN_MASK_KEY_SIZE] = {0};
+    const char *file = s->option[OPTION_KEY_FILE];
+    char keys[KEYS_SIZE];
     firn_error error;
-    const char *width = operand_value(s, "width");
-    if (operand_value(s, "key_number") != NULL) {
-        return fail_usage(s, "the key file has the number of the key: remove key_number=");
+    int status = key_refuse_argument(s, "--key-file FILE");
+    if (status == STATUS_DONE && file == NULL) {
+        status = fail_usage(
+            s, "a mask needs a secret key: run `firn mask keygen FILE` and add --key-file FILE");
     }
-    int status = operands_join(s, none, sizeof " key_number=" + NUMBER_SIZE, keys, sizeof keys);
-    status = status == STATUS_DONE ? read_key(s, key, number) : status;
+    status = status == STATUS_DONE ? operands_join(s, none, 0, keys, sizeof keys) : status;
     if (status == STATUS_DONE) {
-        operands_assume(s, "key_number", number, keys, sizeof keys);
-        int code = firn_mask_open(&work->mask, keys, key, NULL, &error);
+        int code = firn_mask_load(&work->mask, keys, file, NULL, &error);
         status = argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
     }
-    explicit_bzero(key, sizeof key);
     if (status != STATUS_DONE) {
         return status;
     }
     work->bits = firn_mask_bits(work->mask);
-    const bool uuid = width != NULL && strcmp(width, "uuid") == 0;
-    const int preset = uuid ? FIRN_FORM_UUID : work->bits > 64 ? FIRN_FORM_BASE32 : FIRN_FORM_DEC;
-    status = open_form(s, &work->from, OPTION_FROM, preset, work->bits);
+    status = open_form(s, &work->from, OPTION_FROM, firn_mask_form(work->mask), work->bits);
     return status == STATUS_DONE ? open_form(s, &work->as, OPTION_AS, work->from, work->bits)
                                  : status;
+}
+
+static int fingerprint(session *s, const masking *work) {
+    if (s->plain_count != 1) {
+        return fail_usage(s, "fingerprint takes no ID: remove '%.60s'", s->operands[1]);
+    }
+    output_print(&s->out, "%s\n", firn_mask_fingerprint(work->mask));
+    return STATUS_DONE;
+}
+
+/* Is the first operand this word of `firn mask`? */
+static bool has_verb(const session *s, const char *verb) {
+    return s->plain_count > 0 && strcmp(s->operands[0], verb) == 0;
 }
 
 static int run(session *s, bool back) {
     masking work = {.back = back};
     int status = operands_split(s, 0, 0, SIZE_MAX, "IDs");
-    if (status == STATUS_DONE && !back && s->plain_count > 0 &&
-        strcmp(s->operands[0], "keygen") == 0) {
+    if (status == STATUS_DONE && !back && has_verb(s, "keygen")) {
         return keygen(s);
     }
     status = status == STATUS_DONE ? open_mask(s, &work) : status;
-    status = status == STATUS_DONE ? lines_do(s, s->plain_count > 0 ? s->operands : NULL,
-                                              s->plain_count, mask_line, &work)
-                                   : status;
+    if (status == STATUS_DONE) {
+        status = !back && has_verb(s, "fingerprint")
+                     ? fingerprint(s, &work)
+                     : lines_do(s, s->plain_count > 0 ? s->operands : NULL, s->plain_count,
+                                mask_line, &work);
+    }
     firn_mask_close(work.mask);
     return status;
 }

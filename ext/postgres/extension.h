@@ -27,6 +27,7 @@ extern char *firn_setting_node;     /* of this server: a number, or fields; "": 
 extern char *firn_setting_history;  /* nodes for back-dated IDs: LOW-HIGH; "": unset */
 extern char *firn_setting_store;    /* URL of a firn store; "": the server's own marks */
 extern char *firn_setting_database; /* where the marks are */
+extern char *firn_setting_masks;    /* a file: mask_list.h; "": none */
 extern int firn_setting_max_wait_ms;
 extern int firn_setting_max_shift_ms;
 extern bool firn_setting_unsafe;
@@ -106,6 +107,10 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
                       enum firn_reading_of what);
 /* The same, remembered at the place of the call as long as the texts stay the same. */
 const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options);
+
+/* ---- masks (mask.c) -------------------------------------------------------------------------- */
+
+void firn_masks_forget(void); /* firn.masks changes: the next call reads its file */
 
 /* ---- the node (node.c) ----------------------------------------------------------------------- */
 

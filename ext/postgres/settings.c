@@ -12,6 +12,7 @@ char *firn_setting_node;
 char *firn_setting_history;
 char *firn_setting_store;
 char *firn_setting_database;
+char *firn_setting_masks;
 int firn_setting_max_wait_ms = 5000;
 int firn_setting_max_shift_ms = 1000;
 bool firn_setting_unsafe;
@@ -26,6 +27,11 @@ static void note_text(const char *value, void *extra) {
 static void note_flag(bool value, void *extra) {
     (void)value, (void)extra;
     firn_settings_count++;
+}
+
+static void note_masks(const char *value, void *extra) {
+    (void)value, (void)extra;
+    firn_masks_forget();
 }
 
 /* A longer value would be cut where it is compared with the nodes that firn stores may still
@@ -99,6 +105,10 @@ static void define(void) {
     DefineCustomStringVariable("firn.database", "The database that keeps the high-water marks.",
                                NULL, &firn_setting_database, "postgres", start, 0, NULL, NULL,
                                NULL);
+    DefineCustomStringVariable("firn.masks", "The file of the masks of firn_mask and firn_unmask.",
+                               "Their key files are for the server's user alone.",
+                               &firn_setting_masks, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL,
+                               note_masks, NULL);
     DefineCustomIntVariable("firn.max_wait", "Maximum time that one call waits for an ID.", NULL,
                             &firn_setting_max_wait_ms, 5000, 0, 3600000, PGC_USERSET, GUC_UNIT_MS,
                             NULL, NULL, NULL);

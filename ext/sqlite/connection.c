@@ -55,6 +55,8 @@ void connection_drop(void *context) {
     for (size_t i = 0; i < connection->notice_count; i++) {
         free(connection->notices[i]);
     }
+    mask_list_free(&connection->masks);
+    free(connection->masks_file);
     free(connection->store);
     free(connection->node);
     free(connection);

@@ -6,6 +6,7 @@
 
 #include "../common/call.h"
 #include "errors.h"
+#include "mask_list.h"
 
 #include <sqlite3ext.h>
 #ifndef FIRN_SQLITE_ENTRY
@@ -63,6 +64,8 @@ typedef struct sql_connection {
     bool unsafe;  /* accept a store that may lose acknowledged writes */
     bool used;    /* by a statement of the program: a DIRECTONLY function was called */
     held_list gens, jobs;
+    char *masks_file;
+    mask_list masks; /* of that file */
     sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
     int result_kind; /* how its answer is returned */
     firn_scheme schemes[SQL_ARGUMENTS_MOST];
@@ -92,6 +95,7 @@ int connection_failed(sql_connection *connection, int code, firn_error *error);
 /* Each adds functions or tables. A result of SQLite. */
 int add_generators(sql_connection *connection); /* generators.c */
 int add_readers(sql_connection *connection);    /* readers.c */
+int add_masks(sql_connection *connection);      /* masks.c */
 int add_tables(sql_connection *connection);     /* tables.c */
 
 /* A SQL function. */

@@ -303,8 +303,25 @@ static int replace(char **place, const char *value, firn_error *error) {
     return FIRN_OK;
 }
 
-/* `place`: of the store or the node; NULL: unsafe. */
+/* The masks of a file replace all others; "": none. */
+static int set_masks(sql_connection *connection, const char *file, firn_error *error) {
+    mask_list fresh = {NULL, 0};
+    int code = file[0] != '\0' ? mask_list_read(&fresh, file, error) : FIRN_OK;
+    code = code == FIRN_OK ? replace(&connection->masks_file, file, error) : code;
+    if (code == FIRN_OK) {
+        mask_list_free(&connection->masks);
+        connection->masks = fresh;
+    } else {
+        mask_list_free(&fresh);
+    }
+    return code;
+}
+
+/* `place`: of a text; NULL: unsafe. */
 static int set(sql_connection *connection, char **place, const char *value, firn_error *error) {
+    if (place == &connection->masks_file) {
+        return set_masks(connection, value, error);
+    }
     if (place == NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
         return set_error(error, FIRN_ERANGE, "unsafe='%.40s' is not valid: give 0 or 1", value);
     }
@@ -329,12 +346,13 @@ static void config(sqlite3_context *context, int count, sqlite3_value **values) 
     connection->used = true;
     int code = text_of(&name, values[0], 0, &error);
     const char *wanted = code == FIRN_OK ? name.text : "";
-    char **place = strcmp(wanted, "store") == 0  ? &connection->store
-                   : strcmp(wanted, "node") == 0 ? &connection->node
-                                                 : NULL;
+    char **place = strcmp(wanted, "store") == 0   ? &connection->store
+                   : strcmp(wanted, "node") == 0  ? &connection->node
+                   : strcmp(wanted, "masks") == 0 ? &connection->masks_file
+                                                  : NULL;
     if (code == FIRN_OK && place == NULL && strcmp(wanted, "unsafe") != 0) {
-        code = set_error(&error, FIRN_EUSAGE, "'%.40s' is not a setting: use store, node or unsafe",
-                         wanted);
+        code = set_error(&error, FIRN_EUSAGE,
+                         "'%.40s' is not a setting: use store, node, unsafe or masks", wanted);
     }
     if (code == FIRN_OK && count == 2) {
         const char *value = (const char *)sqlite3_value_text(values[1]);

@@ -752,14 +752,25 @@ typedef struct firn_mask firn_mask;
 /* Opens the mask of a name and a secret key of random bytes. `keys`: name=WORD (needed: 1 to 63
  * letters, digits, . _ and -); width=63 (the default: integers that are not negative), any other
  * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
- * key_number=0..999999999 (1). Any other name, width, version or number is another mask. The
- * permutation is FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256.
- * `module_dir` (may be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
+ * key_number=0..999999999 (1). Any other name, width, version or number is another mask.
+ * fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. The permutation is FF1
+ * with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may be
+ * NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
 FIRN_API int firn_mask_open(firn_mask **mask, const char *keys,
                             const uint8_t key[FIRN_MASK_KEY_SIZE], const char *module_dir,
                             firn_error *error);
+/* The same with the key, and its number, of a file of `firn mask keygen`, which only its owner may
+ * be able to read. The library erases its copy of the key. FIRN_EUSAGE: not such a file;
+ * FIRN_EIO. */
+FIRN_API int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file,
+                            const char *module_dir, firn_error *error);
 /* The width of the IDs, masked or not, for firn_parse: 64 for width=63, 128 for width=uuid. */
 FIRN_API uint32_t firn_mask_bits(const firn_mask *mask);
+/* The usual text form of the IDs: uuid for width=uuid, base32 above 64 bits, else dec. */
+FIRN_API int firn_mask_form(const firn_mask *mask);
+/* 8 hex digits that another key, key number, name, width or version changes, except once in 4*10^9
+ * times. Not secret. Valid until the mask is closed. */
+FIRN_API const char *firn_mask_fingerprint(const firn_mask *mask);
 /* Masks `count` IDs; `masked` may be `ids`. FIRN_ERANGE: an ID is too great or negative;
  * FIRN_EMISMATCH: not a UUID of the version. Masks all IDs or none. */
 FIRN_API int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,

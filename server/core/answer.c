@@ -93,6 +93,9 @@ int request_answer(server_request *request, size_t times, server_reply *out, fir
         return integers_answer(request, request->verb == VERB_NEXT ? times : 1, out, error);
     case VERB_LAST:
         return integers_answer_last(request, out);
+    case VERB_MASK:
+    case VERB_UNMASK:
+        return answer_mask(request, out, error);
     case VERB_STATUS:
         return answer_status(request, out, error);
     case VERB_SPREAD:
@@ -284,7 +287,7 @@ int request_finish(sent_task *task, server_reply *out, firn_error *error) {
         out->json = task->json;
         task->json = NULL;
     } else if (request->dated) {
-        ids_reply_dated(request, task->ids, out);
+        return ids_reply_dated(request, task->ids, out, error);
     } else {
         integers_reply(request, task->first, out);
     }

@@ -7,6 +7,7 @@
 #include "describe.h"
 #include "errors.h"
 #include "id_form.h"
+#include "masks.h"
 #include "object.h"
 #include "pure_verbs.h"
 #include "reading.h"
@@ -191,7 +192,7 @@ static int check_sign(const server_request *request, const firn_scheme *scheme, 
 /* Clients cannot set fields or keys of a generator. */
 static int refuse_setting(const server_request *request, const firn_scheme *scheme, word key,
                           firn_error *error) {
-    static const char *const known[] = {"count", "time", "tick", "as", "prefix", NULL};
+    static const char *const known[] = {"count", "time", "tick", "as", "prefix", "mask", NULL};
     char name[32];
     if (request->digest != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s': use namespace and name",
@@ -207,12 +208,34 @@ static int refuse_setting(const server_request *request, const firn_scheme *sche
                      request->generator != NULL ? request->generator->name : "NAME");
 }
 
+/* Masked IDs have the form of the mask. A mask for IDs of another width would lose each ID. */
+static int read_mask(server_request *request, const firn_scheme *scheme, word name,
+                     firn_error *error) {
+    mask_forms forms;
+    int code = masks_find(&forms, name, error);
+    if (code == FIRN_OK && (request_value(request, "as").text != NULL ||
+                            request_value(request, "prefix").text != NULL)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "masked IDs have the form of their mask: remove as and prefix");
+    }
+    if (code == FIRN_OK && forms.bits != scheme->bits) {
+        return set_error(error, FIRN_EUSAGE,
+                         "mask %.*s takes IDs of %" PRIu32 " bits, but IDs of %s have %u: use "
+                         "another mask",
+                         word_shown(name), name.text, forms.bits, scheme->name,
+                         (unsigned)scheme->bits);
+    }
+    request->form = code == FIRN_OK ? forms.as : request->form;
+    request->prefix[0] = '\0';
+    return code;
+}
+
 static int read_pair(server_request *request, const firn_scheme *scheme, word key, word value,
                      firn_error *error) {
     if (word_is(key, "count")) {
         return read_count(&request->count, request, key, value, BATCH_MAX, error);
     }
-    if (word_is(key, "as") || word_is(key, "prefix")) {
+    if (word_is(key, "as") || word_is(key, "prefix") || word_is(key, "mask")) {
         return FIRN_OK; /* read after the others, because they depend on each other */
     }
     if (request->digest != NULL && (word_is(key, "namespace") || word_is(key, "name"))) {
@@ -264,13 +287,21 @@ int ids_read_new(server_request *request, firn_error *error) {
     }
     code = code == FIRN_OK ? ids_read_form(request, scheme, true, error) : code;
     code = code == FIRN_OK ? check_dated(request, scheme, error) : code;
-    code = code == FIRN_OK ? check_sign(request, scheme, error) : code;
+    const word mask = request_value(request, "mask");
+    if (code == FIRN_OK) {
+        code = mask.text != NULL ? read_mask(request, scheme, mask, error)
+                                 : check_sign(request, scheme, error);
+    }
     return code == FIRN_OK && request->digest != NULL ? check_digest(request, error) : code;
 }
 
 int ids_read_runs(server_request *request, firn_error *error) {
     int code = ids_read_new(request, error);
     const firn_scheme *scheme = code == FIRN_OK ? scheme_of(request) : NULL;
+    if (scheme != NULL && request_value(request, "mask").text != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "masked IDs are not consecutive: request IDs instead of runs");
+    }
     if (scheme != NULL && (scheme->bits > 64 || request->digest != NULL || request->dated)) {
         return set_error(error, FIRN_EUSAGE,
                          "runs need a scheme of at most 64 bits (%s has %u) and no time parameter: "
@@ -342,13 +373,20 @@ static void reply_ids(const server_request *request, bool narrow, size_t n, serv
     out->is_signed = request->form == FIRN_FORM_DEC && scheme->bits == 64;
 }
 
+/* As the request says, in place. FIRN_EMISMATCH: the IDs are of another version. */
+static int mask_ids(const server_request *request, firn_id *ids, size_t n, firn_error *error) {
+    const word mask = request_value(request, "mask");
+    return mask.text != NULL ? masks_turn(ids, n, mask, false, error) : FIRN_OK;
+}
+
 /* If fewer than `times` are left, half as many are tried, and so on; the remaining requests wait a
  * millisecond. One request for many gets all or none. */
 static int answer_new(server_request *request, size_t times, server_reply *out, firn_error *error) {
     server_generator *from = request->generator;
     firn_gen *gen = atomic_load_explicit(&from->gen, memory_order_acquire);
-    bool narrow =
-        request->form == from->form ? from->narrow : is_narrow(from->scheme, request->form);
+    const bool masked = request_value(request, "mask").text != NULL;
+    bool narrow = !masked && (request->form == from->form ? from->narrow
+                                                          : is_narrow(from->scheme, request->form));
     size_t n = request->count > 1 ? (size_t)request->count : times < BATCH_MAX ? times : BATCH_MAX;
     if (gen == NULL) {
         return wait_for_opening(from, error);
@@ -371,7 +409,7 @@ static int answer_new(server_request *request, size_t times, server_reply *out, 
     generator_count(from, request->worker, narrow ? request->worker->numbers : NULL,
                     request->worker->ids, n);
     reply_ids(request, narrow, n, out);
-    return FIRN_OK;
+    return mask_ids(request, request->worker->ids, n, error);
 }
 
 static int answer_digest(server_request *request, server_reply *out, firn_error *error) {
@@ -391,7 +429,7 @@ static int answer_digest(server_request *request, server_reply *out, firn_error 
     out->kind = REPLY_IDS;
     out->count = 1;
     out->ids = request->worker->ids;
-    return code;
+    return code == FIRN_OK ? mask_ids(request, request->worker->ids, 1, error) : code;
 }
 
 /* Here without a store; with one, as a task. */
@@ -407,9 +445,7 @@ static int answer_dated(server_request *request, server_reply *out, firn_error *
                               (size_t)request->count, error);
     }
     if (code == FIRN_OK) {
-        generator_count(request->generator, request->worker, NULL, request->worker->ids,
-                        (size_t)request->count);
-        reply_ids(request, false, (size_t)request->count, out);
+        code = ids_reply_dated(request, request->worker->ids, out, error);
     }
     return code == FIRN_EWINDOW ? REQUEST_LATER : code;
 }
@@ -420,10 +456,12 @@ int ids_answer_new(server_request *request, size_t times, server_reply *out, fir
                                      : answer_new(request, times, out, error);
 }
 
-void ids_reply_dated(const server_request *request, const firn_id *ids, server_reply *out) {
+int ids_reply_dated(const server_request *request, firn_id *ids, server_reply *out,
+                    firn_error *error) {
     generator_count(request->generator, request->worker, NULL, ids, (size_t)request->count);
     reply_ids(request, false, (size_t)request->count, out);
     out->ids = ids;
+    return mask_ids(request, ids, (size_t)request->count, error);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

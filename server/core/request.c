@@ -16,7 +16,7 @@ word parameter_key(word text) {
     static const char *const names[][2] = {
         /* as a client writes it, as the server does */
         {"count", "count"}, {"n", "count"},       {"as", "as"}, {"time", "time"},
-        {"tick", "tick"},   {"scheme", "scheme"}, {"to", "to"},
+        {"tick", "tick"},   {"scheme", "scheme"}, {"to", "to"}, {"mask", "mask"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (word_is(text, names[i][0])) {

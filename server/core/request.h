@@ -25,6 +25,8 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
     X(SHOW, "show", ISSUE, READ)       /* the fields of an ID (`name`) */                          \
     X(RANGE, "range", ISSUE, READ)     /* least and greatest ID of [from, to) */                   \
     X(CONVERT, "convert", ISSUE, READ) /* another form or scheme: `name` is the ID */              \
+    X(MASK, "mask", ISSUE, READ)       /* the masked form of an ID: `name` */                      \
+    X(UNMASK, "unmask", ISSUE, READ)   /* the ID of a masked one: `name` */                        \
     X(SCHEMES, "schemes", ISSUE, READ) /* the table, or one scheme */                              \
     X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; a task */                          \
     X(STATUS, "status", ADMIN, OTHER)  /* generators, segments, stores, workers */                 \

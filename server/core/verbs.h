@@ -15,8 +15,9 @@ int ids_read_form(server_request *request, const firn_scheme *scheme, bool takes
 /* Codes as request_answer. */
 int ids_answer_new(server_request *request, size_t times, server_reply *out, firn_error *error);
 int ids_answer_runs(server_request *request, server_reply *out, firn_error *error);
-/* The reply to a NEW whose IDs a renewer has back-dated. */
-void ids_reply_dated(const server_request *request, const firn_id *ids, server_reply *out);
+/* The reply to a NEW with back-dated IDs, which it masks in place. Codes as masks_turn. */
+int ids_reply_dated(const server_request *request, firn_id *ids, server_reply *out,
+                    firn_error *error);
 
 /* NEXT, BLOCK and LAST. Finds the segment and checks the parameters. Codes as request_read. */
 int integers_read(server_request *request, firn_error *error);
@@ -29,6 +30,9 @@ void integers_reply(const server_request *request, int64_t first, server_reply *
 
 /* PACK, SHOW, RANGE, CONVERT and SCHEMES: checks the parameters and answers. */
 int answer_pure(server_request *request, server_reply *out, firn_error *error);
+
+/* MASK and UNMASK (masks.c). */
+int answer_mask(server_request *request, server_reply *out, firn_error *error);
 
 int answer_status(const server_request *request, server_reply *out, firn_error *error);
 int answer_spread(const server_request *request, server_reply *out, firn_error *error);

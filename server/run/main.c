@@ -6,6 +6,7 @@
 #include "core/access.h"
 #include "core/catalog.h"
 #include "core/log.h"
+#include "core/masks.h"
 #include "core/monotonic.h"
 #include "core/renewer.h"
 #include "core/server.h"
@@ -96,7 +97,7 @@ static int fail(const firn_error *error) {
 
 /* A core file or a debugger would reveal keys and tokens. */
 static void keep_secrets(const server_settings *set) {
-    if (set->tokens[0] != '\0' || set->tls_key[0] != '\0') {
+    if (set->tokens[0] != '\0' || set->tls_key[0] != '\0' || set->masks[0] != '\0') {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     }
@@ -137,6 +138,7 @@ static credential_files files_of(const server_settings *set) {
 static int check_files(const server_settings *set, firn_error *error) {
     credential_files files = files_of(set);
     int code = access_check(or_null(set->tokens), error);
+    code = code == FIRN_OK ? masks_check(or_null(set->masks), error) : code;
     return code == FIRN_OK ? credentials_check(&files, error) : code;
 }
 
@@ -220,6 +222,7 @@ static int open_all(firn_error *error) {
     http->threads = set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
     credential_files files = files_of(set);
     int code = access_load(or_null(set->tokens), error);
+    code = code == FIRN_OK ? masks_load(or_null(set->masks), error) : code;
     code = code == FIRN_OK ? credentials_load(&files, error) : code;
     code = code == FIRN_OK ? access_log_begin(error) : code;
     code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
@@ -266,6 +269,7 @@ static void close_all(void) {
     }
     access_log_end();
     renewers_stop(GIVE_BACK_MS);
+    masks_load(NULL, NULL); /* erases the keys */
     if (all.notices >= 0) {
         close(all.notices);
     }
@@ -390,6 +394,7 @@ static int take_config(const server_config *fresh, firn_error *error) {
     code = code == FIRN_OK ? names_check(&fresh->sections, error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
+    code = code == FIRN_OK ? masks_load(or_null(set->masks), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {
         credential_files files = files_of(set);
         code = credentials_load(&files, error);

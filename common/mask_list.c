@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "mask_list.h"
+
+#include "errors.h"
+#include "named_pipe.h"
+#include "pure_verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MASKS_MAX = 256, LINE_SIZE = 2048, PATH_MOST = 1024 };
+
+static const char blanks[] = " \t\r\n";
+
+/* A line in parts: `keys` is for the library. "": not given. */
+typedef struct mask_line {
+    char keys[LINE_SIZE];
+    char name[MASK_NAME_SIZE], fingerprint[16], file[PATH_MOST], from[32], as[32];
+} mask_line;
+
+/* ---- a line ---------------------------------------------------------------------------------- */
+
+/* Copies the value of "key=value" if the word has this key. A value that is too long is cut, and so
+ * refused: as a form or a file that does not exist, or by the library, which reads it too. */
+static bool take(char *out, size_t size, const char *word, const char *key) {
+    const size_t length = strlen(key);
+    if (strncmp(word, key, length) != 0) {
+        return false;
+    }
+    snprintf(out, size, "%s", word + length);
+    return true;
+}
+
+static void split_line(mask_line *line, char *text) {
+    char *rest = NULL;
+    size_t used = 0;
+    *line = (mask_line){.keys = ""};
+    for (char *word = strtok_r(text, blanks, &rest); word != NULL;
+         word = strtok_r(NULL, blanks, &rest)) {
+        if (take(line->file, sizeof line->file, word, "key_file=") ||
+            take(line->from, sizeof line->from, word, "from=") ||
+            take(line->as, sizeof line->as, word, "as=")) {
+            continue;
+        }
+        take(line->name, sizeof line->name, word, "name=");
+        take(line->fingerprint, sizeof line->fingerprint, word, "fingerprint=");
+        used += (size_t)snprintf(line->keys + used, sizeof line->keys - used, "%s%s",
+                                 used > 0 ? " " : "", word);
+    }
+}
+
+/* The path of the key file from the folder of the list. */
+static void place_file(char path[2 * PATH_MOST], const char *list, const char *file) {
+    const char *slash = strrchr(list, '/');
+    const int folder = slash != NULL && file[0] != '/' ? (int)(slash + 1 - list) : 0;
+    snprintf(path, 2 * PATH_MOST, "%.*s%s", folder, list, file);
+}
+
+static int read_form(int *form, const char *name, int preset, uint32_t bits, firn_error *error) {
+    *form = preset;
+    int code = name[0] != '\0' ? pure_form(form, name, error) : FIRN_OK;
+    return code == FIRN_OK ? pure_form_check(*form, NULL, bits, error) : code;
+}
+
+static int open_line(listed_mask *out, const mask_line *line, const char *list, firn_error *error) {
+    char path[2 * PATH_MOST];
+    if (line->file[0] == '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "the mask has no key: add key_file=FILE, a file of `firn mask keygen`");
+    }
+    place_file(path, list, line->file);
+    int code = firn_mask_load(&out->mask, line->keys, path, NULL, error);
+    if (code == FIRN_OK && line->fingerprint[0] == '\0') {
+        code = set_error(error, FIRN_EUSAGE,
+                         "mask %.63s has no fingerprint, which shows another key: add "
+                         "fingerprint=%.8s, if it is a new name or this is its key",
+                         line->name, firn_mask_fingerprint(out->mask));
+    }
+    if (code == FIRN_OK) {
+        memcpy(out->name, line->name, sizeof out->name);
+        out->bits = firn_mask_bits(out->mask);
+        code = read_form(&out->from, line->from, firn_mask_form(out->mask), out->bits, error);
+    }
+    return code == FIRN_OK ? read_form(&out->as, line->as, out->from, out->bits, error) : code;
+}
+
+static int read_line(mask_list *list, char *text, const char *path, firn_error *error) {
+    mask_line line;
+    firn_error none;
+    if (list->count == MASKS_MAX) {
+        return set_error(error, FIRN_ERANGE, "there are more than %d masks: remove some",
+                         MASKS_MAX);
+    }
+    split_line(&line, text);
+    if (line.name[0] != '\0' && mask_list_find(list, line.name, strlen(line.name), &none) != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "mask %.63s has an earlier line: remove one of the two", line.name);
+    }
+    return open_line(&list->all[list->count++], &line, path, error);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static int read_lines(mask_list *list, FILE *file, const char *path, firn_error *error) {
+    char text[LINE_SIZE];
+    int code = FIRN_OK;
+    for (int number = 1; code == FIRN_OK && fgets(text, sizeof text, file) != NULL; number++) {
+        const char *begin = text + strspn(text, blanks);
+        if (begin[0] == '\0' || begin[0] == '#') {
+            continue;
+        }
+        code = strlen(text) == sizeof text - 1
+                   ? set_error(error, FIRN_EUSAGE, "the line is longer than %d bytes: shorten it",
+                               LINE_SIZE - 2)
+                   : read_line(list, text, path, error);
+        if (code != FIRN_OK) {
+            prefix_error(error, code, error, "%.60s:%d: ", path, number);
+        }
+    }
+    return code == FIRN_OK && ferror(file) != 0
+               ? set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path)
+               : code;
+}
+
+int mask_list_read(mask_list *list, const char *path, firn_error *error) {
+    *list = (mask_list){NULL, 0};
+    int code = refuse_named_pipe(path, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return set_error(error, FIRN_EIO, "cannot read the masks in %.100s: %s", path,
+                         strerror(errno));
+    }
+    list->all = calloc(MASKS_MAX, sizeof *list->all);
+    code = list->all != NULL ? read_lines(list, file, path, error) : out_of_memory(error);
+    fclose(file);
+    if (code == FIRN_OK && list->count == 0) {
+        code = set_error(error, FIRN_EUSAGE,
+                         "%.100s contains no mask: add a line name=NAME key_file=FILE", path);
+    }
+    if (code != FIRN_OK) {
+        mask_list_free(list);
+    }
+    return code;
+}
+
+listed_mask *mask_list_find(const mask_list *list, const char *name, size_t length,
+                            firn_error *error) {
+    const char *names[MASKS_MAX + 1] = {NULL};
+    char given[MASK_NAME_SIZE], advice[ADVICE_SIZE];
+    for (size_t i = 0; i < list->count; i++) {
+        if (strlen(list->all[i].name) == length && memcmp(list->all[i].name, name, length) == 0) {
+            return &list->all[i];
+        }
+        names[i] = list->all[i].name;
+    }
+    snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), name);
+    set_error(error, FIRN_EUSAGE, "there is no mask '" ERROR_VALUE("%s") "': %s", given,
+              did_you_mean(advice, firn_nearest(given, names),
+                           "add a line name=NAME key_file=FILE to the file of masks"));
+    return NULL;
+}
+
+void mask_list_free(mask_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        firn_mask_close(list->all[i].mask);
+    }
+    free(list->all);
+    *list = (mask_list){NULL, 0};
+}

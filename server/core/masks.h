@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The masks that requests can use, from the file of the setting masks. Any thread; masks_load
+ * replaces all at once. */
+#ifndef FIRN_SERVER_MASKS_H
+#define FIRN_SERVER_MASKS_H
+
+#include "text_view.h"
+
+#include <firn/firn.h>
+
+typedef struct mask_forms {
+    uint32_t bits;
+    int from, as; /* the forms of an ID and of a masked ID */
+} mask_forms;
+
+/* Reads the file; NULL: no masks. On failure the old masks stay. Codes as mask_list_read. */
+int masks_load(const char *path, firn_error *error);
+/* Only checks. */
+int masks_check(const char *path, firn_error *error);
+/* FIRN_EUSAGE: there is no such mask. */
+int masks_find(mask_forms *forms, word name, firn_error *error);
+/* Masks IDs in place, or turns them `back`. Codes as masks_find and firn_mask_apply. */
+int masks_turn(firn_id *ids, size_t count, word name, bool back, firn_error *error);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. Its key goes into a mask and
+ * nowhere else: no error quotes the file. */
+#include "error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 1024, KEY_LINE_KEYS = 1024 };
+enum { KEY_DIGITS_LEAST = 32 }; /* of a path that may be a key */
+
+/* The key of a file, and "key_number=" with its number. */
+typedef struct mask_key {
+    uint8_t bytes[FIRN_MASK_KEY_SIZE];
+    char number[32];
+} mask_key;
+
+static bool read_key_hex(uint8_t *bytes, const char *hex) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < KEY_DIGITS; i++) {
+        const char letter = hex[i] >= 'A' && hex[i] <= 'F' ? (char)(hex[i] - 'A' + 'a') : hex[i];
+        const char *found = letter != '\0' ? strchr(digits, letter) : NULL;
+        if (found == NULL) {
+            return false;
+        }
+        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | (found - digits));
+    }
+    return true;
+}
+
+static bool read_key_line(mask_key *key, const char *line) {
+    const size_t digits = strspn(line, "0123456789");
+    const char *hex = line + digits + strspn(line + digits, " \t");
+    if (digits == 0 || digits > 9 || hex == line + digits || !read_key_hex(key->bytes, hex) ||
+        hex[KEY_DIGITS + strspn(hex + KEY_DIGITS, " \t\r")] != '\0') {
+        return false;
+    }
+    snprintf(key->number, sizeof key->number, "key_number=%.*s", (int)digits, line);
+    return true;
+}
+
+/* Exactly one line with a key; empty lines and those that begin with # are comments. */
+static bool read_key_text(mask_key *key, char *text) {
+    int found = 0;
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        line += strspn(line, " \t\r");
+        if (line[0] == '\0' || line[0] == '#') {
+            continue;
+        }
+        if (found++ > 0 || !read_key_line(key, line)) {
+            return false;
+        }
+    }
+    return found == 1;
+}
+
+static bool is_like_key(const char *text) {
+    size_t length = strlen(text);
+    return length >= KEY_DIGITS_LEAST && strspn(text, "0123456789abcdefABCDEF") == length;
+}
+
+/* A regular file that nobody but its owner can read, or a pipe of a shell's <(...). The file was
+ * opened without waiting for the writer of a named pipe, which may never come. */
+static int check_key_file(int file, const char *name, firn_error *error) {
+    struct stat about;
+    struct statfs system;
+    if (fstat(file, &about) != 0 || fstatfs(file, &system) != 0 ||
+        (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the key file %.80s is not a file: name a file of `firn mask keygen`",
+                          name);
+    }
+    if (S_ISFIFO(about.st_mode) && system.f_type != PIPEFS_MAGIC) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%.100s is a named pipe, and reading one can take for ever: use a "
+                          "regular file",
+                          name);
+    }
+    if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "other users can read the secret key in %.80s: chmod 600 it, and change "
+                          "the key if somebody may have read it",
+                          name);
+    }
+    return fcntl(file, F_SETFL, 0) == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EIO, "cannot read the key file %.80s: %s", name,
+                            strerror(errno));
+}
+
+static int open_key_file(int *file, const char *name, firn_error *error) {
+    *file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (*file >= 0) {
+        return FIRN_OK;
+    }
+    return is_like_key(name)
+               ? firn__fail(error, FIRN_EUSAGE,
+                            "a mask needs a key file, not the secret key: others may have seen "
+                            "this key, so choose another one")
+               : firn__fail(error, FIRN_EIO, "cannot open the key file %.80s: %s", name,
+                            strerror(errno));
+}
+
+static int read_key_file(mask_key *key, const char *name, firn_error *error) {
+    char text[KEY_FILE_SIZE];
+    size_t length = 0;
+    ssize_t got = 1;
+    int file;
+    int code = open_key_file(&file, name, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = check_key_file(file, name, error);
+    while (code == FIRN_OK && got > 0 && length < sizeof text - 1) {
+        got = read(file, text + length, sizeof text - 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    close(file);
+    text[length] = '\0';
+    if (code == FIRN_OK && (strlen(text) != length || !read_key_text(key, text))) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "%.80s contains no secret key of a mask: write a line with its number "
+                          "and 64 hex digits, or make a file with `firn mask keygen FILE`",
+                          name);
+    }
+    explicit_bzero(text, sizeof text);
+    return code;
+}
+
+int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file, const char *module_dir,
+                   firn_error *error) {
+    char all[KEY_LINE_KEYS];
+    mask_key key = {{0}, ""};
+    if (strstr(keys, "key_number=") != NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the key file has the number of the key: remove key_number=");
+    }
+    int code = read_key_file(&key, key_file, error);
+    if (code == FIRN_OK) {
+        int length = snprintf(all, sizeof all, "%s %s", keys, key.number);
+        code = length >= 0 && (size_t)length < sizeof all
+                   ? firn_mask_open(mask, all, key.bytes, module_dir, error)
+                   : firn__fail(error, FIRN_EUSAGE,
+                                "the keys of a mask have %zu characters: use at most %d",
+                                strlen(keys), KEY_LINE_KEYS - 40);
+    }
+    explicit_bzero(&key, sizeof key);
+    return code;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# Masks of the PostgreSQL extension: the command's answers, a generated column and an index, who may call them, a key that
+# others can read or that is another one, parallel workers, and a dump.
+. test/postgres.tap
+private_test "PostgreSQL masks"
+secrets=$(mktemp -d /tmp/firn-masks.XXXXXX) # the server's user cannot reach TMPDIR
+cleanup() {
+    test/engine stop "$place"
+    private_end
+    rm -rf "$secrets"
+}
+key=$secrets/mask.key
+(umask 077 && printf '1 %064d\n' 0 >"$key")
+id=017f22e2-79b0-7cc3-98c4-dc0c0c07398f masked=ee4010b4-ae5e-47e1-b9da-ad69663a79d9
+line="name=orders width=uuid key_file=mask.key fingerprint=78555f0c"
+rows="name=rows key_file=$key fingerprint=$("$FIRN" mask fingerprint --name rows --key-file "$key")"
+narrow="name=narrow width=31 key_file=$key fingerprint=$("$FIRN" mask fingerprint --name narrow width=31 --key-file "$key")"
+printf '%s\n' "$line" "$rows" "$narrow" >"$secrets/masks"
+check "a server starts" test/engine start postgres "$place"
+port=$(cat "$place/port")
+[ "$(id -u)" != 0 ] || chown -R nobody "$secrets"
+# ask STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
+ask() {
+    printf '%s;\n' "$@" | psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never -h 127.0.0.1 -p "$port" -U firn \
+        "${database:-postgres}" 2>&1 | sed -e '/^LOCATION:/d'
+}
+# refused SENTENCE WORDS STATEMENT...
+refused() {
+    sentence=$1 words=$2
+    shift 2
+    said=$(ask "$@" | paste -sd' ')
+    case $said in
+    *ERROR:*"$words"*) pass "$sentence" ;;
+    *) fail "$sentence" "$said" ;;
+    esac
+}
+mask_of() {
+    "$FIRN" mask --name "$1" --key-file "$key" "$2"
+}
+same "the extension is created" "" "$(ask 'CREATE EXTENSION firn')"
+refused "without a file there are no masks" "this server has no masks" "SELECT firn_mask(1::bigint, 'rows')"
+echo "firn.masks = '$secrets/masks'" >>"$place/data/pg/postgresql.conf"
+ask 'SELECT pg_reload_conf()' >/dev/null
+has_masks() {
+    [ "$(ask "SELECT firn_mask(1::bigint, 'rows')")" = "$(mask_of rows 1)" ]
+}
+await has_masks
+check "a reload brings them" has_masks
+
+# ---- answers -------------------------------------------------------------------------------------
+same "a uuid is masked as the command does" $masked "$(ask "SELECT firn_mask('$id'::uuid, 'orders')")"
+same "and comes back" $id "$(ask "SELECT firn_unmask('$masked'::uuid, 'orders')")"
+same "a bigint is" "$(mask_of rows 1541815603606036480)" "$(ask "SELECT firn_mask(1541815603606036480, 'rows')")"
+same "10000 bigints come back, all different" "10000 0" "$(ask "SELECT count(DISTINCT firn_mask(n::bigint, 'rows')),
+    count(*) FILTER (WHERE firn_unmask(firn_mask(n::bigint, 'rows'), 'rows') <> n) FROM generate_series(1, 10000) n" | tr '|' ' ')"
+same "of 31 bits, too" "t" "$(ask "SELECT firn_mask(5::bigint, 'narrow') < 2147483648")"
+same "NULL is NULL" "t" "$(ask "SELECT firn_mask(NULL::bigint, 'rows') IS NULL AND firn_unmask('$id'::uuid, NULL) IS NULL")"
+refused "an unknown mask is refused, and the nearest named" "there is no mask 'order'" "SELECT firn_mask('$id'::uuid, 'order')"
+refused "a mask of the other type" "mask rows has 64 bits, and a uuid has 128" "SELECT firn_mask('$id'::uuid, 'rows')"
+refused "a negative bigint" "22003" "SELECT firn_mask(-1::bigint, 'rows')"
+refused "a uuid of another version" "takes version 7" "SELECT firn_mask('$masked'::uuid, 'orders')"
+
+# ---- columns, indexes, parallel workers ----------------------------------------------------------
+ask "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuid7(), public_id uuid GENERATED ALWAYS AS (firn_mask(id, 'orders')) STORED UNIQUE)" \
+    'INSERT INTO orders SELECT uuid7() FROM generate_series(1, 20000)' 'ANALYZE orders' >/dev/null
+same "a generated column has masked IDs" "20000 20000" "$(ask "SELECT count(DISTINCT public_id), count(*) FILTER (WHERE
+    firn_unmask(public_id, 'orders') = id) FROM orders" | tr '|' ' ')"
+same "a request finds its row by the primary key" "1" \
+    "$(ask "EXPLAIN SELECT * FROM orders WHERE id = firn_unmask('$masked'::uuid, 'orders')" | grep -c orders_pkey)"
+ask "CREATE TABLE plain (id bigint PRIMARY KEY)" 'INSERT INTO plain SELECT generate_series(1, 20000)' \
+    "CREATE INDEX plain_masked ON plain (firn_mask(id, 'rows'))" 'ANALYZE plain' >/dev/null
+same "an index on the masked ID is used" "1" \
+    "$(ask "EXPLAIN SELECT * FROM plain WHERE firn_mask(id, 'rows') = 5" | grep -c plain_masked)"
+same "and finds the row" 17 "$(ask "SELECT id FROM plain WHERE firn_mask(id, 'rows') = $(mask_of rows 17)")"
+same "parallel workers mask" "20000" "$(ask "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+    SET debug_parallel_query = on; SET force_parallel_mode = on" "SELECT count(DISTINCT firn_mask(id, 'rows')) FROM plain" 2>&1 | tail -n 1)"
+
+# ---- rights --------------------------------------------------------------------------------------
+ask 'CREATE ROLE visitor LOGIN' 'GRANT SELECT ON orders, plain TO visitor' >/dev/null
+for call in "firn_mask('$id'::uuid, 'orders')" "firn_unmask('$masked'::uuid, 'orders')" "firn_mask(1::bigint, 'rows')" "firn_unmask(1::bigint, 'rows')"; do
+    refused "another role may not call ${call%%(*} of ${call##*, }" "42501" 'SET ROLE visitor' "SELECT $call"
+done
+refused "nor see the name of the file" "42501" 'SET ROLE visitor' 'SELECT uuid7()' 'SHOW firn.masks'
+refused "nor name another" "55P02" 'SET ROLE visitor' 'SELECT uuid7()' 'SET firn.masks = $$/tmp/other$$'
+ask 'CREATE ROLE shop' 'GRANT EXECUTE ON FUNCTION firn_mask(bigint, text) TO shop' >/dev/null
+same "with EXECUTE it may" "$(mask_of rows 1)" "$(ask 'SET ROLE shop' "SELECT firn_mask(1::bigint, 'rows')")"
+same "a name that is set before the extension is loaded does not count" "$(mask_of rows 1)" \
+    "$(ask 'SET ROLE shop' 'SET firn.masks = $$/tmp/other$$' "SELECT firn_mask(1::bigint, 'rows')" | tail -n 1)"
+
+# ---- a dump --------------------------------------------------------------------------------------
+pg_dump -h 127.0.0.1 -p "$port" -U firn postgres >"$TMPDIR/dump" 2>"$TMPDIR/said"
+ask 'CREATE DATABASE other' >/dev/null
+database=other
+psql -Xq -h 127.0.0.1 -p "$port" -U firn other <"$TMPDIR/dump" >"$TMPDIR/said" 2>&1
+same "a dump is restored, with its generated column and index" "20000 1" "$(ask "SELECT count(*) FILTER (WHERE
+    firn_unmask(public_id, 'orders') = id), (SELECT id FROM plain WHERE firn_mask(id, 'rows') = $(mask_of rows 1)) FROM orders" | tr '|' ' ')"
+database=postgres
+
+# ---- the file ------------------------------------------------------------------------------------
+chmod 640 "$key"
+refused "a key that others can read" "hmod 600" "SELECT firn_mask(1::bigint, 'rows')"
+chmod 600 "$key"
+(umask 077 && printf '1 %063d1\n' 0 >"$key")
+refused "another key is refused" "has fingerprint" "SELECT firn_mask(1::bigint, 'rows')"
+refused "also when a row is written" "has fingerprint" 'INSERT INTO orders DEFAULT VALUES'
+same "no error shows the key" "" "$(grep -F "$(printf '%063d1' 0)" "$place"/log.*)"
+finish
