@@ -92,7 +92,7 @@ refuses "bits= with too many" 2 "write one width per field of baidu" new baidu b
 refuses "bits= of a scheme without fields" 2 "nil has no fields" pack nil bits=1
 refuses "a field of a scheme without fields" 2 "max has no fields, so not 'node'" pack max node=1
 refuses "a setting without a scheme" 2 "pack needs a SCHEME" pack epoch=2020-01-01
-refuses "also of schemes, which needs none without settings" 2 "changes one layout: add its SCHEME" schemes --epoch 2020-01-01
+refuses "also with schemes, which lists all without settings" 2 "changes one layout: add its SCHEME" schemes --epoch 2020-01-01
 same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
 
 # ---- 1: the answer is no -------------------------------------------------------------------------

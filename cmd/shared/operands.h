@@ -6,8 +6,8 @@
 
 #include "command.h"
 
-/* Sorts plain words before key=value; the first `fixed` words are plain with any content that is no
- * setting (a path may contain =). Refuses fewer or more plain words than that, and a key given
+/* Sorts plain words before key=value; the first `fixed` words are plain with any content except
+ * a setting (a path may contain =). Refuses fewer or more plain words than that, and a key given
  * twice. */
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted);
 /* The value of a key, or NULL. */

@@ -94,7 +94,7 @@ def same_value(request, wanted, found, surface):
 
 
 def heard(text, surface):
-    """The packages do not repeat their arguments, nor guess what they are instead. A moment of SQL is no end of a span."""
+    """The packages do not repeat their arguments, nor guess what they are instead. SQL has moments, not ends of a span."""
     if surface not in ("command", "RESP"):
         text = re.sub(r"^(FROM|TO) (?=\S+ is outside )", "", re.sub(r"^(FROM|TO) '", "the time '", text))
     text = wording(text)
