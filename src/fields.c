@@ -165,7 +165,8 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
     for (size_t i = 0; i < count && length < sizeof list - 20; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
-    return firn__unknown(error, scheme->name, "has no field", name, names, FIRN_CURE_LISTED, list);
+    return firn__refuse_unknown(error, scheme->name, "has no field", name, names, FIRN_CURE_LISTED,
+                                list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,

@@ -446,7 +446,8 @@ static int unknown_scheme(const char *text, firn_error *error) {
                               text);
         }
     }
-    return firn__unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES, NULL);
+    return firn__refuse_unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES,
+                                NULL);
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,

@@ -72,8 +72,8 @@ static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *vers
         return firn__number_read(&mask->key_number, "key_number", pair->value, 0, KEY_NUMBER_MOST,
                                  error);
     }
-    return firn__unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use name, width, version or key_number");
+    return firn__refuse_unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
+                                "use name, width, version or key_number");
 }
 
 static int read_keys(firn_mask *mask, const char *text, firn_error *error) {

@@ -346,7 +346,7 @@ static PyObject *generator_layout(PyObject *object, PyObject *none) {
 
 /* An iterator that takes IDs from a block. The generator lives as long as it. */
 typedef struct ids {
-    PyObject_HEAD generator *of;
+    PyObject_HEAD generator *owner;
     firn_block *block;
     uint32_t bits;
     users busy; /* threads that fill the block without the GIL: one */
@@ -375,7 +375,7 @@ static PyObject *generator_ids(PyObject *object, PyObject *args) {
         Py_DECREF(made);
         return fail(&error);
     }
-    made->of = self;
+    made->owner = self;
     made->bits = firn_gen_scheme(self->gen)->bits;
     Py_INCREF(self);
     return (PyObject *)made;
@@ -393,7 +393,7 @@ static void ids_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     ids *self = (ids *)object;
     firn_block_close(self->block);
-    Py_XDECREF((PyObject *)self->of);
+    Py_XDECREF((PyObject *)self->owner);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -401,7 +401,7 @@ static void ids_dealloc(PyObject *object) {
 
 /* The GIL stays, unless the calls of the generator take time. */
 static int ids_take(ids *self, void *id, firn_error *error) {
-    if (!self->of->sleeps) {
+    if (!self->owner->sleeps) {
         return firn_block_next(self->block, id, error);
     }
     if (*users_of(&self->busy) > 0) {
@@ -410,7 +410,7 @@ static int ids_take(ids *self, void *id, firn_error *error) {
         return FIRN_EUSAGE;
     }
     ++*users_of(&self->busy);
-    const span call = generator_begin(self->of, self->of->online);
+    const span call = generator_begin(self->owner, self->owner->online);
     const int code = firn_block_next(self->block, id, error);
     generator_end(&call);
     --*users_of(&self->busy);
@@ -427,15 +427,15 @@ static PyObject *ids_next(PyObject *object) {
     firn_id id;
     int code, tries = 0;
     do {
-        if (self->of->gen == NULL) {
+        if (self->owner->gen == NULL) {
             return fail_closed("generator");
         }
         code = ids_take(self, &raw, &error);
-    } while (generator_again(self->of, &code, tries++, &error));
+    } while (generator_again(self->owner, &code, tries++, &error));
     if (code != FIRN_OK) {
         return failed(code, &error);
     }
-    if (self->bits > 64 && self->of->result == RESULT_UUID) {
+    if (self->bits > 64 && self->owner->result == RESULT_UUID) {
         return uuid_of(raw.bytes);
     }
     if (self->bits > 64) {
@@ -443,7 +443,7 @@ static PyObject *ids_next(PyObject *object) {
     } else {
         id = (firn_id){raw.number, 0, 0, self->bits};
     }
-    return id_object(&id, self->of->result, self->of->form, self->of->prefix);
+    return id_object(&id, self->owner->result, self->owner->form, self->owner->prefix);
 }
 
 static PyMethodDef generator_methods[] = {
