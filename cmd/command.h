@@ -63,6 +63,7 @@ struct session {
     size_t field_count;
     char **operands; /* NULL-terminated; options as name=value are not among them */
     size_t operand_count;
+    size_t word_count;  /* of the operands: those in front that are not settings */
     char *texts;        /* free space after the operands, for the texts of settings */
     char **words;       /* of a command whose words are not parsed: of the whole program */
     size_t plain_count; /* of operands_split: those in front that are not key=value */

@@ -81,6 +81,13 @@ static bool is_field(const char *name) {
     return false;
 }
 
+/* Is it a setting that the subcommand lists, or a field of a scheme? */
+static bool takes_setting(const command *about, const char *word, size_t length) {
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    return has_setting(about, word, length) || (takes_fields(about) && is_field(name));
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
 
 static int set_option(session *s, int option, const char *value) {
@@ -131,11 +138,20 @@ static void add_setting(session *s, const char *name, size_t length, const char 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
+/* Adds an operand before the settings, so that these can come first: --node 3 snowflake. */
+static void add_word(session *s, char *word) {
+    char **place = s->operands + s->word_count;
+    memmove(place + 1, place, (s->operand_count - s->word_count) * sizeof *place);
+    *place = word;
+    s->word_count++;
+    s->operand_count++;
+}
+
 /* A word without dashes: an option or a setting as name=value, or an operand. */
 static int take_plain(session *s, char *word) {
     const size_t length = strcspn(word, "=");
     const bool valued = word[length] == '=' && length > 0;
-    if (valued && has_setting(s->command, word, length)) {
+    if (valued && takes_setting(s->command, word, length)) {
         add_setting(s, word, length, word + length + 1);
         return STATUS_DONE;
     }
@@ -143,7 +159,7 @@ static int take_plain(session *s, char *word) {
     if (option != OPTION_END) {
         return set_value(s, option, word + length + 1);
     }
-    s->operands[s->operand_count++] = word;
+    add_word(s, word);
     return STATUS_DONE;
 }
 
@@ -249,7 +265,7 @@ int command_parse(session *s, int count, char **words) {
         char *word = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
         const bool had_next = next != NULL;
         if (plain) {
-            s->operands[s->operand_count++] = word;
+            add_word(s, word);
         } else if (word[0] != '-' || word[1] == '\0' || (word[1] >= '0' && word[1] <= '9')) {
             status = take_plain(s, word); /* a negative decimal is an ID: no option is a digit */
         } else if (strcmp(word, "--") == 0) {

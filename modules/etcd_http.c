@@ -336,7 +336,7 @@ static int report(const etcd_store *store, const outcome *out, firn_error *error
 /* ---- any host -------------------------------------------------------------------------------- */
 
 /* Posts to a host that answers. A write is sent to the next host only if it was certainly not
- * carried out. Sets self->refusal. */
+ * carried out. Sets store->refusal. */
 static int ask_hosts(etcd_store *store, const char *path, const char *body, const char *sent_point,
                      bool write, json_t **answer, firn_error *error) {
     const size_t hosts = store->link.url.host_count;

@@ -120,7 +120,7 @@ int postgres_taken(const postgres_store *store, const firn_records *records, fir
         node, setting, where(store));
 }
 
-/* The settings in s->taken, in their order; after these come former values of firn.node. */
+/* The settings in store->taken, in their order; after these come former values of firn.node. */
 static const char *const settings[] = {"extension: firn.node", "extension: firn.history"};
 
 int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context,

@@ -17,7 +17,7 @@ static ucontext_t home; /* the scheduler's */
 /* ---- what is thread-local -------------------------------------------------------------------- */
 
 static struct {
-    void *at;
+    void *start;
     size_t size;
 } locals;
 
@@ -27,7 +27,7 @@ static int find_locals(struct dl_phdr_info *info, size_t size, void *unused) {
     (void)unused;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_TLS) {
-            locals.at = info->dlpi_tls_data;
+            locals.start = info->dlpi_tls_data;
             locals.size = info->dlpi_phdr[i].p_memsz;
         }
     }
@@ -44,7 +44,7 @@ void fibers_make(void) {
         if (fiber->stack == MAP_FAILED || fiber->locals == NULL) {
             abort();
         }
-        memcpy(fiber->locals, locals.at, locals.size); /* as each thread finds them */
+        memcpy(fiber->locals, locals.start, locals.size); /* as each thread finds them */
     }
 }
 
@@ -56,12 +56,12 @@ unsigned fiber_index(void) {
 
 static void give_turn_away(void) {
     sim_fiber *me = sim.fiber;
-    memcpy(me->locals, locals.at, locals.size);
+    memcpy(me->locals, locals.start, locals.size);
     swapcontext(&me->context, &home);
 }
 
 static void take_turn(sim_fiber *fiber) {
-    memcpy(locals.at, fiber->locals, locals.size);
+    memcpy(locals.start, fiber->locals, locals.size);
     sim.fiber = fiber;
     swapcontext(&home, &fiber->context);
     sim.fiber = NULL;

@@ -138,7 +138,7 @@ typedef struct sim_fiber {
     void *stack, *locals; /* locals: what is thread-local in libfirn while it does not run */
     bool used;
     sim_process *process; /* NULL: free */
-    void (*run)(sim_process *of);
+    void (*run)(sim_process *process);
     int64_t wake;           /* not before this */
     const int *waits;       /* for this lock word to become 0 */
     int64_t greatest_wall;  /* that it read in this call */

@@ -158,10 +158,15 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
         }
     }
     names[count] = NULL;
+    if (count == 0) {
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              "%s has no fields, so not '%.40s': leave it out", scheme->name, name);
+    }
     for (size_t i = 0; i < count && length < sizeof list - 20; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
-    return firn__unknown(error, scheme->name, "has no field", name, names, FIRN_CURE_LISTED, list);
+    return firn__refuse_unknown(error, scheme->name, "has no field", name, names, FIRN_CURE_LISTED,
+                                list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,

@@ -411,8 +411,8 @@ int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_e
 void firn__window_set_soft(firn__window *window, int64_t from);
 /* The same, from the cursor. */
 void firn__window_renew_soon(firn__window *window);
-/* Closes an open window that is one process's, so that every call comes to look. Any thread,
- * without the lock. */
+/* Closes the open window of a generator that is not shared, so that the next call of every thread
+ * asks the renewer. Any thread, without the lock. */
 static inline void firn__window_shut(firn__window *window) {
     atomic_fetch_and_explicit(&window->cursor, ~FIRN__OPEN, memory_order_seq_cst);
 }

@@ -96,14 +96,14 @@ static int refuse_field(const firn_gen *gen, const firn_slice *slice, firn_error
     switch (slice->role) {
     case FIRN_ROLE_TIME:
         return firn__fail(error, FIRN_EUSAGE,
-                          "time is the clock's: back-date with firn_at, or pack");
+                          "the clock sets time: back-date with firn_at, or pack the ID");
     case FIRN_ROLE_CONST:
         return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                               "%s is a constant of %s: leave it out", slice->name,
                               gen->scheme.name);
     default:
         return firn__fail(error, FIRN_EUSAGE,
-                          "%s of %s is the generator's to choose: leave it out, or pack",
+                          "the generator chooses %s of %s: leave it out, or pack the ID",
                           slice->name, gen->scheme.name);
     }
 }

@@ -156,6 +156,6 @@ int firn__keys_unknown(const firn__pair *pair, const firn_scheme *scheme, firn_e
         }
     }
     names[count] = NULL;
-    return firn__unknown(error, scheme->name, "has no key or field", pair->name, names,
-                         FIRN_CURE_LIST_KEYS, NULL);
+    return firn__refuse_unknown(error, scheme->name, "has no key or field", pair->name, names,
+                                FIRN_CURE_LIST_KEYS, NULL);
 }

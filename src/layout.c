@@ -370,6 +370,23 @@ static int change_digits(firn_scheme *scheme, const char *text, firn_error *erro
     return FIRN_OK;
 }
 
+static int refuse_widths(const firn_scheme *scheme, const char *bits, firn_error *error) {
+    char names[160] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < scheme->slice_count && length < sizeof names; i++) {
+        if (scheme->slices[i].role != FIRN_ROLE_CONST) {
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? "/" : "", scheme->slices[i].name);
+        }
+    }
+    return length == 0
+               ? firn__fail(error, FIRN_EUSAGE, "%s has no fields: leave bits out", scheme->name)
+               : firn__fail(
+                     error, FIRN_EUSAGE,
+                     "bits=%.40s is not valid: write one width per field of %s, as in %.160s", bits,
+                     scheme->name, names);
+}
+
 /* Replaces the widths of the fields, most significant first. Their sum stays the same. */
 static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error) {
     uint32_t before = 0, after = 0, i = 0;
@@ -387,21 +404,22 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
                 "%s has a field in several slices: write a layout instead of bits=", scheme->name);
         }
         if (width < 1 || width > 64 || (*position != '/' && *position != '\0')) {
-            return firn__fail(
-                error, FIRN_EUSAGE,
-                "bits=%.40s is not valid: write the widths of the fields of %s as a/b/c", bits,
-                scheme->name);
+            return refuse_widths(scheme, bits, error);
         }
         before += slice->bits;
         after += (uint32_t)width;
         slice->bits = (uint8_t)width;
         position += position[0] == '/' && position[1] != '\0';
     }
-    if (*position != '\0' || before != after) {
+    if (*position != '\0') {
+        return refuse_widths(scheme, bits, error);
+    }
+    if (before != after) {
         return firn__fail(error, FIRN_ERANGE,
-                          "bits=%.40s has %" PRIu32 " bits in all, not %" PRIu32
-                          ": write one width per field",
-                          bits, after, before);
+                          "bits=%.40s has %" PRIu32
+                          " bits in all, but the fields of %s have %" PRIu32
+                          ": write widths with the same sum",
+                          bits, after, scheme->name, before);
     }
     scheme->packer = -1;
     return FIRN_OK;
@@ -428,7 +446,8 @@ static int unknown_scheme(const char *text, firn_error *error) {
                               text);
         }
     }
-    return firn__unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES, NULL);
+    return firn__refuse_unknown(error, "there is", "no scheme", text, names, FIRN_CURE_LIST_SCHEMES,
+                                NULL);
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,

@@ -89,8 +89,8 @@ static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *vers
     if (strcmp(pair->name, "fingerprint") == 0) {
         return read_print(mask, pair->value, error);
     }
-    return firn__unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use name, width, version, key_number or fingerprint");
+    return firn__refuse_unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
+                                "use name, width, version, key_number or fingerprint");
 }
 
 static int read_keys(firn_mask *mask, const char *text, firn_error *error) {

@@ -72,8 +72,8 @@ const char *firn_nearest(const char *name, const char *const *names) {
     return found != NULL && least <= 1 + strlen(found) / 3 && least < strlen(name) ? found : NULL;
 }
 
-int firn__unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
-                  const char *const *names, int cure, const char *what_to_do) {
+int firn__refuse_unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
+                         const char *const *names, int cure, const char *what_to_do) {
     const char *near = firn_nearest(name, names);
     if (near != NULL) {
         return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SPELLING,

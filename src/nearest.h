@@ -12,7 +12,7 @@
 unsigned firn__edits(const char *a, const char *b);
 /* FIRN_EUSAGE: "OWNER HAS_NO 'name': did you mean `...`?", or `cure` if no name is near, in the
  * words of the list if `what_to_do` is NULL. */
-int firn__unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
-                  const char *const *names, int cure, const char *what_to_do);
+int firn__refuse_unknown(firn_error *error, const char *owner, const char *has_no, const char *name,
+                         const char *const *names, int cure, const char *what_to_do);
 
 #endif

@@ -81,8 +81,8 @@ static int read_order_pair(firn_order *order, const firn__pair *pair, firn_error
     if (strcmp(pair->name, "tweak") == 0) {
         return read_tweak(order, pair->value, error);
     }
-    return firn__unknown(error, "order numbers", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use digits, key_id, check or tweak");
+    return firn__refuse_unknown(error, "order numbers", "have no key", pair->name, names,
+                                FIRN_CURE_LISTED, "use digits, key_id, check or tweak");
 }
 
 static void make_mark(firn_order *order, const uint8_t key[16]) {

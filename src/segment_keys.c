@@ -57,8 +57,9 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
                                      numbers[i].most, error);
         }
     }
-    return firn__unknown(error, "segments", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use kind, step, increment, offset, start, end or adapt");
+    return firn__refuse_unknown(error, "segments", "have no key", pair->name, names,
+                                FIRN_CURE_LISTED,
+                                "use kind, step, increment, offset, start, end or adapt");
 }
 
 /* The defaults of a kind, and what contradicts. */

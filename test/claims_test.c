@@ -699,7 +699,7 @@ static void raise_node(const firn_gen *gen, const char *key, int64_t high) {
     assert_int_equal(firn_store_reserve(world.log.real, &request, &first, &held, NULL), FIRN_OK);
 }
 
-/* Where slots of the present would need more than 62 bits nothing is claimed, in no mode. */
+/* Neither mode claims a node once the slots of the present would need more than 62 bits. */
 static void a_tick_beyond_the_slots_is_the_end(void **state) {
     static const char fine[] = "time:62/100ns@@2025-10-09 node:4 sequence:12";
     (void)state;

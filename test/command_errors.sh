@@ -98,6 +98,12 @@ refuses "a part of the name of an option" 2 "did you mean .--has-store.[?]" choo
 refuses "a format that is not a scheme" 2 "'frostflake' is a format that firn reads, and not a scheme" new frostflake
 refuses "epoch= that is not a time" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
+refuses "bits= with too few widths" 2 "write one width per field of snowflake, as in time/datacenter/worker/sequence" new snowflake bits=41/10/12
+refuses "bits= with too many" 2 "write one width per field of baidu" new baidu bits=28/22/12/1
+refuses "bits= of a scheme without fields" 2 "nil has no fields" pack nil bits=1
+refuses "a field of a scheme without fields" 2 "max has no fields, so not 'node'" pack max node=1
+refuses "a setting without a scheme" 2 "pack needs a SCHEME" pack epoch=2020-01-01
+refuses "also with schemes, which lists all without settings" 2 "changes one layout: add its SCHEME" schemes --epoch 2020-01-01
 same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
 
 # ---- 1: the answer is no -------------------------------------------------------------------------

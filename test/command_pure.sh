@@ -126,6 +126,7 @@ refuses "a form of other widths is usage" 2 "an ID of 64 bits has no form uuid: 
 refuses "an unknown scheme is a usage error" 2 "did you mean .snowflake" show --scheme snowflak $flake
 
 # ---- range ---------------------------------------------------------------------------------------
+says "settings may come before the scheme" 0EP7TRC000400 pack --epoch 2020-01-01 node=1 tsid time=2024-01-01 sequence=0
 says "range of a day" "1741610183685046272
 1741972571550646271" range snowflake 2024-01-01 2024-01-02
 says "range covers the ticks that the interval touches" "1741610183685046272

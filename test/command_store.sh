@@ -139,7 +139,7 @@ same "a new segment is reported, since a misspelt name makes one" \
     "100 firn: note: the segment newbills is new: it begins at 100" "$out $notes"
 ask segment newbills --store "$db" "$unsafe"
 same "once" "101 " "$out $notes"
-refuses "a key in place of the name" 2 "needs a NAME before kind=ticket: firn segment NAME kind=ticket" segment kind=ticket
+refuses "a key in place of the name" 2 "segment needs a NAME" segment kind=ticket
 says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
 same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"

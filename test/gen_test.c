@@ -1084,7 +1084,7 @@ static void an_unknown_key_names_the_nearest(void **state) {
     refused("snowflake", "nod=3", FIRN_EUSAGE, "did you mean `node`?");
     refused("snowflake", "worke=3", FIRN_EUSAGE, "did you mean `worker`?");
     refused("snowflake", "windowms=3", FIRN_EUSAGE, "did you mean `window`?");
-    refused("snowflake", "sequence=3", FIRN_EUSAGE, "the generator's to choose");
+    refused("snowflake", "sequence=3", FIRN_EUSAGE, "the generator chooses sequence of snowflake");
     refused("snowflake", "time=3", FIRN_EUSAGE, "firn_at");
     refused("snowflake", "tick=3", FIRN_EUSAGE, "firn_at");
     refused("uuid7", "version=7", FIRN_EUSAGE, "constant");

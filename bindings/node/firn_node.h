@@ -54,7 +54,7 @@ typedef struct usage {
 /* The first member of the arguments of a call that may wait. */
 struct work {
     call c;                       /* its texts live as long as the work, its arguments do not */
-    usage *of;                    /* of the object in the first argument; NULL: it has none */
+    usage *owner;                 /* of the object in the first argument; NULL: it has none */
     int (*run)(work *w);          /* in any thread: a code, and `error` */
     napi_value (*value)(work *w); /* after FIRN_OK, in the thread of JavaScript; may throw */
     void (*freed)(work *w);       /* or NULL */
@@ -71,7 +71,7 @@ void *work_new(call *c, size_t size);
 napi_value work_do(work *w);
 /* Frees it without running; returns `value`. */
 napi_value work_end(work *w, napi_value value);
-/* As work_do for the work that closes w->of: after its last user, and nobody else may begin. */
+/* As work_do for the work that closes w->owner: after its last user, and nobody else may begin. */
 napi_value work_close(work *w);
 
 typedef struct entry {

@@ -154,7 +154,7 @@ static int64_t count_of(call *c) {
 
 typedef struct issuing {
     work w;
-    generator *of;
+    generator *owner;
     size_t count;
     bool dated, now;
     firn_time at;
@@ -164,9 +164,9 @@ typedef struct issuing {
 static int issue_runs(work *w) {
     issuing *i = (issuing *)w;
     return i->count == 0 ? FIRN_OK
-           : i->dated    ? firn_at(i->of->gen, &i->at, i->ids, i->count, &w->error)
-           : i->now      ? firn_next_n(i->of->gen, i->ids, i->count, &w->error)
-                         : issue(i->of, i->ids, NULL, i->count, &w->error);
+           : i->dated    ? firn_at(i->owner->gen, &i->at, i->ids, i->count, &w->error)
+           : i->now      ? firn_next_n(i->owner->gen, i->ids, i->count, &w->error)
+                         : issue(i->owner, i->ids, NULL, i->count, &w->error);
 }
 
 static napi_value issue_value(work *w) {
@@ -177,7 +177,7 @@ static napi_value issue_value(work *w) {
     for (size_t k = 0; k < i->count; k++) {
         napi_handle_scope scope;
         napi_open_handle_scope(env, &scope);
-        napi_set_element(env, array, (uint32_t)k, id_value(env, &i->ids[k], &i->of->as));
+        napi_set_element(env, array, (uint32_t)k, id_value(env, &i->ids[k], &i->owner->as));
         napi_close_handle_scope(env, scope);
     }
     return array;
@@ -208,11 +208,11 @@ static issuing *issuing_of(call *c) {
         return NULL;
     }
     i->ids = malloc((size_t)count * sizeof *i->ids + 1);
-    i->w.of = &self->use;
+    i->w.owner = &self->use;
     i->w.run = issue_runs;
     i->w.value = issue_value;
     i->w.freed = issue_freed;
-    i->of = self;
+    i->owner = self;
     i->count = i->ids != NULL ? (size_t)count : 0;
     i->dated = time != NULL;
     i->at = instant;
@@ -234,7 +234,7 @@ static napi_value many_now(napi_env env, napi_callback_info info) {
         return NULL;
     }
     i->now = true;
-    i->w.code = i->of->sleeps ? FIRN_EWINDOW : issue_runs(&i->w);
+    i->w.code = i->owner->sleeps ? FIRN_EWINDOW : issue_runs(&i->w);
     napi_value value = i->w.code == FIRN_OK        ? issue_value(&i->w)
                        : i->w.code == FIRN_EWINDOW ? NULL
                                                    : fail_with(&i->w.c, &i->w.error);
@@ -285,13 +285,13 @@ static napi_value array(napi_env env, napi_callback_info info) {
 
 typedef struct step {
     work w;
-    generator *of;
+    generator *owner;
     int64_t wait_ms;
 } step;
 
 static int step_runs(work *w) {
     step *s = (step *)w;
-    return firn_gen_step(s->of->gen, &s->wait_ms, &w->error);
+    return firn_gen_step(s->owner->gen, &s->wait_ms, &w->error);
 }
 
 static napi_value step_value(work *w) {
@@ -309,8 +309,8 @@ static napi_value step_generator(napi_env env, napi_callback_info info) {
     if (s == NULL) {
         return NULL;
     }
-    s->of = self;
-    s->w.of = &self->use;
+    s->owner = self;
+    s->w.owner = &self->use;
     s->w.run = step_runs;
     s->w.value = step_value;
     return work_do(&s->w);
@@ -318,13 +318,13 @@ static napi_value step_generator(napi_env env, napi_callback_info info) {
 
 typedef struct closing {
     work w;
-    generator *of;
+    generator *owner;
 } closing;
 
 static int close_runs(work *w) {
     closing *self = (closing *)w;
-    firn_gen *gen = self->of->gen;
-    self->of->gen = NULL;
+    firn_gen *gen = self->owner->gen;
+    self->owner->gen = NULL;
     return firn_close(gen, &w->error);
 }
 
@@ -342,8 +342,8 @@ static napi_value close_generator(napi_env env, napi_callback_info info) {
     if (state == NULL) {
         return NULL;
     }
-    state->of = self;
-    state->w.of = &self->use;
+    state->owner = self;
+    state->w.owner = &self->use;
     state->w.run = close_runs;
     state->w.value = close_value;
     return work_close(&state->w);

@@ -87,14 +87,14 @@ static napi_value open_segment(napi_env env, napi_callback_info info) {
 
 typedef struct asking {
     work w;
-    segment *of;
+    segment *owner;
     const char *verb;
     int64_t argument, value;
 } asking;
 
 static int ask_runs(work *w) {
     asking *a = (asking *)w;
-    firn_segment *segment = a->of->segment;
+    firn_segment *segment = a->owner->segment;
     if (strcmp(a->verb, "next") == 0) {
         return firn_segment_next(segment, &a->value, &w->error);
     }
@@ -115,7 +115,7 @@ static int ask_runs(work *w) {
         a->value = firn_segment_increment(segment);
         return FIRN_OK;
     }
-    return shut(a->of, &w->error);
+    return shut(a->owner, &w->error);
 }
 
 static napi_value ask_value(work *w) {
@@ -144,10 +144,10 @@ static napi_value segment_call(napi_env env, napi_callback_info info) {
     if (a == NULL) {
         return NULL;
     }
-    a->w.of = &self->use;
+    a->w.owner = &self->use;
     a->w.run = ask_runs;
     a->w.value = ask_value;
-    a->of = self;
+    a->owner = self;
     a->verb = verb;
     a->argument = argument;
     return closes ? work_close(&a->w) : work_do(&a->w);

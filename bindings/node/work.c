@@ -49,8 +49,8 @@ static void ended(napi_env env, napi_status status, void *data) {
     } else {
         fail_with(&w->c, &w->error);
     }
-    if (w->of != NULL) {
-        leave(w->of);
+    if (w->owner != NULL) {
+        leave(w->owner);
     }
     napi_is_exception_pending(env, &failed);
     if (failed) {
@@ -68,8 +68,8 @@ static void ended(napi_env env, napi_status status, void *data) {
 }
 
 static void queue(work *w) {
-    if (w->of != NULL) {
-        w->of->users++;
+    if (w->owner != NULL) {
+        w->owner->users++;
     }
     napi_create_async_work(w->c.env, NULL, string(w->c.env, "firn"), runs, ended, w, &w->job);
     napi_queue_async_work(w->c.env, w->job);
@@ -81,7 +81,7 @@ static napi_value promise_of(work *w) {
     if (w->c.async) {
         napi_create_promise(w->c.env, &w->deferred, &promise);
     }
-    if (w->of != NULL) {
+    if (w->owner != NULL) {
         napi_create_reference(w->c.env, w->c.args[0], 1, &w->kept);
     }
     return promise;
@@ -116,10 +116,10 @@ napi_value work_do(work *w) {
 }
 
 napi_value work_close(work *w) {
-    w->of->closing = true;
-    if (w->of->users == 0) {
+    w->owner->closing = true;
+    if (w->owner->users == 0) {
         return work_do(w);
     }
-    w->of->closer = w;
+    w->owner->closer = w;
     return promise_of(w);
 }

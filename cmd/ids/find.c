@@ -259,9 +259,10 @@ static void note_integers(session *s, const file_search *search) {
     char text[160];
     if (search->found == 0 && search->scan.integers > 0) {
         snprintf(text, sizeof text,
-                 "%" PRIu64 " integer%s of 15 to 20 digits may be IDs: "
+                 "%" PRIu64 " integer%s of 15 to 20 digits may be %s: "
                  "add --scheme NAME, or --all to guess the schemes",
-                 search->scan.integers, search->scan.integers == 1 ? "" : "s");
+                 search->scan.integers, plural(search->scan.integers),
+                 search->scan.integers == 1 ? "an ID" : "IDs");
         tell_note(s, text);
     }
 }

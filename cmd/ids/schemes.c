@@ -250,6 +250,9 @@ int run_schemes(session *s) {
     if (json && s->option[OPTION_MARKDOWN] != NULL) {
         return fail_usage(s, "--json and --markdown cannot be combined: choose one");
     }
+    if (s->plain_count == 0 && s->operand_count > 0) {
+        return fail_usage(s, "'%.60s' changes one layout: add its SCHEME", s->operands[0]);
+    }
     if (s->plain_count == 1) {
         status = operand_scheme(s, &scheme);
         if (status != STATUS_DONE) {

@@ -43,7 +43,7 @@ static int refuse_twice(session *s) {
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted) {
     for (size_t i = 0; i < s->operand_count; i++) {
         char *word = s->operands[i];
-        if (i >= fixed && key_length(word) > 0) {
+        if ((i >= fixed || i >= s->word_count) && key_length(word) > 0) {
             continue;
         }
         for (size_t j = i; j > s->plain_count; j--) {

@@ -6,9 +6,9 @@
 
 #include "command.h"
 
-/* Sorts plain words before key=value; the first `fixed` operands are plain
- * with any content (a layout may contain =). Refuses fewer or more plain
- * words than that, and a key given twice. */
+/* Sorts plain words before key=value; the first `fixed` words are plain with any content except
+ * a setting (a path may contain =). Refuses fewer or more plain words than that, and a key given
+ * twice. */
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted);
 /* The value of a key, or NULL. */
 const char *operand_value(const session *s, const char *name);

@@ -101,7 +101,7 @@ const records_format *records_by_line(record_times *m, const char *line, size_t 
 
 /* The size of the line at the beginning of `text`, with its end; 0: it is not all there yet. */
 size_t records_line(const char *text, size_t length, bool last);
-/* How much of that is its end: 0, 1 or 2 bytes. */
+/* The size of its end: 0, 1 or 2 bytes. */
 size_t records_line_end(const char *text, size_t size);
 /* FIRN_ETEXT when it holds a zero byte. */
 int records_no_zero(const char *text, size_t size, firn_error *error);

@@ -128,12 +128,6 @@ static int read_verb(session *s, range_wish *wished) {
         const char *name, *usage;
     } verbs[] = {[PEEK] = {"peek", "peek NAME"}, [ADVANCE] = {"advance", "advance NAME --min N"}};
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
-    for (const key_text *key = s->command->keys; key->name != NULL; key++) {
-        if (s->plain_count == 1 && operand_is(verb, key->name)) {
-            return fail_usage(s, "segment needs a NAME before %.60s: firn segment NAME %.60s", verb,
-                              verb);
-        }
-    }
     for (int i = PEEK; i <= ADVANCE; i++) {
         if (strcmp(verb, verbs[i].name) == 0 && s->plain_count == 1) {
             return fail_usage(s, "%s needs a NAME: firn segment %s", verb, verbs[i].usage);

@@ -53,7 +53,7 @@ static int read_text(sql_call *call, const char *text, size_t length, int form) 
     return code;
 }
 
-/* The bits of an ID of it->scheme, which are `size` bytes. */
+/* The bits of an ID of call->scheme, which are `size` bytes. */
 static int read_named(sql_call *call, const uint8_t *bytes, int form) {
     firn_fields fields;
     int code = firn_id_from_bytes(&call->readings[0].id, bytes, call->scheme->bits, &call->error);

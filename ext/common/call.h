@@ -57,7 +57,7 @@ typedef int sql_function(sql_call *call);
 #define SQLITE_PURE(name, call, types, arguments) sql_function sql_##call;
 #include "../functions.def"
 
-/* Reads argument 0 as an ID of it->scheme, or of the schemes that fit. */
+/* Reads argument 0 as an ID of call->scheme, or of the schemes that fit. */
 sql_function sql_read;
 /* The text of argument 0, as given or as an ID is written. */
 const char *sql_subject(sql_call *call);

@@ -182,7 +182,7 @@ static int take_id(mariadb_call *call, const char *scheme, const sql_value *opti
     if (strlen(call->options) != options->length ||
         memcmp(call->options, options->text, options->length) != 0 ||
         !generator_again(&call->gen)) {
-        call->gen.at = NULL;
+        call->gen.entry = NULL;
         code = sql_copy(call->options, "the options", options->text, options->length, error);
         code = code == FIRN_OK ? generator_find(&call->gen, scheme, call->options, error) : code;
     }
@@ -237,9 +237,9 @@ static int next_typeid(mariadb_call *call) {
 static int next_any(mariadb_call *call) {
     const sql_value *scheme = &call->sql.arguments[0], *options = &call->sql.arguments[1];
     int code = FIRN_OK;
-    if (call->gen.at == NULL || strlen(call->scheme_text) != scheme->length ||
+    if (call->gen.entry == NULL || strlen(call->scheme_text) != scheme->length ||
         memcmp(scheme->text, call->scheme_text, scheme->length) != 0) {
-        call->gen.at = NULL;
+        call->gen.entry = NULL;
         code = sql_copy(call->scheme_text, "the scheme", scheme->text, scheme->length,
                         &call->sql.error);
     }

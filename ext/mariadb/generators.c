@@ -160,17 +160,17 @@ static bool hold(mariadb_generator *g, generator_entry *e, uint64_t life) {
         atomic_store_explicit(&e->usage, now.tv_sec * 1000000000LL + now.tv_nsec,
                               memory_order_relaxed);
     }
-    *g = (mariadb_generator){.at = e, .life = life, .gen = e->gen, .held = true};
+    *g = (mariadb_generator){.entry = e, .life = life, .gen = e->gen, .held = true};
     return true;
 }
 
 bool generator_again(mariadb_generator *g) {
-    return g->at != NULL && hold(g, g->at, g->life);
+    return g->entry != NULL && hold(g, g->entry, g->life);
 }
 
 void generator_leave(mariadb_generator *g) {
-    if (g->held && !is_plain(g->at)) {
-        atomic_fetch_sub_explicit(&g->at->calls, 1, memory_order_release);
+    if (g->held && !is_plain(g->entry)) {
+        atomic_fetch_sub_explicit(&g->entry->calls, 1, memory_order_release);
     }
     g->held = false;
 }

@@ -14,7 +14,7 @@ enum {
 
 /* The generator of a call; zeros: none yet. */
 typedef struct mariadb_generator {
-    struct generator_entry *at;
+    struct generator_entry *entry;
     uint64_t life; /* of `at`: another one there has another */
     firn_gen *gen;
     bool held; /* by this thread: nobody closes it */

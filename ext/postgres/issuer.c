@@ -120,8 +120,7 @@ static void set_fields(firn_issuer *issuer, const firn_recipe *recipe) {
         if ((role == FIRN_ROLE_TIME || role == FIRN_ROLE_SEQUENCE) &&
             recipe->fields.given >> first & 1) {
             firn_refuse(FIRN_EUSAGE,
-                        "%s is the generator's to choose: leave it out, or use firn_stamp or "
-                        "firn_pack",
+                        "the generator chooses %s: leave it out, or use firn_stamp or firn_pack",
                         scheme->slices[i].name);
         }
         none.given |= role != FIRN_ROLE_CONST ? 1u << first : 0;

@@ -46,10 +46,10 @@ struct table_row {
     const char *name, *schema;
     int shown, needed, most; /* columns before the arguments; arguments */
     int flags;
-    int (*begin)(ids_table *table, ids_cursor *at, firn_error *error);
-    int (*next)(ids_table *table, ids_cursor *at,
-                firn_error *error); /* to the next row, or at->end */
-    void (*column)(const ids_cursor *at, sqlite3_context *context, int i);
+    int (*begin)(ids_table *table, ids_cursor *cursor, firn_error *error);
+    /* to the next row, or cursor->end */
+    int (*next)(ids_table *table, ids_cursor *cursor, firn_error *error);
+    void (*column)(const ids_cursor *cursor, sqlite3_context *context, int i);
 };
 
 /* ---- firn_ids -------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static firn_time later(firn_time time, firn_time owner) {
     return time;
 }
 
-/* The step that starts at at->from, or the end. */
+/* Takes the step that starts at cursor->from, or ends. */
 static int take_step(ids_cursor *cursor, firn_error *error) {
     cursor->end = firn_time_cmp(&cursor->from, &cursor->to) >= 0;
     if (cursor->end) {

@@ -64,8 +64,8 @@ static _Atomic bool stopping;
 static void (*_Atomic tell_news)(void); /* NULL: nobody asked */
 /* Set before the threads start: */
 static bool unsafe, existing, only_check;
-static int64_t (*step_all)(store_renewer *of, bool *news);
-static void (*close_all)(store_renewer *of);
+static int64_t (*step_all)(store_renewer *renewer, bool *news);
+static void (*close_all)(store_renewer *renewer);
 
 /* ---- the meter: a store that counts what it is asked, and passes it on ----------------------- */
 
@@ -168,8 +168,8 @@ static void meter_close(void *self) {
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-void renewers_serve(int64_t (*step)(store_renewer *of, bool *news),
-                    void (*close)(store_renewer *of)) {
+void renewers_serve(int64_t (*step)(store_renewer *renewer, bool *news),
+                    void (*close)(store_renewer *renewer)) {
     step_all = step;
     close_all = close;
 }

@@ -40,8 +40,8 @@ struct renewer_task {
 
 /* Before the first renewer. `step` opens and renews, sets *news on changes, and returns after how
  * many ms to call it again; `close` gives everything back. Both run in the renewer's thread. */
-void renewers_serve(int64_t (*step)(store_renewer *of, bool *news),
-                    void (*close)(store_renewer *of));
+void renewers_serve(int64_t (*step)(store_renewer *renewer, bool *news),
+                    void (*close)(store_renewer *renewer));
 /* The pause after one more failure: 100 ms, doubled up to 2 s. Set *pause_ms to 0 after a
  * success. */
 int64_t retry_pause_ms(int64_t *pause_ms);

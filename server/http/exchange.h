@@ -111,7 +111,7 @@ struct route {
     int kind;       /* METER_... */
     enum role role;
     bool posts;
-    enum MHD_Result (*write)(http_exchange *http, const server_reply *of);
+    enum MHD_Result (*write)(http_exchange *http, const server_reply *reply);
     enum MHD_Result (*fail)(http_exchange *http, int code, const firn_error *error);
     enum MHD_Result (*page)(http_exchange *http);
 };

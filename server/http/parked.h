@@ -9,7 +9,7 @@
 /* Suspends it until `wake_ns`. */
 void park(http_exchange *exchange, enum stage stage, int64_t wake_ns);
 void unpark(http_exchange *exchange);
-/* Sends a task and suspends the request. On failure, it->error has the reason once it is
+/* Sends a task and suspends the request. On failure, exchange->error has the reason once it is
  * resumed. */
 void park_for_task(http_exchange *exchange);
 /* Gives up its task, if it has one. False: the task has come back. */

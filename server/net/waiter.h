@@ -15,8 +15,8 @@ typedef struct server_waiter server_waiter;
 /* A thread of a listener. */
 typedef struct waiter_owner {
     pthread_mutex_t lock;
-    void (*wake)(server_waiter *one); /* any thread, under the lock: it is back; must not wait */
-    const char *(*full)(void);        /* any thread: why many IDs are refused; NULL: they are not */
+    void (*wake)(server_waiter *waiter); /* any thread, under the lock: it is back; must not wait */
+    const char *(*full)(void); /* any thread: why many IDs are refused; NULL: they are not */
 } waiter_owner;
 
 /* A listener may put it at the start of a larger struct, and allocates it. */

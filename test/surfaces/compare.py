@@ -94,10 +94,12 @@ def same_value(request, wanted, found, surface):
 
 
 def heard(text, surface):
-    """The packages do not repeat their arguments, nor guess what they are instead."""
+    """The packages do not repeat their arguments, nor guess what they are instead. SQL has moments, not ends of a span."""
+    if surface not in ("command", "RESP"):
+        text = re.sub(r"^(FROM|TO) (?=\S+ is outside )", "", re.sub(r"^(FROM|TO) '", "the time '", text))
     text = wording(text)
     if surface in surfaces.PACKAGES:
-        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|(the time|FROM|TO) '[^']*'): |^(FROM|TO) ", "", text)
+        text = re.sub(r"^('[^']*'(\.\.\.)?|\w+=\S*|the time '[^']*'): ", "", text)
         text = re.sub(r" \((valid as|it looks like) [^)]*\)$", "", text)
     return text
 

@@ -264,16 +264,16 @@ _Static_assert(offsetof(firn_page, next) == 0 && offsetof(firn_page, count) == 4
 
 /* -> an address */
 NATIVE(jlong, openBlock)(JNIEnv *env, jclass none, jobject keep, jlong address, jlong age_us) {
-    generator *of = pointer_at(address);
+    generator *self = pointer_at(address);
     firn_block *block = NULL;
     firn_error error;
     (void)none, (void)keep;
-    if (!enter(&of->guard)) {
+    if (!enter(&self->guard)) {
         closed(env);
         return 0;
     }
-    int code = firn_block_open(&block, of->gen, age_us, &error);
-    leave(&of->guard);
+    int code = firn_block_open(&block, self->gen, age_us, &error);
+    leave(&self->guard);
     if (code != FIRN_OK) {
         fail_with(env, &error);
     }
@@ -288,15 +288,15 @@ NATIVE(jobject, page)(JNIEnv *env, jclass none, jlong block, jint stride) {
 }
 
 NATIVE(void, fill)(JNIEnv *env, jclass none, jobject keep, jlong address, jlong block) {
-    generator *of = pointer_at(address);
+    generator *self = pointer_at(address);
     firn_error error;
     (void)none, (void)keep;
-    if (!enter(&of->guard)) {
+    if (!enter(&self->guard)) {
         closed(env);
         return;
     }
     int code = firn_block_fill(pointer_at(block), &error);
-    leave(&of->guard);
+    leave(&self->guard);
     if (code != FIRN_OK) {
         fail_with(env, &error);
     }
