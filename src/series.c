@@ -358,17 +358,23 @@ static int take_counters(firn_series *series, int64_t period, size_t n, int64_t 
 }
 
 /* Another process may have begun the next period before this clock has, or before a clock was set
- * back across midnight at the end of summer time. Then the numbers have the nearest time of the
- * period that is open: up to SKEW_S from now, or before the clock was set back. */
-static int take_nearest(firn_series *series, int64_t now, size_t n, int64_t *day, int64_t *first,
+ * back across midnight at the end of summer time; or this process slept since it read the clock.
+ * Then the numbers have the nearest time of the period that is open: now, up to SKEW_S later, or
+ * before the clock was set back. */
+static int take_nearest(firn_series *series, size_t n, int64_t *day, int64_t *first,
                         firn_error *error) {
+    int64_t now = 0;
+    int code = read_wall(series, &now, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     const firn__offset offset = firn__zone_look(series->zone, now);
     const bool folded = offset.since != INT64_MIN && now - offset.since < FOLD_S;
-    const int64_t instants[] = {now + SKEW_S, folded ? offset.since - 1 : now};
+    const int64_t times[] = {now, now + SKEW_S, folded ? offset.since - 1 : now};
     const int64_t open = series->closed_by;
-    for (size_t i = 0; i < sizeof instants / sizeof instants[0]; i++) {
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         int64_t other, period;
-        if (day_at(series, instants[i], &other, &period, NULL) == FIRN_OK && period == open) {
+        if (day_at(series, times[i], &other, &period, NULL) == FIRN_OK && period == open) {
             *day = other;
             return take_counters(series, period, n, first, error);
         }
@@ -409,7 +415,7 @@ int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIR
     }
     code = take_counters(series, period, n, &first, error);
     if (code == FIRN_EEND && at == NULL && series->closed_by >= 0) {
-        code = take_nearest(series, now, n, &day, &first, error);
+        code = take_nearest(series, n, &day, &first, error);
     }
     for (size_t i = 0; code == FIRN_OK && i < n; i++) {
         firn__series_write(&series->form, texts[i], day, first + (int64_t)i);

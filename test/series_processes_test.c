@@ -143,7 +143,7 @@ static int differing_pause(void *self, int64_t ns) {
 }
 
 /* A process issues numbers until 2 s after midnight. It ends with 0 if each was in the period of
- * its own time: the clocks differ by up to 1.8 s, so the number may have the date of 2 s later. */
+ * its own time: the clocks differ by up to 0.9 s, so the number may have the date of 2 s later. */
 static int pass_midnight(const char *where, const char *keys, int64_t off_ms, int file) {
     differing mine = {shared_clock, off_ms};
     const firn_clock hands = {1, &mine, differing_wall, differing_steady, differing_pause};
@@ -194,8 +194,8 @@ static void midnight_on(const char *kind, const char *keys) {
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
-        if (children[i] == 0) { /* 900 ms slow to 900 ms fast */
-            _exit(pass_midnight(where, keys, 450 * (i - CHILDREN / 2), ends[1]));
+        if (children[i] == 0) { /* 450 ms slow to 450 ms fast */
+            _exit(pass_midnight(where, keys, 225 * (i - CHILDREN / 2), ends[1]));
         }
     }
     close(ends[1]);

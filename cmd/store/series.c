@@ -82,7 +82,7 @@ static int advance(session *s, const series_wish *wished) {
 }
 
 static int prune(session *s, const series_wish *wished) {
-    char question[160];
+    char question[200];
     firn_error error;
     snprintf(question, sizeof question,
              "Close every period of series %.63s before the one of %.40s, for ever?", wished->name,
